@@ -1,5 +1,5 @@
-#include "study/explain/causes.hpp"
 #include "hplcast/core/text.hpp"
+#include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,16 +44,6 @@ std::string list_of(const std::vector<std::string>& names) {
   return text;
 }
 
-double overall_level(const KernelFinding& finding) {
-  double levelled_s = 0;
-  double model_s = 0;
-  for (std::size_t rank = 0; rank < finding.ranks.size(); ++rank) {
-    levelled_s += finding.levelled_s(rank);
-    for (const KernelCell& cell : finding.ranks[rank]) model_s += cell.model_s;
-  }
-  return model_s > 0 ? levelled_s / model_s : 1;
-}
-
 /// Durations that the prediction drew over those that its model expects.
 double luck_of(const KernelFinding& finding, const Findings& findings) {
   constexpr double about_as_many = 1.5;  // calls are cut in two by timing; others are no calls of this run
@@ -66,12 +56,6 @@ double luck_of(const KernelFinding& finding, const Findings& findings) {
   return ratio > 1 / about_as_many && ratio < about_as_many ? drawn->second.time_s / expected_s : 1;
 }
 
-/// Its calls of another run could differ from the model as much.
-bool is_within_noise(const KernelFinding& finding) {
-  constexpr double sds = 4;
-  return std::abs(finding.real_s() - finding.model_s()) < sds * finding.chance_s();
-}
-
 Replacement level_of(const KernelFinding& finding, const Findings& findings) {
   const double runs = findings.runs;
   Replacement one;
@@ -80,7 +64,7 @@ Replacement level_of(const KernelFinding& finding, const Findings& findings) {
   cause.kernels = {core::to_string(finding.kernel)};
   for (std::size_t rank = 0; rank < finding.ranks.size(); ++rank) cause.estimated_s += finding.level_change_s(rank);
   cause.estimated_s /= runs * static_cast<double>(finding.ranks.size());
-  cause.factor = overall_level(finding);
+  cause.factor = finding.overall_level();
   if (!finding.has_model) {
     one.parts.without_model[finding.kernel] = cause.factor;
     cause.factor = 0;
@@ -93,7 +77,9 @@ Replacement level_of(const KernelFinding& finding, const Findings& findings) {
   for (double& factor : level.classes) factor /= luck;
   cause.text = cause.kernels.front() + " takes " + longer(cause.factor, "in the run") + " in the model" +
                where_in_sizes(finding);
-  if (is_within_noise(finding)) cause.text += ", as the noise of its model allows";
+  constexpr double sds = 4;
+  const double noise_s = sds * std::sqrt(finding.sum_of(&KernelCell::variance_s2));
+  if (std::abs(finding.real_s() - finding.model_s()) < noise_s) cause.text += ", as the noise of its model allows";
   return one;
 }
 
@@ -104,6 +90,7 @@ Replacement together(const std::vector<Replacement>& all) {
     const Cause& cause = all[i].cause;
     one.cause.kernels.insert(one.cause.kernels.end(), cause.kernels.begin(), cause.kernels.end());
     one.cause.estimated_s += cause.estimated_s;
+    one.cause.factor = 0;
     merge(one.parts, all[i].parts);
   }
   return one;
@@ -119,11 +106,10 @@ Replacement without_models(const std::vector<Replacement>& all) {
 
 /// The small ones as one.
 Replacement other_kernels(const std::vector<Replacement>& small) {
-  if (small.size() == 1) return small.front();
   Replacement all = together(small);
-  all.cause.factor = 0;
-  all.cause.text = std::to_string(small.size()) + " other kernels differ a little from their models, of which " +
-                   small.front().cause.kernels.front() + " most";
+  if (small.size() > 1)
+    all.cause.text = std::to_string(small.size()) + " other kernels differ a little from their models, of which " +
+                     small.front().cause.kernels.front() + " most";
   return all;
 }
 
@@ -192,12 +178,11 @@ std::vector<Replacement> places_of(const Findings& findings, const core::Cluster
 
 /// Parts of the network that differ a little, as one.
 Replacement other_parts(const std::vector<Replacement>& small, const std::string& where) {
-  if (small.size() == 1) return small.front();
+  Replacement all = together(small);
+  if (small.size() == 1) return all;
   std::vector<std::string> names;
   for (const Replacement& one : small) names.emplace_back(to_string(one.cause.kind));
-  Replacement all = together(small);
   all.cause.kind = Cause::Kind::messages;
-  all.cause.factor = 0;
   all.cause.text = list_of(names) + " of messages" + where + " differ a little from the model";
   return all;
 }
@@ -206,33 +191,25 @@ void add_network(const Findings& findings, double ranks, std::vector<Replacement
   for (const auto& [scope, finding] : findings.network) {
     const std::string where = scope == core::Scope::local ? " inside a host" : " between hosts";
     std::vector<Replacement> small;
-    const auto add = [&, scope = scope](Cause::Kind kind, double factor, double model_s, const std::string& text,
-                                        const MeasuredParts::Network& by) {
-      const double change_s = (factor - 1) * model_s / ranks;
-      if (change_s == 0) return;
+    const auto add = [&, &scope = scope, &finding = finding](Cause::Kind kind, double NetworkFactors::*factor,
+                                                             double model_s, const std::string& text) {
       Replacement one;
       one.cause.kind = kind;
       one.cause.scope = scope;
-      one.cause.factor = factor;
-      one.cause.estimated_s = change_s;
+      one.cause.factor = finding.*factor;
+      one.parts.network[scope].*factor = finding.*factor;
+      one.cause.estimated_s = (one.cause.factor - 1) * model_s / ranks;
       one.cause.text = text;
-      one.parts.network[scope] = by;
-      (std::abs(change_s) < own_effect * findings.predicted_s ? small : all).push_back(std::move(one));
+      const double change_s = std::abs(one.cause.estimated_s);
+      if (change_s > 0) (change_s < own_effect * findings.predicted_s ? small : all).push_back(std::move(one));
     };
-    MeasuredParts::Network latency, bandwidth, calls;
-    latency.latency = finding.latency;
-    bandwidth.bandwidth = finding.bandwidth;
-    calls.calls = finding.calls;
-    add(Cause::Kind::latency, finding.latency, finding.latency_s,
-        "the latency of messages" + where + " is " + core::printed("%.2g", finding.latency) +
-            " times that of the model",
-        latency);
-    add(Cause::Kind::bandwidth, finding.bandwidth, finding.bytes_s,
-        "the bandwidth of messages" + where + " is " + core::printed("%.2g", 1 / finding.bandwidth) +
-            " times that of the model",
-        bandwidth);
-    add(Cause::Kind::calls, finding.calls, finding.calls_s,
-        "the calls that send and receive" + where + " take " + longer(finding.calls, "") + " in the model", calls);
+    const std::string of_model = " times that of the model";
+    add(Cause::Kind::latency, &NetworkFactors::latency, finding.latency_s,
+        "the latency of messages" + where + " is " + core::printed("%.2g", finding.latency) + of_model);
+    add(Cause::Kind::bandwidth, &NetworkFactors::bandwidth, finding.bytes_s,
+        "the bandwidth of messages" + where + " is " + core::printed("%.2g", 1 / finding.bandwidth) + of_model);
+    add(Cause::Kind::calls, &NetworkFactors::calls, finding.calls_s,
+        "the calls that send and receive" + where + " take " + longer(finding.calls, "") + " in the model");
     const double most_s = std::accumulate(small.begin(), small.end(), 0.0, [](double sum, const Replacement& one) {
       return sum + std::abs(one.cause.estimated_s);
     });
@@ -240,36 +217,33 @@ void add_network(const Findings& findings, double ranks, std::vector<Replacement
   }
 }
 
+struct KindText {
+  const char* name;
+  const char* advice;
+};
+
+constexpr const char* measure_messages = "measure the messages again (step `mpi`): hplcast calibrate CAMPAIGN.yaml";
+
+constexpr KindText kind_texts[] = {
+    {"kernel", "calibrate the kernels again, as warm and as busy as the run: hplcast calibrate CAMPAIGN.yaml"},
+    {"place",
+     "look at it (other programs, clock, cooling); if it stays so, calibrate it again: hplcast calibrate "
+     "CAMPAIGN.yaml"},
+    {"latency", measure_messages},
+    {"bandwidth", measure_messages},
+    {"calls", measure_messages},
+    {"messages", measure_messages},
+    {"observation", "compare the prediction with runs without --phases, or explain a larger matrix"},
+    {"own_work", "explain a larger matrix, which has less of it"}};  // in the order of Cause::Kind
+
 void advise(Cause& cause) {
-  const std::string again = "hplcast calibrate CAMPAIGN.yaml";
-  switch (cause.kind) {
-    case Cause::Kind::kernel:
-      cause.advice = "calibrate the kernels again, as warm and as busy as the run: " + again;
-      return;
-    case Cause::Kind::place:
-      cause.advice = "look at it (other programs, clock, cooling); if it stays so, calibrate it again: " + again;
-      return;
-    case Cause::Kind::latency:
-    case Cause::Kind::bandwidth:
-    case Cause::Kind::calls:
-    case Cause::Kind::messages:
-      cause.advice = "measure the messages again (step `mpi`): " + again;
-      return;
-    case Cause::Kind::observation:
-      cause.advice = "compare the prediction with runs without --phases, or explain a larger matrix";
-      return;
-    case Cause::Kind::own_work:
-      cause.advice = "explain a larger matrix, which has less of it";
-      return;
-  }
+  cause.advice = kind_texts[static_cast<std::size_t>(cause.kind)].advice;
 }
 
 }  // namespace
 
 const char* to_string(Cause::Kind kind) {
-  constexpr const char* names[] = {"kernel", "place",    "latency",     "bandwidth",
-                                   "calls",  "messages", "observation", "own_work"};  // in the order of Cause::Kind
-  return names[static_cast<std::size_t>(kind)];
+  return kind_texts[static_cast<std::size_t>(kind)].name;
 }
 
 std::string longer(double factor, const std::string& where) {
@@ -286,7 +260,7 @@ void merge(MeasuredParts& into, const MeasuredParts& more) {
   for (const auto& [kernel, ranks] : more.ranks)
     for (const auto& [rank, factor] : ranks) into.ranks[kernel][rank] = factor;
   for (const auto& [scope, by] : more.network) {
-    MeasuredParts::Network& network = into.network[scope];
+    NetworkFactors& network = into.network[scope];
     network.latency *= by.latency;
     network.bandwidth *= by.bandwidth;
     network.calls *= by.calls;

@@ -5,15 +5,19 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/predict.hpp"
 #include "study/activity/observed_ranks.hpp"
-#include "study/explain/causes.hpp"
-#include "study/explain/differences.hpp"
+#include "study/explain/explain_parts.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
 namespace hplcast::study {
 
 namespace {
 
-constexpr std::size_t classes = HPLCAST_SHAPE_CLASS_COUNT;
+/// The product of the sizes of a kernel.
+core::Monomial product_of(core::KernelId kernel) {
+  const std::string_view sizes = core::kernel_sizes[static_cast<std::size_t>(kernel)];
+  const auto has = [sizes](char size) { return sizes.find(size) == std::string_view::npos ? 0 : 1; };
+  return {has('m'), has('n'), has('k')};
+}
 
 /// Where on the scale of `split` the product of a kernel's sizes is 4^c: c times the logarithm that is returned.
 /// Nothing if `split` is not a power of that product.
@@ -30,15 +34,12 @@ std::optional<double> logarithm_of_class(core::KernelId kernel, const core::Mono
 /// The law with every piece cut where the factor of the classes changes.
 core::PiecewiseLaw with_level(const core::PiecewiseLaw& law, core::KernelId kernel, const KernelLevel& by) {
   const ClassFactors& factors = by.classes;
-  const std::string_view sizes = core::kernel_sizes[static_cast<std::size_t>(kernel)];
-  const auto has = [sizes](char size) { return sizes.find(size) == std::string_view::npos ? 0 : 1; };
-  const bool whole = law.pieces().size() == 1;
-  const core::Monomial split = whole ? core::Monomial{has('m'), has('n'), has('k')} : law.split();
+  const core::Monomial split = law.pieces().size() == 1 ? product_of(kernel) : law.split();
   const auto step = logarithm_of_class(kernel, split);
   if (!step) return slowed(law, by.overall);
   std::vector<double> starts;
   for (const core::LawPiece& piece : law.pieces()) starts.push_back(piece.from);
-  for (std::size_t i = 1; i < classes; ++i)
+  for (std::size_t i = 1; i < shape_classes; ++i)
     if (factors[i] != factors[i - 1]) starts.push_back(std::exp(*step * static_cast<double>(i)));
   std::sort(starts.begin(), starts.end());
   std::vector<core::LawPiece> pieces;
@@ -48,7 +49,7 @@ core::PiecewiseLaw with_level(const core::PiecewiseLaw& law, core::KernelId kern
                                     [from](const core::LawPiece& piece) { return piece.from > from; });
     // A little further on: at the border itself rounding would choose the class.
     const double inside = std::max(from, 1.0) * (1 + 1e-9);
-    const auto found = std::clamp(static_cast<int>(std::floor(std::log(inside) / *step)), 0, int{classes} - 1);
+    const auto found = std::clamp(static_cast<int>(std::floor(std::log(inside) / *step)), 0, int{shape_classes} - 1);
     pieces.push_back({from, slowed((after - 1)->law, factors[static_cast<std::size_t>(found)])});
   }
   if (pieces.size() == 1) return core::PiecewiseLaw(pieces.front().law);
@@ -88,26 +89,19 @@ void slow_ranks(core::ClusterModel& cluster, core::KernelId kernel, const std::m
   for (const auto& [rank, factor] : factors) {
     const RankPlace& place = places[static_cast<std::size_t>(rank)];
     const core::PiecewiseLaw law = slowed(model.law(place.host, place.local), factor);
-    const auto same = std::find_if(overrides.begin(), overrides.end(), [&](const core::CpuLaw& own) {
-      return own.host == place.host && own.cpu == place.local;
-    });
-    if (same != overrides.end()) {
-      same->law = law;
-    } else {
-      overrides.push_back({place.host, place.local, law});
-    }
+    const auto is_old = [&](const core::CpuLaw& own) { return own.host == place.host && own.cpu == place.local; };
+    overrides.erase(std::remove_if(overrides.begin(), overrides.end(), is_old), overrides.end());
+    overrides.push_back({place.host, place.local, law});
   }
   model = core::KernelModel::make(model.level(), model.cluster_law(), std::move(overrides), model.range());
 }
 
 core::KernelModel new_model(core::KernelId kernel, double s_per_product) {
-  const std::string_view sizes = core::kernel_sizes[static_cast<std::size_t>(kernel)];
-  const auto has = [sizes](char size) { return sizes.find(size) == std::string_view::npos ? 0 : 1; };
-  const auto mu = core::Polynomial::make({core::Monomial{has('m'), has('n'), has('k')}}, {s_per_product});
+  const auto mu = core::Polynomial::make({product_of(kernel)}, {s_per_product});
   return core::KernelModel::make("M1", core::PiecewiseLaw(core::DurationLaw::make(mu, {}, core::NoiseFamily::none)));
 }
 
-void slow_scope(core::ScopeModel& scope, const MeasuredParts::Network& by) {
+void slow_scope(core::ScopeModel& scope, const NetworkFactors& by) {
   scope.latency_s *= by.latency;
   scope.bandwidth_bytes_per_s /= by.bandwidth;
   if (scope.capacity) {
@@ -115,16 +109,15 @@ void slow_scope(core::ScopeModel& scope, const MeasuredParts::Network& by) {
          {&scope.capacity->bytes_per_s, &scope.capacity->low_bytes_per_s, &scope.capacity->high_bytes_per_s})
       *rate /= by.bandwidth;
   }
-  edit_segments(scope.cost(core::MessageCost::transfer), [&](core::Segment& segment) {
-    scale_intercept(segment, by.latency);
-    segment.slope_s_per_byte *= by.bandwidth;
-  });
-  for (const core::MessageCost cost : {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv}) {
+  const auto slow = [&](core::MessageCost cost, double intercept, double slope) {
     edit_segments(scope.cost(cost), [&](core::Segment& segment) {
-      scale_intercept(segment, by.calls);
-      segment.slope_s_per_byte *= by.calls;
+      scale_intercept(segment, intercept);
+      segment.slope_s_per_byte *= slope;
     });
-  }
+  };
+  slow(core::MessageCost::transfer, by.latency, by.bandwidth);
+  for (const auto call : {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv})
+    slow(call, by.calls, by.calls);
 }
 
 void tell(const ExplainRequest& request, double done, const std::string& what) {

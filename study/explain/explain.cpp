@@ -6,13 +6,10 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
 #include "study/activity/observed_ranks.hpp"
-#include "study/explain/causes.hpp"
-#include "study/explain/differences.hpp"
-#include "study/explain/timelines.hpp"
+#include "study/explain/explain_parts.hpp"
 
 namespace hplcast::study {
 
@@ -76,18 +73,13 @@ void check_places(const std::vector<RankActivity>& ranks, const std::vector<Rank
   }
 }
 
-/// All runs, read.
-struct Observations {
-  std::vector<ObservedRanks> runs;
-  double seen_share(std::size_t seen) const;
-};
-
 bool sends(std::size_t operation) {
   return core::mpi_names[operation] != std::string("recv") &&
          std::string(core::mpi_names[operation]).find("send") != std::string::npos;
 }
 
-double Observations::seen_share(std::size_t seen) const {
+/// Of all messages of the runs those that were `seen`.
+double seen_share(const std::vector<ObservedRanks>& runs, std::size_t seen) {
   double sent = 0;
   for (const ObservedRanks& run : runs)
     for (const RankActivity& rank : run.ranks)
@@ -108,21 +100,21 @@ double own_work_s(const std::vector<RankPhases>& phases) {
   return sum_s / ranks;
 }
 
-Observations read_runs(const ExplainRequest& request, const std::vector<RankPlace>& places) {
-  Observations all;
+std::vector<ObservedRanks> read_runs(const ExplainRequest& request, const std::vector<RankPlace>& places) {
+  std::vector<ObservedRanks> runs;
   for (const ObservedRun& one : request.runs) {
     ObservedRanks observed = observed_ranks(read_ranks(one.folder, one.run.parameters));
     check_places(observed.ranks, places, request.cluster, one.folder.string());
-    all.runs.push_back(std::move(observed));
+    runs.push_back(std::move(observed));
   }
-  return all;
+  return runs;
 }
 
-std::vector<std::string> warnings_of(const Observations& all, const std::vector<RankPlace>& places) {
+std::vector<std::string> warnings_of(const std::vector<ObservedRanks>& runs, const std::vector<RankPlace>& places) {
   std::vector<std::string> warnings;
   bool jumped = false;
   std::size_t early = 0;
-  for (const ObservedRanks& run : all.runs) {
+  for (const ObservedRanks& run : runs) {
     for (const HostClock& clock : run.clocks) jumped |= clock.jumped();
     early += run.waits.too_early;
     for (std::size_t i = 0; i < run.ranks.size() && warnings.empty(); ++i) {
@@ -139,27 +131,20 @@ std::vector<std::string> warnings_of(const Observations& all, const std::vector<
   return warnings;
 }
 
-double median_time_s(const std::vector<ObservedRun>& runs) {
-  std::vector<double> times_s;
-  for (const ObservedRun& one : runs) times_s.push_back(one.run.time_s);
-  return median(times_s);
-}
-
-Explanation begun(const ExplainRequest& request, const Observations& all, const std::vector<RankPlace>& places) {
+Explanation begun(const ExplainRequest& request, const std::vector<ObservedRanks>& runs,
+                  const std::vector<RankPlace>& places) {
   Explanation explanation;
   explanation.parameters = request.prediction.parameters;
   explanation.runs = request.runs.size();
-  explanation.real_s = median_time_s(request.runs);
-  explanation.least_real_s = explanation.most_real_s = explanation.real_s;
-  for (const ObservedRun& one : request.runs) {
-    explanation.least_real_s = std::min(explanation.least_real_s, one.run.time_s);
-    explanation.most_real_s = std::max(explanation.most_real_s, one.run.time_s);
-  }
+  std::vector<double> times_s;
+  for (const ObservedRun& one : request.runs) times_s.push_back(one.run.time_s);
+  explanation.real_s = median(times_s);
+  explanation.least_real_s = *std::min_element(times_s.begin(), times_s.end());
+  explanation.most_real_s = *std::max_element(times_s.begin(), times_s.end());
   explanation.predicted_s = request.prediction.time_s;
-  explanation.warnings = warnings_of(all, places);
-  explanation.known_waiting = 1;
-  const double ranks = static_cast<double>(places.size() * all.runs.size());
-  for (const ObservedRanks& run : all.runs) {
+  explanation.warnings = warnings_of(runs, places);
+  const double ranks = static_cast<double>(places.size() * runs.size());
+  for (const ObservedRanks& run : runs) {
     explanation.known_waiting = std::min(explanation.known_waiting, known_share(run));
     for (const RankActivity& rank : run.ranks) {
       explanation.overhead = std::max(explanation.overhead, rank.overhead_s / (rank.end_s - rank.begin_s));
@@ -183,13 +168,13 @@ std::vector<SeenMessage> seen_in(const std::vector<RankActivity>& simulated, con
 /// What is compared with the model and its simulations.
 class Comparer {
  public:
-  Comparer(const ExplainRequest& request, const Observations& all, const std::vector<RankPlace>& places)
+  Comparer(const ExplainRequest& request, const std::vector<ObservedRanks>& runs, const std::vector<RankPlace>& places)
       : request_(request), places_(places) {
-    findings_.runs = static_cast<double>(all.runs.size());
+    findings_.runs = static_cast<double>(runs.size());
     findings_.predicted_s = request.prediction.time_s;
     findings_.drawn = request.prediction.kernels;
     std::vector<const std::vector<RankActivity>*> ranks;
-    for (const ObservedRanks& run : all.runs) {
+    for (const ObservedRanks& run : runs) {
       ranks.push_back(&run.ranks);
       const auto seen = seen_messages(run, request.cluster.network, places);
       messages_.insert(messages_.end(), seen.begin(), seen.end());
@@ -197,7 +182,7 @@ class Comparer {
     constexpr double matters = 0.001;
     findings_.kernels =
         kernel_findings(ranks, request.cluster, places, matters * findings_.predicted_s * findings_.runs);
-    share_ = 1 / (findings_.runs * std::max(all.seen_share(messages_.size()), 1e-9));
+    share_ = 1 / (findings_.runs * std::max(seen_share(runs, messages_.size()), 1e-9));
     findings_.network = network_findings(messages_, {}, share_);
   }
 
@@ -243,10 +228,10 @@ void add_details(Explanation& explanation, const Findings& findings, const Expla
   const auto gap_s = [](const KernelDifference& one) { return std::abs(one.real_s - one.model_s); };
   std::stable_sort(explanation.kernels.begin(), explanation.kernels.end(),
                    [&](const auto& a, const auto& b) { return gap_s(a) > gap_s(b); });
-  for (const auto& [scope, network] : findings.network)
+  for (const auto& [scope, network] : findings.network) {
     explanation.messages.insert(explanation.messages.end(), network.sizes.begin(), network.sizes.end());
-  for (const auto& [scope, network] : findings.network)
     explanation.held_up_s += network.held_up_s / static_cast<double>(places.size());
+  }
   for (const auto& [name, kernel] : request.cluster.kernels) {
     const bool called = std::any_of(explanation.kernels.begin(), explanation.kernels.end(),
                                     [&, name = name](const KernelDifference& one) { return one.kernel == name; });
@@ -287,11 +272,11 @@ Explanation explain(const ExplainRequest& request) {
   check_parameters(request);
   const core::HplParameters& parameters = request.prediction.parameters;
   const std::vector<RankPlace> places = rank_places(request.cluster, parameters.P * parameters.Q);
-  const Observations all = read_runs(request, places);
-  Explanation explanation = begun(request, all, places);
+  const std::vector<ObservedRanks> runs = read_runs(request, places);
+  Explanation explanation = begun(request, runs, places);
 
   const SimulationNeeds needs = resolve_unchecked(request_of(request)).needs();
-  Comparer comparer(request, all, places);
+  Comparer comparer(request, runs, places);
   constexpr double baselines = 3;  // the prediction again, and two to learn how links are shared
   explanation.counterfactuals_estimate_s = needs.wall_s * (baselines + static_cast<double>(comparer.causes().size()));
   explanation.simulated = request.counterfactuals.value_or(explanation.counterfactuals_estimate_s <= few_seconds);
@@ -315,7 +300,7 @@ Explanation explain(const ExplainRequest& request) {
   }
   if (explanation.simulated && same_mode) warn_of_other_time(explanation, baseline.time_s);
   std::vector<std::vector<RankPhases>> phases;
-  for (const ObservedRanks& run : all.runs) phases.push_back(run.phases);
+  for (const ObservedRanks& run : runs) phases.push_back(run.phases);
   const std::vector<RankPhases> real_phases = mean_of(phases);
   explanation.own_work_s = own_work_s(real_phases);
   explanation.phases = phase_differences(real_phases, baseline.phases,
@@ -323,7 +308,7 @@ Explanation explain(const ExplainRequest& request) {
                                          explanation.predicted_s);
   add_details(explanation, findings, request, places);
   conclude(explanation, std::move(causes));
-  if (draws) explanation.picture = write_timelines(request, all.runs.front(), baseline.ranks);
+  if (draws) explanation.picture = write_timelines(request, runs.front(), baseline.ranks);
   return explanation;
 }
 

@@ -8,17 +8,13 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/explain.hpp"
 #include "study/compare/parameters_json.hpp"
-#include "study/explain/causes.hpp"
+#include "study/explain/explain_parts.hpp"
 
 namespace hplcast::study {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-bool is_of_messages(Cause::Kind kind) {
-  return kind != Cause::Kind::kernel && kind != Cause::Kind::place;
-}
 
 Json causes_json(const Explanation& explanation) {
   Json list = Json::array();
@@ -29,7 +25,8 @@ Json causes_json(const Explanation& explanation) {
       one["place"] = cause.group.name;
       one["ranks"] = cause.group.ranks;
     }
-    if (is_of_messages(cause.kind)) one["scope"] = core::to_string(cause.scope);
+    if (cause.kind != Cause::Kind::kernel && cause.kind != Cause::Kind::place)
+      one["scope"] = core::to_string(cause.scope);
     one["factor"] = cause.factor > 0 ? Json(cause.factor) : Json();
     one["estimated_s"] = cause.estimated_s;
     one["simulated_s"] = cause.simulated_s ? Json(*cause.simulated_s) : Json();
@@ -152,8 +149,7 @@ std::string share_of(const Explanation& e, double share_s) {
 }
 
 std::string capitalised(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z' && text.compare(0, 4, "the ") == 0)
-    text.front() = 'T';
+  if (core::begins_with(text, "the ")) text.front() = 'T';
   return text;
 }
 

@@ -1,4 +1,4 @@
-#include "study/explain/differences.hpp"
+#include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,6 @@
 namespace hplcast::study {
 
 namespace {
-
-constexpr std::size_t classes = HPLCAST_SHAPE_CLASS_COUNT;
 
 /// Of a kernel without a model it is the sum of m n k: a model that takes one second for each.
 double model_of(const KernelCalls& calls, const core::KernelModel* model, const RankPlace& place) {
@@ -27,13 +25,16 @@ double stretch_of(const core::ClusterModel& cluster) {
   return 1 / (1 - share);
 }
 
+double sd_s(const core::DurationLaw& law, const core::KernelShape& shape) {
+  return law.noise() == core::NoiseFamily::none ? 0 : law.sd_s(shape);
+}
+
 /// Of one call of mean sizes, times the calls.
 double variance_s2(const KernelCalls& calls, const core::KernelModel* model, const RankPlace& place) {
   if (model == nullptr || calls.calls == 0) return 0;
   const core::KernelShape shape = mean_shape(calls);
-  const core::DurationLaw& law = model->law(place.host, place.cpu).at(shape);
-  if (law.noise() == core::NoiseFamily::none) return 0;
-  return static_cast<double>(calls.calls) * law.sd_s(shape) * law.sd_s(shape);
+  const double sd = sd_s(model->law(place.host, place.cpu).at(shape), shape);
+  return static_cast<double>(calls.calls) * sd * sd;
 }
 
 const core::KernelModel* model_of(const core::ClusterModel& cluster, core::KernelId kernel) {
@@ -45,7 +46,7 @@ const core::KernelModel* model_of(const core::ClusterModel& cluster, core::Kerne
 double ratio(const ClassCells& cells, const ClassFactors& level) {
   double real_s = 0;
   double model_s = 0;
-  for (std::size_t i = 0; i < classes; ++i) {
+  for (std::size_t i = 0; i < shape_classes; ++i) {
     real_s += cells[i].real_s;
     model_s += cells[i].model_s * level[i];
   }
@@ -56,7 +57,7 @@ double ratio(const ClassCells& cells, const ClassFactors& level) {
 ClassFactors level_of(const KernelFinding& finding, const std::vector<bool>& stands_out) {
   ClassFactors level;
   level.fill(0);
-  for (std::size_t i = 0; i < classes; ++i) {
+  for (std::size_t i = 0; i < shape_classes; ++i) {
     double real_s = 0;
     double model_s = 0;
     for (std::size_t rank = 0; rank < finding.ranks.size(); ++rank) {
@@ -67,45 +68,37 @@ ClassFactors level_of(const KernelFinding& finding, const std::vector<bool>& sta
     if (model_s > 0) level[i] = real_s / model_s;
   }
   double last = 0;
-  for (std::size_t i = 0; i < classes; ++i) last = level[i] > 0 ? level[i] : level[i] = last;
+  for (std::size_t i = 0; i < shape_classes; ++i) last = level[i] > 0 ? level[i] : level[i] = last;
   last = 1;
-  for (std::size_t i = classes; i-- > 0;) last = level[i] > 0 ? level[i] : level[i] = last;
+  for (std::size_t i = shape_classes; i-- > 0;) last = level[i] > 0 ? level[i] : level[i] = last;
   return level;
 }
 
 /// Whose ratio is far from that of most. Of an even number of ranks, the middle is that nearer to the model.
 std::vector<bool> far_ranks(const KernelFinding& finding, const ClassFactors& level, double matters_s) {
   constexpr double least = 0.03;  // CPUs of one kind differ by less (Cornebize 2021: dahu, 1 to 2 %)
-  constexpr double robust_sds = 5;
+  constexpr double sds_of_chance = 5;
   ClassFactors as_modelled;
   as_modelled.fill(1);
   const auto log_ratio = [](const ClassCells& cells, const ClassFactors& of) {
     return std::log(std::max(ratio(cells, of), 1e-6));
   };
-  std::vector<double> logs;
-  std::vector<WeightedValue> values;
-  std::vector<bool> far(finding.ranks.size(), false);
+  std::vector<double> logs, weights;
   for (const ClassCells& cells : finding.ranks) {
     logs.push_back(log_ratio(cells, level));
-    values.push_back({logs.back(), std::abs(log_ratio(cells, as_modelled))});
+    weights.push_back(std::abs(log_ratio(cells, as_modelled)));
   }
-  const double middle = middle_value(values);
-  std::vector<double> distances;
-  std::vector<WeightedValue> weighted;
-  for (const double value : logs) {
-    distances.push_back(std::abs(value - middle));
-    weighted.push_back({distances.back(), distances.back()});
-  }
-  const double limit = std::max(least, robust_sds * core::sd_of_median_distance * middle_value(weighted));
+  const Spread spread = spread_of(logs, weights, least);
+  std::vector<bool> far(finding.ranks.size(), false);
   for (std::size_t i = 0; i < far.size(); ++i) {
     double expected_s = 0;
     double variance = 0;
-    for (std::size_t j = 0; j < classes; ++j) {
+    for (std::size_t j = 0; j < shape_classes; ++j) {
       expected_s += finding.ranks[i][j].model_s * level[j];
       variance += finding.ranks[i][j].variance_s2 * level[j] * level[j];
     }
-    const double change_s = std::abs(std::exp(logs[i]) - std::exp(middle)) * expected_s;
-    far[i] = distances[i] > limit && change_s > std::max(matters_s, robust_sds * std::sqrt(variance));
+    const double change_s = std::abs(std::exp(logs[i]) - std::exp(spread.middle)) * expected_s;
+    far[i] = spread.distances[i] > spread.limit && change_s > std::max(matters_s, sds_of_chance * std::sqrt(variance));
   }
   return far;
 }
@@ -142,7 +135,7 @@ struct Scatter {
   double model() const { return samples == 0 ? 0 : std::sqrt(model_variance / samples); }
 };
 
-using Scatters = std::map<core::KernelId, std::array<Scatter, classes>>;
+using Scatters = std::map<core::KernelId, std::array<Scatter, shape_classes>>;
 
 void add_samples(Scatters& scatters, const RankActivity& rank, const core::ClusterModel& cluster,
                  const RankPlace& place) {
@@ -152,16 +145,14 @@ void add_samples(Scatters& scatters, const RankActivity& rank, const core::Clust
     const core::DurationLaw& law = model->law(place.host, place.cpu).at(sample.shape);
     const double expected_s = law.mean_s(sample.shape);
     if (!(expected_s > 0)) continue;
-    double model_sd = law.sd_s(sample.shape) / expected_s;
-    if (law.noise() == core::NoiseFamily::none) model_sd = 0;
-    scatters[sample.kernel][static_cast<std::size_t>(size_class_of(sample.shape))].add(sample.time_s / expected_s,
-                                                                                       model_sd);
+    Scatter& scatter = scatters[sample.kernel][static_cast<std::size_t>(size_class_of(sample.shape))];
+    scatter.add(sample.time_s / expected_s, sd_s(law, sample.shape) / expected_s);
   }
 }
 
-std::vector<KernelSizes> sizes_of(const KernelFinding& finding, const std::array<Scatter, classes>& scatter) {
+std::vector<KernelSizes> sizes_of(const KernelFinding& finding, const std::array<Scatter, shape_classes>& scatter) {
   std::vector<KernelSizes> sizes;
-  for (std::size_t i = 0; i < classes; ++i) {
+  for (std::size_t i = 0; i < shape_classes; ++i) {
     KernelSizes one;
     one.least_product = std::pow(4.0, static_cast<double>(i));
     one.most_product = 4 * one.least_product;
@@ -178,39 +169,97 @@ std::vector<KernelSizes> sizes_of(const KernelFinding& finding, const std::array
   return sizes;
 }
 
+using Groups = std::map<std::pair<int, int>, std::vector<int>>;  // ranks by host and CPU, or by host and -1
+
+/// Takes the groups of which all ranks are chosen. One rank is no host.
+void take(const Groups& groups, std::vector<bool>& chosen, const core::Hosts& hosts, std::vector<RankGroup>& taken) {
+  for (const auto& [key, ranks] : groups) {
+    const bool is_host = key.second < 0;
+    const auto is_chosen = [&](int rank) { return chosen[static_cast<std::size_t>(rank)]; };
+    if ((is_host && ranks.size() < 2) || !std::all_of(ranks.begin(), ranks.end(), is_chosen)) continue;
+    std::string name = hosts.names()[static_cast<std::size_t>(key.first)];
+    if (!is_host) name += " CPU " + std::to_string(key.second);
+    if (ranks.size() == 1) name += " (rank " + std::to_string(ranks.front()) + ")";
+    taken.push_back({name, ranks});
+    for (const int rank : ranks) chosen[static_cast<std::size_t>(rank)] = false;
+  }
+}
+
 }  // namespace
 
-double KernelFinding::real_s() const {
-  double sum_s = 0;
-  for (const ClassCells& cells : ranks)
-    for (const KernelCell& cell : cells) sum_s += cell.real_s;
-  return sum_s;
+Spread spread_of(const std::vector<double>& values, const std::vector<double>& weights, double least) {
+  using Weighted = std::pair<double, double>;  // the value first
+  const auto middle_of = [](std::vector<Weighted> all) {
+    std::sort(all.begin(), all.end(), [](const Weighted& a, const Weighted& b) { return a.first < b.first; });
+    const Weighted& above = all[all.size() / 2];
+    const Weighted& below = all[(all.size() - 1) / 2];
+    return above.second < below.second ? above.first : below.first;
+  };
+  Spread spread;
+  std::vector<Weighted> weighted, distances;
+  for (std::size_t i = 0; i < values.size(); ++i) weighted.emplace_back(values[i], weights[i]);
+  spread.middle = middle_of(std::move(weighted));
+  for (const double value : values) {
+    spread.distances.push_back(std::abs(value - spread.middle));
+    distances.emplace_back(spread.distances.back(), spread.distances.back());
+  }
+  constexpr double robust_sds = 5;
+  spread.limit = std::max(least, robust_sds * core::sd_of_median_distance * middle_of(std::move(distances)));
+  return spread;
 }
 
-double KernelFinding::model_s() const {
-  double sum_s = 0;
-  if (!has_model) return 0;
-  for (const ClassCells& cells : ranks)
-    for (const KernelCell& cell : cells) sum_s += cell.model_s;
-  return sum_s;
+std::vector<RankPlace> rank_places(const core::ClusterModel& cluster, int ranks) {
+  const int cores = cluster.hosts.values().cores;
+  std::vector<RankPlace> places;
+  for (int rank = 0; rank < ranks; ++rank)
+    places.push_back({rank / cores, rank % cores, cluster.hosts.cpu_of(rank % cores)});
+  return places;
 }
 
-double KernelFinding::chance_s() const {
-  double variance = 0;
+std::vector<RankGroup> rank_groups(const core::ClusterModel& cluster, const std::vector<RankPlace>& places,
+                                   const std::vector<bool>& chosen) {
+  Groups hosts, cpus;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    hosts[{places[i].host, -1}].push_back(static_cast<int>(i));
+    cpus[{places[i].host, places[i].cpu}].push_back(static_cast<int>(i));
+  }
+  std::vector<bool> left = chosen;
+  std::vector<RankGroup> groups;
+  if (hosts.size() > 1) take(hosts, left, cluster.hosts, groups);
+  if (cpus.size() > 1) take(cpus, left, cluster.hosts, groups);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (!left[i]) continue;
+    const std::string& host = cluster.hosts.names()[static_cast<std::size_t>(places[i].host)];
+    groups.push_back({"rank " + std::to_string(i) + " (" + host + " CPU " + std::to_string(places[i].cpu) + ")",
+                      {static_cast<int>(i)}});
+  }
+  return groups;
+}
+
+double KernelFinding::sum_of(double KernelCell::*member) const {
+  double sum = 0;
   for (const ClassCells& cells : ranks)
-    for (const KernelCell& cell : cells) variance += cell.variance_s2;
-  return std::sqrt(variance);
+    for (const KernelCell& cell : cells) sum += cell.*member;
+  return sum;
+}
+
+double KernelFinding::overall_level() const {
+  const double all_model_s = sum_of(&KernelCell::model_s);
+  double all_levelled_s = 0;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) all_levelled_s += levelled_s(rank);
+  return all_model_s > 0 ? all_levelled_s / all_model_s : 1;
 }
 
 double KernelFinding::levelled_s(std::size_t rank) const {
   double sum_s = 0;
-  for (std::size_t i = 0; i < classes; ++i) sum_s += ranks[rank][i].model_s * level[i];
+  for (std::size_t i = 0; i < shape_classes; ++i) sum_s += ranks[rank][i].model_s * level[i];
   return sum_s;
 }
 
 double KernelFinding::level_change_s(std::size_t rank) const {
   double sum_s = 0;
-  for (std::size_t i = 0; i < classes; ++i) sum_s += ranks[rank][i].model_s * (has_model ? level[i] - 1 : level[i]);
+  for (std::size_t i = 0; i < shape_classes; ++i)
+    sum_s += ranks[rank][i].model_s * (has_model ? level[i] - 1 : level[i]);
   return sum_s;
 }
 
@@ -253,15 +302,9 @@ KernelDifference difference_of(const KernelFinding& finding, const core::Cluster
   difference.has_model = finding.has_model;
   difference.real_s = finding.real_s() / runs;
   difference.model_s = finding.model_s() / runs;
-  double levelled_s = 0;
-  double model_s = 0;
+  difference.level = finding.has_model ? finding.overall_level() : 1;
   std::vector<bool> far(places.size());
-  for (std::size_t rank = 0; rank < places.size(); ++rank) {
-    far[rank] = finding.deviation[rank] != 1;
-    levelled_s += finding.levelled_s(rank);
-    for (const KernelCell& cell : finding.ranks[rank]) model_s += cell.model_s;
-  }
-  difference.level = finding.has_model && model_s > 0 ? levelled_s / model_s : 1;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) far[rank] = finding.deviation[rank] != 1;
   difference.sizes = finding.sizes;
   for (KernelSizes& sizes : difference.sizes) {
     sizes.calls /= runs;

@@ -1,4 +1,4 @@
-#include "study/explain/differences.hpp"
+#include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -113,11 +113,6 @@ double cut_mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Factors on the latency and the bytes of a model.
-struct Factors {
-  double latency = 1, bandwidth = 1;
-};
-
 /// Messages of one class of size.
 struct SizeClass {
   std::vector<double> real_s, model_s;
@@ -133,12 +128,12 @@ struct SizeClass {
   double mean(const std::vector<double>& values) const {
     return std::accumulate(values.begin(), values.end(), 0.0) / count();
   }
-  double mean_model_s(const Factors& by) const {
+  double mean_model_s(const NetworkFactors& by) const {
     return mean(model_s) + (by.latency - 1) * mean(latency_s) + (by.bandwidth - 1) * mean(bytes_s);
   }
   /// Beyond the model with these factors, of most messages: those that shared a link with others, or were held up, are
   /// longer.
-  double usual_excess_s(const Factors& by) const {
+  double usual_excess_s(const NetworkFactors& by) const {
     std::vector<double> excess_s(real_s.size());
     for (std::size_t i = 0; i < excess_s.size(); ++i)
       excess_s[i] = real_s[i] - model_s[i] - (by.latency - 1) * latency_s[i] - (by.bandwidth - 1) * bytes_s[i];
@@ -198,14 +193,14 @@ struct ClassMeans {
 
 /// Flows that share a link take longer than the model of a single one, the more so the slower the link is: what a
 /// simulation takes beyond the model counts for the bytes. `by`: the factors that this simulation had.
-ClassMeans means_of(const SizeClass& real, const SizeClass* simulated, const Factors& by) {
+ClassMeans means_of(const SizeClass& real, const SizeClass& simulated, const NetworkFactors& by) {
   ClassMeans means;
   means.n = real.count();
   means.latency_s = by.latency * real.mean(real.latency_s);
   means.bytes_s = by.bandwidth * real.mean(real.bytes_s);
   means.model_s = real.mean_model_s(by);
-  if (simulated == nullptr || simulated->real_s.empty()) return means;
-  const double sharing_s = simulated->usual_excess_s(by);
+  if (simulated.real_s.empty()) return means;
+  const double sharing_s = simulated.usual_excess_s(by);
   means.model_s += sharing_s;
   means.bytes_s += std::max(0.0, sharing_s);
   return means;
@@ -216,15 +211,14 @@ constexpr double least_factor = 0.01;  // nothing becomes free
 /// Factors with which a simulation would come nearer to the run. `by`: those that `simulated` had. What messages
 /// usually take is the mean of the model and the median of what they take beyond it, which is right if this does not
 /// go with their sizes: so it is taken from the model as fitted, not as it was.
-Factors fitted(const ScopeSums& real, const ScopeSums* simulated, const Factors& by) {
+NetworkFactors fitted(const ScopeSums& real, const ScopeSums& simulated, const NetworkFactors& by) {
   constexpr int most_rounds = 20;
   constexpr double settled = 1e-4, shortest_s = 1e-9;
   std::vector<std::pair<const SizeClass*, ClassMeans>> classes;
   for (std::size_t i = 0; i < size_classes; ++i)
     if (!real.sizes[i].real_s.empty())
-      classes.emplace_back(&real.sizes[i],
-                           means_of(real.sizes[i], simulated == nullptr ? nullptr : &simulated->sizes[i], by));
-  Factors factors = by;
+      classes.emplace_back(&real.sizes[i], means_of(real.sizes[i], simulated.sizes[i], by));
+  NetworkFactors factors = by;
   for (int round = 0; round < most_rounds; ++round) {
     Normal equations;
     for (const auto& [one, means] : classes) {
@@ -234,7 +228,7 @@ Factors fitted(const ScopeSums& real, const ScopeSums* simulated, const Factors&
       equations.add(means.n / (scale_s * scale_s), means.latency_s, means.bytes_s, usual_s - means.model_s);
     }
     const auto [latency, bandwidth] = equations.solve();
-    const Factors before = factors;
+    const NetworkFactors before = factors;
     factors.latency = by.latency * std::max(least_factor, 1 + latency);
     factors.bandwidth = by.bandwidth * std::max(least_factor, 1 + bandwidth);
     const double change =
@@ -245,35 +239,32 @@ Factors fitted(const ScopeSums& real, const ScopeSums* simulated, const Factors&
 }
 
 /// Changes the factors so that a simulation with them would come nearer to the run.
-void fit(NetworkFinding& finding, const ScopeSums& real, const ScopeSums* simulated) {
-  const Factors factors = fitted(real, simulated, {finding.latency, finding.bandwidth});
+void fit(NetworkFinding& finding, const ScopeSums& real, const ScopeSums& simulated) {
+  const NetworkFactors factors = fitted(real, simulated, finding);
   finding.latency = factors.latency;
   finding.bandwidth = factors.bandwidth;
   if (real.call_s.empty() || !(real.call_model_s > 0)) return;
-  const bool known = simulated != nullptr && !simulated->call_s.empty();
-  const double ratio = real.call_ratio() / (known ? simulated->call_ratio() : finding.calls);
+  const double ratio = real.call_ratio() / (simulated.call_s.empty() ? finding.calls : simulated.call_ratio());
   finding.calls *= std::max(least_factor, ratio);
 }
 
-void add_sizes(NetworkFinding& finding, const ScopeSums& real, const ScopeSums* simulated, core::Scope scope) {
+void add_sizes(NetworkFinding& finding, const ScopeSums& real, const ScopeSums& simulated, core::Scope scope) {
   for (std::size_t i = 0; i < size_classes; ++i) {
-    if (real.sizes[i].real_s.empty()) continue;
-    const ClassMeans means = means_of(real.sizes[i], simulated == nullptr ? nullptr : &simulated->sizes[i],
-                                      {finding.latency, finding.bandwidth});
+    const SizeClass &one = real.sizes[i], &other = simulated.sizes[i];
+    if (one.real_s.empty()) continue;
+    const ClassMeans means = means_of(one, other, finding);
     finding.latency_s += means.n * means.latency_s;
     finding.bytes_s += means.n * means.bytes_s;
-    finding.held_up_s += beyond_usual(real.sizes[i].real_s);
+    finding.held_up_s += beyond_usual(one.real_s);
     MessageDifference difference;
     difference.scope = scope;
     difference.least_bytes = i == 0 ? 0 : std::pow(class_factor, static_cast<double>(i));
     difference.most_bytes = std::pow(class_factor, static_cast<double>(i + 1));
     difference.messages = means.n;
-    difference.model_s = difference.usual_model_s = real.sizes[i].mean_model_s({});
-    difference.real_s = cut_mean(real.sizes[i].real_s);
-    difference.usual_real_s = difference.model_s + real.sizes[i].usual_excess_s({});
-    const bool known = simulated != nullptr && !simulated->sizes[i].real_s.empty();
-    if (known) {
-      const SizeClass& other = simulated->sizes[i];
+    difference.model_s = difference.usual_model_s = one.mean_model_s({});
+    difference.real_s = cut_mean(one.real_s);
+    difference.usual_real_s = difference.model_s + one.usual_excess_s({});
+    if (!other.real_s.empty()) {
       difference.model_s += cut_mean(other.real_s) - other.mean_model_s({});
       difference.usual_model_s += other.usual_excess_s({});
     }
@@ -301,14 +292,12 @@ std::vector<SeenMessage> seen_messages(const ObservedRanks& observed, const core
 
 std::map<core::Scope, NetworkFinding> network_findings(const std::vector<SeenMessage>& messages,
                                                        const std::vector<SeenMessage>& simulated, double share) {
-  const std::map<core::Scope, ScopeSums> of_simulation = sums_of(simulated);
+  std::map<core::Scope, ScopeSums> of_simulation = sums_of(simulated);
   std::map<core::Scope, NetworkFinding> findings;
   for (const auto& [scope, sums] : sums_of(messages)) {
-    const auto other = of_simulation.find(scope);
-    const ScopeSums* known = other == of_simulation.end() ? nullptr : &other->second;
     NetworkFinding& finding = findings[scope];
-    add_sizes(finding, sums, known, scope);
-    fit(finding, sums, known);
+    add_sizes(finding, sums, of_simulation[scope], scope);
+    fit(finding, sums, of_simulation[scope]);
     for (double* sum : {&finding.latency_s, &finding.bytes_s, &finding.calls_s, &finding.held_up_s}) *sum *= share;
     for (MessageDifference& sizes : finding.sizes) sizes.messages *= share;
   }
@@ -317,12 +306,9 @@ std::map<core::Scope, NetworkFinding> network_findings(const std::vector<SeenMes
 
 void refine(std::map<core::Scope, NetworkFinding>& findings, const std::vector<SeenMessage>& messages,
             const std::vector<SeenMessage>& simulated) {
-  const std::map<core::Scope, ScopeSums> of_simulation = sums_of(simulated);
   const std::map<core::Scope, ScopeSums> real = sums_of(messages);
-  for (auto& [scope, finding] : findings) {
-    const auto other = of_simulation.find(scope);
-    if (other != of_simulation.end()) fit(finding, real.at(scope), &other->second);
-  }
+  for (const auto& [scope, sums] : sums_of(simulated))
+    if (const auto found = findings.find(scope); found != findings.end()) fit(found->second, real.at(scope), sums);
 }
 
 }  // namespace hplcast::study

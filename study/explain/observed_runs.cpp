@@ -104,20 +104,18 @@ core::Prediction prediction_of_runs(const std::string& path, std::vector<Observe
   for (const core::Prediction& one : all) {
     predicted.push_back(core::without_unused(one.parameters));
     if (std::find(real.begin(), real.end(), predicted.back()) == real.end()) continue;
-    if (!fitting.empty() && !(core::without_unused(fitting.front().parameters) == predicted.back())) {
+    if (!fitting.empty() && !(core::without_unused(fitting.front().parameters) == predicted.back()))
       throw core::Error(core::ExitCode::bad_input, path + " predicts several configurations that were run, such as " +
                                                        core::to_string(fitting.front().parameters) + " and " +
                                                        core::to_string(one.parameters) +
                                                        "\n  hint: give the folder of one run");
-    }
     fitting.push_back(one);
   }
-  if (fitting.empty()) {
+  if (fitting.empty())
     throw core::Error(core::ExitCode::bad_input,
                       path + " has no prediction of the run " + core::to_string(runs.front().run.parameters) +
                           "; the nearest one differs: " + nearest_difference(real.front(), predicted) +
                           " as there\n  hint: predict with the same HPL.dat as `run-real`");
-  }
   if (const auto mixed = mixed_models(fitting))
     throw core::Error(core::ExitCode::bad_input, path + " has predictions of " + core::to_string(*mixed) +
                                                      " with several models\n  hint: explain one of them");

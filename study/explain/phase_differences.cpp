@@ -1,40 +1,37 @@
-#include "study/explain/differences.hpp"
+#include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/statistics.hpp"
 #include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
 
 namespace {
 
-constexpr std::array times = {&RankPhases::elapsed_s, &RankPhases::kernels_s, &RankPhases::messages_s,
-                              &RankPhases::waiting_s};
+struct PhaseTime {
+  const char* column;
+  std::vector<double> RankPhases::*member;
+};
+
+constexpr PhaseTime times[] = {{"elapsed_s", &RankPhases::elapsed_s},
+                               {"kernels_s", &RankPhases::kernels_s},
+                               {"messages_s", &RankPhases::messages_s},
+                               {"waiting_s", &RankPhases::waiting_s}};
 
 std::vector<int> far_ranks(const std::vector<double>& real, const std::vector<double>& predicted, double predicted_s) {
   constexpr double least = 0.02;
-  constexpr double robust_sds = 5;
-  std::vector<WeightedValue> differences;
+  std::vector<double> differences, weights;
   for (std::size_t i = 0; i < real.size(); ++i) {
-    const double difference = real[i] - predicted[i];
-    differences.push_back({difference, std::abs(difference)});
+    differences.push_back(real[i] - predicted[i]);
+    weights.push_back(std::abs(differences.back()));
   }
-  const double middle = middle_value(differences);
-  std::vector<WeightedValue> distances;
-  for (const WeightedValue& one : differences) {
-    const double distance = std::abs(one.value - middle);
-    distances.push_back({distance, distance});
-  }
-  const double limit =
-      std::max(least * predicted_s, robust_sds * core::sd_of_median_distance * middle_value(distances));
+  const Spread spread = spread_of(differences, weights, least * predicted_s);
   std::vector<int> far;
-  for (std::size_t i = 0; i < distances.size(); ++i)
-    if (distances[i].value > limit) far.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < differences.size(); ++i)
+    if (spread.distances[i] > spread.limit) far.push_back(static_cast<int>(i));
   return far;
 }
 
@@ -53,10 +50,7 @@ std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path) {
       const std::string phase(csv.text(csv.column("phase")));
       if (phase_of(phases, phase) == nullptr) phases.push_back({phase, {}, {}, {}, {}});
       RankPhases& one = *std::find_if(phases.begin(), phases.end(), [&](const auto& p) { return p.name == phase; });
-      one.elapsed_s.push_back(csv.number(csv.column("elapsed_s")));
-      one.kernels_s.push_back(csv.number(csv.column("kernels_s")));
-      one.messages_s.push_back(csv.number(csv.column("messages_s")));
-      one.waiting_s.push_back(csv.number(csv.column("waiting_s")));
+      for (const PhaseTime& time : times) (one.*time.member).push_back(csv.number(csv.column(time.column)));
     }
   });
   return phases;
@@ -65,7 +59,7 @@ std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path) {
 std::vector<RankPhases> mean_of(const std::vector<std::vector<RankPhases>>& runs) {
   std::vector<RankPhases> mean = runs.front();
   for (std::size_t phase = 0; phase < mean.size(); ++phase) {
-    for (const auto member : times) {
+    for (const auto& [column, member] : times) {
       std::vector<double>& values = mean[phase].*member;
       for (std::size_t rank = 0; rank < values.size(); ++rank) {
         double sum = 0;

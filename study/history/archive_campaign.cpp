@@ -158,10 +158,9 @@ std::int64_t time_in(const core::CampaignArchive& archive, const std::string& fi
   std::string text = found == archive.files.end() ? "" : found->second;
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
   double time_s = 0;
-  if (!core::parse_double(text, time_s)) {
+  if (!core::parse_double(text, time_s))
     throw core::ParseError({file, 0, ""}, text.empty() ? "is missing" : "found `" + text + "`",
                            "expected the Unix time that `hplcast calibrate` writes there");
-  }
   return static_cast<std::int64_t>(std::floor(time_s));
 }
 
@@ -262,11 +261,10 @@ CampaignRecord campaign_record(const core::CampaignArchive& archive, const std::
   for (const auto& machine : archive.context.machines) record.hosts.push_back(machine.host);
   record.protocol = protocol_of(archive);
   const std::map<Place, Work> work = work_of(archive, cluster);
-  if (work.empty()) {
+  if (work.empty())
     throw core::Error(core::ExitCode::bad_input,
                       "the archive has no call of dgemm that counts\n  hint: a campaign to watch a cluster has a step "
                       "dgemm (docs/use/history.md)");
-  }
   for (const auto& [place, sum] : work)
     record.observations.push_back({place, "dgemm_gflops", record.start_s, 2e-9 * sum.products / sum.duration_s});
   add_sensors(archive, record);

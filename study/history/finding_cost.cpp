@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
@@ -16,11 +17,10 @@ core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::
   if (!(factor > 0) || !std::isfinite(factor)) throw core::DomainError("speed factor", factor, "a number > 0");
   const auto& names = cluster.hosts.names();
   const auto found = std::find(names.begin(), names.end(), host);
-  if (!host.empty() && found == names.end()) {
+  if (!host.empty() && found == names.end())
     throw core::DomainError("host", host,
                             "a host of the cluster " + cluster.name + " (" + cluster.hosts.values().names + ")",
                             "give models of the cluster that was watched with --normal");
-  }
   if (cpu >= cluster.hosts.values().cpus)
     throw core::DomainError("CPU of " + host, cpu, "below " + std::to_string(cluster.hosts.values().cpus));
   core::ClusterModel result = cluster;
@@ -33,51 +33,52 @@ core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::
       const bool changed = (host.empty() || names[static_cast<std::size_t>(h)] == host) && (cpu < 0 || c == cpu);
       const bool own = std::any_of(model.overrides().begin(), model.overrides().end(),
                                    [&](const core::CpuLaw& law) { return law.host == h && law.cpu == c; });
-      if (changed) {
-        laws.push_back({h, c, slowed(model.law(h, c), 1 / factor)});
-      } else if (own) {
-        laws.push_back({h, c, model.law(h, c)});
-      }
+      if (changed || own) laws.push_back({h, c, changed ? slowed(model.law(h, c), 1 / factor) : model.law(h, c)});
     }
   }
   kernel->second = core::KernelModel::make(model.level(), model.law(-1, -1), std::move(laws), model.range());
   return result;
 }
 
-Grid grid_of(int ranks) {
-  Grid best;
+std::pair<int, int> grid_of(int ranks) {
+  std::pair<int, int> best{1, 1};
   for (int P = 1; P * P <= ranks; ++P) {
     const int Q = std::min(ranks / P, 3 * P);
-    if (Q < P) continue;
     // The same number of ranks on a more square grid is better, and P rises.
-    if (P * Q >= best.P * best.Q) best = {P, Q};
+    if (Q >= P && P * Q >= best.first * best.second) best = {P, Q};
   }
   return best;
 }
 
 namespace {
 
-/// Open findings about the speed of CPUs; `factor`: the one that they are of.
-std::vector<const HistoryFinding*> open_speeds(const HistoryCheck& check, std::string& factor) {
-  std::vector<const HistoryFinding*> found;
-  for (const char* name : {"dgemm_gflops", "frequency_ghz"}) {
+using FindingList = std::vector<const HistoryFinding*>;
+
+/// Open findings about the speed of CPUs, and the factor that they are of.
+struct SpeedFindings {
+  std::string factor;
+  FindingList list;
+};
+
+SpeedFindings open_speeds(const HistoryCheck& check) {
+  SpeedFindings found;
+  for (const char* factor : {"dgemm_gflops", "frequency_ghz"}) {
+    found.factor = factor;
     for (const HistoryFinding& one : check.findings)
-      if (one.finding.open && one.factor == name) found.push_back(&one);
-    factor = name;
-    if (!found.empty()) break;
+      if (one.finding.open && one.factor == factor) found.list.push_back(&one);
+    if (!found.list.empty()) break;
   }
   return found;
 }
 
-std::vector<const HistoryFinding*> speed_findings(const HistoryCheck& check, std::string& factor) {
-  auto found = open_speeds(check, factor);
-  if (!found.empty()) return found;
+SpeedFindings speed_findings(const HistoryCheck& check) {
+  SpeedFindings found = open_speeds(check);
+  if (!found.list.empty()) return found;
   throw core::Error(core::ExitCode::bad_input,
                     "no open finding is about the speed of CPUs (dgemm_gflops, frequency_ghz): nothing to predict");
 }
 
-core::ClusterModel changed(core::ClusterModel cluster, const std::vector<const HistoryFinding*>& findings,
-                           bool back = false) {
+core::ClusterModel changed(core::ClusterModel cluster, const FindingList& findings, bool back = false) {
   for (const HistoryFinding* one : findings) {
     const double speed = 1 + one->finding.effect;
     cluster = with_cpu_speed(cluster, one->place.host, one->place.cpu, back ? 1 / speed : speed);
@@ -90,42 +91,33 @@ std::string cpu_text(const HistoryFinding& one) {
          core::signed_percent(one.finding.effect);
 }
 
-/// Predictions of several clusters with the same seeds.
-class Predictions {
- public:
-  explicit Predictions(const CostOptions& options) : options_(options) {}
+/// What is to be predicted.
+struct Asked {
+  core::ClusterModel cluster;
+  core::HplParameters parameters;
+};
 
-  /// Index of what is to be predicted.
-  std::size_t add(const core::ClusterModel& cluster, const core::HplParameters& parameters) {
-    for (std::uint64_t seed : options_.seeds) {
+/// Gflop/s of each, by seed.
+std::vector<std::vector<double>> predicted(const std::vector<Asked>& asked, const CostOptions& options) {
+  PredictionBatch batch;
+  batch.jobs = options.jobs;
+  for (const auto& [cluster, parameters] : asked) {
+    for (const std::uint64_t seed : options.seeds) {
       PredictionRequest request;
       request.cluster = cluster;
       request.parameters = parameters;
       request.seed = seed;
-      request.mode = options_.mode;
-      request.programs = options_.programs;
-      batch_.plans.push_back(resolve(std::move(request)));
+      request.mode = options.mode;
+      request.programs = options.programs;
+      batch.plans.push_back(resolve(std::move(request)));
     }
-    return batch_.plans.size() / options_.seeds.size() - 1;
   }
-
-  void run() {
-    gflops_.resize(batch_.plans.size());
-    batch_.jobs = options_.jobs;
-    batch_.ended = [this](std::size_t index, const core::Prediction& p) { gflops_[index] = p.gflops; };
-    predict_many(batch_);
-  }
-
-  std::vector<double> gflops(std::size_t index) const {
-    const auto begin = gflops_.begin() + static_cast<std::ptrdiff_t>(index * options_.seeds.size());
-    return {begin, begin + static_cast<std::ptrdiff_t>(options_.seeds.size())};
-  }
-
- private:
-  const CostOptions& options_;
-  PredictionBatch batch_;
-  std::vector<double> gflops_;
-};
+  const std::size_t seeds = options.seeds.size();
+  std::vector<std::vector<double>> gflops(asked.size(), std::vector<double>(seeds));
+  batch.ended = [&](std::size_t index, const core::Prediction& p) { gflops[index / seeds][index % seeds] = p.gflops; };
+  predict_many(batch);
+  return gflops;
+}
 
 /// Compares seed by seed. `share_error`: relative error of the findings' own effects.
 Scenario scenario(const std::string& name, const core::HplParameters& parameters, const std::vector<double>& gflops,
@@ -145,7 +137,7 @@ Scenario scenario(const std::string& name, const core::HplParameters& parameters
 }
 
 /// Largest relative error of the effects of some findings.
-double share_error(const std::vector<const HistoryFinding*>& findings) {
+double share_error(const FindingList& findings) {
   double most = 0;
   for (const HistoryFinding* one : findings)
     most = std::max(most, one->finding.effect_error / std::abs(one->finding.effect));
@@ -154,7 +146,7 @@ double share_error(const std::vector<const HistoryFinding*>& findings) {
 
 struct HostFindings {
   std::string host;
-  std::vector<const HistoryFinding*> findings;
+  FindingList findings;
   double worst() const {
     double effect = 0;
     for (const HistoryFinding* one : findings) effect = std::max(effect, std::abs(one->finding.effect));
@@ -162,7 +154,8 @@ struct HostFindings {
   }
 };
 
-std::vector<HostFindings> by_host(const std::vector<const HistoryFinding*>& findings, std::size_t most) {
+/// The hosts with the largest effects.
+std::vector<HostFindings> by_host(const FindingList& findings) {
   std::map<std::string, HostFindings> hosts;
   for (const HistoryFinding* one : findings) {
     if (one->place.host.empty()) continue;
@@ -172,6 +165,7 @@ std::vector<HostFindings> by_host(const std::vector<const HistoryFinding*>& find
   std::vector<HostFindings> result;
   for (auto& [name, host] : hosts) result.push_back(std::move(host));
   std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.worst() > b.worst(); });
+  constexpr std::size_t most = 10;
   if (result.size() > most) result.resize(most);
   return result;
 }
@@ -179,32 +173,27 @@ std::vector<HostFindings> by_host(const std::vector<const HistoryFinding*>& find
 /// The same run on a cluster with a host less: with a grid that fits, if the old one does not.
 core::HplParameters fitted(core::HplParameters parameters, const core::ClusterModel& cluster) {
   if (parameters.P * parameters.Q <= cluster.hosts.total_cores()) return parameters;
-  const Grid grid = grid_of(cluster.hosts.total_cores());
-  parameters.P = grid.P;
-  parameters.Q = grid.Q;
+  std::tie(parameters.P, parameters.Q) = grid_of(cluster.hosts.total_cores());
   return parameters;
 }
 
 }  // namespace
 
 bool has_cost(const HistoryCheck& check) {
-  std::string factor;
-  return !open_speeds(check, factor).empty();
+  return !open_speeds(check).list.empty();
 }
 
 core::ClusterModel without_findings(const HistoryCheck& check, const core::ClusterModel& now) {
-  std::string factor;
-  return changed(now, speed_findings(check, factor), true);
+  return changed(now, speed_findings(check).list, true);
 }
 
 core::ClusterModel normal_cluster(const HistoryDatabase& database, const HistoryCheck& check,
                                   const std::string& cluster) {
   const std::string json = database.latest_cluster_json(cluster.empty() ? database.clusters().front() : cluster);
-  if (json.empty()) {
+  if (json.empty())
     throw core::Error(core::ExitCode::bad_input,
                       "the history has no models of the cluster\n  hint: give some with --normal; `history add` keeps "
                       "those of archives");
-  }
   std::istringstream in(json);
   return without_findings(check, core::read_cluster(in, database.path().string()));
 }
@@ -212,41 +201,40 @@ core::ClusterModel normal_cluster(const HistoryDatabase& database, const History
 Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const CostOptions& options) {
   if (options.seeds.empty()) throw core::DomainError("seeds", "none", "one at least");
   Cost cost;
-  const auto findings = speed_findings(check, cost.factor);
-  const auto hosts = by_host(findings, options.most_hosts);
+  const SpeedFindings found = speed_findings(check);
+  cost.factor = found.factor;
+  const FindingList& findings = found.list;
+  const auto hosts = by_host(findings);
   const core::ClusterModel now = changed(normal, findings);
-  Predictions predictions(options);
-  const std::size_t of_normal = predictions.add(normal, options.parameters);
-  const std::size_t of_now = predictions.add(now, options.parameters);
-  struct OfHost {
-    std::size_t alone = 0, without = 0;
-    core::HplParameters left_out;
+  std::vector<Asked> asked = {{normal, options.parameters}, {now, options.parameters}};
+  const auto ask = [&](const core::ClusterModel& cluster, const core::HplParameters& parameters) {
+    asked.push_back({cluster, parameters});
+    return asked.size() - 1;
   };
-  std::vector<OfHost> of_hosts;
+  std::vector<std::size_t> alone, without;  // of each host: places in `asked`
   for (const HostFindings& host : hosts) {
     const bool is_all = host.findings.size() == findings.size();
-    OfHost& one = of_hosts.emplace_back();
-    one.alone = is_all ? of_now : predictions.add(changed(normal, host.findings), options.parameters);
+    alone.push_back(is_all ? 1 : ask(changed(normal, host.findings), options.parameters));
     if (normal.hosts.count() < 2) continue;
     const core::ClusterModel rest = remove_named_nodes(now, {host.host});
-    one.left_out = fitted(options.parameters, rest);
-    one.without = predictions.add(rest, one.left_out);
+    without.push_back(ask(rest, fitted(options.parameters, rest)));
   }
-  predictions.run();
+  const auto gflops = predicted(asked, options);
+  const auto scenario_of = [&](const std::string& name, std::size_t i, double share_error) {
+    return scenario(name, asked[i].parameters, gflops[i], gflops.front(), share_error);
+  };
   for (const auto& [kernel, model] : normal.kernels)
     if (kernel != "dgemm") cost.kept_kernels.push_back(kernel);
-  cost.normal_gflops = predictions.gflops(of_normal);
-  cost.now = scenario("now", options.parameters, predictions.gflops(of_now), cost.normal_gflops, share_error(findings));
+  cost.normal_gflops = gflops.front();
+  cost.now = scenario_of("now", 1, share_error(findings));
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     Cost::OfHost& one = cost.hosts.emplace_back();
     one.host = hosts[i].host;
     for (const HistoryFinding* finding : hosts[i].findings)
       one.what += (one.what.empty() ? "" : ", ") + cpu_text(*finding);
-    one.alone = scenario("only " + one.host, options.parameters, predictions.gflops(of_hosts[i].alone),
-                         cost.normal_gflops, share_error(hosts[i].findings));
+    one.alone = scenario_of("only " + one.host, alone[i], share_error(hosts[i].findings));
     if (normal.hosts.count() < 2) continue;
-    one.without = scenario("without " + one.host, of_hosts[i].left_out, predictions.gflops(of_hosts[i].without),
-                           cost.normal_gflops, 0);
+    one.without = scenario_of("without " + one.host, without[i], 0);
     const double least = std::max({0.005, cost.now.effect_error, one.without.effect_error});
     one.pays_to_leave_out = one.without.effect > cost.now.effect + least;
   }

@@ -8,11 +8,11 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
+#include "hplcast/fit/run_series.hpp"
 #include "study/history/loaded_factor.hpp"
 
 namespace hplcast::study {
 
-// What findings have to do with each other, and with what earlier checks have told.
 namespace {
 
 bool have_one_cause(const HistoryFinding& a, const HistoryFinding& b) {
@@ -42,6 +42,57 @@ Verdict verdict_of(const MissingHost& one, std::int64_t told_s) {
 bool is_of(const Verdict& a, const Verdict& b) {
   return a.place == b.place && a.factor == b.factor && a.since_s <= b.last_s && b.since_s <= a.last_s &&
          (a.effect < 0) == (b.effect < 0);
+}
+
+/// Fills in which recorded check told findings and missing hosts first. Verdicts of later checks than this do not
+/// count.
+void add_told(const std::vector<Verdict>& verdicts, HistoryCheck& check) {
+  const std::int64_t now_s = check.newest_s.value_or(0);
+  const auto told = [&](const Verdict& what) -> std::optional<std::int64_t> {
+    for (const Verdict& one : verdicts)  // earlier ones first
+      if (one.told_s <= now_s && is_of(one, what)) return one.told_s;
+    return std::nullopt;
+  };
+  for (HistoryFinding& one : check.findings) one.told_s = told(verdict_of(one, now_s));
+  for (MissingHost& one : check.missing) one.told_s = told(verdict_of(one, now_s));
+}
+
+/// Whether a logged change names the host and tells why it is missing since the day that it was last asked.
+bool is_explained(const MissingHost& host, const std::vector<Change>& changes) {
+  return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
+    return core::day_of(change.time_s) >= core::day_of(host.asked_s) && change.hosts != "all" &&
+           list_names(change.cluster, host.cluster) && list_names(change.hosts, host.host);
+  });
+}
+
+/// Hosts that gave no result when they were asked, or that nobody asked for long.
+void add_missing(const HistoryDatabase& database, const std::string& cluster, const CheckOptions& options,
+                 HistoryCheck& check) {
+  if (options.until_s) return;  // the history does not say what was missing at another time
+  const auto hosts = database.host_times(cluster);
+  const auto changes = options.use_changes ? database.changes() : std::vector<Change>();
+  std::int64_t newest_s = 0;
+  for (const auto& [host, times] : hosts) newest_s = std::max(newest_s, times.asked_s);
+  for (const auto& [host, times] : hosts) {
+    const MissingHost one{cluster, host, times.answered_s, times.asked_s, times.asked_s > times.answered_s, {}};
+    const bool is_missing = one.did_not_come_back || newest_s - times.asked_s > options.missing_after_s;
+    if (is_missing && !is_explained(one, changes)) check.missing.push_back(one);
+  }
+}
+
+void add_notes(const std::vector<LoadedFactor>& loaded, const CheckOptions& options, HistoryCheck& check) {
+  std::size_t series = 0, few = 0;
+  for (const LoadedFactor& factor : loaded) {
+    series += factor.places.size();
+    if (factor.places.size() < options.tests.least_cpus) ++few;
+  }
+  if (check.counts.newest_untested > 0)
+    check.notes.push_back("not tested: the newest runs of " + std::to_string(check.counts.newest_untested) + " of " +
+                          std::to_string(series) + " CPUs and factors; the one that lacks most needs " +
+                          std::to_string(check.counts.missing_runs) + " more campaigns");
+  if (few == loaded.size() && options.tests.cluster && !loaded.empty())
+    check.notes.push_back("too few CPUs to compare with each other (" + std::to_string(options.tests.least_cpus) +
+                          " are needed): each was compared with its own earlier runs");
 }
 
 }  // namespace
@@ -89,63 +140,6 @@ std::vector<Verdict> HistoryCheck::verdicts() const {
   for (const MissingHost& one : missing) result.push_back(verdict_of(one, newest_s.value_or(0)));
   return result;
 }
-
-namespace {
-
-/// Fills in which recorded check told findings and missing hosts first. Verdicts of later checks than this do not
-/// count.
-void add_told(const std::vector<Verdict>& verdicts, HistoryCheck& check) {
-  const std::int64_t now_s = check.newest_s.value_or(0);
-  const auto told = [&](const Verdict& what) -> std::optional<std::int64_t> {
-    for (const Verdict& one : verdicts)  // earlier ones first
-      if (one.told_s <= now_s && is_of(one, what)) return one.told_s;
-    return std::nullopt;
-  };
-  for (HistoryFinding& one : check.findings) one.told_s = told(verdict_of(one, now_s));
-  for (MissingHost& one : check.missing) one.told_s = told(verdict_of(one, now_s));
-}
-
-/// Whether a logged change names the host and tells why it is missing since the day that it was last asked.
-bool is_explained(const MissingHost& host, const std::vector<Change>& changes) {
-  return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
-    return core::day_of(change.time_s) >= core::day_of(host.asked_s) && change.hosts != "all" &&
-           list_names(change.cluster, host.cluster) && list_names(change.hosts, host.host);
-  });
-}
-
-/// Hosts that gave no result when they were asked, or that nobody asked for long.
-void add_missing(const HistoryDatabase& database, const std::string& cluster, const CheckOptions& options,
-                 HistoryCheck& check) {
-  if (options.until_s) return;  // the history does not say what was missing at another time
-  const auto hosts = database.host_times(cluster);
-  const auto changes = options.use_changes ? database.changes() : std::vector<Change>();
-  std::int64_t newest_s = 0;
-  for (const auto& [host, times] : hosts) newest_s = std::max(newest_s, times.asked_s);
-  for (const auto& [host, times] : hosts) {
-    const MissingHost one{cluster, host, times.answered_s, times.asked_s, times.asked_s > times.answered_s, {}};
-    const bool is_missing = one.did_not_come_back || newest_s - times.asked_s > options.missing_after_s;
-    if (is_missing && !is_explained(one, changes)) check.missing.push_back(one);
-  }
-}
-
-void add_notes(const std::vector<LoadedFactor>& loaded, const CheckOptions& options, HistoryCheck& check) {
-  std::size_t series = 0, few = 0;
-  for (const LoadedFactor& factor : loaded) {
-    series += factor.places.size();
-    if (factor.places.size() < options.tests.least_cpus) ++few;
-  }
-  if (check.counts.newest_untested > 0) {
-    check.notes.push_back("not tested: the newest runs of " + std::to_string(check.counts.newest_untested) + " of " +
-                          std::to_string(series) + " CPUs and factors; the one that lacks most needs " +
-                          std::to_string(check.counts.missing_runs) + " more campaigns");
-  }
-  if (few == loaded.size() && options.tests.cluster && !loaded.empty()) {
-    check.notes.push_back("too few CPUs to compare with each other (" + std::to_string(options.tests.least_cpus) +
-                          " are needed): each was compared with its own earlier runs");
-  }
-}
-
-}  // namespace
 
 HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& options) {
   const FactorLoader loader(database, options);
@@ -243,24 +237,20 @@ std::vector<FlagCounts> count_flags(const HistoryDatabase& database, const Count
   for (const std::string& cluster : loader.clusters()) {
     std::vector<LoadedFactor> loaded;
     for (const std::string& factor : loader.factors()) loaded.push_back(loader.load(cluster, factor));
-    if (!options.together) {
-      for (const LoadedFactor& factor : loaded) {
-        FlagCounts& counts = result.emplace_back();
-        counts.cluster = cluster;
-        counts.factor = factor.factor;
-        for (const fit::CpuHistory& cpu : factor.history.cpus) count(joined({&cpu}), options, counts);
+    std::vector<std::vector<const LoadedFactor*>> groups(options.together ? 1 : loaded.size());
+    for (std::size_t i = 0; i < loaded.size(); ++i) groups[options.together ? 0 : i].push_back(&loaded[i]);
+    for (const std::vector<const LoadedFactor*>& group : groups) {
+      FlagCounts& counts = result.emplace_back();
+      counts.cluster = cluster;
+      std::map<Place, std::vector<const fit::CpuHistory*>> places;
+      for (const LoadedFactor* factor : group) {
+        counts.factor += (counts.factor.empty() ? "" : ", ") + factor->factor;
+        for (std::size_t i = 0; i < factor->places.size(); ++i)
+          places[factor->places[i]].push_back(&factor->history.cpus[i]);
       }
-      continue;
+      for (const auto& [place, factors] : places)
+        if (factors.size() == group.size()) count(joined(factors), options, counts);
     }
-    FlagCounts& counts = result.emplace_back();
-    counts.cluster = cluster;
-    counts.factor = core::comma_separated(loader.factors());
-    std::map<Place, std::vector<const fit::CpuHistory*>> places;
-    for (const LoadedFactor& factor : loaded)
-      for (std::size_t i = 0; i < factor.places.size(); ++i)
-        places[factor.places[i]].push_back(&factor.history.cpus[i]);
-    for (const auto& [place, factors] : places)
-      if (factors.size() == loaded.size()) count(joined(factors), options, counts);
   }
   return result;
 }

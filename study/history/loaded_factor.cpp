@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
@@ -14,10 +13,6 @@ namespace {
 
 using core::day_s;
 
-bool is_of(const std::string& clusters, const std::string& hosts, const Place& place) {
-  return list_names(clusters, place.cluster) && (place.host.empty() ? hosts == "all" : list_names(hosts, place.host));
-}
-
 /// @throws core::Error for a name that is not among those that there are.
 void require_known(const char* what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
@@ -27,20 +22,13 @@ void require_known(const char* what, const std::string& name, const std::vector<
 
 }  // namespace
 
+bool is_about(const std::string& clusters, const std::string& hosts, const Place& place) {
+  return list_names(clusters, place.cluster) && (place.host.empty() ? hosts == "all" : list_names(hosts, place.host));
+}
+
 FactorLoader::FactorLoader(const HistoryDatabase& database, const CheckOptions& options)
-    : database_(database),
-      options_(options),
-      changes_(database.changes()),
-      outliers_(database.outliers()),
-      campaigns_(database.campaigns()) {
-  std::int64_t most = 0;
-  for (const StoredCampaign& one : campaigns_) most = std::max(most, one.id);
-  protocols_.resize(static_cast<std::size_t>(most) + 1);
-  jobs_.resize(protocols_.size());
-  for (const StoredCampaign& one : campaigns_) {
-    protocols_[static_cast<std::size_t>(one.id)] = one.protocol;
-    jobs_[static_cast<std::size_t>(one.id)] = one.job;
-  }
+    : database_(database), options_(options), changes_(database.changes()), outliers_(database.outliers()) {
+  for (StoredCampaign& one : database.campaigns()) campaigns_[one.id] = std::move(one);
 }
 
 std::vector<std::string> FactorLoader::clusters() const {
@@ -78,26 +66,26 @@ fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
   std::vector<std::int64_t> own, of_all;  // times of the changes that apply
   if (options_.use_changes) {
     for (const Change& change : changes_) {
-      if (!is_of(change.cluster, change.hosts, series.place)) continue;
+      if (!is_about(change.cluster, change.hosts, series.place)) continue;
       (change.hosts == "all" ? of_all : own).push_back(change.time_s);
     }
   }
   std::vector<const LoggedOutlier*> outliers;
   for (const LoggedOutlier& outlier : outliers_)
-    if (is_of(outlier.cluster, outlier.hosts, series.place)) outliers.push_back(&outlier);
+    if (is_about(outlier.cluster, outlier.hosts, series.place)) outliers.push_back(&outlier);
   const auto before = [](const std::vector<std::int64_t>& times, std::int64_t time_s) {
     return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), time_s) - times.begin());
   };
   fit::CpuHistory history;
   std::size_t switches = 0;  // of the protocol, on this host: hosts may be measured one by one, and not all alike
-  const std::string* protocol = nullptr;
+  const StoredCampaign* before_it = nullptr;
   for (const StoredRun& run : series.runs) {
-    const auto campaign = static_cast<std::size_t>(run.campaign);
+    const StoredCampaign& campaign = campaigns_.at(run.campaign);
     const bool is_outlier = std::any_of(outliers.begin(), outliers.end(), [&](const LoggedOutlier* one) {
-      return one->job.empty() ? core::day_of(run.time_s) == core::day_of(one->time_s) : one->job == jobs_[campaign];
+      return one->job.empty() ? core::day_of(run.time_s) == core::day_of(one->time_s) : one->job == campaign.job;
     });
-    if (protocol != nullptr && *protocol != protocols_[campaign]) ++switches;
-    protocol = &protocols_[campaign];
+    if (before_it != nullptr && before_it->protocol != campaign.protocol) ++switches;
+    before_it = &campaign;
     const std::size_t single = before(own, run.time_s), common = before(of_all, run.time_s) + switches;
     history.time_s.push_back(run.time_s);
     history.value.push_back(run.value);
@@ -123,7 +111,7 @@ std::optional<Change> FactorLoader::nearest_change(const Place& place, std::int6
   std::optional<Change> nearest;
   for (const Change& change : changes_) {
     const std::int64_t distance = std::abs(change.time_s - time_s);
-    if (!is_of(change.cluster, change.hosts, place) || distance > 30 * day_s) continue;
+    if (!is_about(change.cluster, change.hosts, place) || distance > 30 * day_s) continue;
     if (!nearest || distance < std::abs(nearest->time_s - time_s)) nearest = change;
   }
   return nearest;

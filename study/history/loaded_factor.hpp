@@ -1,12 +1,16 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/study/history_check.hpp"
 
 namespace hplcast::study {
+
+/// Whether an entry of a log is about a place; an empty host: about all hosts of its cluster.
+bool is_about(const std::string& clusters, const std::string& hosts, const Place& place);
 
 /// A factor of a cluster, with what the logs say of its runs.
 struct LoadedFactor {
@@ -33,8 +37,7 @@ class FactorLoader {
   const CheckOptions& options_;
   std::vector<Change> changes_;
   std::vector<LoggedOutlier> outliers_;
-  std::vector<StoredCampaign> campaigns_;
-  std::vector<std::string> protocols_, jobs_;  ///< by id of a campaign
+  std::unordered_map<std::int64_t, StoredCampaign> campaigns_;  ///< by id
 };
 
 }  // namespace hplcast::study

@@ -35,27 +35,21 @@ std::string not_empty(const core::CsvReader& csv, std::size_t column) {
   return text;
 }
 
-struct FactorColumn {
-  std::string factor;
-  std::size_t column = 0;
-};
-
-/// avg_gflops is what another of the published files calls mean_gflops.
-std::vector<FactorColumn> factor_columns(const core::CsvReader& csv) {
-  std::vector<FactorColumn> columns;
+/// Factors with their columns. avg_gflops is what another of the published files calls mean_gflops.
+std::vector<std::pair<std::string, std::size_t>> factor_columns(const core::CsvReader& csv) {
+  std::vector<std::pair<std::string, std::size_t>> columns;
   for (const FactorInfo& factor : known_factors()) {
     std::vector<std::string> names = {factor.name, factor.published};
     if (names[1] == "mean_gflops") names.emplace_back("avg_gflops");
     for (const std::string& one : names) {
       if (one.empty() || csv.find_column(one) == none) continue;
-      columns.push_back({factor.name, csv.find_column(one)});
+      columns.emplace_back(factor.name, csv.find_column(one));
       break;
     }
   }
-  if (columns.empty()) {
+  if (columns.empty())
     throw core::ParseError({csv.name(), 1, ""}, "no column of a factor; found " + core::comma_separated(csv.header()),
                            "docs/use/history.md lists the factors, such as dgemm_gflops or mean_frequency");
-  }
   return columns;
 }
 
@@ -89,6 +83,21 @@ std::string host_list(const std::string& cluster, const std::string& nodes) {
   return result;
 }
 
+/// Entries with a date, clusters, hosts, one text more in a column of these names, and a description.
+template <typename Entry>
+std::vector<Entry> read_log(std::istream& in, const std::string& name, const char* more, const char* or_more) {
+  core::CsvReader csv(in, name);
+  const std::size_t date = csv.column("date"), cluster = csv.column("cluster"), hosts = column_of(csv, "node", "hosts"),
+                    text = column_of(csv, more, or_more), description = csv.column("description");
+  std::vector<Entry> entries;
+  while (csv.next()) {
+    const std::string its_cluster = not_empty(csv, cluster);
+    entries.push_back({date_of(csv, date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
+                       std::string(csv.text(text)), std::string(csv.text(description))});
+  }
+  return entries;
+}
+
 }  // namespace
 
 ImportedRuns import_runs(std::istream& in, const std::string& name, const std::string& cluster,
@@ -113,9 +122,9 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
       throw core::ParseError(csv.at(cpu), "found " + std::to_string(cpu_index) + "; expected the number of a CPU");
     const Place place{its_cluster, host_name(its_cluster, not_empty(csv, node)), static_cast<int>(cpu_index)};
     const std::int64_t time_s = csv.integer(start);
-    for (const FactorColumn& factor : factors) {
-      if (csv.text(factor.column).empty()) continue;
-      campaign.observations.push_back({place, factor.factor, time_s, csv.number(factor.column)});
+    for (const auto& [factor, column] : factors) {
+      if (csv.text(column).empty()) continue;
+      campaign.observations.push_back({place, factor, time_s, csv.number(column)});
     }
     ++found.rows;
   }
@@ -130,9 +139,9 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
   for (const CampaignRecord* campaign : in_order) add(*campaign);
   found.campaigns = in_order.size();
   std::set<std::size_t> used = {node, cpu, job, start, cluster_column};
-  for (const FactorColumn& factor : factors) {
-    found.factors.push_back(factor.factor);
-    used.insert(factor.column);
+  for (const auto& [factor, column] : factors) {
+    found.factors.push_back(factor);
+    used.insert(column);
   }
   for (std::size_t i = 0; i < csv.header().size(); ++i)
     if (used.count(i) == 0) found.unused.push_back(csv.header()[i]);
@@ -140,29 +149,11 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
 }
 
 std::vector<Change> read_changes(std::istream& in, const std::string& name) {
-  core::CsvReader csv(in, name);
-  const std::size_t date = csv.column("date"), cluster = csv.column("cluster"), hosts = column_of(csv, "node", "hosts"),
-                    type = csv.column("type"), description = csv.column("description");
-  std::vector<Change> changes;
-  while (csv.next()) {
-    const std::string its_cluster = not_empty(csv, cluster);
-    changes.push_back({date_of(csv, date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
-                       std::string(csv.text(type)), std::string(csv.text(description))});
-  }
-  return changes;
+  return read_log<Change>(in, name, "type", "type");
 }
 
 std::vector<LoggedOutlier> read_outliers(std::istream& in, const std::string& name) {
-  core::CsvReader csv(in, name);
-  const std::size_t date = csv.column("date"), cluster = csv.column("cluster"), hosts = column_of(csv, "node", "hosts"),
-                    job = column_of(csv, "jobid", "job"), description = csv.column("description");
-  std::vector<LoggedOutlier> outliers;
-  while (csv.next()) {
-    const std::string its_cluster = not_empty(csv, cluster);
-    outliers.push_back({date_of(csv, date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
-                        std::string(csv.text(job)), std::string(csv.text(description))});
-  }
-  return outliers;
+  return read_log<LoggedOutlier>(in, name, "jobid", "job");
 }
 
 }  // namespace hplcast::study

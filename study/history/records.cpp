@@ -3,22 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <tuple>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
-#include "hplcast/fit/findings.hpp"
 
 namespace hplcast::study {
-
-bool operator<(const Place& a, const Place& b) {
-  return std::tie(a.cluster, a.host, a.cpu) < std::tie(b.cluster, b.host, b.cpu);
-}
-
-bool operator==(const Place& a, const Place& b) {
-  return std::tie(a.cluster, a.host, a.cpu) == std::tie(b.cluster, b.host, b.cpu);
-}
 
 std::string to_string(const Place& place) {
   return place.cpu < 0 ? place.host : place.host + " CPU " + std::to_string(place.cpu);
@@ -84,23 +74,22 @@ std::string names_text(const std::vector<std::string>& names) {
 
 std::int64_t parse_date(const std::string& text) {
   std::tm parts{};
-  int hour = 0, minute = 0, second = 0, used = 0;
+  int used = 0;
   char separator = ' ';
-  const int found = std::sscanf(text.c_str(), "%4d-%2d-%2d%n%c%2d:%2d%n:%2d%n", &parts.tm_year, &parts.tm_mon,
-                                &parts.tm_mday, &used, &separator, &hour, &minute, &used, &second, &used);
+  const int found =
+      std::sscanf(text.c_str(), "%4d-%2d-%2d%n%c%2d:%2d%n:%2d%n", &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &used,
+                  &separator, &parts.tm_hour, &parts.tm_min, &used, &parts.tm_sec, &used);
   const bool whole = (found == 3 || found == 6 || found == 7) && static_cast<std::size_t>(used) == text.size();
-  const bool of_a_day = hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60;
+  const auto is_below = [](int value, int limit) { return value >= 0 && value < limit; };
+  const bool of_a_day = is_below(parts.tm_hour, 24) && is_below(parts.tm_min, 60) && is_below(parts.tm_sec, 60);
   if (!whole || (separator != ' ' && separator != 'T') || !of_a_day)
     throw core::DomainError("date", "`" + text + "`", "YYYY-MM-DD, or with HH:MM or HH:MM:SS (UTC)");
-  const int year = parts.tm_year, month = parts.tm_mon, day = parts.tm_mday;
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
-  parts.tm_hour = hour;
-  parts.tm_min = minute;
-  parts.tm_sec = second;
-  const std::int64_t time_s = ::timegm(&parts);
   // timegm() takes the 31st of February for a day of March.
-  if (parts.tm_year != year - 1900 || parts.tm_mon != month - 1 || parts.tm_mday != day)
+  std::tm real = parts;
+  const std::int64_t time_s = ::timegm(&real);
+  if (real.tm_year != parts.tm_year || real.tm_mon != parts.tm_mon || real.tm_mday != parts.tm_mday)
     throw core::DomainError("date", "`" + text + "`", "a day of the calendar");
   return time_s;
 }

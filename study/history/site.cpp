@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <deque>
 #include <map>
 #include <ostream>
 
@@ -9,8 +11,8 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/findings.hpp"
+#include "hplcast/fit/run_series.hpp"
 #include "study/history/loaded_factor.hpp"
-#include "study/history/site.hpp"
 #include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
 
@@ -23,6 +25,24 @@ constexpr std::size_t cells_of_page = 120000;  // of an overview: about 1.3 MB
 constexpr std::size_t runs_of_page = 24000;    // in the plots of a host: about 1.1 MB
 constexpr std::size_t rows_of_table = 1000;    // the newest
 
+/// What a cell or a point says; the names are classes of the style sheet.
+enum class CellKind { untested, inside, below, above, outlier };
+const char* to_string(CellKind kind) {
+  constexpr const char* names[] = {"untested", "inside", "below", "above", "outlier"};  // in the order of CellKind
+  return names[static_cast<std::size_t>(kind)];
+}
+
+struct ShownFactor;
+
+/// The runs of one CPU as they are shown.
+struct ShownSeries {
+  const ShownFactor* factor = nullptr;
+  Place place;
+  const fit::CpuHistory* history = nullptr;
+  std::vector<fit::RunScore> own;  ///< against its own runs
+  std::vector<CellKind> kinds;     ///< against its own runs and the others
+};
+
 /// A factor with the verdict of each run.
 struct ShownFactor {
   LoadedFactor loaded;
@@ -30,19 +50,21 @@ struct ShownFactor {
   std::string unit;
 };
 
-/// Flags of the ratios to what all CPUs had in common; empty where there is none.
+/// Flags of the ratios to what all CPUs had in common; untested where there is none.
 std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor, const CheckOptions& options,
                                                      fit::RunTests& tests) {
+  std::vector<std::vector<fit::RunScore>> result;
   std::vector<fit::DatedValues> dated;
+  bool are_positive = true;
   for (const fit::CpuHistory& cpu : factor.history.cpus) {
+    result.emplace_back(cpu.value.size());
     fit::DatedValues& one = dated.emplace_back();
     one.value = cpu.value;
     for (std::int64_t time_s : cpu.time_s) one.day.push_back(core::day_of(time_s));
-    if (std::any_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; })) return {};
+    are_positive &= std::none_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; });
   }
-  if (dated.size() < options.tests.least_cpus) return {};
+  if (!are_positive || dated.size() < options.tests.least_cpus) return result;
   const fit::CommonFactor common = fit::common_factor(dated);
-  std::vector<std::vector<fit::RunScore>> result;
   for (std::size_t c = 0; c < dated.size(); ++c) {
     const fit::CpuHistory& cpu = factor.history.cpus[c];
     fit::RunSeries series;
@@ -55,36 +77,32 @@ std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor,
       series.epoch.push_back(cpu.ratio_epoch[i]);
     }
     const auto scores = tests.scores(series);
-    auto& of_cpu = result.emplace_back(cpu.value.size());
-    for (std::size_t i = 0; i < runs.size(); ++i) of_cpu[runs[i]] = scores[i];
+    for (std::size_t i = 0; i < runs.size(); ++i) result[c][runs[i]] = scores[i];
   }
   return result;
 }
 
-CellKind kind_of(bool outlier, const fit::RunScore& own, const fit::RunScore* ratio) {
+CellKind kind_of(bool outlier, const fit::RunScore& own, const fit::RunScore& ratio) {
   if (outlier) return CellKind::outlier;
-  for (const fit::RunScore* score : {ratio, &own}) {
-    if (score == nullptr || !fit::is_flagged(score->region)) continue;
-    return score->region == fit::Region::below ? CellKind::below : CellKind::above;
-  }
-  const bool tested =
-      own.region != fit::Region::untested || (ratio != nullptr && ratio->region != fit::Region::untested);
+  for (const fit::RunScore* score : {&ratio, &own})
+    if (fit::is_flagged(score->region)) return score->region == fit::Region::below ? CellKind::below : CellKind::above;
+  const bool tested = own.region != fit::Region::untested || ratio.region != fit::Region::untested;
   return tested ? CellKind::inside : CellKind::untested;
 }
 
-ShownFactor shown(LoadedFactor loaded, const CheckOptions& options) {
-  ShownFactor result{std::move(loaded), {}, ""};
-  if (const FactorInfo* info = find_factor(result.loaded.factor)) result.unit = info->unit;
+/// Its series point into the factor.
+void show(LoadedFactor loaded, const CheckOptions& options, ShownFactor& factor) {
+  factor.loaded = std::move(loaded);
+  if (const FactorInfo* info = find_factor(factor.loaded.factor)) factor.unit = info->unit;
   fit::RunTests tests({options.tests.confidence, 1, options.tests.least_runs, options.tests.least_sd});
-  const auto ratios = ratio_scores(result.loaded, options, tests);
-  for (std::size_t c = 0; c < result.loaded.places.size(); ++c) {
-    const fit::CpuHistory& cpu = result.loaded.history.cpus[c];
-    ShownSeries one{result.loaded.places[c], &cpu, tests.scores({1, cpu.value, cpu.outlier, cpu.own_epoch}), {}};
+  const auto ratios = ratio_scores(factor.loaded, options, tests);
+  for (std::size_t c = 0; c < factor.loaded.places.size(); ++c) {
+    const fit::CpuHistory& cpu = factor.loaded.history.cpus[c];
+    ShownSeries& one = factor.series.emplace_back(ShownSeries{
+        &factor, factor.loaded.places[c], &cpu, tests.scores({1, cpu.value, cpu.outlier, cpu.own_epoch}), {}});
     for (std::size_t i = 0; i < cpu.value.size(); ++i)
-      one.kinds.push_back(kind_of(cpu.outlier[i], one.own[i], ratios.empty() ? nullptr : &ratios[c][i]));
-    result.series.push_back(std::move(one));
+      one.kinds.push_back(kind_of(cpu.outlier[i], one.own[i], ratios[c][i]));
   }
-  return result;
 }
 
 /// Part of a file's name: letters, digits, "-", ".", "_"; others become "_".
@@ -102,40 +120,183 @@ std::string overview_page(const std::string& cluster, const std::string& factor,
   return "overview-" + file_part(cluster + "-" + factor) + (part == 0 ? "" : "-" + std::to_string(part + 1)) + ".html";
 }
 
+/// A time axis.
+struct TimeRange {
+  std::int64_t begin_s = 0, end_s = 1;
+};
+
+TimeRange range_of(const std::vector<const ShownSeries*>& series) {
+  TimeRange range{series.front()->history->time_s.front(), series.front()->history->time_s.back()};
+  for (const ShownSeries* one : series) {
+    range.begin_s = std::min(range.begin_s, one->history->time_s.front());
+    range.end_s = std::max(range.end_s, one->history->time_s.back());
+  }
+  return range;
+}
+
+constexpr double plot_width = 720;
+
+double seconds(std::int64_t time_s) {
+  return static_cast<double>(time_s);
+}
+
+/// Four dates below the axis.
+PlotAxis time_axis(const TimeRange& time) {
+  PlotAxis axis{"", seconds(time.begin_s), seconds(std::max(time.end_s, time.begin_s + 1)), {}, false, false};
+  for (int i = 0; i <= 3; ++i) {
+    const std::int64_t time_s = time.begin_s + (time.end_s - time.begin_s) * i / 3;
+    axis.ticks.push_back({seconds(time_s), date_text(time_s)});
+  }
+  return axis;
+}
+
+void draw_changes(Figure& plot, const std::vector<Change>& changes, const TimeRange& time, const PlotAxis& y) {
+  for (const Change& change : changes) {
+    if (change.time_s < time.begin_s || change.time_s > time.end_s) continue;
+    plot.line({{seconds(change.time_s), y.min}, {seconds(change.time_s), y.max}}, "change",
+              date_text(change.time_s) + " " + change.type + ": " + change.description);
+  }
+}
+
+/// Shows all values but wild outliers.
+PlotAxis value_axis(const ShownSeries& series, const std::string& label) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < series.kinds.size(); ++i)
+    if (series.kinds[i] != CellKind::outlier) values.push_back(series.history->value[i]);
+  if (values.empty()) values = series.history->value;
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double margin = std::max((*high - *low) * 0.15, 1e-3 * std::abs(*high) + 1e-300);
+  PlotAxis axis{label, *low - margin, *high + margin};
+  for (const double at : {axis.min, (axis.min + axis.max) / 2, axis.max})
+    axis.ticks.push_back({at, core::printed("%.4g", at)});
+  return axis;
+}
+
+/// Long histories are shown from some time on.
+std::size_t first_shown(const ShownSeries& series, const TimeRange& time) {
+  const auto& times = series.history->time_s;
+  return static_cast<std::size_t>(std::lower_bound(times.begin(), times.end(), time.begin_s) - times.begin());
+}
+
+/// The region of each run as an area, interrupted where nothing was tested.
+void draw_band(Figure& plot, const ShownSeries& series, std::size_t i, const PlotAxis& y) {
+  while (i < series.own.size()) {
+    std::vector<PlotPoint> outline, lower;
+    for (; i < series.own.size() && series.own[i].region != fit::Region::untested; ++i) {
+      const fit::RunScore& score = series.own[i];
+      const double at = seconds(series.history->time_s[i]);
+      outline.push_back({at, std::clamp(score.expected + score.half_width, y.min, y.max)});
+      lower.push_back({at, std::clamp(score.expected - score.half_width, y.min, y.max)});
+    }
+    outline.insert(outline.end(), lower.rbegin(), lower.rend());
+    if (!outline.empty()) plot.area(outline, "band");
+    ++i;
+  }
+}
+
+void draw_values(Figure& plot, const ShownSeries& series, std::size_t first, const PlotAxis& y) {
+  std::vector<PlotPoint> plain;
+  for (std::size_t i = first; i < series.kinds.size(); ++i) {
+    const double value = series.history->value[i];
+    const PlotPoint at{seconds(series.history->time_s[i]), std::clamp(value, y.min, y.max)};
+    const CellKind kind = series.kinds[i];
+    if (kind == CellKind::inside || kind == CellKind::untested) {
+      plain.push_back(at);
+      continue;
+    }
+    plot.marker(at, kind == CellKind::outlier ? Marker::cross : Marker::circle, to_string(kind),
+                date_text(series.history->time_s[i]) + ": " + core::printed("%.4g", value));
+  }
+  plot.dots(plain, "s6-line dots");
+}
+
+/// Values over time with the region that earlier runs predict, changes as lines, flagged runs and outliers marked.
+/// `id`: of this plot in its page.
+std::string evolution_svg(const std::string& id, const ShownSeries& series, const TimeRange& time,
+                          const std::vector<Change>& changes, const std::string& title, const std::string& unit) {
+  const PlotAxis y = value_axis(series, title + ", " + unit);
+  Figure plot(id, title, time_axis(time), y, {plot_width, 210, 60, 40, 30, 24});
+  const std::size_t first = first_shown(series, time);
+  draw_band(plot, series, first, y);
+  draw_changes(plot, changes, time, y);
+  draw_values(plot, series, first, y);
+  return plot.svg();
+}
+
+/// One row per CPU, one cell per run; rows are links to pages.
+std::string overview_svg(const std::vector<const ShownSeries*>& rows, const TimeRange& time,
+                         const std::vector<Change>& changes) {
+  constexpr double row_height = 15, top = 6, bottom = 24;
+  constexpr int cell = 4;
+  const auto height = static_cast<double>(rows.size());
+  PlotAxis cpus{"", height - 0.5, -0.5, {}, false, false};  // the first above
+  for (const ShownSeries* row : rows)
+    cpus.ticks.push_back({static_cast<double>(cpus.ticks.size()), to_string(row->place), host_page(row->place)});
+  Figure plot("verdicts", "verdicts of all CPUs over time", time_axis(time), cpus,
+              {plot_width, top + row_height * height + bottom, 130, 40, top, bottom});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    // Cells of one kind are one element: hundreds of CPUs and years must fit a page.
+    std::vector<PlotPoint> cells[5];
+    const ShownSeries& series = *rows[i];
+    for (std::size_t run = 0; run < series.kinds.size(); ++run)
+      cells[static_cast<std::size_t>(series.kinds[run])].push_back(
+          {seconds(series.history->time_s[run]), static_cast<double>(i)});
+    for (const CellKind kind :
+         {CellKind::untested, CellKind::inside, CellKind::outlier, CellKind::above, CellKind::below})
+      plot.dots(cells[static_cast<std::size_t>(kind)], std::string("verdict ") + to_string(kind), cell);
+  }
+  draw_changes(plot, changes, time, cpus);
+  return plot.svg();
+}
+
+/// How the newest values of all CPUs are distributed.
+std::string histogram_svg(const std::vector<double>& values, const std::string& unit) {
+  if (values.empty()) return "";
+  constexpr int bins = 16;
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double begin = *low, span = std::max(*high - *low, 1e-9 * std::abs(*high) + 1e-300);
+  int counts[bins] = {};
+  for (const double value : values) ++counts[std::min(bins - 1, static_cast<int>(bins * (value - begin) / span))];
+  Figure plot("newest", "distribution of the newest runs", {unit, begin, begin + span},
+              {"CPUs", 0, 1.0 * *std::max_element(counts, counts + bins)}, {plot_width, 190, 60, 40, 22, 44});
+  for (int i = 0; i < bins; ++i)
+    plot.bar({begin + (i + 0.04) * span / bins, 0}, {begin + (i + 0.96) * span / bins, 1.0 * counts[i]}, "inside",
+             std::to_string(counts[i]));
+  return plot.svg();
+}
+
 class Site {
  public:
   Site(const HistoryDatabase& database, const CheckOptions& options, std::filesystem::path folder)
       : options_(options), folder_(std::move(folder)), changes_(database.changes()) {}
 
   void add_cluster(const FactorLoader& loader, const std::string& cluster) {
-    std::vector<ShownFactor> factors;
+    std::deque<ShownFactor> factors;  // which stay where they are
     for (const std::string& name : loader.factors()) {
       LoadedFactor loaded = loader.load(cluster, name);
-      if (!loaded.places.empty()) factors.push_back(shown(std::move(loaded), options_));
+      if (!loaded.places.empty()) show(std::move(loaded), options_, factors.emplace_back());
     }
-    // Series point into their own factor, which has moved: the vector is whole only now.
-    for (ShownFactor& factor : factors)
-      for (std::size_t c = 0; c < factor.series.size(); ++c) factor.series[c].history = &factor.loaded.history.cpus[c];
     for (const ShownFactor& factor : factors) add_overview(cluster, factor);
-    add_hosts(cluster, factors);
+    add_hosts(factors);
   }
 
   void add_index(const HistoryCheck& check) {
-    const std::string none = "<p>None.</p>\n";
+    const std::string nothing = "<p>None.</p>\n";
     std::string html = "<p>" + std::to_string(check.campaigns) + " campaigns" +
                        (check.newest_s ? ", the newest of " + date_text(*check.newest_s) : "") + ", " +
                        std::to_string(check.counts.tests) + " tests.</p>\n<h2>What needs attention</h2>\n";
     html += findings_table(check, true);
-    if (check.open() == 0) html += none;
+    if (check.open() == 0) html += nothing;
     for (const MissingHost& one : check.missing)
       html += "<p class=\"bad\">" + core::xml_escaped(one.host) +
               (one.did_not_come_back ? " was to measure and gave no result" : " takes no part any more") +
               (one.answered_s == 0 ? "" : ", last result on " + date_text(one.answered_s)) +
               (one.told_s ? "; first told on " + date_text(*one.told_s) : "") + ".</p>\n";
     for (const std::string& note : check.notes) html += "<p class=\"note\">" + core::xml_escaped(note) + "</p>\n";
-    html += "<h2>All CPUs over time</h2>\n<p>" + overviews_ + "</p>\n<h2>Hosts</h2>\n<p>" + hosts_ + "</p>\n";
+    html +=
+        section("All CPUs over time") + "<p>" + overviews_ + "</p>\n" + section("Hosts") + "<p>" + hosts_ + "</p>\n";
     const std::string past = findings_table(check, false);
-    html += "<h2>Past findings</h2>\n" + (past.empty() ? none : past) + "<h2>Changes</h2>\n";
+    html += "<h2>Past findings</h2>\n" + (past.empty() ? nothing : past) + "<h2>Changes</h2>\n";
     HtmlTable table({"date", "cluster", "hosts", "type", "what"}, "texts");
     for (const Change& change : changes_)
       table.add({date_text(change.time_s), change.cluster, change.hosts, change.type, change.description});
@@ -152,26 +313,15 @@ class Site {
     size_.largest_bytes = std::max(size_.largest_bytes, page.size());
   }
 
-  std::vector<Change> changes_of(const std::string& cluster, const std::string& host) const {
+  std::vector<Change> changes_of(const Place& place) const {
     std::vector<Change> result;
     for (const Change& change : changes_)
-      if (list_names(change.cluster, cluster) &&
-          (host.empty() ? change.hosts == "all" : list_names(change.hosts, host)))
-        result.push_back(change);
+      if (is_about(change.cluster, change.hosts, place)) result.push_back(change);
     return result;
   }
 
   static void add_link(std::string& links, const std::string& one) {
     links += (links.empty() ? "" : " &middot; ") + one;
-  }
-
-  static TimeRange range_of(const std::vector<const ShownSeries*>& series) {
-    TimeRange range{series.front()->history->time_s.front(), series.front()->history->time_s.back()};
-    for (const ShownSeries* one : series) {
-      range.begin_s = std::min(range.begin_s, one->history->time_s.front());
-      range.end_s = std::max(range.end_s, one->history->time_s.back());
-    }
-    return range;
   }
 
   void add_overview(const std::string& cluster, const ShownFactor& factor) {
@@ -182,7 +332,7 @@ class Site {
     for (const ShownSeries* one : all)
       if (time.end_s - one->history->time_s.back() <= 7 * day_s) newest.push_back(one->history->value.back());
     const std::string title = (cluster.empty() ? "" : cluster + ": ") + factor.loaded.factor;
-    std::vector<std::vector<OverviewRow>> pages(1);
+    std::vector<std::vector<const ShownSeries*>> pages(1);
     std::size_t cells = 0;
     for (const ShownSeries* one : all) {
       cells += one->kinds.size();
@@ -190,7 +340,7 @@ class Site {
         pages.emplace_back();
         cells = one->kinds.size();
       }
-      pages.back().push_back({one, host_page(one->place)});
+      pages.back().push_back(one);
     }
     const std::size_t parts = pages.size();
     for (std::size_t part = 0; part < parts; ++part) {
@@ -199,7 +349,7 @@ class Site {
         html += " &middot; " +
                 link(overview_page(cluster, factor.loaded.factor, other), "part " + std::to_string(other + 1));
       html += "</nav>\n" + key() + "<div class=\"wide long\">" +
-              overview_svg(pages[part], time, changes_of(cluster, "")) + "</div>\n";
+              overview_svg(pages[part], time, changes_of({cluster, "", -1})) + "</div>\n";
       if (part == 0)
         html += "<h2>Newest runs of " + std::to_string(newest.size()) + " CPUs</h2>\n<div class=\"wide long\">" +
                 histogram_svg(newest, factor.unit) + "</div>\n";
@@ -217,49 +367,46 @@ class Site {
                         {"change", Marker::line, "logged change"}});
   }
 
-  void add_hosts(const std::string& cluster, const std::vector<ShownFactor>& factors) {
-    std::map<std::string, std::vector<std::pair<const ShownFactor*, const ShownSeries*>>> hosts;
+  void add_hosts(const std::deque<ShownFactor>& factors) {
+    std::map<std::string, std::vector<const ShownSeries*>> hosts;
     std::vector<std::string> order;  // that of the series
     for (const ShownFactor& factor : factors) {
       for (const ShownSeries& one : factor.series) {
         if (hosts.count(one.place.host) == 0) order.push_back(one.place.host);
-        hosts[one.place.host].push_back({&factor, &one});
+        hosts[one.place.host].push_back(&one);
       }
     }
     for (const std::string& host : order) {
-      const auto& list = hosts.at(host);
+      const std::vector<const ShownSeries*>& all = hosts.at(host);
       std::string html = "<nav>" + link("index.html", "What needs attention") + "</nav>\n" + key();
-      std::vector<const ShownSeries*> all;
-      for (const auto& one : list) all.push_back(one.second);
       TimeRange time = range_of(all);
       const std::size_t most = std::max<std::size_t>(500, runs_of_page / all.size());
       for (const ShownSeries* one : all) {
         const std::size_t runs = one->kinds.size();
-        if (runs <= most) continue;
-        time.begin_s = std::max(time.begin_s, one->history->time_s[runs - most]);
+        if (runs > most) time.begin_s = std::max(time.begin_s, one->history->time_s[runs - most]);
       }
       std::size_t plots = 0;
-      for (const auto& [factor, series] : list) {
-        const std::string title = to_string(series->place) + ", " + factor->loaded.factor;
+      for (const ShownSeries* one : all) {
+        const std::string title = to_string(one->place) + ", " + one->factor->loaded.factor;
         const std::string id = "values-" + std::to_string(++plots);
         html += "<div class=\"wide long\">" +
-                evolution_svg(id, *series, time, changes_of(cluster, host), title, factor->unit) + "</div>\n";
+                evolution_svg(id, *one, time, changes_of(one->place), title, one->factor->unit) + "</div>\n";
       }
-      html += rows_of(list);
-      write(host_page(list.front().second->place), host, html);
-      add_link(hosts_, link(host_page(list.front().second->place), host));
+      const std::string page = host_page(all.front()->place);
+      write(page, host, html + rows_of(all));
+      add_link(hosts_, link(page, host));
     }
   }
 
   /// The newest rows, newest first.
-  static std::string rows_of(const std::vector<std::pair<const ShownFactor*, const ShownSeries*>>& list) {
+  static std::string rows_of(const std::vector<const ShownSeries*>& all) {
     std::vector<std::pair<std::int64_t, std::vector<std::string>>> rows;
-    for (const auto& [factor, series] : list) {
-      for (std::size_t i = 0; i < series->kinds.size(); ++i) {
-        rows.push_back(
-            {series->history->time_s[i],
-             {date_text(series->history->time_s[i]), std::to_string(series->place.cpu), factor->loaded.factor,
-              core::printed("%.6g", series->history->value[i]), to_string(series->kinds[i])}});
+    for (const ShownSeries* one : all) {
+      for (std::size_t i = 0; i < one->kinds.size(); ++i) {
+        const std::int64_t time_s = one->history->time_s[i];
+        rows.push_back({time_s,
+                        {date_text(time_s), std::to_string(one->place.cpu), one->factor->loaded.factor,
+                         core::printed("%.6g", one->history->value[i]), to_string(one->kinds[i])}});
       }
     }
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -271,7 +418,6 @@ class Site {
   }
 
   std::string findings_table(const HistoryCheck& check, bool open) const {
-    bool any = false;
     HtmlTable table(
         {"where", "effect", "factor", "also", open ? "since" : "from", "first told", "by chance", "nearest change"},
         "texts");
@@ -283,14 +429,13 @@ class Site {
       std::string also;
       for (const std::string& text : also_texts(check, event)) also += (also.empty() ? "" : "<br>") + text;
       const std::string last = open ? "" : " to " + date_text(one.finding.last_s);
-      any = true;
       table.add_html(
           {where, core::signed_percent(one.finding.effect), one.factor, also, date_text(one.finding.since_s) + last,
            one.told_s ? date_text(*one.told_s) : "", core::xml_escaped(probability_text(one.finding.probability)),
            one.nearest ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
                        : ""});
     }
-    return any ? table.html() : "";
+    return table.is_empty() ? "" : table.html();
   }
 
   const CheckOptions& options_;

@@ -38,27 +38,6 @@ std::string titled(const std::string& tooltip) {
   return tooltip.empty() ? "/>\n" : "><title>" + core::xml_escaped(tooltip) + "</title></path>\n";
 }
 
-}  // namespace
-
-std::vector<double> nice_ticks(double min, double max, int count) {
-  const double raw = (max - min) / count;
-  const double power = std::pow(10.0, std::floor(std::log10(raw)));
-  double step = 10 * power;
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= raw * 0.99) {
-      step = factor * power;
-      break;
-    }
-  }
-  std::vector<double> ticks;
-  // Multiples of the step by counting: adding it up would leave 0.30000000000000004 on the axis.
-  for (double i = std::ceil(min / step - 1e-9); i * step <= max + 1e-9 * step; ++i)
-    ticks.push_back(i * step + 0.0);  // -0 becomes 0
-  return ticks;
-}
-
-namespace {
-
 /// Powers of ten, about `count` at most; within a few of them 2 and 5 times these, too.
 std::vector<PlotTick> logarithmic_ticks(double min, double max, int count) {
   const double decades = std::log10(max / min), step = std::max(1.0, std::ceil(decades / count));
@@ -99,46 +78,63 @@ double position(const PlotAxis& axis, double value) {
 
 }  // namespace
 
-SvgPlot::SvgPlot(std::string id, std::string title, PlotAxis x, PlotAxis y, PlotSize size)
-    : id_(std::move(id)), title_(std::move(title)), x_(std::move(x)), y_(std::move(y)), size_(size) {}
+std::vector<double> nice_ticks(double min, double max, int count) {
+  const double raw = (max - min) / count;
+  const double power = std::pow(10.0, std::floor(std::log10(raw)));
+  double step = 10 * power;
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= raw * 0.99) {
+      step = factor * power;
+      break;
+    }
+  }
+  std::vector<double> ticks;
+  // Multiples of the step by counting: adding it up would leave 0.30000000000000004 on the axis.
+  for (double i = std::ceil(min / step - 1e-9); i * step <= max + 1e-9 * step; ++i)
+    ticks.push_back(i * step + 0.0);  // -0 becomes 0
+  return ticks;
+}
 
-double SvgPlot::to_x(double value) const {
+Figure::Figure(std::string id, std::string title, PlotAxis x, PlotAxis y, PlotSize size)
+    : heading(title), id_(std::move(id)), title_(std::move(title)), x_(std::move(x)), y_(std::move(y)), size_(size) {}
+
+double Figure::to_x(double value) const {
   return size_.left + position(x_, value) * (size_.width - size_.left - size_.right);
 }
 
-double SvgPlot::to_y(double value) const {
+double Figure::to_y(double value) const {
   return size_.height - size_.bottom - position(y_, value) * (size_.height - size_.top - size_.bottom);
 }
 
-std::string SvgPlot::path(const std::vector<PlotPoint>& points) const {
+std::string Figure::path(const std::vector<PlotPoint>& points) const {
   std::string d;
   for (const PlotPoint& point : points)
     d += (d.empty() ? "M" : "L") + coordinate(to_x(point.x)) + " " + coordinate(to_y(point.y));
   return d;
 }
 
-void SvgPlot::shape(const std::string& css_class, const std::string& d, const std::string& tooltip,
-                    const std::string& more) {
+void Figure::shape(const std::string& css_class, const std::string& d, const std::string& tooltip,
+                   const std::string& more) {
   marks_ += "<path" + attribute("class", css_class) + more + attribute("d", d) + titled(tooltip);
 }
 
-void SvgPlot::line(const std::vector<PlotPoint>& points, const std::string& css_class, const std::string& tooltip) {
+void Figure::line(const std::vector<PlotPoint>& points, const std::string& css_class, const std::string& tooltip) {
   shape(css_class, path(points), tooltip, "");
 }
 
-void SvgPlot::area(const std::vector<PlotPoint>& outline, const std::string& css_class) {
+void Figure::area(const std::vector<PlotPoint>& outline, const std::string& css_class) {
   shape(css_class, path(outline) + "Z", "", "");
 }
 
-void SvgPlot::bar(PlotPoint from, PlotPoint to, const std::string& css_class, const std::string& tooltip,
-                  double opacity) {
+void Figure::bar(PlotPoint from, PlotPoint to, const std::string& css_class, const std::string& tooltip,
+                 double opacity) {
   const std::string d = "M" + coordinate(to_x(from.x)) + " " + coordinate(to_y(from.y)) + "H" + coordinate(to_x(to.x)) +
                         "V" + coordinate(to_y(to.y)) + "H" + coordinate(to_x(from.x)) + "Z";
   shape(css_class, d, tooltip,
         " style=\"stroke:none" + (opacity < 1 ? ";fill-opacity:" + coordinate(opacity) : "") + "\"");
 }
 
-void SvgPlot::dots(const std::vector<PlotPoint>& points, const std::string& css_class, int length) {
+void Figure::dots(const std::vector<PlotPoint>& points, const std::string& css_class, int length) {
   if (points.empty()) return;
   const int decimals = length > 0 ? 0 : 1;
   std::string d;
@@ -148,16 +144,16 @@ void SvgPlot::dots(const std::vector<PlotPoint>& points, const std::string& css_
   shape(css_class, d, "", "");
 }
 
-void SvgPlot::marker(PlotPoint at, Marker mark, const std::string& css_class, const std::string& tooltip) {
+void Figure::marker(PlotPoint at, Marker mark, const std::string& css_class, const std::string& tooltip) {
   shape(css_class, marker_path(mark), tooltip,
         attribute("transform", "translate(" + coordinate(to_x(at.x)) + " " + coordinate(to_y(at.y)) + ")"));
 }
 
-void SvgPlot::text(PlotPoint at, const std::string& css_class, const std::string& content) {
+void Figure::text(PlotPoint at, const std::string& css_class, const std::string& content) {
   marks_ += label(to_x(at.x), to_y(at.y) + 5, "middle", content, attribute("class", css_class));
 }
 
-std::string SvgPlot::axes() const {
+std::string Figure::axes() const {
   const double left = size_.left, right = size_.width - size_.right;
   const double top = size_.top, bottom = size_.height - size_.bottom;
   std::string result;
@@ -176,11 +172,12 @@ std::string SvgPlot::axes() const {
   return result;
 }
 
-std::string SvgPlot::svg() const {
+std::string Figure::svg(const std::string& attributes) const {
   // Marks on the edge of the plot stay whole: the clip leaves them their radius.
   constexpr double margin = 6;
   const std::string clip = id_ + "-clip";
-  return "<svg" + attribute("viewBox", "0 0 " + coordinate(size_.width) + " " + coordinate(size_.height)) +
+  return "<svg" + attributes + (style.empty() ? "" : attribute("style", style)) +
+         attribute("viewBox", "0 0 " + coordinate(size_.width) + " " + coordinate(size_.height)) +
          attribute("role", "img") + attribute("aria-label", title_) + ">\n<clipPath" + attribute("id", clip) +
          "><rect" + attribute("x", coordinate(size_.left - margin)) + attribute("y", coordinate(size_.top - margin)) +
          attribute("width", coordinate(size_.width - size_.left - size_.right + 2 * margin)) +
@@ -188,30 +185,23 @@ std::string SvgPlot::svg() const {
          axes() + "<g" + attribute("clip-path", "url(#" + clip + ")") + ">\n" + marks_ + "</g>\n</svg>\n";
 }
 
-Figure make_figure(const std::string& title, const SvgPlot& plot) {
-  return {plot.id(), title, {}, plot.svg(), plot.size().width, plot.size().height, ""};
-}
-
 std::string legend_html(const std::vector<LegendEntry>& legend) {
   if (legend.empty()) return "";
   std::string html = "<ul class=\"legend\">\n";
-  for (const LegendEntry& entry : legend) {
+  for (const LegendEntry& entry : legend)
     html += "<li><svg viewBox=\"-8 -8 16 16\" aria-hidden=\"true\"><path class=\"" + entry.css_class + "\" d=\"" +
             marker_path(entry.marker) + "\"/></svg>" + core::xml_escaped(entry.name) + "</li>\n";
-  }
   return html + "</ul>\n";
-}
-
-std::string figure_html(const Figure& figure) {
-  return "<figure>\n<h3>" + core::xml_escaped(figure.title) + "</h3>\n" + legend_html(figure.legend) +
-         "<div class=\"wide\">" + figure.svg + "</div>\n" +
-         (figure.caption.empty() ? "" : "<figcaption>" + core::xml_escaped(figure.caption) + "</figcaption>\n") +
-         "</figure>\n";
 }
 
 std::string figures_html(const std::vector<Figure>& figures) {
   std::string html = "<div class=\"plots\">\n";
-  for (const Figure& figure : figures) html += figure_html(figure);
+  for (const Figure& figure : figures) {
+    html += "<figure>\n<h3>" + core::xml_escaped(figure.heading) + "</h3>\n" + legend_html(figure.legend) +
+            "<div class=\"wide\">" + figure.svg() + "</div>\n";
+    if (!figure.caption.empty()) html += "<figcaption>" + core::xml_escaped(figure.caption) + "</figcaption>\n";
+    html += "</figure>\n";
+  }
   return html + "</div>\n";
 }
 
@@ -228,13 +218,14 @@ struct PlacedFigure {
 PlacedFigure placed(const Figure& figure, double x, double y) {
   constexpr double letter = 8.4, title_letter = 9.5, mark = 34;  // widths
   PlacedFigure result;
-  result.width = std::max(figure.width, title_letter * static_cast<double>(figure.title.size())) + 2 * margin;
-  result.svg = label(x + margin, y + margin + 16, "start", figure.title, " style=\"font-size:15px;font-weight:bold\"");
-  std::string inner = figure.svg;
-  inner.insert(4, attribute("x", coordinate(x + margin)) + attribute("y", coordinate(y + margin + title_height)) +
-                      attribute("width", coordinate(figure.width)) + attribute("height", coordinate(figure.height)));
-  result.svg += inner;
-  double at = margin, line = margin + title_height + figure.height + 0.7 * legend_line;
+  const PlotSize& size = figure.size();
+  result.width = std::max(size.width, title_letter * static_cast<double>(figure.heading.size())) + 2 * margin;
+  result.svg =
+      label(x + margin, y + margin + 16, "start", figure.heading, " style=\"font-size:15px;font-weight:bold\"");
+  result.svg +=
+      figure.svg(attribute("x", coordinate(x + margin)) + attribute("y", coordinate(y + margin + title_height)) +
+                 attribute("width", coordinate(size.width)) + attribute("height", coordinate(size.height)));
+  double at = margin, line = margin + title_height + size.height + 0.7 * legend_line;
   for (const LegendEntry& entry : figure.legend) {
     const double width = mark + letter * static_cast<double>(entry.name.size());
     if (at > margin && at + width > result.width) {

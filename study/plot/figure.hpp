@@ -40,12 +40,26 @@ enum class Marker { circle, square, triangle, diamond, cross, line, dot };
 /// Round numbers (1, 2 or 5 times a power of ten apart) inside [min, max]: about `count` of them.
 std::vector<double> nice_ticks(double min, double max, int count);
 
-/// A plot as SVG to stand inside an HTML page. Colours come from the page: every element has a class (grid, axis, or
-/// the one given), so that light and dark are decided there. Marks outside of the axes are clipped.
-class SvgPlot {
+/// Meaning of a kind of mark in a figure.
+struct LegendEntry {
+  std::string css_class;
+  Marker marker = Marker::circle;
+  std::string name;
+};
+
+/// A plot as SVG with its words: part of a page, or a file of its own. Colours come from the page: every element has a
+/// class (grid, axis, or the one given), so that light and dark are decided there. Marks outside of the axes are
+/// clipped.
+class Figure {
  public:
-  /// `id` names the plot within its page, `title` is what is read aloud instead of it.
-  SvgPlot(std::string id, std::string title, PlotAxis x, PlotAxis y, PlotSize size = {});
+  std::string heading;
+  std::vector<LegendEntry> legend;
+  std::string caption;
+  std::string style;  ///< of the plot, in a page
+
+  /// `id` names it within its page, and its file: letters, digits, "-". `title` is what is read aloud instead of it,
+  /// and the heading where nothing else is.
+  Figure(std::string id, std::string title, PlotAxis x, PlotAxis y, PlotSize size = {});
 
   /// A line; `tooltip` is shown when the pointer is over it.
   void line(const std::vector<PlotPoint>& points, const std::string& css_class, const std::string& tooltip = "");
@@ -62,7 +76,8 @@ class SvgPlot {
 
   const std::string& id() const { return id_; }
   const PlotSize& size() const { return size_; }
-  std::string svg() const;
+  /// An <svg> with these attributes, else without width and height.
+  std::string svg(const std::string& attributes = "") const;
 
  private:
   double to_x(double value) const;
@@ -79,28 +94,7 @@ class SvgPlot {
   std::string marks_;
 };
 
-/// Meaning of a kind of mark in a figure.
-struct LegendEntry {
-  std::string css_class;
-  Marker marker = Marker::circle;
-  std::string name;
-};
-
-/// A plot with its words: part of a page, or a file of its own.
-struct Figure {
-  std::string name;  ///< of its file, and its id in the page: letters, digits, "-"
-  std::string title;
-  std::vector<LegendEntry> legend;  ///< may be empty
-  std::string svg;                  ///< an <svg> without width and height; colours are classes of the page's style
-  double width = 0;                 ///< of its viewBox
-  double height = 0;
-  std::string caption;  ///< may be empty
-};
-
-Figure make_figure(const std::string& title, const SvgPlot& plot);
-
 /// As a part of a page.
-std::string figure_html(const Figure& figure);
 std::string figures_html(const std::vector<Figure>& figures);
 std::string legend_html(const std::vector<LegendEntry>& legend);
 

@@ -140,6 +140,17 @@ std::string link(const std::string& target, const std::string& text) {
   return "<a" + attribute("href", target) + ">" + core::xml_escaped(text) + "</a>";
 }
 
+std::string section(const std::string& title, const std::string& note) {
+  return "<h2>" + title + "</h2>\n" + (note.empty() ? "" : "<p class=\"note\">" + note + "</p>\n");
+}
+
+std::string list(const std::vector<std::string>& items, const std::string& css_class) {
+  if (items.empty()) return "";
+  std::string html = "<ul" + attribute("class", css_class) + ">\n";
+  for (const std::string& item : items) html += "<li>" + item + "</li>\n";
+  return html + "</ul>\n";
+}
+
 HtmlTable::HtmlTable(const std::vector<std::string>& header, const std::string& classes)
     : classes_(classes), head_(table_row(header, "th", false)) {}
 

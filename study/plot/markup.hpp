@@ -19,6 +19,12 @@ std::string attribute(const std::string& name, const std::string& value);
 /// Where it leads to, and a text.
 std::string link(const std::string& target, const std::string& text);
 
+/// The heading of a section with a note, which is HTML, below it.
+std::string section(const std::string& title, const std::string& note = "");
+
+/// A list of HTML; empty without items.
+std::string list(const std::vector<std::string>& items, const std::string& css_class = "note");
+
 /// More cells for a row.
 inline void append(std::vector<std::string>& row, const std::vector<std::string>& cells) {
   row.insert(row.end(), cells.begin(), cells.end());
@@ -33,6 +39,7 @@ class HtmlTable {
   void add(const std::vector<std::string>& texts);
   /// A row whose cells are HTML already.
   void add_html(const std::vector<std::string>& cells);
+  bool is_empty() const { return body_.empty(); }
   std::string html() const;
 
  private:

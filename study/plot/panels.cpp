@@ -9,18 +9,6 @@ namespace hplcast::study {
 
 namespace {
 
-std::pair<double, double> range_of_x(const PlotPanel& panel) {
-  double least = HUGE_VAL, most = -HUGE_VAL;
-  for (const PlotSeries& one : panel.series) {
-    for (const auto& value : one.values) {
-      if (!std::isfinite(value.first) || (panel.log_x() && value.first <= 0)) continue;
-      least = std::min(least, value.first);
-      most = std::max(most, value.first);
-    }
-  }
-  return {least, most};
-}
-
 constexpr std::size_t most_points = 4000;
 constexpr std::size_t colours = 8;  // classes s1 to s8
 
@@ -42,13 +30,21 @@ struct Range {
       axis.min /= factor;
       axis.max *= factor;
     } else {
-      const double margin = most > least ? room * (most - least) : std::max(0.1 * std::abs(most), 1e-300);
-      axis.min -= least == 0 ? 0 : margin;
-      axis.max += margin;
+      const double beside = most > least ? room * (most - least) : std::max(0.1 * std::abs(most), 1e-300);
+      axis.min -= least == 0 ? 0 : beside;
+      axis.max += beside;
     }
     return axis;
   }
 };
+
+Range range_of_x(const PlotPanel& panel) {
+  Range x{panel.log_x()};
+  for (const PlotSeries& one : panel.series)
+    for (const auto& value : one.values)
+      if (x.can_show(value.first)) x.include(value.first);
+  return x;
+}
 
 using Shown = std::vector<PlotPoint>;
 
@@ -92,10 +88,9 @@ std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
     if (one.style == PlotSeries::Style::steps && !y.logarithmic && !shown.back().empty()) y.include(0);
   }
   if (x.most < x.least) return std::nullopt;
-  SvgPlot plot(id, panel.title, x.axis(panel.x_name), y.axis(panel.y_name), {640, 420, 92, 20, 28, 50});
+  Figure plot(id, panel.title, x.axis(panel.x_name), y.axis(panel.y_name), {640, 420, 92, 20, 28, 50});
   for (const double at : panel.breaks)
     if (x.can_show(at)) plot.line({{at, y.axis("").min}, {at, y.axis("").max}}, "change");
-  std::vector<LegendEntry> legend;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (shown[i].empty()) continue;
     const PlotSeries& one = panel.series[i];
@@ -106,23 +101,21 @@ std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
     else
       plot.line(one.style == PlotSeries::Style::line ? shown[i] : steps_of(shown[i], x, y.least), colour);
     if (!one.title.empty())
-      legend.push_back({colour + (dots ? " dots" : ""), dots ? Marker::dot : Marker::line, one.title});
+      plot.legend.push_back({colour + (dots ? " dots" : ""), dots ? Marker::dot : Marker::line, one.title});
   }
-  Figure figure = make_figure(panel.title, plot);
-  figure.legend = std::move(legend);
-  return figure;
+  return plot;
 }
 
 }  // namespace
 
 void PlotPanel::add_diagonal(const std::string& name) {
-  const auto [least, most] = range_of_x(*this);
-  line(name).values = {{least, least}, {most, most}};
+  const Range x = range_of_x(*this);
+  line(name).values = {{x.least, x.least}, {x.most, x.most}};
 }
 
 void PlotPanel::add_level(double y, const std::string& name) {
-  const auto [least, most] = range_of_x(*this);
-  line(name).values = {{least, y}, {most, y}};
+  const Range x = range_of_x(*this);
+  line(name).values = {{x.least, y}, {x.most, y}};
 }
 
 void PlotPanel::add_histogram(const std::string& name, const std::vector<double>& values, double from, double to,

@@ -1,7 +1,7 @@
 #include "hplcast/study/report.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <istream>
 #include <map>
 #include <optional>
@@ -24,36 +24,38 @@ namespace {
 /// Errors up to here are within the band of the first plot.
 constexpr double band = 0.1;
 
-/// Every different value of something over all predictions.
+/// Every different value of something over all predictions, as one text.
 template <typename Get>
-std::set<std::string> values(const ReportData& data, Get get) {
+std::string values(const ReportData& data, Get get) {
   std::set<std::string> result;
   for (const core::Prediction& prediction : data.predictions) result.insert(get(prediction));
-  return result;
-}
-
-std::string tile(const std::string& value, const std::string& name) {
-  return "<div class=\"tile\"><b>" + core::xml_escaped(value) + "</b><span>" + core::xml_escaped(name) +
-         "</span></div>\n";
+  return core::comma_separated(result);
 }
 
 std::string summary_html(const ReportData& data, const Comparison& comparison) {
   const ComparisonSummary& summary = comparison.summary;
-  if (summary.n == 0) {
+  if (summary.n == 0)
     return "<p class=\"lead\">" + std::to_string(data.predictions.size()) +
            " predictions; none of these configurations has been run for real.</p>\n";
-  }
   std::string html = "<p class=\"lead\">The predictions of " + std::to_string(summary.n) +
                      (summary.n == 1 ? " configuration is" : " configurations are") + " off by " +
                      core::readable_percent(summary.median_abs_error) + " in the median, and by " +
                      core::readable_percent(summary.max_abs_error) + " at worst.</p>\n<div class=\"tiles\">\n";
-  html += tile(core::readable_percent(summary.median_abs_error), "median |error|") +
-          tile(core::readable_percent(summary.mean_abs_error), "mean |error|") +
-          tile(core::readable_percent(summary.max_abs_error), "worst |error|") +
-          tile(core::readable_change(summary.bias), "bias (mean error)");
-  if (summary.rank_correlation) html += tile(with_decimals(*summary.rank_correlation, 2), "rank correlation");
-  html += tile(std::to_string(summary.n), "configurations");
+  const auto tile = [&](const std::string& value, const std::string& name) {
+    html += "<div class=\"tile\"><b>" + core::xml_escaped(value) + "</b><span>" + name + "</span></div>\n";
+  };
+  tile(core::readable_percent(summary.median_abs_error), "median |error|");
+  tile(core::readable_percent(summary.mean_abs_error), "mean |error|");
+  tile(core::readable_percent(summary.max_abs_error), "worst |error|");
+  tile(core::readable_change(summary.bias), "bias (mean error)");
+  if (summary.rank_correlation) tile(with_decimals(*summary.rank_correlation, 2), "rank correlation");
+  tile(std::to_string(summary.n), "configurations");
   return html + "</div>\n<p class=\"note\">error = (predicted - measured) / measured, of the medians.</p>\n";
+}
+
+/// What most sweeps are about, beside N and the grid.
+std::vector<std::string> swept_cells(const core::HplParameters& p) {
+  return {std::to_string(p.NB), std::to_string(p.BCAST), std::to_string(p.DEPTH), std::to_string(p.SWAP)};
 }
 
 std::string comparison_table(const Comparison& comparison) {
@@ -69,76 +71,60 @@ std::string comparison_table(const Comparison& comparison) {
   for (const auto& row : comparison.rows) {
     const core::HplParameters& p = row.parameters;
     std::vector<std::string> cells = {std::to_string(p.N),
-                                      grid_name(p),
+                                      grid_name(grid_of(p)),
                                       readable(row.real_median_gflops),
                                       readable(row.predicted_median_gflops),
                                       core::readable_change(row.error),
                                       core::readable_percent(row.real_spread),
-                                      std::to_string(row.real_gflops.size()),
-                                      std::to_string(p.NB),
-                                      std::to_string(p.BCAST),
-                                      std::to_string(p.DEPTH),
-                                      std::to_string(p.SWAP)};
+                                      std::to_string(row.real_gflops.size())};
+    append(cells, swept_cells(p));
     for (const core::HplField* field : others) cells.push_back(std::to_string(field->get(p)));
     table.add(cells);
   }
-  return "<h2>All comparisons</h2>\n<p class=\"note\">spread = (largest - smallest) / median of the measured "
-         "runs.</p>\n" +
-         table.html();
+  return section("All comparisons", "spread = (largest - smallest) / median of the measured runs.") + table.html();
 }
 
 /// Empty if no configuration has an energy on both sides.
 std::string energy_table(const Comparison& comparison) {
   HtmlTable table({"N", "P x Q", "measured [W]", "predicted [W]", "error", "measured [kJ]", "predicted [kJ]",
                    "error of the energy", "measured [Gflop/s per W]", "predicted [Gflop/s per W]", "runs"});
-  bool any = false;
   for (const auto& row : comparison.rows) {
     if (!row.energy) continue;
-    any = true;
     const EnergyMedians &real = row.energy->real, &predicted = row.energy->predicted;
-    table.add({std::to_string(row.parameters.N), grid_name(row.parameters), readable(real.mean_power_w),
+    table.add({std::to_string(row.parameters.N), grid_name(grid_of(row.parameters)), readable(real.mean_power_w),
                readable(predicted.mean_power_w), core::readable_change(row.energy->power_error),
                readable(real.energy_j / 1e3), readable(predicted.energy_j / 1e3),
                core::readable_change(row.energy->energy_error), readable(real.gflops_per_w),
                readable(predicted.gflops_per_w), std::to_string(real.runs)});
   }
-  if (!any) return "";
-  return "<h2>Energy</h2>\n<p class=\"note\">Medians. Sensors of packages and memories see less than the "
-         "supply.</p>\n" +
-         table.html();
-}
-
-std::vector<const core::Prediction*> all_predictions(const ReportData& data) {
-  std::vector<const core::Prediction*> list;
-  for (const core::Prediction& prediction : data.predictions) list.push_back(&prediction);
-  return list;
+  if (table.is_empty()) return "";
+  return section("Energy", "Medians. Sensors of packages and memories see less than the supply.") + table.html();
 }
 
 std::string prediction_table(const ReportData& data) {
-  const bool sampled = any_sampled(all_predictions(data));
+  const bool sampled = std::any_of(data.predictions.begin(), data.predictions.end(),
+                                   [](const core::Prediction& one) { return one.sampling.has_value(); });
   std::vector<std::string> header = {"N", "P x Q", "time [s]", "Gflop/s"};
-  if (sampled) append(header, sampled_columns());
+  if (sampled) append(header, sampled_columns);
   append(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
   HtmlTable table(header);
   for (const core::Prediction& prediction : data.predictions) {
     const core::HplParameters& p = prediction.parameters;
-    std::vector<std::string> row = {std::to_string(p.N), grid_name(p), readable(prediction.time_s),
+    std::vector<std::string> row = {std::to_string(p.N), grid_name(grid_of(p)), readable(prediction.time_s),
                                     readable(prediction.gflops)};
     if (sampled) append(row, sampled_cells(prediction));
     append(row, {readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
-                 std::to_string(prediction.seed), std::to_string(p.NB), std::to_string(p.BCAST),
-                 std::to_string(p.DEPTH), std::to_string(p.SWAP)});
+                 std::to_string(prediction.seed)});
+    append(row, swept_cells(p));
     table.add(row);
   }
-  return "<h2>All predictions</h2>\n" + table.html();
+  return section("All predictions") + table.html();
 }
 
-using NamedPrediction = std::pair<std::string, const core::Prediction*>;
-
 std::vector<NamedPrediction> largest_of_each_grid(const ReportData& data) {
-  std::map<std::pair<int, int>, const core::Prediction*> largest;
+  std::map<ProcessGrid, const core::Prediction*> largest;
   for (const core::Prediction& prediction : data.predictions) {
-    auto& entry = largest[{prediction.parameters.P, prediction.parameters.Q}];
+    auto& entry = largest[grid_of(prediction.parameters)];
     if (entry == nullptr || entry->parameters.N < prediction.parameters.N) entry = &prediction;
   }
   std::vector<NamedPrediction> list;
@@ -163,8 +149,9 @@ std::string time_table(const std::vector<NamedPrediction>& predictions) {
   }
   const bool sampled = std::any_of(predictions.begin(), predictions.end(),
                                    [](const auto& one) { return one.second->sampling.has_value(); });
-  return "<h2>Where the time goes</h2>\n<p class=\"note\">Shares of the time of all ranks, as simulated" +
-         std::string(sampled ? "; of sampled predictions extrapolated" : "") + ".</p>\n" + table.html();
+  return section("Where the time goes", "Shares of the time of all ranks, as simulated" +
+                                            std::string(sampled ? "; of sampled predictions extrapolated" : "") + ".") +
+         table.html();
 }
 
 /// Calls whose sizes the models were not fitted on; empty if there are none.
@@ -181,28 +168,32 @@ std::string range_table(const ReportData& data) {
     }
   }
   HtmlTable table({"operation", "calls", "outside of the calibration"});
-  bool any = false;
   for (const auto& [name, count] : calls) {
     if (count.first == 0) continue;
-    any = true;
     table.add({name, with_decimals(static_cast<double>(count.second), 0),
                core::readable_percent(static_cast<double>(count.first) / static_cast<double>(count.second))});
   }
-  if (!any) return "";
-  return "<h2>Extrapolated calls</h2>\n<p class=\"note\">Calls with sizes that were not measured: their durations are "
-         "extrapolated.</p>\n" +
+  if (table.is_empty()) return "";
+  return section("Extrapolated calls", "Calls with sizes that were not measured: their durations are extrapolated.") +
          table.html();
 }
 
-std::string list_html(const std::string& title, const std::vector<core::HplParameters>& list) {
-  if (list.empty()) return "";
-  std::string html = "<h2>" + title + "</h2>\n<ul class=\"note\">\n";
-  for (const auto& parameters : list) html += "<li>" + core::xml_escaped(core::to_string(parameters)) + "</li>\n";
-  return html + "</ul>\n";
+/// A section with a list of them, if there are some.
+std::string list_html(const std::string& title, const std::vector<std::string>& texts) {
+  std::vector<std::string> items;
+  for (const std::string& text : texts) items.push_back(core::xml_escaped(text));
+  return items.empty() ? "" : section(title) + list(items);
+}
+
+std::vector<std::string> names_of(const std::vector<core::HplParameters>& configurations) {
+  std::vector<std::string> names;
+  for (const core::HplParameters& one : configurations) names.push_back(core::to_string(one));
+  return names;
 }
 
 std::string models_html(const ReportData& data) {
-  const auto models = values(data, [](const auto& p) { return p.model_sha256; });
+  std::set<std::string> models;
+  for (const core::Prediction& prediction : data.predictions) models.insert(prediction.model_sha256);
   const std::string list = "<code>" + core::xml_escaped(core::comma_separated(models)) + "</code>";
   constexpr std::size_t few = 2;
   if (models.size() <= few) return "SHA-256 of cluster.json: " + list;
@@ -210,69 +201,97 @@ std::string models_html(const ReportData& data) {
          list + "</details>";
 }
 
-/// What is doubtful about the models; empty if nothing is.
-std::string doubts_html(const ReportData& data) {
+/// What is doubtful about the models, with the clusters that it is about.
+std::vector<std::string> doubts_of(const ReportData& data) {
   std::map<std::string, std::set<std::string>> clusters;  // by doubt
   for (const core::Prediction& prediction : data.predictions)
     for (const std::string& doubt : prediction.model_doubts) clusters[doubt].insert(prediction.cluster);
-  if (clusters.empty()) return "";
-  std::string html = "<h2>Doubts about the model</h2>\n<ul class=\"note\">\n";
-  for (const auto& [doubt, names] : clusters)
-    html += "<li>" + core::xml_escaped(core::comma_separated(names) + ": " + doubt) + "</li>\n";
-  return html + "</ul>\n";
+  std::vector<std::string> texts;
+  for (const auto& [doubt, names] : clusters) texts.push_back(core::comma_separated(names) + ": " + doubt);
+  return texts;
 }
 
 std::string provenance_html(const ReportData& data) {
-  std::string html =
-      "<h2>What made this</h2>\n<ul class=\"note\">\n<li>Cluster: " +
-      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return p.cluster; }))) + "</li>\n<li>" +
-      models_html(data) + "</li>\n<li>Simulator: " +
-      core::xml_escaped(
-          core::comma_separated(values(data, [](const auto& p) { return p.simulator + ", mode " + p.mode; }))) +
-      "</li>\n<li>Seeds: " +
-      core::xml_escaped(core::comma_separated(values(data, [](const auto& p) { return std::to_string(p.seed); }))) +
-      "</li>\n";
+  const auto escaped = [&](auto get) { return core::xml_escaped(values(data, get)); };
+  std::vector<std::string> items = {
+      "Cluster: " + escaped([](const auto& p) { return p.cluster; }), models_html(data),
+      "Simulator: " + escaped([](const auto& p) { return p.simulator + ", mode " + p.mode; }),
+      "Seeds: " + escaped([](const auto& p) { return std::to_string(p.seed); })};
   for (const std::string& source : data.sources)
-    html += "<li>File: <code>" + core::xml_escaped(source) + "</code></li>\n";
-  html += "</ul>\n";
-  for (const std::string& plan : data.plans) {
+    items.push_back("File: <code>" + core::xml_escaped(source) + "</code>");
+  std::string html = section("What made this") + list(items);
+  for (const std::string& plan : data.plans)
     html += "<details><summary>plan.yaml: run it with <code>hplcast sweep</code></summary><pre>" +
             core::xml_escaped(plan) + "</pre></details>\n";
-  }
   return html;
+}
+
+/// For a data: URL.
+std::string percent_encoded(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      result += c;
+      continue;
+    }
+    result += core::printed("%%%02X", static_cast<unsigned char>(c));
+  }
+  return result;
 }
 
 /// The parts of a report, for the page and for its pictures.
 struct Parts {
   explicit Parts(const ReportData& data) : comparison(compare(data.real, data.predictions)) {
-    if (!data.sweep.empty()) sweep.emplace(data);
+    if (!data.sweep.empty()) sweep = sweep_sections(data);
     identity = predicted_over_measured(comparison.rows, band);
-    if (data.sweep.empty() || !comparison.rows.empty()) {
-      over_size = rate_over_size(comparison.rows, data.predictions);
-    }
+    if (data.sweep.empty() || !comparison.rows.empty()) over_size = rate_over_size(comparison.rows, data.predictions);
     constexpr std::size_t most = 4;
     windows = sampling_figures(shown(data), most);
   }
 
   /// Predictions that are looked at closely.
   std::vector<NamedPrediction> shown(const ReportData& data) const {
-    return sweep ? sweep->extremes() : largest_of_each_grid(data);
+    return sweep ? sweep->extremes : largest_of_each_grid(data);
   }
 
   std::string title(const ReportData& data) const {
-    if (sweep && !sweep->title().empty()) return sweep->title();
-    return "HPL on " + core::comma_separated(values(data, [](const auto& p) { return p.cluster; })) +
+    if (sweep && !sweep->title.empty()) return sweep->title;
+    return "HPL on " + values(data, [](const auto& p) { return p.cluster; }) +
            (comparison.rows.empty() ? ": predicted" : ": predicted and measured");
   }
 
   Comparison comparison;
-  std::optional<SweepReport> sweep;
+  std::optional<SweepSections> sweep;
   std::optional<Figure> identity;
   std::vector<Figure> over_size;
   std::vector<Figure> windows;  ///< of sampled predictions
 };
 
 }  // namespace
+
+std::string explanations_html(const std::vector<ExplanationSummary>& explanations) {
+  if (explanations.empty()) return "";
+  std::string html = section("Why predictions and runs differ");
+  for (const ExplanationSummary& one : explanations) {
+    std::vector<std::string> lines;
+    for (const std::string& line : one.verdict) lines.push_back(core::xml_escaped(line));
+    HtmlTable table({"cause", "seconds", "share of the predicted time"}, "sortable words");
+    for (const ExplanationSummary::Cause& cause : one.causes)
+      table.add({cause.text, readable(cause.seconds, 3), core::readable_change(cause.share)});
+    table.add({"not explained", "", core::readable_change(one.rest_share)});
+    html += "<h3>" + core::xml_escaped(short_name(one.parameters)) + "</h3>\n" + list(lines, "findings") +
+            table.html() + "<p class=\"note\">Shares are " +
+            (one.simulated ? "of simulations with one part after the other as the run measured it."
+                           : "estimated from sums.") +
+            "</p>\n";
+    if (!one.picture.empty())
+      html +=
+          "<div class=\"wide\"><img alt=\"what the ranks did, in the run and in the simulation\" "
+          "src=\"data:image/svg+xml," +
+          percent_encoded(one.picture) + "\"></div>\n";
+  }
+  return html;
+}
 
 StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data) {
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -286,9 +305,8 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
       return StudyFile::explanation;
     }
     // cluster.json has no HPL parameters, compare.json no model: both are JSON of a study, too.
-    if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos) {
+    if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos)
       return StudyFile::other;
-    }
     const auto predictions = core::read_predictions(copy, name);
     data.predictions.insert(data.predictions.end(), predictions.begin(), predictions.end());
     data.sources.push_back(name);
@@ -327,32 +345,32 @@ void write_report(std::ostream& out, const ReportData& data) {
   const Comparison& comparison = parts.comparison;
   std::string html;
   if (!parts.sweep || comparison.summary.n > 0) html += summary_html(data, comparison);
-  if (parts.sweep) html += parts.sweep->summary_html() + parts.sweep->body_html();
-  if (parts.identity) html += "<h2>Predicted over measured</h2>\n" + figures_html({*parts.identity});
-  if (!parts.over_size.empty())
-    html += "<h2>Gflop/s over the order of the matrix</h2>\n" + figures_html(parts.over_size);
-  const std::string sampled = sampling_note(all_predictions(data));
-  if (!sampled.empty()) html += "<h2>Sampled predictions</h2>\n" + sampled + figures_html(parts.windows);
+  if (parts.sweep) html += parts.sweep->summary + parts.sweep->body;
+  if (parts.identity) html += section("Predicted over measured") + figures_html({*parts.identity});
+  if (!parts.over_size.empty()) html += section("Gflop/s over the order of the matrix") + figures_html(parts.over_size);
+  const std::string sampled = sampling_note(data.predictions);
+  if (!sampled.empty()) html += section("Sampled predictions") + sampled + figures_html(parts.windows);
   if (!comparison.rows.empty()) html += comparison_table(comparison) + energy_table(comparison);
   html += explanations_html(data.explanations) + time_table(parts.shown(data)) + range_table(data);
   if (!parts.sweep) html += prediction_table(data);
-  html += list_html("Measured, but not predicted", comparison.unmatched_real);
-  if (!comparison.rows.empty()) html += list_html("Predicted, but not measured", comparison.unmatched_predicted);
-  if (comparison.failed_residuals > 0) {
+  html += list_html("Measured, but not predicted", names_of(comparison.unmatched_real));
+  if (!comparison.rows.empty())
+    html += list_html("Predicted, but not measured", names_of(comparison.unmatched_predicted));
+  if (comparison.failed_residuals > 0)
     html += "<p class=\"note\">" + std::to_string(comparison.failed_residuals) +
             " measured runs were left out: HPL says that their results are wrong.</p>\n";
-  }
-  out << html_page(parts.title(data), html + doubts_html(data) + provenance_html(data), Script::sorts_tables);
+  html += list_html("Doubts about the model", doubts_of(data)) + provenance_html(data);
+  out << html_page(parts.title(data), html, Script::sorts_tables);
 }
 
 std::vector<ReportPicture> report_pictures(const ReportData& data) {
   const Parts parts(data);
   std::vector<Figure> figures;
-  if (parts.sweep) figures = parts.sweep->figures();
+  if (parts.sweep) figures = parts.sweep->figures;
   if (parts.identity) figures.push_back(*parts.identity);
   for (const auto* more : {&parts.over_size, &parts.windows}) figures.insert(figures.end(), more->begin(), more->end());
   std::vector<ReportPicture> pictures;
-  for (const Figure& figure : figures) pictures.push_back({figure.name, figure_file({figure})});
+  for (const Figure& figure : figures) pictures.push_back({figure.id(), figure_file({figure})});
   return pictures;
 }
 

@@ -12,20 +12,10 @@ namespace hplcast::study {
 
 namespace {
 
-using Grid = std::pair<int, int>;
-
-Grid grid_of(const core::HplParameters& parameters) {
-  return {parameters.P, parameters.Q};
-}
-
-std::string name_of(const Grid& grid, const std::string& between) {
-  return std::to_string(grid.first) + between + std::to_string(grid.second);
-}
-
 /// A shape for each grid; with more grids than shapes all get the same one.
-std::map<Grid, Marker> markers_of(const std::vector<ComparedConfiguration>& rows) {
+std::map<ProcessGrid, Marker> markers_of(const std::vector<ComparedConfiguration>& rows) {
   const std::vector<Marker> shapes = {Marker::circle, Marker::square, Marker::triangle, Marker::diamond};
-  std::map<Grid, Marker> markers;
+  std::map<ProcessGrid, Marker> markers;
   for (const auto& row : rows) markers.emplace(grid_of(row.parameters), Marker::circle);
   if (markers.size() > shapes.size()) return markers;
   std::size_t next = 0;
@@ -45,7 +35,7 @@ struct GridRates {
   std::map<long long, std::vector<double>> predicted;  ///< by N
 };
 
-Figure grid_figure(const Grid& grid, const GridRates& rates) {
+Figure grid_figure(const ProcessGrid& grid, const GridRates& rates) {
   double max_N = 0;
   double max_rate = 0;
   for (const auto& [N, gflops] : rates.predicted) {
@@ -53,40 +43,94 @@ Figure grid_figure(const Grid& grid, const GridRates& rates) {
     max_rate = std::max(max_rate, *std::max_element(gflops.begin(), gflops.end()));
   }
   for (const auto* row : rates.rows) max_rate = std::max(max_rate, row->real_gflops.back());
-  const std::string name = name_of(grid, " x ");
-  const std::string id = "rate-" + name_of(grid, "x");
-  SvgPlot plot(id, "Gflop/s over N on a grid of " + name, {"N", 0, 1.06 * max_N, {}},
-               {"Gflop/s", 0, 1.08 * max_rate, {}});
+  const std::string name = grid_name(grid, " x ");
+  const std::string id = "rate-" + grid_name(grid);
+  Figure plot(id, "Gflop/s over N on a grid of " + name, {"N", 0, 1.06 * max_N}, {"Gflop/s", 0, 1.08 * max_rate});
+  plot.heading = "P x Q = " + name;
   std::vector<PlotPoint> line;
   for (const auto& [N, gflops] : rates.predicted) line.push_back({static_cast<double>(N), median(gflops)});
   plot.line(line, "predicted-line");
-  for (const auto& [N, gflops] : rates.predicted) {
-    for (const double rate : gflops) {
+  for (const auto& [N, gflops] : rates.predicted)
+    for (const double rate : gflops)
       plot.marker({static_cast<double>(N), rate}, Marker::diamond, "predicted",
                   "N=" + std::to_string(N) + " " + name + ": predicted " + readable(rate) + " Gflop/s");
-    }
-  }
   for (const auto* row : rates.rows) {
     const auto N = static_cast<double>(row->parameters.N);
     plot.line({{N, row->real_gflops.front()}, {N, row->real_gflops.back()}}, "measured-range");
     plot.marker({N, row->real_median_gflops}, Marker::circle, "measured", measured_and_predicted(*row));
   }
-  Figure figure = make_figure("P x Q = " + name, plot);
-  if (!rates.rows.empty()) {
-    figure.legend.push_back({"measured", Marker::circle, "measured (median, smallest to largest)"});
+  if (!rates.rows.empty())
+    plot.legend.push_back({"measured", Marker::circle, "measured (median, smallest to largest)"});
+  plot.legend.push_back({"predicted", Marker::diamond, "predicted (line: median)"});
+  return plot;
+}
+
+// --- sampled predictions
+
+/// Neighbouring panels as a part of the curve.
+struct CurvePart {
+  double from = 0, to = 0;  ///< remaining order of the matrix at its end and at its begin
+  double gflops = 0, least_gflops = 0, most_gflops = 0;
+  bool simulated = false;
+  double middle() const { return (from + to) / 2; }
+};
+
+CurvePart part_of(const core::PanelCost& cost, const core::HplParameters& p) {
+  const auto remaining = [&](int panel) {
+    return std::max(0.0, static_cast<double>(p.N) - static_cast<double>(panel) * p.NB);
+  };
+  CurvePart part;
+  part.to = remaining(cost.first_panel);
+  part.from = remaining(cost.first_panel + cost.panels);
+  const double gflop = (core::hpl_flop(part.to) - core::hpl_flop(part.from)) / 1e9;
+  constexpr double least_share = 0.1;  // of the time: a bar that is wider than the time has no rate
+  part.gflops = gflop / cost.time_s;
+  part.least_gflops = gflop / (cost.time_s + cost.error_95_s);
+  part.most_gflops = gflop / std::max(cost.time_s - cost.error_95_s, least_share * cost.time_s);
+  part.simulated = cost.error_95_s == 0;
+  return part;
+}
+
+/// By falling remaining order, as HPL goes.
+std::vector<CurvePart> parts_of(const core::Prediction& prediction) {
+  std::vector<CurvePart> parts;
+  for (const auto* costs : {&prediction.sampling->windows, &prediction.sampling->pieces})
+    for (const core::PanelCost& cost : *costs)
+      if (cost.time_s > 0) parts.push_back(part_of(cost, prediction.parameters));
+  std::sort(parts.begin(), parts.end(), [](const CurvePart& a, const CurvePart& b) { return a.to > b.to; });
+  return parts;
+}
+
+void draw_parts(Figure& plot, const std::vector<CurvePart>& parts, double all_gflops, double N) {
+  std::vector<PlotPoint> curve;
+  for (const CurvePart& part : parts) {
+    curve.push_back({part.middle(), part.gflops});
+    if (part.simulated) continue;
+    plot.area({{part.from, part.least_gflops},
+               {part.to, part.least_gflops},
+               {part.to, part.most_gflops},
+               {part.from, part.most_gflops}},
+              "band");
   }
-  figure.legend.push_back({"predicted", Marker::diamond, "predicted (line: median)"});
-  return figure;
+  plot.line({{0, all_gflops}, {N, all_gflops}}, "identity");
+  plot.line(curve, "predicted-line");
+  for (const CurvePart& part : parts) {
+    if (!part.simulated) continue;
+    plot.line({{part.from, part.gflops}, {part.to, part.gflops}}, "measured-range");
+    plot.marker({part.middle(), part.gflops}, Marker::circle, "measured",
+                "remaining order " + with_decimals(part.to, 0) + " to " + with_decimals(part.from, 0) + ": " +
+                    readable(part.gflops) + " Gflop/s");
+  }
 }
 
 }  // namespace
 
-std::string grid_name(const core::HplParameters& parameters) {
-  return std::to_string(parameters.P) + "x" + std::to_string(parameters.Q);
+std::string grid_name(const ProcessGrid& grid, const std::string& between) {
+  return std::to_string(grid.first) + between + std::to_string(grid.second);
 }
 
 std::string short_name(const core::HplParameters& p) {
-  return "N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) + " " + grid_name(p) +
+  return "N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) + " " + grid_name(grid_of(p)) +
          " BCAST=" + std::to_string(p.BCAST) + " DEPTH=" + std::to_string(p.DEPTH) + " SWAP=" + std::to_string(p.SWAP);
 }
 
@@ -100,43 +144,85 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
   }
   low *= 0.9;
   high *= 1.07;
-  const std::string title = "Predicted over measured Gflop/s";
-  SvgPlot plot("identity", title, {"measured [Gflop/s]", low, high, {}}, {"predicted [Gflop/s]", low, high, {}});
+  Figure plot("identity", "Predicted over measured Gflop/s", {"measured [Gflop/s]", low, high},
+              {"predicted [Gflop/s]", low, high});
   plot.area({{low, low * (1 - band)}, {high, high * (1 - band)}, {high, high * (1 + band)}, {low, low * (1 + band)}},
             "band");
   plot.line({{low, low}, {high, high}}, "identity");
   const auto markers = markers_of(rows);
-  for (const auto& row : rows) {
+  for (const auto& row : rows)
     plot.line(
         {{row.real_gflops.front(), row.predicted_median_gflops}, {row.real_gflops.back(), row.predicted_median_gflops}},
         "range");
-  }
-  for (const auto& row : rows) {
+  for (const auto& row : rows)
     plot.marker({row.real_median_gflops, row.predicted_median_gflops}, markers.at(grid_of(row.parameters)), "measured",
                 measured_and_predicted(row));
-  }
-  Figure figure = make_figure(title, plot);
   std::set<Marker> shapes;
   for (const auto& entry : markers) shapes.insert(entry.second);
-  if (shapes.size() > 1) {
-    for (const auto& [grid, marker] : markers) {
-      figure.legend.push_back({"measured", marker, "P x Q = " + name_of(grid, " x ")});
-    }
-  }
-  figure.caption = "Line: predicted equals measured. Band: within " + readable(100 * band, 2) +
-                   " %. Bars: smallest to largest measured run.";
-  return figure;
+  if (shapes.size() > 1)
+    for (const auto& [grid, marker] : markers)
+      plot.legend.push_back({"measured", marker, "P x Q = " + grid_name(grid, " x ")});
+  plot.caption = "Line: predicted equals measured. Band: within " + readable(100 * band, 2) +
+                 " %. Bars: smallest to largest measured run.";
+  return plot;
 }
 
 std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,
                                    const std::vector<core::Prediction>& predictions) {
-  std::map<Grid, GridRates> grids;
-  for (const auto& prediction : predictions) {
+  std::map<ProcessGrid, GridRates> grids;
+  for (const auto& prediction : predictions)
     grids[grid_of(prediction.parameters)].predicted[prediction.parameters.N].push_back(prediction.gflops);
-  }
   for (const auto& row : rows) grids[grid_of(row.parameters)].rows.push_back(&row);
   std::vector<Figure> figures;
   for (const auto& [grid, rates] : grids) figures.push_back(grid_figure(grid, rates));
+  return figures;
+}
+
+std::vector<std::string> sampled_cells(const core::Prediction& prediction) {
+  if (!prediction.sampling) return {"", "all"};
+  return {core::readable_percent(prediction.error_95_s / prediction.time_s, 2),
+          core::readable_percent(prediction.sampling->share)};
+}
+
+std::string sampling_note(const std::vector<core::Prediction>& predictions) {
+  std::size_t sampled = 0;
+  double error = 0;
+  for (const core::Prediction& one : predictions) {
+    if (!one.sampling) continue;
+    ++sampled;
+    error = std::max(error, one.error_95_s / one.time_s);
+  }
+  if (sampled == 0) return "";
+  return "<p class=\"note\">" + std::to_string(sampled) + " of " + std::to_string(predictions.size()) +
+         " predictions " + (sampled == 1 ? "is" : "are") +
+         " sampled: windows of the panels were simulated, and the rest was estimated. Their 95 % error, for what was "
+         "left out, is at most " +
+         core::readable_percent(error, 2) +
+         " of the time. Their counts of calls, and where their time goes, are extrapolated.</p>\n";
+}
+
+std::vector<Figure> sampling_figures(const std::vector<NamedPrediction>& predictions, std::size_t most) {
+  std::vector<Figure> figures;
+  for (const auto& [title, prediction] : predictions) {
+    if (!prediction->sampling || figures.size() == most) continue;
+    const std::vector<CurvePart> parts = parts_of(*prediction);
+    double largest = prediction->gflops;
+    for (const CurvePart& part : parts) largest = std::max({largest, part.gflops, part.most_gflops});
+    const auto N = static_cast<double>(prediction->parameters.N);
+    const std::string id = "windows-" + std::to_string(figures.size() + 1);
+    Figure figure(id, "Gflop/s over the remaining order, " + title, {"remaining order of the matrix", 0, 1.03 * N},
+                  {"Gflop/s", 0, 1.05 * largest});
+    draw_parts(figure, parts, prediction->gflops, N);
+    figure.heading = title;
+    figure.legend = {{"measured", Marker::circle, "simulated windows"},
+                     {"predicted", Marker::square, "curve"},
+                     {"band", Marker::square, "95 % band of its pieces"}};
+    figure.caption = "HPL begins at the right. " + core::readable_percent(prediction->sampling->share) +
+                     " of the panels were simulated. Grey line: the whole run, " + readable(prediction->gflops) +
+                     " Gflop/s, 95 % error " + core::readable_percent(prediction->error_95_s / prediction->time_s, 2) +
+                     ". Pieces of the curve scatter more than the run.";
+    figures.push_back(std::move(figure));
+  }
   return figures;
 }
 

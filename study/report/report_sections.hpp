@@ -1,6 +1,5 @@
 #pragma once
 
-#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,8 +14,13 @@
 
 namespace hplcast::study {
 
+/// P and Q.
+using ProcessGrid = std::pair<int, int>;
+inline ProcessGrid grid_of(const core::HplParameters& parameters) {
+  return {parameters.P, parameters.Q};
+}
 /// "2x1".
-std::string grid_name(const core::HplParameters& parameters);
+std::string grid_name(const ProcessGrid& grid, const std::string& between = "x");
 
 /// "N=5000 NB=128 2x1 BCAST=1 DEPTH=1 SWAP=1": what tells configurations apart.
 std::string short_name(const core::HplParameters& parameters);
@@ -29,23 +33,21 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
 std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,
                                    const std::vector<core::Prediction>& predictions);
 
-/// Whether panels were left out in any of them.
-bool any_sampled(const std::vector<const core::Prediction*>& predictions);
-
 /// The headers of what sampled_cells() gives.
-std::vector<std::string> sampled_columns();
+inline const std::vector<std::string> sampled_columns = {"95 % error", "panels simulated"};
 
 /// The 95 % error, relative to the time, and the share of the panels that was simulated; nothing and "all" where all
 /// were.
 std::vector<std::string> sampled_cells(const core::Prediction& prediction);
 
 /// How sampled predictions are to be read; empty if none is.
-std::string sampling_note(const std::vector<const core::Prediction*>& predictions);
+std::string sampling_note(const std::vector<core::Prediction>& predictions);
+
+using NamedPrediction = std::pair<std::string, const core::Prediction*>;
 
 /// Gflop/s over the remaining order of the matrix: the windows, and the curve between them with its band. One for each
-/// sampled prediction of `predictions` (with a name), at most `most`.
-std::vector<Figure> sampling_figures(const std::vector<std::pair<std::string, const core::Prediction*>>& predictions,
-                                     std::size_t most);
+/// sampled prediction of `predictions`, at most `most`.
+std::vector<Figure> sampling_figures(const std::vector<NamedPrediction>& predictions, std::size_t most);
 
 /// The section of a report: verdict, shares, picture. Empty without explanations. Pictures stand in it as images, so
 /// whatever they may hold cannot do anything.
@@ -70,13 +72,11 @@ std::vector<ViewFactor> view_factors(const std::vector<SweepResult>& results, co
 /// The factor N, if it is one.
 const ViewFactor* order_factor(const std::vector<ViewFactor>& factors);
 
-/// A level of a factor with HPL's name where there is one: BCAST 0 is "1ring".
-std::string level_name(const std::string& factor, const std::string& level);
-
 /// Names of the plan's factors that take two levels or more.
 std::vector<std::string> varied_names(const std::vector<SweepResult>& results);
 
-/// The level of one of them, as level_name() has it; empty if this result does not have it.
+/// The level of one of them, with HPL's name where there is one: BCAST 0 is "1ring"; empty if this result does not have
+/// it.
 std::string level_of(const SweepResult& result, const std::string& factor);
 
 /// "NB=128 BCAST=1ring", of these factors.
@@ -105,41 +105,18 @@ std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, cons
 std::vector<Figure> grid_figures(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors);
 
 /// Median rate of each grid.
-std::vector<std::pair<std::pair<int, int>, double>> grid_rates(const std::vector<SweepResult>& results);
+std::map<ProcessGrid, double> grid_rates(const std::vector<SweepResult>& results);
 
 /// The part of a report that is about a sweep.
-class SweepReport {
- public:
-  /// `data` must outlive this, with results of a sweep in it.
-  explicit SweepReport(const ReportData& data);
-
-  const std::string& title() const { return title_; }  ///< the plan's name; may be empty
-  /// The answer: question, fastest and slowest, what matters, what is missing.
-  std::string summary_html() const;
-  /// Figures, influence, all results.
-  std::string body_html() const;
-  std::vector<Figure> figures() const;
-  /// The fastest and the slowest of each N, with a name for each: the largest N first.
-  std::vector<std::pair<std::string, const core::Prediction*>> extremes() const;
-
- private:
-  std::string most_per_watt_html() const;
-  std::string ties_with(const SweepResult& best) const;
-  std::string findings_html() const;
-  std::string orders_html() const;
-  std::string gaps_html() const;
-  std::string influence_html() const;
-  std::string results_html() const;
-  std::string grid_finding() const;
-
-  const ReportData& data_;
-  const std::vector<SweepResult>& results_;
-  std::string title_;
-  std::string question_;
-  std::vector<std::string> names_;   ///< of the plan's factors
-  std::vector<std::string> others_;  ///< the same without N, if there are others
-  std::vector<ViewFactor> factors_;
-  std::vector<const SweepResult*> by_rate_;  ///< the fastest first
+struct SweepSections {
+  std::string title;    ///< the plan's name; may be empty
+  std::string summary;  ///< the answer, in HTML: question, fastest and slowest, what matters, what is missing
+  std::string body;     ///< HTML: figures, influence, all results
+  std::vector<Figure> figures;
+  std::vector<NamedPrediction> extremes;  ///< the fastest and the slowest of each N: the largest N first
 };
+
+/// `data`: with results of a sweep in it.
+SweepSections sweep_sections(const ReportData& data);
 
 }  // namespace hplcast::study

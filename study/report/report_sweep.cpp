@@ -51,112 +51,77 @@ std::string effects_text(const AnovaRow& row, const std::vector<ViewFactor>& fac
   std::string text;
   constexpr std::size_t most_levels = 12;
   if (factor->levels.size() > most_levels) return std::to_string(factor->levels.size()) + " levels";
-  for (const std::string& level : factor->levels) {
+  for (const std::string& level : factor->levels)
     text += (text.empty() ? "" : "; ") + level + ": " + core::readable_change(row.effects.at(level));
-  }
   return text;
 }
 
-}  // namespace
+struct Sweep {
+  const ReportData& data;
+  const std::vector<SweepResult>& results = data.sweep;
+  std::string title = {}, question = {};  ///< of the plan; may be empty
+  std::vector<std::string> names = {};    ///< of the plan's factors
+  std::vector<std::string> others = {};   ///< the same without N, if there are others
+  std::vector<ViewFactor> factors = {};
+  std::vector<const SweepResult*> by_rate = {};  ///< the fastest first
+};
 
-SweepReport::SweepReport(const ReportData& data) : data_(data), results_(data.sweep) {
+Sweep sweep_of(const ReportData& data) {
+  Sweep sweep{data};
   std::vector<std::string> listed;
   for (const std::string& text : data.plans) {
     try {
       std::istringstream in(text);
       const SweepPlan plan = read_plan(in, "plan.yaml", "");
-      if (title_.empty()) title_ = plan.name;
-      if (question_.empty()) question_ = plan.question;
-      for (const Configuration& row : plan.list) {
+      if (sweep.title.empty()) sweep.title = plan.name;
+      if (sweep.question.empty()) sweep.question = plan.question;
+      for (const Configuration& row : plan.list)
         for (const Setting& setting : row) listed.push_back(setting.factor);
-      }
     } catch (const core::Error&) {
       // A plan of another version of hplcast: the results say enough.
     }
   }
-  names_ = varied_names(results_);
-  factors_ = view_factors(results_, listed);
-  const bool several_orders = factors_.size() > 1 && order_factor(factors_) != nullptr;
-  std::copy_if(names_.begin(), names_.end(), std::back_inserter(others_),
+  sweep.names = varied_names(sweep.results);
+  sweep.factors = view_factors(sweep.results, listed);
+  const bool several_orders = sweep.factors.size() > 1 && order_factor(sweep.factors) != nullptr;
+  std::copy_if(sweep.names.begin(), sweep.names.end(), std::back_inserter(sweep.others),
                [&](const std::string& name) { return !several_orders || name != "N"; });
-  for (const SweepResult& result : results_) by_rate_.push_back(&result);
-  std::stable_sort(by_rate_.begin(), by_rate_.end(),
+  for (const SweepResult& result : sweep.results) sweep.by_rate.push_back(&result);
+  std::stable_sort(sweep.by_rate.begin(), sweep.by_rate.end(),
                    [](const auto* a, const auto* b) { return a->prediction.gflops > b->prediction.gflops; });
-}
-
-std::string SweepReport::summary_html() const {
-  const ViewFactor* order = factors_.size() > 1 ? order_factor(factors_) : nullptr;
-  long long largest = 0;
-  for (const SweepResult& result : results_) largest = std::max(largest, result.prediction.parameters.N);
-  const auto counts = [&](const SweepResult* result) {
-    return order == nullptr || result->prediction.parameters.N == largest;
-  };
-  const SweepResult& best = **std::find_if(by_rate_.begin(), by_rate_.end(), counts);
-  const SweepResult& worst = **std::find_if(by_rate_.rbegin(), by_rate_.rend(), counts);
-  const std::string where = order == nullptr ? " of " + std::to_string(results_.size()) + " predictions"
-                                             : " at the largest N, " + std::to_string(largest);
-  std::string html;
-  if (!question_.empty()) html += "<p class=\"note\">" + core::xml_escaped(question_) + "</p>\n";
-  html += "<p class=\"lead\">Fastest" + where + ": " + readable(best.prediction.gflops) + " Gflop/s with " +
-          code(described(best, others_)) + ". Slowest: " + readable(worst.prediction.gflops) + " (" +
-          core::readable_change(worst.prediction.gflops / best.prediction.gflops - 1) + ") with " +
-          code(described(worst, others_)) + ".</p>\n";
-  return html + most_per_watt_html() + findings_html() + orders_html() + gaps_html();
+  return sweep;
 }
 
 /// How many others are as good, of factors that make no difference.
-std::string SweepReport::ties_with(const SweepResult& best) const {
+std::string ties_with(const std::vector<SweepResult>& results, const SweepResult& best) {
   constexpr double rounding = 1e-9;
   const double most = per_watt_response.of(best.prediction);
-  const auto ties = std::count_if(results_.begin(), results_.end(), [&](const SweepResult& one) {
+  const auto ties = std::count_if(results.begin(), results.end(), [&](const SweepResult& one) {
     return per_watt_response.of(one.prediction) >= most * (1 - rounding);
   });
   return ties > 1 ? "; " + std::to_string(ties - 1) + (ties == 2 ? " other is" : " others are") + " as good" : "";
 }
 
 /// The best use of energy, which is rarely the fastest.
-std::string SweepReport::most_per_watt_html() const {
-  if (!have_energy(results_)) return "";
-  const SweepResult& best = *std::max_element(results_.begin(), results_.end(), [&](const auto& a, const auto& b) {
-    return per_watt_response.of(a.prediction) < per_watt_response.of(b.prediction);
-  });
+std::string most_per_watt_html(const Sweep& sweep) {
+  if (!have_energy(sweep.results)) return "";
+  const SweepResult& best =
+      *std::max_element(sweep.results.begin(), sweep.results.end(), [&](const auto& a, const auto& b) {
+        return per_watt_response.of(a.prediction) < per_watt_response.of(b.prediction);
+      });
   return "<p class=\"lead\">Most Gflop/s per W: " + readable(per_watt_response.of(best.prediction)) + " with " +
-         code(described(best, names_)) + ", at " + readable(best.prediction.gflops) + " Gflop/s (" +
-         core::readable_change(best.prediction.gflops / by_rate_.front()->prediction.gflops - 1) +
-         " of the fastest) and " + readable(best.prediction.energy->mean_power_w / 1e3) + " kW" + ties_with(best) +
-         ".</p>\n";
-}
-
-std::string SweepReport::findings_html() const {
-  constexpr double least_factor = 0.02, least_interaction = 0.05;
-  constexpr std::size_t most = 4;
-  std::string items = grid_finding();
-  const bool several = factors_.size() > 1;
-  std::size_t told = 0;
-  for (const AnovaRow& row : several ? influence_of(results_, factors_).rows : std::vector<AnovaRow>{}) {
-    const bool interaction = row.effects.empty();
-    if (row.share < (interaction ? least_interaction : least_factor) || ++told > most) continue;
-    std::string text =
-        row.name + ": " + core::readable_percent(row.share, row.share < 0.0995 ? 1 : 0) + " of the variance";
-    if (interaction) {
-      text += "; the best level of one depends on the other.";
-    } else {
-      const auto by_effect = [](const auto& a, const auto& b) { return a.second < b.second; };
-      const auto [low, high] = std::minmax_element(row.effects.begin(), row.effects.end(), by_effect);
-      text += ". Best on average: " + high->first + " (" + core::readable_change(high->second) +
-              "), worst: " + low->first + " (" + core::readable_change(low->second) + ").";
-    }
-    items += "<li>" + core::xml_escaped(text) + "</li>\n";
-  }
-  return items.empty() ? "" : "<ul class=\"findings\">\n" + items + "</ul>\n";
+         code(described(best, sweep.names)) + ", at " + readable(best.prediction.gflops) + " Gflop/s (" +
+         core::readable_change(best.prediction.gflops / sweep.by_rate.front()->prediction.gflops - 1) +
+         " of the fastest) and " + readable(best.prediction.energy->mean_power_w / 1e3) + " kW" +
+         ties_with(sweep.results, best) + ".</p>\n";
 }
 
 /// How far the usual advice is from the best: a list item, or nothing.
-std::string SweepReport::grid_finding() const {
+std::string grid_finding(const Sweep& sweep) {
   const bool varied =
-      std::any_of(factors_.begin(), factors_.end(), [](const auto& factor) { return factor.name == "grid"; });
+      std::any_of(sweep.factors.begin(), sweep.factors.end(), [](const auto& factor) { return factor.name == "grid"; });
   if (!varied) return "";
-  const auto grids = grid_rates(results_);
+  const auto grids = grid_rates(sweep.results);
   if (grids.size() < 3) return "";
   const auto squareness = [](const auto& entry) {
     return std::abs(std::log(static_cast<double>(entry.first.first) / entry.first.second));
@@ -174,39 +139,63 @@ std::string SweepReport::grid_finding() const {
          ").</li>\n";
 }
 
-std::vector<std::pair<std::string, const core::Prediction*>> SweepReport::extremes() const {
+std::string findings_html(const Sweep& sweep) {
+  constexpr double least_factor = 0.02, least_interaction = 0.05;
+  constexpr std::size_t most = 4;
+  std::string items = grid_finding(sweep);
+  const bool several = sweep.factors.size() > 1;
+  std::size_t told = 0;
+  for (const AnovaRow& row : several ? influence_of(sweep.results, sweep.factors).rows : std::vector<AnovaRow>{}) {
+    const bool interaction = row.effects.empty();
+    if (row.share < (interaction ? least_interaction : least_factor) || ++told > most) continue;
+    std::string text =
+        row.name + ": " + core::readable_percent(row.share, row.share < 0.0995 ? 1 : 0) + " of the variance";
+    if (interaction) {
+      text += "; the best level of one depends on the other.";
+    } else {
+      const auto by_effect = [](const auto& a, const auto& b) { return a.second < b.second; };
+      const auto [low, high] = std::minmax_element(row.effects.begin(), row.effects.end(), by_effect);
+      text += ". Best on average: " + high->first + " (" + core::readable_change(high->second) +
+              "), worst: " + low->first + " (" + core::readable_change(low->second) + ").";
+    }
+    items += "<li>" + core::xml_escaped(text) + "</li>\n";
+  }
+  return items.empty() ? "" : "<ul class=\"findings\">\n" + items + "</ul>\n";
+}
+
+std::vector<NamedPrediction> extremes(const Sweep& sweep) {
   std::vector<long long> orders;
-  for (const SweepResult& result : results_) orders.push_back(result.prediction.parameters.N);
+  for (const SweepResult& result : sweep.results) orders.push_back(result.prediction.parameters.N);
   std::sort(orders.begin(), orders.end(), std::greater<>());
   orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
-  std::vector<std::pair<std::string, const core::Prediction*>> list;
+  std::vector<NamedPrediction> list;
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(most, orders.size()); ++i) {
     const auto is_here = [&](const SweepResult* result) { return result->prediction.parameters.N == orders[i]; };
-    const auto best = std::find_if(by_rate_.begin(), by_rate_.end(), is_here);
-    const auto worst = std::find_if(by_rate_.rbegin(), by_rate_.rend(), is_here);
-    list.emplace_back("fastest: " + described(**best, names_), &(*best)->prediction);
-    if (*worst != *best) list.emplace_back("slowest: " + described(**worst, names_), &(*worst)->prediction);
+    const auto best = std::find_if(sweep.by_rate.begin(), sweep.by_rate.end(), is_here);
+    const auto worst = std::find_if(sweep.by_rate.rbegin(), sweep.by_rate.rend(), is_here);
+    list.emplace_back("fastest: " + described(**best, sweep.names), &(*best)->prediction);
+    if (*worst != *best) list.emplace_back("slowest: " + described(**worst, sweep.names), &(*worst)->prediction);
   }
   return list;
 }
 
 /// The best configuration of each N, where there are several: it is often another one.
-std::string SweepReport::orders_html() const {
-  const ViewFactor* order = order_factor(factors_);
+std::string orders_html(const Sweep& sweep) {
+  const ViewFactor* order = order_factor(sweep.factors);
   constexpr std::size_t most_orders = 8;
-  if (order == nullptr || factors_.size() < 2 || order->levels.size() > most_orders) return "";
+  if (order == nullptr || sweep.factors.size() < 2 || order->levels.size() > most_orders) return "";
   HtmlTable table({"N", "Gflop/s", "fastest with"}, "sortable words");
   for (const std::string& level : order->levels) {
-    const auto best = std::find_if(by_rate_.begin(), by_rate_.end(),
+    const auto best = std::find_if(sweep.by_rate.begin(), sweep.by_rate.end(),
                                    [&](const SweepResult* result) { return level_of(*result, "N") == level; });
-    table.add({level, readable((*best)->prediction.gflops), described(**best, others_)});
+    table.add({level, readable((*best)->prediction.gflops), described(**best, sweep.others)});
   }
   return table.html();
 }
 
-std::string SweepReport::gaps_html() const {
-  const SweepCounts& counts = data_.counts;
+std::string gaps_html(const Sweep& sweep) {
+  const SweepCounts& counts = sweep.data.counts;
   const std::size_t missing = counts.runs - std::min(counts.runs, counts.done + counts.failed);
   std::string text;
   const auto add = [&](std::size_t count, const std::string& what) {
@@ -219,10 +208,30 @@ std::string SweepReport::gaps_html() const {
   return "<p class=\"note\">Not in this report: " + text + " (<code>hplcast sweep status</code> tells more).</p>\n";
 }
 
-std::vector<Figure> SweepReport::figures() const {
+std::string summary_html(const Sweep& sweep) {
+  const ViewFactor* order = sweep.factors.size() > 1 ? order_factor(sweep.factors) : nullptr;
+  long long largest = 0;
+  for (const SweepResult& result : sweep.results) largest = std::max(largest, result.prediction.parameters.N);
+  const auto counts = [&](const SweepResult* result) {
+    return order == nullptr || result->prediction.parameters.N == largest;
+  };
+  const SweepResult& best = **std::find_if(sweep.by_rate.begin(), sweep.by_rate.end(), counts);
+  const SweepResult& worst = **std::find_if(sweep.by_rate.rbegin(), sweep.by_rate.rend(), counts);
+  const std::string where = order == nullptr ? " of " + std::to_string(sweep.results.size()) + " predictions"
+                                             : " at the largest N, " + std::to_string(largest);
+  std::string html;
+  if (!sweep.question.empty()) html += "<p class=\"note\">" + core::xml_escaped(sweep.question) + "</p>\n";
+  html += "<p class=\"lead\">Fastest" + where + ": " + readable(best.prediction.gflops) + " Gflop/s with " +
+          code(described(best, sweep.others)) + ". Slowest: " + readable(worst.prediction.gflops) + " (" +
+          core::readable_change(worst.prediction.gflops / best.prediction.gflops - 1) + ") with " +
+          code(described(worst, sweep.others)) + ".</p>\n";
+  return html + most_per_watt_html(sweep) + findings_html(sweep) + orders_html(sweep) + gaps_html(sweep);
+}
+
+std::vector<Figure> figures_of(const Sweep& sweep) {
   // A figure over a factor shows apart what its effect depends on most.
   constexpr double least_interaction = 0.05;
-  const Anova analysis = influence_of(results_, factors_);
+  const Anova analysis = influence_of(sweep.results, sweep.factors);
   std::map<std::string, std::string> partners;
   for (const AnovaRow& row : analysis.rows) {
     const std::size_t times = row.name.find(" x ");
@@ -231,17 +240,17 @@ std::vector<Figure> SweepReport::figures() const {
     partners.emplace(a, b);  // the largest share comes first
     partners.emplace(b, a);
   }
-  std::vector<Figure> list = factor_figures(results_, factors_, partners);
-  if (have_energy(results_))
-    for (Figure& figure : factor_figures(results_, factors_, partners, per_watt_response))
+  std::vector<Figure> list = factor_figures(sweep.results, sweep.factors, partners);
+  if (have_energy(sweep.results))
+    for (Figure& figure : factor_figures(sweep.results, sweep.factors, partners, per_watt_response))
       list.push_back(std::move(figure));
-  for (Figure& figure : grid_figures(results_, factors_)) list.push_back(std::move(figure));
+  for (Figure& figure : grid_figures(sweep.results, sweep.factors)) list.push_back(std::move(figure));
   return list;
 }
 
-std::string SweepReport::influence_html() const {
-  if (factors_.size() < 2) return "";
-  const Anova analysis = influence_of(results_, factors_);
+std::string influence_html(const Sweep& sweep) {
+  if (sweep.factors.size() < 2) return "";
+  const Anova analysis = influence_of(sweep.results, sweep.factors);
   const bool tested =
       std::any_of(analysis.rows.begin(), analysis.rows.end(), [](const auto& row) { return row.f > 0; });
   std::vector<std::string> header = {"factor", "share of the variance"};
@@ -251,63 +260,65 @@ std::string SweepReport::influence_html() const {
   for (const AnovaRow& row : analysis.rows) {
     std::vector<std::string> cells = {row.name, core::readable_percent(row.share)};
     if (tested) cells.push_back(row.f <= 0 ? "" : row.p_value < 1e-4 ? "< 0.0001" : with_decimals(row.p_value, 4));
-    cells.push_back(effects_text(row, factors_));
+    cells.push_back(effects_text(row, sweep.factors));
     table.add(cells);
   }
   std::string note = "Analysis of variance of log Gflop/s";
-  if (order_factor(factors_) != nullptr) note += " at the same N";
+  if (order_factor(sweep.factors) != nullptr) note += " at the same N";
   if (!analysis.balanced) note += "; not every combination of levels is there equally often: shares overlap";
   note += ". Effect: mean at this level over the mean of all.";
-  if (tested) {
+  if (tested)
     note += " p: probability of such a share by chance. " + core::readable_percent(analysis.residual_share) +
             " of the variance is not explained (" + std::to_string(analysis.residual_freedom) + " degrees of freedom).";
-  }
-  for (const ViewFactor& factor : factors_) {
+  for (const ViewFactor& factor : sweep.factors)
     if (!factor.with.empty()) note += " " + factor.name + " always changes together with " + factor.with + ".";
-  }
-  return "<h2>Influence of the factors</h2>\n<p class=\"note\">" + note + "</p>\n" + table.html();
+  return section("Influence of the factors", note) + table.html();
 }
 
-std::string SweepReport::results_html() const {
+std::string results_html(const Sweep& sweep) {
   std::vector<std::string> header = {"Gflop/s"};
-  header.insert(header.end(), names_.begin(), names_.end());
-  const bool energies = have_energy(results_);
+  append(header, sweep.names);
+  const bool energies = have_energy(sweep.results);
   if (energies) append(header, {"Gflop/s per W", "power [kW]", "energy [MJ]"});
   append(header, {"HPL's time [s]", "seed", "simulation took [s]"});
-  const bool sampled = std::any_of(results_.begin(), results_.end(),
+  const bool sampled = std::any_of(sweep.results.begin(), sweep.results.end(),
                                    [](const auto& one) { return one.prediction.sampling.has_value(); });
-  if (sampled) append(header, sampled_columns());
+  if (sampled) append(header, sampled_columns);
   HtmlTable table(header);
   constexpr std::size_t most_rows = 2000;  // more make a page slow; the database has them
-  for (std::size_t i = 0; i < std::min(most_rows, by_rate_.size()); ++i) {
-    const core::Prediction& p = by_rate_[i]->prediction;
+  for (std::size_t i = 0; i < std::min(most_rows, sweep.by_rate.size()); ++i) {
+    const core::Prediction& p = sweep.by_rate[i]->prediction;
     std::vector<std::string> row = {readable(p.gflops)};
-    for (const std::string& name : names_) row.push_back(level_of(*by_rate_[i], name));
+    for (const std::string& name : sweep.names) row.push_back(level_of(*sweep.by_rate[i], name));
     if (energies)
       append(row, {readable(p.energy->gflops_per_w), readable(p.energy->mean_power_w / 1e3),
                    readable(p.energy->energy_j / 1e6)});
-    row.insert(row.end(), {readable(p.time_s), std::to_string(p.seed), readable(p.wall_s, 3)});
+    append(row, {readable(p.time_s), std::to_string(p.seed), readable(p.wall_s, 3)});
     if (sampled) append(row, sampled_cells(p));
     table.add(row);
   }
-  const std::string cut = by_rate_.size() > most_rows
-                              ? "The " + std::to_string(most_rows) + " fastest of " + std::to_string(by_rate_.size()) +
-                                    "; <code>hplcast sweep export</code> has all. "
-                              : "";
-  return "<h2>All results</h2>\n<p class=\"note\">" + cut + "The fastest first; a click on a header sorts.</p>\n" +
-         table.html();
+  const std::string cut = sweep.by_rate.size() > most_rows ? "The " + std::to_string(most_rows) + " fastest of " +
+                                                                 std::to_string(sweep.by_rate.size()) +
+                                                                 "; <code>hplcast sweep export</code> has all. "
+                                                           : "";
+  return section("All results", cut + "The fastest first; a click on a header sorts.") + table.html();
 }
 
-std::string SweepReport::body_html() const {
+std::string body_html(const Sweep& sweep, const std::vector<Figure>& figures) {
   std::string html;
-  const auto list = figures();
-  if (!list.empty()) {
-    html =
-        "<h2>Gflop/s over each factor</h2>\n<p class=\"note\">Marks: predictions; lines and bars: their median. The "
-        "axes of rates do not start at 0.</p>\n" +
-        figures_html(list);
-  }
-  return html + influence_html() + results_html();
+  if (!figures.empty())
+    html = section("Gflop/s over each factor",
+                   "Marks: predictions; lines and bars: their median. The axes of rates do not start at 0.") +
+           figures_html(figures);
+  return html + influence_html(sweep) + results_html(sweep);
+}
+
+}  // namespace
+
+SweepSections sweep_sections(const ReportData& data) {
+  const Sweep sweep = sweep_of(data);
+  const std::vector<Figure> figures = figures_of(sweep);
+  return {sweep.title, summary_html(sweep), body_html(sweep, figures), figures, extremes(sweep)};
 }
 
 }  // namespace hplcast::study

@@ -52,9 +52,8 @@ std::vector<Series> series_of(const std::vector<SweepResult>& results, const std
   for (const std::size_t i : chosen) {
     Series& one = series[levels_at(apart, i)];
     if (one.rates.empty()) {
-      for (const ViewFactor* factor : apart) {
+      for (const ViewFactor* factor : apart)
         one.name += (one.name.empty() ? "" : "; ") + factor->name + ": " + factor->levels[factor->of[i]];
-      }
       // The title names the only one; a level of a list says nothing more with its many names.
       if (apart.size() == 1) {
         const ViewFactor& only = *apart.front();
@@ -108,9 +107,8 @@ Marker marker_of(std::size_t index) {
 
 Figure curves(const std::string& name, const std::string& title, const ViewFactor& x, const std::vector<Series>& series,
               const Response& response) {
-  SvgPlot plot(name, title, axis_of(x, series), rate_axis(series, response));
+  Figure plot(name, title, axis_of(x, series), rate_axis(series, response));
   const bool numbers = has_number_axis(x);
-  std::vector<LegendEntry> legend;
   for (std::size_t s = 0; s < series.size(); ++s) {
     const std::string css = "s" + std::to_string(s + 1);
     // Marks of different series at one name stand side by side.
@@ -126,17 +124,14 @@ Figure curves(const std::string& name, const std::string& title, const ViewFacto
     if (numbers) plot.line(line, css + "-line");
     for (const auto& [at, rates] : series[s].rates) {
       const std::string level = numbers ? readable(at) : x.levels[static_cast<std::size_t>(at)];
-      for (const double rate : rates) {
+      for (const double rate : rates)
         plot.marker({at + shift, rate}, marker_of(s), css,
                     x.name + " " + level + (series[s].name.empty() ? "" : "; " + series[s].name) + ": " +
                         readable(rate) + " " + response.name);
-      }
     }
-    if (series.size() > 1) legend.push_back({css, marker_of(s), series[s].name});
+    if (series.size() > 1) plot.legend.push_back({css, marker_of(s), series[s].name});
   }
-  Figure figure = make_figure(title, plot);
-  figure.legend = std::move(legend);
-  return figure;
+  return plot;
 }
 
 /// Letters, digits and "-" of a factor's name, for the name of a file.
@@ -169,20 +164,13 @@ Factors apart_of(const ViewFactor& x, const std::vector<ViewFactor>& factors,
   return crossed > most_series && !partner.empty() ? partner : others;
 }
 
-using Grid = std::pair<int, int>;
-
-std::string grid_text(const Grid& grid) {
-  return std::to_string(grid.first) + "x" + std::to_string(grid.second);
-}
-
 /// Rates of different N cannot be compared: those of the largest.
 std::vector<SweepResult> of_largest_order(const std::vector<SweepResult>& results) {
   long long largest = 0;
   for (const SweepResult& result : results) largest = std::max(largest, result.prediction.parameters.N);
   std::vector<SweepResult> list;
-  for (const SweepResult& result : results) {
+  for (const SweepResult& result : results)
     if (result.prediction.parameters.N == largest) list.push_back(result);
-  }
   return list;
 }
 
@@ -194,16 +182,15 @@ PlotAxis axis_of(const std::string& name, const std::set<int>& numbers) {
   return axis;
 }
 
-Figure heat_map(const std::map<Grid, double>& grids, const std::set<int>& rows, const std::set<int>& columns) {
+Figure heat_map(const std::map<ProcessGrid, double>& grids, const std::set<int>& rows, const std::set<int>& columns) {
   constexpr double left = 44, top = 26, bottom = 50, wide = 58, high = 30;
   const auto by_rate = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto [low, most] = std::minmax_element(grids.begin(), grids.end(), by_rate);
   PlotAxis down = axis_of("P", rows);
   std::swap(down.min, down.max);  // the least above
-  const std::string title = "Median Gflop/s for P (down) and Q (across)";
-  SvgPlot plot("grid", title, axis_of("Q", columns), down,
-               {left + wide * static_cast<double>(columns.size()),
-                top + bottom + high * static_cast<double>(rows.size()), left, 0, top, bottom});
+  Figure plot("grid", "Median Gflop/s for P (down) and Q (across)", axis_of("Q", columns), down,
+              {left + wide * static_cast<double>(columns.size()),
+               top + bottom + high * static_cast<double>(rows.size()), left, 0, top, bottom});
   for (const auto& [grid, rate] : grids) {
     const auto x = static_cast<double>(std::distance(columns.begin(), columns.find(grid.second)));
     const auto y = static_cast<double>(std::distance(rows.begin(), rows.find(grid.first)));
@@ -211,44 +198,44 @@ Figure heat_map(const std::map<Grid, double>& grids, const std::set<int>& rows, 
     plot.bar({x - 0.5, y - 0.5}, {x + 0.5, y + 0.5}, "cell", "", 0.08 + 0.52 * share);
     plot.text({x, y}, "on-cell", readable(rate));
   }
-  Figure figure = make_figure(title, plot);
-  figure.caption = "The deeper the colour, the faster.";
+  plot.caption = "The deeper the colour, the faster.";
   // Shrunk to a phone, many columns could not be read: below its own width it is scrolled.
-  figure.svg.insert(4, " style=\"max-width:" + coordinate(1.3 * figure.width) +
-                           "px;min-width:" + coordinate(std::min(0.8 * figure.width, 900.0)) + "px\"");
-  return figure;
+  const double width = plot.size().width;
+  plot.style =
+      "max-width:" + coordinate(1.3 * width) + "px;min-width:" + coordinate(std::min(0.8 * width, 900.0)) + "px";
+  return plot;
 }
 
-/// The rate over log2(P / Q), with the names of some grids on the axis.
-Figure shape_figure(const std::map<Grid, double>& grids, const std::vector<SweepResult>& results) {
-  std::map<double, Grid> by_shape;
-  for (const auto& [grid, rate] : grids) {
-    by_shape.emplace(std::log2(static_cast<double>(grid.first) / grid.second), grid);
-  }
+double shape_of(const ProcessGrid& grid) {
+  return std::log2(static_cast<double>(grid.first) / grid.second);
+}
+
+/// The rate over the shape, with the names of some grids on the axis.
+Figure shape_figure(const std::map<ProcessGrid, double>& grids, const std::vector<SweepResult>& results) {
+  std::map<double, ProcessGrid> by_shape;
+  for (const auto& [grid, rate] : grids) by_shape.emplace(shape_of(grid), grid);
   const double first = by_shape.begin()->first, range = std::max(by_shape.rbegin()->first - first, 1e-9);
   std::vector<Series> series(1);
-  for (const SweepResult& result : results) {
-    const core::HplParameters& p = result.prediction.parameters;
-    series.front().rates[std::log2(static_cast<double>(p.P) / p.Q)].push_back(result.prediction.gflops);
-  }
+  for (const SweepResult& result : results)
+    series.front().rates[shape_of(grid_of(result.prediction.parameters))].push_back(result.prediction.gflops);
   PlotAxis axis{"P x Q, from flat to tall", first - 0.05 * range, first + 1.05 * range, {}};
   constexpr double room = 0.17;  // of a name, as a part of the axis
   double next = first;
   for (const auto& [shape, grid] : by_shape) {
     if (shape < next) continue;
-    axis.ticks.push_back({shape, grid_text(grid)});
+    axis.ticks.push_back({shape, grid_name(grid)});
     next = shape + room * range;
   }
-  SvgPlot plot("grid", "Gflop/s over the shape of the grid", axis, rate_axis(series));
+  Figure plot("grid", "Gflop/s over the shape of the grid", axis, rate_axis(series));
   std::vector<PlotPoint> line;
   for (const auto& [shape, rates] : series.front().rates) line.push_back({shape, median(rates)});
   plot.line(line, "s1-line");
   for (const SweepResult& result : results) {
-    const core::HplParameters& p = result.prediction.parameters;
-    plot.marker({std::log2(static_cast<double>(p.P) / p.Q), result.prediction.gflops}, Marker::diamond, "s1",
-                grid_text({p.P, p.Q}) + ": " + readable(result.prediction.gflops) + " Gflop/s");
+    const ProcessGrid grid = grid_of(result.prediction.parameters);
+    plot.marker({shape_of(grid), result.prediction.gflops}, Marker::diamond, "s1",
+                grid_name(grid) + ": " + readable(result.prediction.gflops) + " Gflop/s");
   }
-  return make_figure("Gflop/s over the shape of the grid", plot);
+  return plot;
 }
 
 }  // namespace
@@ -264,9 +251,8 @@ std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, cons
     // Of many orders the largest: what counts is what the machine is used for.
     for (std::size_t n = orders > most_orders ? orders - 1 : 0; n < orders; ++n) {
       std::vector<std::size_t> chosen;
-      for (std::size_t i = 0; i < results.size(); ++i) {
+      for (std::size_t i = 0; i < results.size(); ++i)
         if (!split || order->of[i] == n) chosen.push_back(i);
-      }
       Factors apart = apart_of(x, factors, partners);
       if (combinations(apart, chosen) > most_series) apart.clear();
       const std::string by = apart.size() == 1 ? ", by " + apart.front()->name : "";
@@ -279,13 +265,12 @@ std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, cons
   return figures;
 }
 
-std::vector<std::pair<Grid, double>> grid_rates(const std::vector<SweepResult>& results) {
-  std::map<Grid, std::vector<double>> rates;
-  for (const SweepResult& result : of_largest_order(results)) {
-    rates[{result.prediction.parameters.P, result.prediction.parameters.Q}].push_back(result.prediction.gflops);
-  }
-  std::vector<std::pair<Grid, double>> medians;
-  for (const auto& [grid, values] : rates) medians.emplace_back(grid, median(values));
+std::map<ProcessGrid, double> grid_rates(const std::vector<SweepResult>& results) {
+  std::map<ProcessGrid, std::vector<double>> rates;
+  for (const SweepResult& result : of_largest_order(results))
+    rates[grid_of(result.prediction.parameters)].push_back(result.prediction.gflops);
+  std::map<ProcessGrid, double> medians;
+  for (const auto& [grid, values] : rates) medians.emplace(grid, median(values));
   return medians;
 }
 
@@ -294,10 +279,9 @@ std::vector<Figure> grid_figures(const std::vector<SweepResult>& all, const std:
   const bool asked = std::any_of(factors.begin(), factors.end(), [](const ViewFactor& factor) {
     return factor.name == "grid" || factor.name == "P" || factor.name == "Q";
   });
-  std::map<Grid, double> grids;
+  const std::map<ProcessGrid, double> grids = grid_rates(results);
   std::set<int> rows, columns;
-  for (const auto& [grid, rate] : grid_rates(results)) {
-    grids.emplace(grid, rate);
+  for (const auto& [grid, rate] : grids) {
     rows.insert(grid.first);
     columns.insert(grid.second);
   }

@@ -14,10 +14,19 @@ namespace hplcast::study {
 namespace {
 
 std::string raw_level(const SweepResult& result, const std::string& factor) {
-  for (const Setting& setting : result.factors) {
+  for (const Setting& setting : result.factors)
     if (setting.factor == factor) return setting.value;
-  }
   return "";
+}
+
+/// HPL's name of a level, where it has one.
+std::string level_name(const std::string& factor, const std::string& level) {
+  std::istringstream names(core::hpl_value_names(factor));  // "0 left, 1 crout, 2 right"
+  for (std::string number, name; names >> number >> name;) {
+    if (!name.empty() && name.back() == ',') name.pop_back();
+    if (number == level) return name;
+  }
+  return level;
 }
 
 /// The number in a level: "4:slowest" is 4, "none" of a number of hosts is 0; "2x8" and names are none.
@@ -43,9 +52,8 @@ ViewFactor view_of(const std::vector<SweepResult>& results, const std::string& n
     });
     for (const std::string& level : raw) factor.numbers.push_back(number_in(name, level).value());
     // Two levels of one number, such as 4:slowest and 4:fastest, are names.
-    if (std::adjacent_find(factor.numbers.begin(), factor.numbers.end()) != factor.numbers.end()) {
+    if (std::adjacent_find(factor.numbers.begin(), factor.numbers.end()) != factor.numbers.end())
       factor.numbers.clear();
-    }
   }
   for (const std::string& level : raw) factor.levels.push_back(level.empty() ? "default" : level_name(name, level));
   for (const SweepResult& result : results) {
@@ -58,9 +66,8 @@ ViewFactor view_of(const std::vector<SweepResult>& results, const std::string& n
 bool change_together(const ViewFactor& a, const ViewFactor& b) {
   if (a.levels.size() != b.levels.size()) return false;
   std::map<std::size_t, std::size_t> partner;
-  for (std::size_t i = 0; i < a.of.size(); ++i) {
+  for (std::size_t i = 0; i < a.of.size(); ++i)
     if (partner.emplace(a.of[i], b.of[i]).first->second != b.of[i]) return false;
-  }
   return true;  // as many levels on both sides: the map is one to one
 }
 
@@ -78,30 +85,18 @@ ViewFactor combined(const std::vector<ViewFactor>& parts) {
     for (std::size_t k = 0; k < row.size(); ++k) level += (k == 0 ? "" : ", ") + parts[k].levels[row[k]];
     result.levels.push_back(level);
   }
-  for (const auto& row : rows) {
+  for (const auto& row : rows)
     result.of.push_back(static_cast<std::size_t>(std::distance(different.begin(), different.find(row))));
-  }
   return result;
 }
 
 }  // namespace
 
-std::string level_name(const std::string& factor, const std::string& level) {
-  std::istringstream names(core::hpl_value_names(factor));  // "0 left, 1 crout, 2 right"
-  for (std::string number, name; names >> number >> name;) {
-    if (!name.empty() && name.back() == ',') name.pop_back();
-    if (number == level) return name;
-  }
-  return level;
-}
-
 std::vector<std::string> varied_names(const std::vector<SweepResult>& results) {
   std::vector<std::string> names;
-  for (const SweepResult& result : results) {
-    for (const Setting& setting : result.factors) {
+  for (const SweepResult& result : results)
+    for (const Setting& setting : result.factors)
       if (std::find(names.begin(), names.end(), setting.factor) == names.end()) names.push_back(setting.factor);
-    }
-  }
   const auto one_level = [&](const std::string& name) {
     return std::all_of(results.begin(), results.end(),
                        [&](const auto& r) { return raw_level(r, name) == raw_level(results.front(), name); });
@@ -139,10 +134,9 @@ std::vector<ViewFactor> view_factors(const std::vector<SweepResult>& results, co
     if (is_listed && of_list.empty()) place_of_list = factors.size();
     group.push_back(std::move(factor));
   }
-  if (!of_list.empty()) {
+  if (!of_list.empty())
     factors.insert(factors.begin() + static_cast<std::ptrdiff_t>(place_of_list),
                    of_list.size() == 1 ? of_list.front() : combined(of_list));
-  }
   return factors;
 }
 

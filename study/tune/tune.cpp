@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <ostream>
 #include <tuple>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/study/kernel_rates.hpp"
+#include "study/compare/parameters_json.hpp"
 #include "study/tune/tune_rounds.hpp"
 
 namespace hplcast::study {
@@ -15,62 +19,49 @@ namespace hplcast::study {
 namespace {
 
 struct Description {
-  Objective objective;
   const char* name;
   const char* unit;
   bool less_is_better;
 };
 
-constexpr Description descriptions[] = {{Objective::gflops, "gflops", "Gflop/s", false},
-                                        {Objective::gflops_per_watt, "gflops-per-watt", "Gflop/s per W", false},
-                                        {Objective::energy, "energy", "J", true},
-                                        {Objective::edp, "edp", "J s", true}};
+constexpr Description descriptions[] = {{"gflops", "Gflop/s", false},
+                                        {"gflops-per-watt", "Gflop/s per W", false},
+                                        {"energy", "J", true},
+                                        {"edp", "J s", true}};  // in the order of Objective
 
 const Description& description_of(Objective objective) {
   return descriptions[static_cast<std::size_t>(objective)];
 }
 
-/// Where the search begins: the default configuration, as far as its levels are among those asked for.
-core::HplParameters preset_of(const TuneRequest& request, const std::pair<int, int>& grid) {
-  const auto level_or_first = [](const std::vector<int>& levels, int level) {
-    return std::find(levels.begin(), levels.end(), level) != levels.end() ? level : levels.front();
-  };
-  core::HplParameters p = request.defaults;
-  std::tie(p.P, p.Q) = grid;
-  p.NB = level_or_first(request.NB, p.NB);
-  p.DEPTH = level_or_first(request.DEPTH, p.DEPTH);
-  p.BCAST = level_or_first(request.BCAST, p.BCAST);
-  p.SWAP = level_or_first(request.SWAP, p.SWAP);
-  p.PFACT = level_or_first(request.PFACT, p.PFACT);
-  p.RFACT = level_or_first(request.RFACT, p.RFACT);
-  p.NBMIN = level_or_first(request.NBMIN, p.NBMIN);
-  p.NDIV = level_or_first(request.NDIV, p.NDIV);
-  return p;
+/// Calls `each` with every parameter that is tuned.
+template <typename Each>
+void for_parameters(Each each) {
+  std::for_each(std::begin(crossed_parameters), std::end(crossed_parameters), each);
+  std::for_each(std::begin(panel_parameters), std::end(panel_parameters), each);
 }
 
 /// All combinations, the default first, the others in a random order: those that time does not suffice for are then a
-/// sample without a pattern.
+/// sample without a pattern. The default configuration as far as its levels are among those asked for.
 std::vector<core::HplParameters> candidates_of(const TuneRequest& request,
                                                const std::vector<std::pair<int, int>>& grids) {
-  const core::HplParameters preset = preset_of(request, grids.front());
-  std::vector<core::HplParameters> all;
-  for (const auto& [P, Q] : grids) {
-    for (const int NB : request.NB) {
-      for (const int DEPTH : request.DEPTH) {
-        for (const int BCAST : request.BCAST) {
-          for (const int SWAP : request.SWAP) {
-            core::HplParameters p = preset;
-            p.P = P;
-            p.Q = Q;
-            p.NB = NB;
-            p.DEPTH = DEPTH;
-            p.BCAST = BCAST;
-            p.SWAP = SWAP;
-            all.push_back(p);
-          }
-        }
+  core::HplParameters preset = request.defaults;
+  std::tie(preset.P, preset.Q) = grids.front();
+  for_parameters([&](const TunedParameter& one) {
+    const std::vector<int>& levels = request.*one.levels;
+    int& level = preset.*one.field;
+    if (std::find(levels.begin(), levels.end(), level) == levels.end()) level = levels.front();
+  });
+  std::vector<core::HplParameters> all(grids.size(), preset);
+  for (std::size_t i = 0; i < grids.size(); ++i) std::tie(all[i].P, all[i].Q) = grids[i];
+  for (const TunedParameter& one : crossed_parameters) {
+    std::vector<core::HplParameters> crossed;
+    for (const core::HplParameters& parameters : all) {
+      for (const int level : request.*one.levels) {
+        crossed.push_back(parameters);
+        crossed.back().*one.field = level;
       }
     }
+    all = std::move(crossed);
   }
   std::iter_swap(all.begin(), std::find(all.begin(), all.end(), preset));
   core::RandomStream random({request.seed, core::stream_design, 0, 2});
@@ -108,62 +99,44 @@ TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, 
   return baselines;
 }
 
-int ranks_of(const TuneRequest& request) {
-  if (!request.grids.empty()) return request.grids.front().first * request.grids.front().second;
-  return request.ranks > 0 ? request.ranks : request.cluster.hosts.total_cores();
-}
-
 void check_request(const TuneRequest& request) {
-  if (!(request.memory_fraction > 0 && request.memory_fraction <= 1)) {
+  if (!(request.memory_fraction > 0 && request.memory_fraction <= 1))
     throw core::DomainError("memory fraction", request.memory_fraction, "a number in (0, 1]");
-  }
-  if (needs_energy(request.objective) && !request.cluster.power) {
+  if (needs_energy(request.objective) && !request.cluster.power)
     throw core::DomainError("objective", to_string(request.objective), "a cluster with power",
                             "`hplcast fit power` measures it; docs/formats/cluster-json.md says how to write it");
-  }
   if (!(request.budget_s > 0)) throw core::DomainError("budget", request.budget_s, "a positive time");
-  for (const auto* list : {&request.NB, &request.DEPTH, &request.BCAST, &request.SWAP, &request.PFACT, &request.RFACT,
-                           &request.NBMIN, &request.NDIV}) {
-    if (list->empty()) throw core::DomainError("levels", "none", "at least one of each parameter");
-  }
+  for_parameters([&](const TunedParameter& one) {
+    if ((request.*one.levels).empty()) throw core::DomainError("levels", "none", "at least one of each parameter");
+  });
   for (const auto& grid : request.grids)
     if (std::count(request.grids.begin(), request.grids.end(), grid) > 1)
       throw core::DomainError("grid", std::to_string(grid.first) + "x" + std::to_string(grid.second) + ", twice",
                               "each grid once");
   // Each level is a value of HPL's, before anything is computed with it.
-  const auto check_levels = [&](const std::vector<int>& levels, int core::HplParameters::*field) {
+  for_parameters([&](const TunedParameter& parameter) {
+    const std::vector<int>& levels = request.*parameter.levels;
     for (const int level : levels) {
       if (std::count(levels.begin(), levels.end(), level) > 1)
         throw core::DomainError("level", std::to_string(level) + ", twice", "each level of a parameter once");
       core::HplParameters one;
-      one.*field = level;
+      one.*parameter.field = level;
       one.validate();
     }
-  };
-  check_levels(request.NB, &core::HplParameters::NB);
-  check_levels(request.DEPTH, &core::HplParameters::DEPTH);
-  check_levels(request.BCAST, &core::HplParameters::BCAST);
-  check_levels(request.SWAP, &core::HplParameters::SWAP);
-  check_levels(request.PFACT, &core::HplParameters::PFACT);
-  check_levels(request.RFACT, &core::HplParameters::RFACT);
-  check_levels(request.NBMIN, &core::HplParameters::NBMIN);
-  check_levels(request.NDIV, &core::HplParameters::NDIV);
+  });
 }
 
 }  // namespace
 
-const std::vector<std::string>& objective_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const Description& one : descriptions) all.emplace_back(one.name);
-    return all;
-  }();
+std::vector<std::string> objective_names() {
+  std::vector<std::string> names;
+  for (const Description& one : descriptions) names.emplace_back(one.name);
   return names;
 }
 
 std::optional<Objective> objective_from_name(const std::string& name) {
-  for (const Description& one : descriptions)
-    if (name == one.name) return one.objective;
+  for (std::size_t i = 0; i < std::size(descriptions); ++i)
+    if (name == descriptions[i].name) return static_cast<Objective>(i);
   return std::nullopt;
 }
 
@@ -175,23 +148,13 @@ const char* unit_of(Objective objective) {
   return description_of(objective).unit;
 }
 
-bool needs_energy(Objective objective) {
-  return objective != Objective::gflops;
-}
-
 double merit(Objective objective, const core::Prediction& prediction) {
   if (objective == Objective::gflops) return prediction.gflops;
   if (!prediction.energy)
     throw core::DomainError("objective", to_string(objective), "a prediction with energy: a cluster with power");
   const core::Energy& energy = *prediction.energy;
-  switch (objective) {
-    case Objective::energy:
-      return 1 / energy.energy_j;
-    case Objective::edp:
-      return 1 / (energy.energy_j * prediction.time_s);
-    default:
-      return energy.gflops_per_w;
-  }
+  if (objective == Objective::gflops_per_watt) return energy.gflops_per_w;
+  return 1 / (objective == Objective::energy ? energy.energy_j : energy.energy_j * prediction.time_s);
 }
 
 double in_unit(Objective objective, double merit) {
@@ -200,9 +163,8 @@ double in_unit(Objective objective, double merit) {
 
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB) {
   const core::Hosts::Values& hosts = cluster.hosts.values();
-  if (!(hosts.memory_bytes > 0)) {
+  if (!(hosts.memory_bytes > 0))
     throw core::DomainError("memory_bytes", hosts.memory_bytes, "the memory of a host in " + cluster.name, "give -N");
-  }
   const double used_hosts = std::ceil(static_cast<double>(ranks) / hosts.cores);
   const double bytes = memory_fraction * hosts.memory_bytes * used_hosts;
   const double N = std::floor(std::sqrt(bytes / 8) / NB) * NB;
@@ -229,7 +191,8 @@ std::vector<std::pair<int, int>> near_square_grids(int ranks, int most) {
 
 TuneResult tune(const TuneRequest& request) {
   check_request(request);
-  const int ranks = ranks_of(request);
+  const int wanted_ranks = request.ranks > 0 ? request.ranks : request.cluster.hosts.total_cores();
+  const int ranks = request.grids.empty() ? wanted_ranks : request.grids.front().first * request.grids.front().second;
   const auto grids = request.grids.empty() ? near_square_grids(ranks, 3) : request.grids;
   TuneResult result;
   result.objective = request.objective;
@@ -247,10 +210,9 @@ TuneResult tune(const TuneRequest& request) {
     full_size.parameters = candidate;
     const RunPlan plan = resolve(full_size);
     if (!mode) mode = plan.unsampled_mode();
-    for (const std::string& warning : plan.warnings()) {
+    for (const std::string& warning : plan.warnings())
       if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
         result.warnings.push_back(warning);
-    }
   }
   TunePredictor predictor(request, *mode);
   probe(request, candidates.front(), predictor);
@@ -262,6 +224,54 @@ TuneResult tune(const TuneRequest& request) {
   result.failures = predictor.failures();
   result.wall_s = predictor.elapsed_s();
   return result;
+}
+
+void write_tune_result(std::ostream& out, const TuneResult& result) {
+  nlohmann::ordered_json json;
+  json["objective"] = to_string(result.objective);
+  json["best"] = parameters_json(result.best);
+  const std::vector<std::size_t> place = places(result.ranking);
+  for (const TunedConfiguration& entry : result.ranking) {
+    nlohmann::ordered_json row;
+    row["place"] = place[json["ranking"].size()];
+    row["parameters"] = parameters_json(entry.parameters);
+    row["round"] = entry.round;
+    row["gflops"] = entry.gflops;
+    row["mean_gflops"] = entry.mean_gflops;
+    if (result.objective != Objective::gflops) {
+      for (const double merit : entry.merits) row["objective"].push_back(in_unit(result.objective, merit));
+      row["mean_objective"] = in_unit(result.objective, entry.mean_merit);
+    }
+    if (entry.interval) {
+      const auto [low, high] = std::minmax(
+          {in_unit(result.objective, entry.interval->lower), in_unit(result.objective, entry.interval->upper)});
+      row["interval"] = {low, high};
+    }
+    json["ranking"].push_back(std::move(row));
+  }
+  for (const TuneRound& round : result.rounds)
+    json["rounds"].push_back({{"N", round.N},
+                              {"windows", round.windows},
+                              {"configurations", round.configurations},
+                              {"seeds", round.seeds},
+                              {"predictions", round.predictions},
+                              {"wall_s", round.wall_s}});
+  for (const AnovaRow& row : result.influence.rows)
+    json["influence"].push_back(
+        {{"factor", row.name}, {"share", row.share}, {"p_value", row.p_value}, {"effects", row.effects}});
+  json["influence_balanced"] = result.influence.balanced;
+  for (const PanelLevel& level : result.panel)
+    json["panel"].push_back({{"factor", level.factor}, {"level", level.level}, {"effect", level.effect}});
+  json["panel_chance"] = result.panel_chance;
+  if (result.gain) json["gain"] = *result.gain;
+  json["not_tried"] = result.not_tried.size();
+  json["failures"] = result.failures;
+  json["baselines"] = {{"peak_gflops", result.baselines.peak},
+                       {"one_node_gflops", result.baselines.one_node},
+                       {"one_node_N", result.baselines.one_node_N},
+                       {"linear_scaling_gflops", result.baselines.linear_scaling}};
+  json["wall_s"] = result.wall_s;
+  out << core::json_text(json, 2) << '\n';
 }
 
 }  // namespace hplcast::study

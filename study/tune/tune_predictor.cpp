@@ -54,7 +54,9 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
       return;
     }
     const auto index = static_cast<std::size_t>(outcome.task - execution.tasks.data());
-    learn(*outcome.prediction, asked[index].windows);
+    const core::HplParameters& parameters = asked[index].parameters;
+    taken_s_ += outcome.prediction->wall_s;
+    expected_s_ += plan_of(parameters, {parameters.N, asked[index].windows}).needs().wall_s;
     results[index] = outcome.prediction;
   };
   execution.tick = [&] {
@@ -67,11 +69,6 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
     // What has ended counts.
   }
   return results;
-}
-
-void TunePredictor::learn(const core::Prediction& prediction, int windows) {
-  taken_s_ += prediction.wall_s;
-  expected_s_ += plan_of(prediction.parameters, {prediction.parameters.N, windows}).needs().wall_s;
 }
 
 RunPlan TunePredictor::plan_of(const core::HplParameters& parameters, const TuneScale& scale) const {
@@ -87,16 +84,12 @@ int TunePredictor::windows(const core::HplParameters& parameters, const TuneScal
   return std::max(0, static_cast<int>(plan_of(parameters, scale).windows().windows.size()) - 2);
 }
 
-double TunePredictor::cost_s(const core::HplParameters& parameters, const TuneScale& scale) const {
-  const double expected_s = plan_of(parameters, scale).needs().wall_s;
-  return expected_s_ > 0 ? expected_s * taken_s_ / expected_s_ : expected_s;
-}
-
 double TunePredictor::wall_s(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                              std::size_t seeds) const {
   double sum_s = 0, longest_s = 0;
   for (const core::HplParameters& parameters : configurations) {
-    const double one_s = cost_s(parameters, scale);
+    const double planned_s = plan_of(parameters, scale).needs().wall_s;
+    const double one_s = expected_s_ > 0 ? planned_s * taken_s_ / expected_s_ : planned_s;
     sum_s += static_cast<double>(seeds) * one_s;
     longest_s = std::max(longest_s, one_s);
   }

@@ -28,11 +28,9 @@ core::HplParameters without_N(core::HplParameters parameters) {
 }
 
 Configuration factors_of(const core::HplParameters& p) {
-  return {{"grid", std::to_string(p.P) + "x" + std::to_string(p.Q)},
-          {"NB", std::to_string(p.NB)},
-          {"DEPTH", std::to_string(p.DEPTH)},
-          {"BCAST", std::to_string(p.BCAST)},
-          {"SWAP", std::to_string(p.SWAP)}};
+  Configuration factors = {{"grid", std::to_string(p.P) + "x" + std::to_string(p.Q)}};
+  for (const TunedParameter& one : crossed_parameters) factors.push_back({one.name, std::to_string(p.*one.field)});
+  return factors;
 }
 
 /// The effect of look-ahead depends on the broadcast that it hides.
@@ -54,24 +52,9 @@ bool better(const TunedConfiguration& a, const TunedConfiguration& b) {
   return a.mean_merit > b.mean_merit;
 }
 
-/// A parameter of the panel factorisation, and its levels.
-struct PanelFactor {
-  const char* name;
-  int core::HplParameters::*field;
-  const std::vector<int>* levels;
-};
-
-std::vector<PanelFactor> panel_factors(const TuneRequest& request) {
-  using P = core::HplParameters;
-  return {{"PFACT", &P::PFACT, &request.PFACT},
-          {"RFACT", &P::RFACT, &request.RFACT},
-          {"NBMIN", &P::NBMIN, &request.NBMIN},
-          {"NDIV", &P::NDIV, &request.NDIV}};
-}
-
 bool varies_panel(const TuneRequest& request) {
-  const std::vector<PanelFactor> factors = panel_factors(request);
-  return std::any_of(factors.begin(), factors.end(), [](const auto& factor) { return factor.levels->size() > 1; });
+  return std::any_of(std::begin(panel_parameters), std::end(panel_parameters),
+                     [&](const TunedParameter& one) { return (request.*one.levels).size() > 1; });
 }
 
 /// How far two means of `seeds` merits may differ by chance: twice the standard error of the difference, relative. With
@@ -146,9 +129,8 @@ class TuneRounds {
   /// As much of the run as there is time for: the full N if that is for two windows of it or more.
   TuneScale affordable_scale(const std::vector<core::HplParameters>& configurations, double available_s) const {
     constexpr int fewest = 2;  // a curve needs them
-    for (int windows = WindowRule().windows; windows >= fewest; --windows) {
+    for (int windows = WindowRule().windows; windows >= fewest; --windows)
       if (predictor_.wall_s(configurations, {N_, windows}, 1) <= available_s) return {N_, windows};
-    }
     if (scale_.N == N_) return scale_;
     return {predictor_.affordable_N(configurations, available_s, scale_.N, N_)};
   }
@@ -165,10 +147,9 @@ class TuneRounds {
                                           std::size_t seeds, double available_s, const std::string& what) {
     std::vector<TunePredictor::Asked> asked;
     for (core::HplParameters& parameters : configurations) parameters.N = scale.N;
-    for (std::size_t seed = 0; seed < seeds; ++seed) {
+    for (std::size_t seed = 0; seed < seeds; ++seed)
       for (const core::HplParameters& parameters : configurations)
         asked.push_back({parameters, request_.seed + seed, scale.windows});
-    }
     const auto predictions =
         predictor_.predict(asked, predictor_.elapsed_s() + available_s, what + ", N=" + std::to_string(scale.N));
     std::vector<TunedConfiguration> entries(configurations.size());
@@ -217,9 +198,8 @@ class TuneRounds {
     auto& rest = result_.not_tried;
     std::stable_sort(rest.begin(), rest.end(), [&](const auto& a, const auto& b) { return expected(a) > expected(b); });
     std::size_t taken = 0;
-    while (taken < std::min(rest.size(), kept_of(ended.size())) && expected(rest[taken]) > bar) {
+    while (taken < std::min(rest.size(), kept_of(ended.size())) && expected(rest[taken]) > bar)
       candidates.push_back(rest[taken++]);
-    }
     rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(taken));
   }
 
@@ -247,9 +227,8 @@ class TuneRounds {
       for (const int level : *levels) {
         P neighbour = best;
         neighbour.*field = level;
-        if (std::find(candidates.begin(), candidates.end(), neighbour) == candidates.end()) {
+        if (std::find(candidates.begin(), candidates.end(), neighbour) == candidates.end())
           candidates.push_back(neighbour);
-        }
       }
     }
   }
@@ -258,10 +237,9 @@ class TuneRounds {
   void tune_panel(std::vector<core::HplParameters>& candidates, double available_s) {
     const core::HplParameters base = candidates.front();
     std::vector<core::HplParameters> variants = {base};
-    const std::vector<PanelFactor> factors = panel_factors(request_);
-    std::vector<const PanelFactor*> varied;
-    for (const PanelFactor& factor : factors) {
-      for (const int level : *factor.levels) {
+    std::vector<const TunedParameter*> varied;
+    for (const TunedParameter& factor : panel_parameters) {
+      for (const int level : request_.*factor.levels) {
         if (level == base.*factor.field) continue;
         variants.push_back(base);
         variants.back().*factor.field = level;
@@ -274,11 +252,11 @@ class TuneRounds {
     const auto entries = predict(variants, scale, seeds, available_s, "panel factorisation");
     if (entries.front().gflops.empty()) return;
     core::HplParameters improved = base;
-    std::map<const PanelFactor*, double> best_effect;
+    std::map<const TunedParameter*, double> best_effect;
     const double least_effect = chance(entries, seeds);
     for (std::size_t i = 1; i < entries.size(); ++i) {
       if (entries[i].gflops.empty()) continue;
-      const PanelFactor& factor = *varied[i - 1];
+      const TunedParameter& factor = *varied[i - 1];
       const int level = entries[i].parameters.*factor.field;
       const double effect = entries[i].mean_merit / entries.front().mean_merit - 1;
       result_.panel.push_back({factor.name, level, effect});
@@ -291,16 +269,13 @@ class TuneRounds {
   }
 
   void take_panel(const core::HplParameters& better, std::vector<core::HplParameters>& candidates) const {
-    const std::vector<PanelFactor> factors = panel_factors(request_);
     const core::HplParameters best = candidates.front();
-    const bool same = std::all_of(factors.begin(), factors.end(),
-                                  [&](const auto& factor) { return better.*factor.field == best.*factor.field; });
-    if (same) return;
+    if (better == best) return;
     // What is better at this N may not be at a larger one: the best stays as it was, too, and so does the default.
     std::vector<core::HplParameters> kept = {best};
     for (core::HplParameters& candidate : candidates) {
       if (without_N(candidate) == without_N(default_) && !(candidate == best)) kept.push_back(candidate);
-      for (const PanelFactor& factor : factors) candidate.*factor.field = better.*factor.field;
+      for (const TunedParameter& one : panel_parameters) candidate.*one.field = better.*one.field;
     }
     candidates.insert(candidates.end(), kept.begin(), kept.end());
   }

@@ -10,6 +10,23 @@
 
 namespace hplcast::study {
 
+/// A parameter that is tuned, and its levels.
+struct TunedParameter {
+  const char* name;
+  int core::HplParameters::*field;
+  std::vector<int> TuneRequest::*levels;
+};
+/// In all combinations.
+inline constexpr TunedParameter crossed_parameters[] = {{"NB", &core::HplParameters::NB, &TuneRequest::NB},
+                                                        {"DEPTH", &core::HplParameters::DEPTH, &TuneRequest::DEPTH},
+                                                        {"BCAST", &core::HplParameters::BCAST, &TuneRequest::BCAST},
+                                                        {"SWAP", &core::HplParameters::SWAP, &TuneRequest::SWAP}};
+/// Those of the panel factorisation, one at a time.
+inline constexpr TunedParameter panel_parameters[] = {{"PFACT", &core::HplParameters::PFACT, &TuneRequest::PFACT},
+                                                      {"RFACT", &core::HplParameters::RFACT, &TuneRequest::RFACT},
+                                                      {"NBMIN", &core::HplParameters::NBMIN, &TuneRequest::NBMIN},
+                                                      {"NDIV", &core::HplParameters::NDIV, &TuneRequest::NDIV}};
+
 /// How much of a run is simulated in a round.
 struct TuneScale {
   long long N = 0;
@@ -37,7 +54,8 @@ class TunePredictor {
   std::vector<std::optional<core::Prediction>> predict(const std::vector<Asked>& asked, double deadline_s,
                                                        const std::string& what);
 
-  /// Wall time of these configurations, with `seeds` seeds each, on all jobs.
+  /// Wall time of these configurations, with `seeds` seeds each, on all jobs: as planned, in proportion to what
+  /// predictions took so far.
   double wall_s(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                 std::size_t seeds) const;
 
@@ -54,9 +72,6 @@ class TunePredictor {
   using Clock = std::chrono::steady_clock;
 
   RunPlan plan_of(const core::HplParameters& parameters, const TuneScale& scale) const;
-  /// Seconds of one prediction on one core: as planned, in proportion to what the ones so far took.
-  double cost_s(const core::HplParameters& parameters, const TuneScale& scale) const;
-  void learn(const core::Prediction& prediction, int windows);
 
   const TuneRequest& request_;
   SimulationMode mode_;

@@ -1,6 +1,5 @@
 #include "hplcast/study/transform.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"
@@ -10,11 +9,13 @@ namespace hplcast::study {
 
 namespace {
 
-constexpr core::ShapeRange usual_shapes{{128, 128, 64}, {8192, 8192, 512}};
+constexpr std::pair<const char*, bool ModelLevels::*> switches[] = {{"noise", &ModelLevels::noise},
+                                                                    {"network-noise", &ModelLevels::network_noise},
+                                                                    {"detours", &ModelLevels::detours},
+                                                                    {"growing-probes", &ModelLevels::growing_probes},
+                                                                    {"per-cpu", &ModelLevels::per_cpu}};
 
-core::DurationLaw without_noise(const core::DurationLaw& law) {
-  return core::DurationLaw::make(law.mu(), {}, core::NoiseFamily::none);
-}
+constexpr core::ShapeRange usual_shapes{{128, 128, 64}, {8192, 8192, 512}};
 
 /// `count` numbers from `first` to `last`, evenly spaced in logarithm.
 std::vector<double> logarithmic(double first, double last) {
@@ -27,20 +28,17 @@ std::vector<double> logarithmic(double first, double last) {
 
 std::vector<core::KernelShape> grid(const core::ShapeRange& range) {
   std::vector<core::KernelShape> shapes;
-  for (const double m : logarithmic(range.min.m, range.max.m)) {
-    for (const double n : logarithmic(range.min.n, range.max.n)) {
+  for (const double m : logarithmic(range.min.m, range.max.m))
+    for (const double n : logarithmic(range.min.n, range.max.n))
       for (const double k : logarithmic(range.min.k, range.max.k)) shapes.push_back({m, n, k});
-    }
-  }
   return shapes;
 }
 
 core::Monomial highest(const core::Polynomial& polynomial) {
   const auto degree = [](const core::Monomial& term) { return term.m + term.n + term.k; };
   core::Monomial result;
-  for (const core::Monomial& term : polynomial.terms()) {
+  for (const core::Monomial& term : polynomial.terms())
     if (degree(term) > degree(result)) result = term;
-  }
   return result;
 }
 
@@ -66,61 +64,45 @@ core::KernelModel to_m1(const core::KernelModel& model) {
   return core::KernelModel::make("M1", one_product(model.cluster_law(), shapes), std::move(overrides), model.range());
 }
 
-core::KernelModel homogeneous(const core::Hosts& hosts, const core::KernelModel& model) {
-  if (model.overrides().empty()) return model;
-  return core::KernelModel::make(model.level(), mean_law(hosts, model), {}, model.range());
-}
-
-void to_level(core::ClusterModel& cluster, const std::string& level) {
+void to_level(ClusterModel& cluster, const std::string& level) {
   if (level == "M1") {
     for (auto& [name, model] : cluster.kernels) model = to_m1(model);
     return;
   }
   if (level != "M2") throw core::DomainError("kernel model", level, "M1 or M2");
   const std::string dgemm = kernel_of(cluster, "dgemm").level();  // not a reference: GCC 14 fears the temporary
-  if (dgemm == "M0" || dgemm == "M1") {
+  if (dgemm == "M0" || dgemm == "M1")
     throw core::DomainError("level of dgemm", dgemm, "M2: a model with one product says nothing of the others",
                             "fit dgemm as M2, or assemble the cluster with a polynomial model");
-  }
 }
 
 }  // namespace
 
-core::ClusterModel at_levels(core::ClusterModel cluster, const ModelLevels& levels) {
+ClusterModel at_levels(ClusterModel cluster, const ModelLevels& levels) {
   if (levels.kernel_model) to_level(cluster, *levels.kernel_model);
   for (auto& [name, model] : cluster.kernels) {
-    if (!levels.per_cpu) model = homogeneous(cluster.hosts, model);
-    if (!levels.noise) model = edited(model, without_noise);
+    if (!levels.per_cpu && !model.overrides().empty())
+      model = core::KernelModel::make(model.level(), mean_law(cluster.hosts, model), {}, model.range());
+    if (!levels.noise) set_temporal_cv(model, 0);
   }
-  if (!levels.growing_probes && cluster.network.values().growing_probes) {
-    core::NetworkModel::Values network = cluster.network.values();
-    network.growing_probes = false;
-    cluster.network = core::NetworkModel::make(std::move(network));
-  }
+  if (!levels.growing_probes && cluster.network.values().growing_probes)
+    cluster = with_network(std::move(cluster), [](auto& network) { network.growing_probes = false; });
   if (!levels.detours) cluster.detours.clear();
   return levels.network_noise ? cluster : scale_network_noise(std::move(cluster), 0);
 }
 
 std::map<std::string, std::string> described(const ModelLevels& levels) {
   std::map<std::string, std::string> result;
-  if (!levels.noise) result["noise"] = "off";
-  if (!levels.network_noise) result["network-noise"] = "off";
-  if (!levels.detours) result["detours"] = "off";
-  if (!levels.growing_probes) result["growing-probes"] = "off";
-  if (!levels.per_cpu) result["per-cpu"] = "off";
+  for (const auto& [name, is_on] : switches)
+    if (!(levels.*is_on)) result[name] = "off";
   if (levels.kernel_model) result["kernel-model"] = *levels.kernel_model;
   return result;
 }
 
-ModelLevels levels_of(const std::map<std::string, std::string>& switches) {
-  const auto is_on = [&](const char* name) { return switches.count(name) == 0; };
+ModelLevels levels_of(const std::map<std::string, std::string>& described) {
   ModelLevels levels;
-  levels.noise = is_on("noise");
-  levels.network_noise = is_on("network-noise");
-  levels.detours = is_on("detours");
-  levels.growing_probes = is_on("growing-probes");
-  levels.per_cpu = is_on("per-cpu");
-  if (!is_on("kernel-model")) levels.kernel_model = switches.at("kernel-model");
+  for (const auto& [name, is_on] : switches) levels.*is_on = described.count(name) == 0;
+  if (const auto model = described.find("kernel-model"); model != described.end()) levels.kernel_model = model->second;
   return levels;
 }
 

@@ -1,12 +1,19 @@
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <set>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/topology.hpp"
+#include "hplcast/fit/generative.hpp"
 #include "study/whatif/cluster_changes.hpp"
+
+// What-if changes of the hosts of a cluster, and of how ranks use their cores.
 
 namespace hplcast::study {
 
@@ -40,33 +47,30 @@ std::string copy_name(const std::string& name, std::set<std::string>& taken) {
   }
 }
 
-int check_count(const core::ClusterModel& cluster, int count, int most) {
-  if (count < 0 || count > most) {
+/// The number of hosts that the argument begins with, from 0 to `most`.
+int count_of(const ClusterModel& cluster, const Argument& argument, int most) {
+  const int count = argument.integer(0);
+  if (count < 0 || count > most)
     throw core::DomainError("number of hosts", count,
                             "0 to " + std::to_string(most) + " of the " + std::to_string(cluster.hosts.count()) +
                                 " hosts of " + cluster.name);
-  }
   return count;
 }
 
 /// The hosts from the one that is `which` on. From the median: the nearest in speed rank, the slower first.
-std::vector<int> hosts_from(const core::ClusterModel& cluster, SpeedRank which) {
+std::vector<int> hosts_from(const ClusterModel& cluster, SpeedRank which) {
   std::vector<int> order = hosts_by_rate(cluster);
   if (which == SpeedRank::fastest) std::reverse(order.begin(), order.end());
   if (which != SpeedRank::median) return order;
-  const auto middle = static_cast<std::ptrdiff_t>((order.size() - 1) / 2);
+  const int middle = (static_cast<int>(order.size()) - 1) / 2;
+  std::multimap<int, int> by_distance;
+  for (const int host : order) by_distance.emplace(std::abs(static_cast<int>(by_distance.size()) - middle), host);
   std::vector<int> result;
-  for (std::ptrdiff_t distance = 0; result.size() < order.size(); ++distance) {
-    if (middle - distance >= 0) result.push_back(order[static_cast<std::size_t>(middle - distance)]);
-    const std::ptrdiff_t above = middle + distance;
-    if (distance > 0 && above < static_cast<std::ptrdiff_t>(order.size())) {
-      result.push_back(order[static_cast<std::size_t>(above)]);
-    }
-  }
+  for (const auto& [distance, host] : by_distance) result.push_back(host);
   return result;
 }
 
-std::vector<int> all_hosts(const core::ClusterModel& cluster) {
+std::vector<int> all_hosts(const ClusterModel& cluster) {
   std::vector<int> hosts(static_cast<std::size_t>(cluster.hosts.count()));
   std::iota(hosts.begin(), hosts.end(), 0);
   return hosts;
@@ -92,7 +96,7 @@ core::PowerModel with_watts_of(const core::PowerModel& power, const std::vector<
 }
 
 /// The laws and watts of host `sources[i]` become those of host i; what the hosts are called stays.
-core::ClusterModel with_models_of(core::ClusterModel cluster, const std::vector<int>& sources) {
+ClusterModel with_models_of(ClusterModel cluster, const std::vector<int>& sources) {
   for (auto& [kernel, model] : cluster.kernels) {
     std::map<int, std::vector<core::CpuLaw>> laws_of_host;
     for (const core::CpuLaw& law : model.overrides()) laws_of_host[law.host].push_back(law);
@@ -110,127 +114,98 @@ core::ClusterModel with_models_of(core::ClusterModel cluster, const std::vector<
   return cluster;
 }
 
-}  // namespace
-
-std::vector<double> host_rates(const core::ClusterModel& cluster) {
-  std::vector<double> rates(static_cast<std::size_t>(cluster.hosts.count()), 1.0);
-  const auto dgemm = cluster.kernels.find("dgemm");
-  if (dgemm == cluster.kernels.end()) return rates;
-  constexpr core::KernelShape shape{2048, 2048, 128};
-  constexpr double flop = 2 * shape.m * shape.n * shape.k;
-  const int cpus = cluster.hosts.values().cpus;
-  for (std::size_t host = 0; host < rates.size(); ++host) {
-    double sum_s = 0;
-    for (int cpu = 0; cpu < cpus; ++cpu) {
-      sum_s += dgemm->second.law(static_cast<int>(host), cpu).at(shape).mean_s(shape);
-    }
-    rates[host] = flop * cpus / sum_s;
-  }
-  return rates;
-}
-
-std::vector<int> hosts_by_rate(const core::ClusterModel& cluster) {
-  const std::vector<double> rates = host_rates(cluster);
-  std::vector<int> order = all_hosts(cluster);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return rates[static_cast<std::size_t>(a)] < rates[static_cast<std::size_t>(b)];
-  });
-  return order;
-}
-
-core::ClusterModel with_hosts(const core::ClusterModel& cluster, const std::vector<int>& hosts) {
+/// The cluster of these hosts (indices of the old ones, in the new order; repeated: copies, which get new names). Laws
+/// of CPUs go with their hosts. @throws core::DomainError for no hosts, or a topology other than one switch when the
+/// number of hosts changes.
+ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hosts) {
   const core::Topology& topology = cluster.network.values().topology;
-  if (core::hosts_of(topology) && static_cast<int>(hosts.size()) != cluster.hosts.count()) {
+  if (core::hosts_of(topology) && static_cast<int>(hosts.size()) != cluster.hosts.count())
     throw core::DomainError(
         "hosts", std::to_string(hosts.size()),
         "the " + std::to_string(cluster.hosts.count()) + " hosts that its " + core::kind_of(topology) + " joins",
         "change the number of hosts first, then the topology");
-  }
   const std::vector<std::string>& old_names = cluster.hosts.names();
   std::set<std::string> taken(old_names.begin(), old_names.end());
   std::set<int> used;
   std::vector<std::string> names;
   for (const int host : hosts) {
-    if (host < 0 || host >= cluster.hosts.count()) {
+    if (host < 0 || host >= cluster.hosts.count())
       throw core::DomainError("host", host, "0 to " + std::to_string(cluster.hosts.count() - 1));
-    }
     const std::string& name = old_names[static_cast<std::size_t>(host)];
     names.push_back(used.insert(host).second ? name : copy_name(old_names.back(), taken));
   }
   if (names.empty()) throw core::DomainError("hosts", 0, "at least one host that stays");
-  core::ClusterModel result = with_models_of(cluster, hosts);
+  ClusterModel result = with_models_of(cluster, hosts);
   core::Hosts::Values values = cluster.hosts.values();
   values.names = compressed_hosts(names);
   result.hosts = core::Hosts::make(std::move(values));
   return result;
 }
 
-core::ClusterModel remove_nodes(const core::ClusterModel& cluster, int count, SpeedRank which) {
-  check_count(cluster, count, cluster.hosts.count() - 1);
-  const std::vector<int> order = hosts_from(cluster, which);
-  const std::set<int> gone(order.begin(), order.begin() + count);
-  std::vector<int> stay;
-  for (const int host : all_hosts(cluster)) {
-    if (gone.count(host) == 0) stay.push_back(host);
-  }
+/// The first ones by speed go.
+ClusterModel remove_nodes(ClusterModel cluster, const Argument& argument) {
+  const int count = count_of(cluster, argument, cluster.hosts.count() - 1);
+  const std::vector<int> order = hosts_from(cluster, argument.rank(1, SpeedRank::slowest));
+  std::vector<int> stay(order.begin() + count, order.end());
+  std::sort(stay.begin(), stay.end());
   return with_hosts(cluster, stay);
 }
 
-core::ClusterModel remove_named_nodes(const core::ClusterModel& cluster, const std::vector<std::string>& names) {
-  std::set<std::string> gone(names.begin(), names.end());
-  std::vector<int> stay;
-  for (const int host : all_hosts(cluster)) {
-    if (gone.erase(cluster.hosts.names()[static_cast<std::size_t>(host)]) == 0) stay.push_back(host);
-  }
-  if (!gone.empty()) throw core::DomainError("host", *gone.begin(), "a host of " + cluster.name);
-  return with_hosts(cluster, stay);
-}
-
-core::ClusterModel add_nodes(const core::ClusterModel& cluster, int count, SpeedRank which) {
+/// Copies stand at the end.
+ClusterModel add_nodes(ClusterModel cluster, const Argument& argument) {
   constexpr int most = 1000000;  // beyond any machine: a mistake, which would fill the memory
-  check_count(cluster, count, most);
+  const int count = count_of(cluster, argument, most);
   std::vector<int> hosts = all_hosts(cluster);
-  hosts.insert(hosts.end(), static_cast<std::size_t>(count), hosts_from(cluster, which).front());
+  hosts.insert(hosts.end(), static_cast<std::size_t>(count),
+               hosts_from(cluster, argument.rank(1, SpeedRank::median)).front());
   return with_hosts(cluster, hosts);
 }
 
-core::ClusterModel replace_nodes(const core::ClusterModel& cluster, int count, SpeedRank which, SpeedRank by) {
-  check_count(cluster, count, cluster.hosts.count());
-  const std::vector<int> order = hosts_from(cluster, which);
-  const int source = hosts_from(cluster, by).front();
+/// Names stay.
+ClusterModel replace_nodes(ClusterModel cluster, const Argument& argument) {
+  const int count = count_of(cluster, argument, cluster.hosts.count());
+  const std::vector<int> order = hosts_from(cluster, argument.rank(1, SpeedRank::slowest));
+  const int source = hosts_from(cluster, argument.rank(2, SpeedRank::median)).front();
   std::vector<int> sources = all_hosts(cluster);
   for (int i = 0; i < count; ++i) sources[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = source;
   return with_models_of(cluster, sources);
 }
 
-core::ClusterModel sort_nodes(const core::ClusterModel& cluster, bool fastest_first) {
-  std::vector<int> order = hosts_by_rate(cluster);
-  if (fastest_first) std::reverse(order.begin(), order.end());
-  return with_models_of(cluster, order);
+/// The same hosts in another order: ranks fill hosts from the first on. The models move to the names that are there.
+ClusterModel sort_nodes(ClusterModel cluster, const Argument& argument) {
+  const SpeedRank first = argument.rank(0, SpeedRank::fastest);
+  if (first == SpeedRank::median) argument.fail();
+  return with_models_of(cluster, hosts_from(cluster, first));
 }
 
-std::string compressed_hosts(const std::vector<std::string>& names) {
-  std::vector<NumberedName> parts;
-  for (const std::string& name : names) parts.push_back(numbered(name));
-  const bool one_family = std::all_of(parts.begin(), parts.end(), [&](const NumberedName& p) {
-    return p.number >= 0 && p.prefix == parts.front().prefix && p.suffix == parts.front().suffix;
-  });
-  std::string text;
-  if (!one_family || names.size() < 2) {
-    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-    return text;
+/// "MODEL.json;seed=7;day=0;hosts=node-[1-64];spatial=1;temporal=1"
+ClusterModel generate(ClusterModel cluster, const Argument& argument) {
+  core::GenerativeModel model;
+  core::read_file(argument.text(0),
+                  [&](std::istream& in, const std::string& name) { model = core::read_generative(in, name); });
+  fit::GenerateOptions options;
+  for (std::size_t i = 1; i < argument.size(); ++i) {
+    const std::string& part = argument.text(i);
+    const std::size_t equal = part.find('=');
+    const std::string key = part.substr(0, equal);
+    const std::string value = equal == std::string::npos ? "" : part.substr(equal + 1);
+    double number = 0;
+    const bool numeric = core::parse_double(value, number) && number >= 0;
+    if (key == "hosts" && !value.empty()) {
+      core::Hosts::Values hosts = cluster.hosts.values();
+      hosts.names = value;
+      cluster.hosts = core::Hosts::make(std::move(hosts));
+      for (auto& [kernel, law] : cluster.kernels) law = core::KernelModel::make(law.level(), law.cluster_law());
+    } else if (numeric && (key == "seed" || key == "day") && number == std::floor(number)) {
+      (key == "seed" ? options.seed : options.day) = static_cast<std::uint64_t>(number);
+    } else if (numeric && (key == "spatial" || key == "temporal")) {
+      (key == "spatial" ? options.spatial : options.temporal) = number;
+    } else {
+      argument.fail();
+    }
   }
-  for (std::size_t first = 0; first < parts.size();) {
-    std::size_t last = first;
-    while (last + 1 < parts.size() && parts[last + 1].number == parts[last].number + 1) ++last;
-    text += (first == 0 ? "" : ",") + std::to_string(parts[first].number);
-    if (last > first) text += "-" + std::to_string(parts[last].number);
-    first = last + 1;
-  }
-  return parts.front().prefix + "[" + text + "]" + parts.front().suffix;
+  return fit::sample_cluster(cluster, model, options);
 }
-
-namespace {
 
 constexpr const char* threaded_kernels[] = {"dgemm", "dtrsm"};
 
@@ -271,13 +246,12 @@ core::PowerModel with_threads(const core::PowerModel& power, int threads) {
   return core::PowerModel::make(std::move(values));
 }
 
-}  // namespace
-
-core::ClusterModel with_ranks_per_node(core::ClusterModel cluster, int ranks) {
+/// The other cores stay idle. Ranks are spread over the CPUs as before (block or cyclic). Kernels keep their speed: a
+/// core that has its CPU for itself may be faster than that.
+ClusterModel with_ranks_per_node(ClusterModel cluster, int ranks) {
   core::Hosts::Values values = cluster.hosts.values();
-  if (ranks < 1 || ranks > values.cores) {
+  if (ranks < 1 || ranks > values.cores)
     throw core::DomainError("ranks per node", ranks, "1 to " + std::to_string(values.cores) + ", the cores of a host");
-  }
   const bool cyclic = values.rank_to_cpu.kind == core::RankToCpu::Kind::cyclic;
   std::vector<int> cpus;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -291,14 +265,12 @@ core::ClusterModel with_ranks_per_node(core::ClusterModel cluster, int ranks) {
   int used = 1;
   for (const int cpu : cpus) used = std::max(used, cpu + 1);
   values.cpus = used;
-  if (values.cpus > values.cores) {
+  if (values.cpus > values.cores)
     throw core::DomainError("ranks per node", ranks, "at least one for each CPU up to the last that is used");
-  }
   for (auto& [kernel, model] : cluster.kernels) {
     std::vector<core::CpuLaw> laws;
-    for (const core::CpuLaw& law : model.overrides()) {
+    for (const core::CpuLaw& law : model.overrides())
       if (law.cpu < used) laws.push_back(law);
-    }
     model =
         core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
   }
@@ -307,12 +279,16 @@ core::ClusterModel with_ranks_per_node(core::ClusterModel cluster, int ranks) {
   return cluster;
 }
 
-core::ClusterModel with_threads_per_rank(core::ClusterModel cluster, int threads, double efficiency) {
+/// Every rank runs threads on cores of its own, so there are fewer ranks. dgemm and dtrsm are shared by the threads
+/// with parallel efficiency in (0, 1], and their watts are those of all threads; the other kernels are taken to run on
+/// one.
+ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argument) {
+  const int threads = argument.integer(0);
+  const double efficiency = argument.size() > 1 ? argument.number(1) : 1;
   const int cores = cluster.hosts.values().cores;
-  if (threads < 1 || cores % threads != 0) {
+  if (threads < 1 || cores % threads != 0)
     throw core::DomainError("threads per rank", threads,
                             "a divisor of the " + std::to_string(cores) + " cores of a host");
-  }
   if (!(efficiency > 0 && efficiency <= 1)) throw core::DomainError("efficiency", efficiency, "a number in (0, 1]");
   for (const char* kernel : threaded_kernels) {
     const auto model = cluster.kernels.find(kernel);
@@ -321,6 +297,88 @@ core::ClusterModel with_threads_per_rank(core::ClusterModel cluster, int threads
   }
   if (cluster.power) cluster.power = with_threads(*cluster.power, threads);
   return with_ranks_per_node(std::move(cluster), cores / threads);
+}
+
+}  // namespace
+
+std::vector<double> host_rates(const ClusterModel& cluster) {
+  std::vector<double> rates(static_cast<std::size_t>(cluster.hosts.count()), 1.0);
+  const auto dgemm = cluster.kernels.find("dgemm");
+  if (dgemm == cluster.kernels.end()) return rates;
+  constexpr core::KernelShape shape{2048, 2048, 128};
+  constexpr double flop = 2 * shape.m * shape.n * shape.k;
+  const int cpus = cluster.hosts.values().cpus;
+  for (std::size_t host = 0; host < rates.size(); ++host) {
+    double sum_s = 0;
+    for (int cpu = 0; cpu < cpus; ++cpu)
+      sum_s += dgemm->second.law(static_cast<int>(host), cpu).at(shape).mean_s(shape);
+    rates[host] = flop * cpus / sum_s;
+  }
+  return rates;
+}
+
+std::vector<int> hosts_by_rate(const ClusterModel& cluster) {
+  const std::vector<double> rates = host_rates(cluster);
+  std::vector<int> order = all_hosts(cluster);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return rates[static_cast<std::size_t>(a)] < rates[static_cast<std::size_t>(b)];
+  });
+  return order;
+}
+
+ClusterModel remove_named_nodes(const ClusterModel& cluster, const std::vector<std::string>& names) {
+  std::set<std::string> gone(names.begin(), names.end());
+  std::vector<int> stay;
+  for (const int host : all_hosts(cluster))
+    if (gone.erase(cluster.hosts.names()[static_cast<std::size_t>(host)]) == 0) stay.push_back(host);
+  if (!gone.empty()) throw core::DomainError("host", *gone.begin(), "a host of " + cluster.name);
+  return with_hosts(cluster, stay);
+}
+
+std::string compressed_hosts(const std::vector<std::string>& names) {
+  std::vector<NumberedName> parts;
+  for (const std::string& name : names) parts.push_back(numbered(name));
+  const bool one_family = std::all_of(parts.begin(), parts.end(), [&](const NumberedName& p) {
+    return p.number >= 0 && p.prefix == parts.front().prefix && p.suffix == parts.front().suffix;
+  });
+  std::string text;
+  if (!one_family || names.size() < 2) {
+    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+    return text;
+  }
+  for (std::size_t first = 0; first < parts.size();) {
+    std::size_t last = first;
+    while (last + 1 < parts.size() && parts[last + 1].number == parts[last].number + 1) ++last;
+    text += (first == 0 ? "" : ",") + std::to_string(parts[first].number);
+    if (last > first) text += "-" + std::to_string(parts[last].number);
+    first = last + 1;
+  }
+  return parts.front().prefix + "[" + text + "]" + parts.front().suffix;
+}
+
+std::vector<KnownTransformation> node_changes() {
+  return {{{"remove-nodes", "COUNT[:slowest|median|fastest]", "without hosts, the slowest first"}, remove_nodes},
+          {{"remove-hosts", "NAMES", "without these hosts: node-[3,7]"},
+           [](ClusterModel cluster, const Argument& argument) {
+             return remove_named_nodes(cluster, core::expand_hosts(argument.text()));
+           },
+           Argument::nothing},
+          {{"add-nodes", "COUNT[:slowest|median|fastest]", "more hosts, copies of the median one"}, add_nodes},
+          {{"replace-nodes", "COUNT[:WHICH[:BY]]", "hosts (slowest) become like another (median)"}, replace_nodes},
+          {{"sort-nodes", "fastest|slowest", "hosts in the order of their speed, these first"}, sort_nodes},
+          {{"generate", "MODEL.json[;seed=N][;day=N][;hosts=NAMES][;spatial=F][;temporal=F]",
+            "dgemm of every CPU drawn from a generative model"},
+           generate,
+           Argument::semicolon}};
+}
+
+std::vector<KnownTransformation> placement_changes() {
+  return {{{"ranks-per-node", "COUNT", "ranks on each host; other cores stay idle"},
+           [](ClusterModel cluster, const Argument& argument) {
+             return with_ranks_per_node(std::move(cluster), argument.integer());
+           }},
+          {{"threads-per-rank", "COUNT[:EFFICIENCY]", "threads that share dgemm and dtrsm of a rank"},
+           with_threads_per_rank}};
 }
 
 }  // namespace hplcast::study

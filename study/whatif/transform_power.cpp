@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/units.hpp"
+
+// What-if changes of the frequency of a cluster, as a person sets it or as a limit of power leaves it. Kernels take
+// b f0/f + 1 - b of their time, with b of power.frequency.scaling; so does the code of an observed program, with b of
+// `default` where it is no kernel of HPL. Network and MPI stay as they are. Limits are kept as hardware does it with
+// all cores in dgemm: by the highest frequency that can be set at which
+//   idle + awake + sum over cores of p(dgemm, f)
+// is at most the limit. A CPU has its share 1/cpus of its host's idle and awake watts. All watts are behind the power
+// supply, as RAPL's are.
 
 namespace hplcast::study {
 
 namespace {
-
-using core::ClusterModel;
 
 const core::PowerModel& power_of(const ClusterModel& cluster) {
   if (cluster.power && cluster.power->values().frequency) return *cluster.power;
@@ -78,11 +84,10 @@ class CappedFrequencies {
   double highest(const char* name, double cap_w, double wanted_hz, WattsAt watts_at) const {
     if (watts_at(wanted_hz) <= cap_w) return wanted_hz;
     double least = range_of(frequency_).first;
-    if (const double least_w = watts_at(least); least_w > cap_w) {
+    if (const double least_w = watts_at(least); least_w > cap_w)
       throw core::DomainError("power." + std::string(name), core::shortest(cap_w) + " W",
                               "at least " + core::shortest(std::ceil(least_w * 100) / 100) +
                                   " W, what all cores in dgemm draw at " + in_ghz(least));
-    }
     double best = least;
     for (const double state : frequency_.states_hz)
       if (state < wanted_hz && watts_at(state) <= cap_w) best = std::max(best, state);
@@ -102,86 +107,67 @@ class CappedFrequencies {
   std::vector<int> cores_;
 };
 
-/// A frequency for each CPU of each host, in Hz.
-using Frequencies = std::vector<std::vector<double>>;
+/// A number for each CPU of each host: its frequency in Hz, or how much longer code takes on it.
+struct OnCpu {
+  int host = 0, cpu = 0;
+  double value = 0;
+};
+using OnCpus = std::vector<OnCpu>;
 
 template <typename Choose>
-Frequencies for_each_cpu(const core::Hosts& hosts, Choose choose) {
-  Frequencies all;
-  for (int host = 0; host < hosts.count(); ++host) {
-    all.emplace_back();
-    for (int cpu = 0; cpu < hosts.values().cpus; ++cpu) all.back().push_back(choose(host, cpu));
-  }
+OnCpus for_each_cpu(const core::Hosts& hosts, Choose choose) {
+  OnCpus all;
+  for (int host = 0; host < hosts.count(); ++host)
+    for (int cpu = 0; cpu < hosts.values().cpus; ++cpu) all.push_back({host, cpu, choose(host, cpu)});
   return all;
 }
 
 /// Likewise with the same for all hosts, where no host has watts of its own.
 template <typename Choose>
-Frequencies choose_frequencies(const ClusterModel& cluster, Choose choose) {
+OnCpus choose_frequencies(const ClusterModel& cluster, Choose choose) {
   const std::vector<core::PowerOverride>& overrides = cluster.power->values().overrides;
   const bool alike = std::none_of(overrides.begin(), overrides.end(), [](const auto& one) { return one.host; });
   if (!alike) return for_each_cpu(cluster.hosts, choose);
   std::vector<double> of_host;
   for (int cpu = 0; cpu < cluster.hosts.values().cpus; ++cpu) of_host.push_back(choose(0, cpu));
-  return Frequencies(static_cast<std::size_t>(cluster.hosts.count()), of_host);
+  return for_each_cpu(cluster.hosts, [&](int, int cpu) { return of_host[static_cast<std::size_t>(cpu)]; });
 }
 
-double at(const Frequencies& frequencies, int host, int cpu) {
-  return frequencies[static_cast<std::size_t>(host)][static_cast<std::size_t>(cpu)];
+bool are_equal(const OnCpus& cpus) {
+  return std::all_of(cpus.begin(), cpus.end(), [&](const OnCpu& one) { return one.value == cpus.front().value; });
 }
 
-/// One number, if it is the same everywhere.
-std::optional<double> common(const Frequencies& frequencies) {
-  const double first = frequencies.front().front();
-  for (const std::vector<double>& host : frequencies)
-    for (const double hz : host)
-      if (hz != first) return std::nullopt;
-  return first;
+double mean(const OnCpus& cpus) {
+  double sum = 0;
+  for (const OnCpu& one : cpus) sum += one.value;
+  return sum / static_cast<double>(cpus.size());
 }
 
 /// The kernel at other frequencies: how much longer it takes on each CPU.
-core::KernelModel slowed_on_cpus(const core::KernelModel& model, const Frequencies& factors) {
-  if (const auto factor = common(factors)) return slowed(model, *factor);
+core::KernelModel slowed_on_cpus(const core::KernelModel& model, const OnCpus& factors) {
+  if (are_equal(factors)) return slowed(model, factors.front().value);
   std::vector<core::CpuLaw> laws;
-  double sum = 0;
-  for (std::size_t host = 0; host < factors.size(); ++host)
-    for (std::size_t cpu = 0; cpu < factors[host].size(); ++cpu) {
-      const int h = static_cast<int>(host), c = static_cast<int>(cpu);
-      laws.push_back({h, c, slowed(model.law(h, c), factors[host][cpu])});
-      sum += factors[host][cpu];
-    }
-  const double mean = sum / static_cast<double>(laws.size());
-  return core::KernelModel::make(model.level(), slowed(model.cluster_law(), mean), std::move(laws), model.range());
+  for (const auto& [host, cpu, factor] : factors) laws.push_back({host, cpu, slowed(model.law(host, cpu), factor)});
+  return core::KernelModel::make(model.level(), slowed(model.cluster_law(), mean(factors)), std::move(laws),
+                                 model.range());
 }
 
 /// The frequencies of single CPUs, in place of those that overrides have had.
-void set_overrides(std::vector<core::PowerOverride>& overrides, const Frequencies& frequencies, bool equal) {
+void set_overrides(std::vector<core::PowerOverride>& overrides, const OnCpus& frequencies) {
   for (core::PowerOverride& one : overrides) one.hz.reset();
-  if (!equal)
-    for (std::size_t host = 0; host < frequencies.size(); ++host)
-      for (std::size_t cpu = 0; cpu < frequencies[host].size(); ++cpu) {
-        const int h = static_cast<int>(host), c = static_cast<int>(cpu);
-        const auto place = std::find_if(overrides.begin(), overrides.end(),
-                                        [&](const core::PowerOverride& one) { return one.host == h && one.cpu == c; });
-        core::PowerOverride& own = place != overrides.end() ? *place : overrides.emplace_back();
-        own.host = h;
-        own.cpu = c;
-        own.hz = frequencies[host][cpu];
-      }
+  for (const OnCpu& set : are_equal(frequencies) ? OnCpus() : frequencies) {
+    const auto place = std::find_if(overrides.begin(), overrides.end(), [&](const core::PowerOverride& one) {
+      return one.host == set.host && one.cpu == set.cpu;
+    });
+    core::PowerOverride& own = place != overrides.end() ? *place : overrides.emplace_back();
+    own.host = set.host;
+    own.cpu = set.cpu;
+    own.hz = set.value;
+  }
   const auto is_empty = [](const core::PowerOverride& one) {
     return !one.hz && !one.idle && !one.awake && !one.off_w && one.states.empty();
   };
   overrides.erase(std::remove_if(overrides.begin(), overrides.end(), is_empty), overrides.end());
-}
-
-double mean(const Frequencies& factors) {
-  double sum = 0, count = 0;
-  for (const std::vector<double>& host : factors)
-    for (const double factor : host) {
-      sum += factor;
-      ++count;
-    }
-  return sum / count;
 }
 
 /// FrequencyModel::time_factor() of code that is no kernel of HPL: the share of `default`.
@@ -192,17 +178,19 @@ double other_factor(const core::FrequencyModel& frequency, double from_hz, doubl
   return (share * reference_hz / to_hz + 1 - share) / (share * reference_hz / from_hz + 1 - share);
 }
 
-ClusterModel with_frequencies(ClusterModel cluster, const Frequencies& frequencies) {
+ClusterModel with_frequencies(ClusterModel cluster, const OnCpus& frequencies) {
   const core::PowerModel power = *cluster.power;
   core::PowerModel::Values values = power.values();
   // How much longer code of that name takes on each CPU.
   const auto slower = [&](const std::string& name) {
     const auto kernel = core::kernel_from_name(name);
-    return for_each_cpu(cluster.hosts, [&](int host, int cpu) {
-      const double from_hz = *power.frequency_hz(host, cpu), to_hz = at(frequencies, host, cpu);
-      return kernel ? values.frequency->time_factor(*kernel, from_hz, to_hz)
-                    : other_factor(*values.frequency, from_hz, to_hz);
-    });
+    OnCpus factors = frequencies;
+    for (OnCpu& one : factors) {
+      const double from_hz = *power.frequency_hz(one.host, one.cpu);
+      one.value = kernel ? values.frequency->time_factor(*kernel, from_hz, one.value)
+                         : other_factor(*values.frequency, from_hz, one.value);
+    }
+    return factors;
   };
   const auto slow = [&](core::KernelModel& model, const std::string& name) {
     model = slowed_on_cpus(model, slower(name));
@@ -210,20 +198,17 @@ ClusterModel with_frequencies(ClusterModel cluster, const Frequencies& frequenci
   for (auto& [name, model] : cluster.kernels)
     if (core::kernel_from_name(name)) slow(model, name);
   if (cluster.program) slow_program(*cluster.program, slow, mean(slower("")));
-  const auto equal = common(frequencies);
-  double slowest = at(frequencies, 0, 0);
-  for (const auto& host : frequencies) slowest = std::min(slowest, *std::min_element(host.begin(), host.end()));
+  const auto by_value = [](const OnCpu& a, const OnCpu& b) { return a.value < b.value; };
   values.frequency->scaling_hz = values.frequency->scaling_hz.value_or(values.frequency->hz);
-  values.frequency->hz = slowest;
-  set_overrides(values.overrides, frequencies, equal.has_value());
+  values.frequency->hz = std::min_element(frequencies.begin(), frequencies.end(), by_value)->value;
+  set_overrides(values.overrides, frequencies);
   cluster.power = core::PowerModel::make(std::move(values));
   return cluster;
 }
 
-}  // namespace
-
-ClusterModel at_frequency(ClusterModel cluster, double hz) {
-  require_positive("frequency", hz);
+/// All CPUs at this frequency, or below it where the caps of the cluster do not allow it.
+ClusterModel at_frequency(ClusterModel cluster, const Argument& argument) {
+  const double hz = require_positive("frequency", argument.quantity(0, core::parse_hertz));
   const core::FrequencyModel& frequency = *power_of(cluster).values().frequency;
   if (!frequency.covers(hz)) {
     const auto [least, most] = range_of(frequency);
@@ -233,23 +218,38 @@ ClusterModel at_frequency(ClusterModel cluster, double hz) {
                                                               " states from " + in_ghz(least) + " to " + in_ghz(most));
   }
   const CappedFrequencies capped(cluster);
-  const Frequencies chosen = choose_frequencies(cluster, [&](int host, int cpu) { return capped.of(host, cpu, hz); });
+  const OnCpus chosen = choose_frequencies(cluster, [&](int host, int cpu) { return capped.of(host, cpu, hz); });
   return with_frequencies(cluster, chosen);
 }
 
-ClusterModel with_power_cap(ClusterModel cluster, double cap_w, bool per_host) {
-  require_positive("power cap", cap_w);
+/// Another limit of each CPU, or of each host. CPUs that have been below the limit before stay as fast as they are;
+/// those that a cap has kept slow get faster with a higher one. @throws core::DomainError for a cap below what a CPU or
+/// host draws at its lowest frequency (says how much), and for power that does not depend on the frequency or says of
+/// no frequency that can be set.
+ClusterModel with_power_cap(ClusterModel cluster, const Argument& argument) {
+  const std::string limited = argument.size() > 1 ? argument.text(1) : "cpu";
+  if (limited != "cpu" && limited != "host") argument.fail();
+  const double cap_w = require_positive("power cap", argument.quantity(0, core::parse_watts));
   const core::PowerModel before = power_of(cluster);
   const double most_hz = range_of(*before.values().frequency).second;
   const bool was_capped = before.values().caps.cpu_w || before.values().caps.host_w;
   core::PowerModel::Values values = before.values();
-  (per_host ? values.caps.host_w : values.caps.cpu_w) = cap_w;
+  (limited == "host" ? values.caps.host_w : values.caps.cpu_w) = cap_w;
   cluster.power = core::PowerModel::make(std::move(values));
   const CappedFrequencies capped(cluster);
-  const Frequencies chosen = choose_frequencies(cluster, [&](int host, int cpu) {
+  const OnCpus chosen = choose_frequencies(cluster, [&](int host, int cpu) {
     return capped.of(host, cpu, was_capped ? most_hz : *before.frequency_hz(host, cpu));
   });
   return with_frequencies(cluster, chosen);
+}
+
+}  // namespace
+
+std::vector<KnownTransformation> power_changes() {
+  return {{{"frequency", "NUMBERGHz", "of all CPUs, 1.8GHz or 1800MHz; needs power.frequency in cluster.json"},
+           at_frequency},
+          {{"power-cap", "WATTS[:cpu|host]", "limit of each CPU (or host), 125W: lowers the frequency to it"},
+           with_power_cap}};
 }
 
 }  // namespace hplcast::study

@@ -2,105 +2,126 @@
 
 #include "hplcast/core/errors.hpp"
 
+// What-if changes of the speed of a cluster. All factors are of speed: 2 is twice as fast. Noise keeps its size
+// relative to the duration.
+
 namespace hplcast::study {
 
 namespace {
+
+/// How much faster the network becomes.
+struct NetworkSpeed {
+  double latency = 1, bandwidth = 1;  ///< of links and backbone, and of intercepts and slopes of the transfer times
+  double calls = 1;                   ///< what the CPU spends on a message: send, isend, recv
+};
+
+void scale_capacity_of(core::ScopeModel& scope, double factor) {
+  if (!scope.capacity) return;
+  core::LinkCapacity& capacity = *scope.capacity;
+  for (double* rate : {&capacity.bytes_per_s, &capacity.low_bytes_per_s, &capacity.high_bytes_per_s}) *rate *= factor;
+}
+
+void scale_scope(core::ScopeModel& scope, const NetworkSpeed& by) {
+  scope.bandwidth_bytes_per_s *= by.bandwidth;
+  scale_capacity_of(scope, by.bandwidth);
+  scope.latency_s /= by.latency;
+  for (const auto cost :
+       {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv, core::MessageCost::transfer}) {
+    const bool is_transfer = cost == core::MessageCost::transfer;
+    edit_segments(scope.cost(cost), [&](core::Segment& segment) {
+      scale_intercept(segment, 1 / (is_transfer ? by.latency : by.calls));
+      segment.slope_s_per_byte /= is_transfer ? by.bandwidth : by.calls;
+    });
+  }
+}
 
 /// The scope of messages between hosts; of a single host, that of messages within it.
 core::ScopeModel& network_scope(core::NetworkModel::Values& network) {
   return network.remote ? *network.remote : network.local;
 }
 
-void scale_link_capacity(core::ScopeModel& scope, double factor) {
-  if (!scope.capacity) return;
-  core::LinkCapacity& capacity = *scope.capacity;
-  for (double* rate : {&capacity.bytes_per_s, &capacity.low_bytes_per_s, &capacity.high_bytes_per_s}) *rate *= factor;
+void scale_backbone(core::NetworkModel::Values& network, const NetworkSpeed& by) {
+  core::Backbone* backbone = core::backbone_of(network.topology);
+  if (backbone == nullptr) return;
+  backbone->bandwidth_bytes_per_s *= by.bandwidth;
+  backbone->latency_s /= by.latency;
 }
 
-void scale_scope(core::ScopeModel& scope, double factor) {
-  scope.bandwidth_bytes_per_s *= factor;
-  scale_link_capacity(scope, factor);
-  scope.latency_s /= factor;
-  for (core::SegmentedLaw& law : scope.costs) {
-    edit_segments(law, [&](core::Segment& segment) {
-      scale_intercept(segment, 1 / factor);
-      segment.slope_s_per_byte /= factor;
-    });
-  }
+ClusterModel scale_network(ClusterModel cluster, const NetworkSpeed& by) {
+  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
+    scale_scope(network_scope(network), by);
+    scale_backbone(network, by);
+  });
 }
 
-}  // namespace
-
-core::ClusterModel scale_kernel(core::ClusterModel cluster, const std::string& kernel, double factor) {
-  const double slower = 1 / require_positive("factor", factor);
+ClusterModel scale_dgemm(ClusterModel cluster, const Argument& argument) {
+  const double slower = 1 / argument.factor();
   bool found = false;
   const auto slow = [&](core::KernelModel& model) {
     model = slowed(model, slower);
     found = true;
   };
-  // An observed program has models of its own, by variants: dgemv/N and dgemv/T are both dgemv.
+  // An observed program has models of its own, by variants: all behind "dgemm/" are dgemm, too.
   if (cluster.program) {
     for (auto& [name, model] : cluster.program->routines)
-      if (name == kernel || name.substr(0, name.find('/')) == kernel) slow(model);
+      if (name.substr(0, name.find('/')) == "dgemm") slow(model);
   }
-  if (!found || cluster.kernels.count(kernel) > 0) slow(kernel_of(cluster, kernel));
+  if (!found || cluster.kernels.count("dgemm") > 0) slow(kernel_of(cluster, "dgemm"));
   return cluster;
 }
 
-core::ClusterModel scale_kernels(core::ClusterModel cluster, double factor) {
-  const double slower = 1 / require_positive("factor", factor);
+ClusterModel scale_kernels(ClusterModel cluster, const Argument& argument) {
+  const double slower = 1 / argument.factor();
   const auto slow = [&](core::KernelModel& model, const std::string&) { model = slowed(model, slower); };
   for (auto& [name, model] : cluster.kernels) slow(model, name);
   if (cluster.program) slow_program(*cluster.program, slow, slower);
   return cluster;
 }
 
-core::ClusterModel scale_bandwidth(core::ClusterModel cluster, double factor) {
-  require_positive("factor", factor);
-  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
-    core::ScopeModel& scope = network_scope(network);
-    scope.bandwidth_bytes_per_s *= factor;
-    scale_link_capacity(scope, factor);
-    if (core::Backbone* backbone = core::backbone_of(network.topology)) backbone->bandwidth_bytes_per_s *= factor;
-    edit_segments(scope.cost(core::MessageCost::transfer),
-                  [&](core::Segment& segment) { segment.slope_s_per_byte /= factor; });
-  });
+ClusterModel scale_bandwidth(ClusterModel cluster, const Argument& argument) {
+  return scale_network(std::move(cluster), {1, argument.factor(), 1});
 }
 
-core::ClusterModel scale_capacity(core::ClusterModel cluster, double factor) {
-  require_positive("factor", factor);
+ClusterModel scale_latency(ClusterModel cluster, const Argument& argument) {
+  return scale_network(std::move(cluster), {argument.factor(), 1, 1});
+}
+
+/// A single message stays as fast as the link allows. Where the capacity is not known, the assumed one is scaled.
+/// @throws core::DomainError also for a single host whose messages do not slow each other down.
+ClusterModel scale_capacity(ClusterModel cluster, const Argument& argument) {
+  const double factor = argument.factor();
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
     core::ScopeModel& scope = network_scope(network);
-    if (!scope.capacity && !network.remote) {
+    if (!scope.capacity && !network.remote)
       throw core::DomainError("capacity of messages inside a host", "not known", "one that can be scaled",
                               "`hplcast assemble --local-capacity` gives one");
-    }
     if (!scope.capacity) scope.capacity = core::LinkCapacity{scope.link_bytes_per_s()};
-    scale_link_capacity(scope, factor);
+    scale_capacity_of(scope, factor);
   });
 }
 
-core::ClusterModel scale_latency(core::ClusterModel cluster, double factor) {
-  require_positive("factor", factor);
-  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
-    core::ScopeModel& scope = network_scope(network);
-    scope.latency_s /= factor;
-    if (core::Backbone* backbone = core::backbone_of(network.topology)) backbone->latency_s /= factor;
-    edit_segments(scope.cost(core::MessageCost::transfer),
-                  [&](core::Segment& segment) { scale_intercept(segment, 1 / factor); });
-  });
-}
-
-core::ClusterModel scale_all(core::ClusterModel cluster, double factor) {
-  return with_network(scale_kernels(std::move(cluster), factor), [&](core::NetworkModel::Values& network) {
-    scale_scope(network.local, factor);
-    if (network.remote) scale_scope(*network.remote, factor);
-    if (core::Backbone* backbone = core::backbone_of(network.topology)) {
-      backbone->bandwidth_bytes_per_s *= factor;
-      backbone->latency_s /= factor;
-    }
+/// Everything that takes time: kernels, all costs of messages of both scopes, probes, clock reads, links.
+ClusterModel scale_all(ClusterModel cluster, const Argument& argument) {
+  const double factor = argument.factor();
+  return with_network(scale_kernels(std::move(cluster), argument), [&](core::NetworkModel::Values& network) {
+    const NetworkSpeed by{factor, factor, factor};
+    scale_scope(network.local, by);
+    if (network.remote) scale_scope(*network.remote, by);
+    scale_backbone(network, by);
     for (double* cost : {&network.iprobe_s, &network.test_s, &network.wtime_s}) *cost /= factor;
   });
+}
+
+}  // namespace
+
+std::vector<KnownTransformation> speed_changes() {
+  return {
+      {{"scale-dgemm", "FACTOR", "speed of dgemm; 2 is twice as fast"}, scale_dgemm},
+      {{"scale-kernels", "FACTOR", "speed of all kernels"}, scale_kernels},
+      {{"scale-bandwidth", "FACTOR", "bandwidth between hosts"}, scale_bandwidth},
+      {{"scale-capacity", "FACTOR", "total bandwidth of several messages through the link of a host"}, scale_capacity},
+      {{"scale-latency", "FACTOR", "latency between hosts; 2 is half the latency"}, scale_latency},
+      {{"scale-all", "FACTOR", "speed of everything: kernels and network"}, scale_all}};
 }
 
 }  // namespace hplcast::study

@@ -7,9 +7,7 @@
 #include <random>
 
 #include "study/activity/rank_activity.hpp"
-#include "study/explain/causes.hpp"
-#include "study/explain/differences.hpp"
-#include "study/explain/timelines.hpp"
+#include "study/explain/explain_parts.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -183,7 +181,7 @@ TEST(NetworkCauses, ThatAreSmallAreOneCause) {
   EXPECT_EQ(three[1].cause.scope, core::Scope::local);
   EXPECT_EQ(three[1].cause.text, "latency and calls of messages inside a host differ a little from the model");
   EXPECT_NEAR(three[1].cause.estimated_s, 0.0005 - 0.0008, 1e-12);
-  const MeasuredParts::Network& changed = three[1].parts.network.at(core::Scope::local);
+  const NetworkFactors& changed = three[1].parts.network.at(core::Scope::local);
   EXPECT_EQ(changed.latency, 1.05);
   EXPECT_EQ(changed.bandwidth, 1);
   EXPECT_EQ(changed.calls, 0.92);

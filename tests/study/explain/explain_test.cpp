@@ -8,8 +8,9 @@
 #include <iostream>
 #include <numeric>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/study/transform.hpp"
-#include "study/explain/causes.hpp"
+#include "study/explain/explain_parts.hpp"
 #include "study/whatif/cluster_changes.hpp"
 #include "tests/study/explain/simulated_run.hpp"
 #include "tests/study/simulated_cluster.hpp"
@@ -24,6 +25,12 @@ core::KernelModel& kernel(core::ClusterModel& cluster, const std::string& name) 
   return cluster.kernels.at(name);
 }
 
+core::ClusterModel slow_dtrsm(core::ClusterModel cluster) {
+  core::KernelModel& dtrsm = kernel(cluster, "dtrsm");
+  dtrsm = slowed(dtrsm, 1.5);
+  return cluster;
+}
+
 class Explain : public testing::SimulatedCluster {
  protected:
   void SetUp() override {
@@ -35,7 +42,7 @@ class Explain : public testing::SimulatedCluster {
     hosts.cores = hosts.cpus = 2;
     cluster.hosts = core::Hosts::make(hosts);
     // A network that such a small matrix feels.
-    request_.cluster = scale_latency(scale_bandwidth(std::move(cluster), 0.1), 0.5);
+    request_.cluster = transformed(std::move(cluster), {{"scale-bandwidth", "0.1"}, {"scale-latency", "0.5"}});
     request_.parameters.N = 1500;
     request_.parameters.NB = 64;
     request_.parameters.P = 2;
@@ -138,7 +145,7 @@ TEST_F(Explain, NamesASlowCpuDespiteOtherRandomNumbers) {
 }
 
 TEST_F(Explain, NamesASlowKernel) {
-  const core::ClusterModel machine = scale_kernel(request_.cluster, "dtrsm", 1 / 1.5);
+  const core::ClusterModel machine = slow_dtrsm(request_.cluster);
   const double effect_s = time_with(machine) - time_with(request_.cluster);
   const Explanation e = of(machine);
   EXPECT_THAT(verdict(e).front(), HasSubstr("dtrsm takes 5"));
@@ -148,7 +155,7 @@ TEST_F(Explain, NamesASlowKernel) {
 }
 
 TEST_F(Explain, NamesLatency) {
-  const core::ClusterModel machine = scale_latency(request_.cluster, 1.0 / 3);
+  const core::ClusterModel machine = transformed(request_.cluster, {{"scale-latency", core::shortest(1.0 / 3)}});
   const double effect_s = time_with(machine) - time_with(request_.cluster);
   const Explanation e = of(machine);
   EXPECT_THAT(verdict(e).front(), HasSubstr("The latency of messages between hosts"));
@@ -158,7 +165,7 @@ TEST_F(Explain, NamesLatency) {
 }
 
 TEST_F(Explain, NamesBandwidth) {
-  const core::ClusterModel machine = scale_bandwidth(request_.cluster, 0.5);
+  const core::ClusterModel machine = transformed(request_.cluster, {{"scale-bandwidth", "0.5"}});
   const double effect_s = time_with(machine) - time_with(request_.cluster);
   const Explanation e = of(machine);
   EXPECT_THAT(verdict(e).front(), HasSubstr("The bandwidth of messages between hosts"));
@@ -168,9 +175,9 @@ TEST_F(Explain, NamesBandwidth) {
 }
 
 TEST_F(Explain, NamesBothOfTwoFaults) {
-  const core::ClusterModel slow_kernel = scale_kernel(request_.cluster, "dtrsm", 1 / 1.5);
+  const core::ClusterModel slow_kernel = slow_dtrsm(request_.cluster);
   const double effect_s = time_with(slow_kernel) - time_with(request_.cluster);
-  const core::ClusterModel machine = scale_bandwidth(slow_kernel, 0.5);
+  const core::ClusterModel machine = transformed(slow_kernel, {{"scale-bandwidth", "0.5"}});
   const double other_s = time_with(machine) - time_with(slow_kernel);
   const Explanation e = of(machine);
   ASSERT_GE(e.causes.size(), 2U);

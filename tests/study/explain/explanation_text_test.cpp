@@ -6,7 +6,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/explain.hpp"
-#include "study/explain/causes.hpp"
+#include "study/explain/explain_parts.hpp"
 #include "study/report/report_sections.hpp"
 
 namespace hplcast::study {

@@ -9,7 +9,7 @@
 #include "hplcast/study/explain.hpp"
 #include "hplcast/study/predict.hpp"
 #include "study/activity/observed_ranks.hpp"
-#include "study/explain/differences.hpp"
+#include "study/explain/explain_parts.hpp"
 
 namespace hplcast::study::testing {
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "study/whatif/cluster_changes.hpp"
+#include "hplcast/study/transform.hpp"
 #include "tests/study/simulated_cluster.hpp"
 #include "tests/support/errors_in.hpp"
 
@@ -27,7 +27,10 @@ HistoryCheck check_of(const std::string& host, int cpu, double effect, const cha
 }
 
 TEST(GridOf, IsLargeAndThenSquare) {
-  const auto text = [](int ranks) { return std::to_string(grid_of(ranks).P) + "x" + std::to_string(grid_of(ranks).Q); };
+  const auto text = [](int ranks) {
+    const auto [P, Q] = grid_of(ranks);
+    return std::to_string(P) + "x" + std::to_string(Q);
+  };
   EXPECT_EQ(text(1), "1x1");
   EXPECT_EQ(text(64), "8x8");
   EXPECT_EQ(text(992), "31x32");
@@ -74,7 +77,7 @@ TEST_F(CostOfFindings, AgreesWithPredictionsMadeByHand) {
 
 TEST_F(CostOfFindings, SaysWhetherItPaysToLeaveAHostOut) {
   // All 32 cores of three hosts: without one there are two thirds of the ranks.
-  core::ClusterModel three = study::with_hosts(request_.cluster, {3, 4, 5});
+  core::ClusterModel three = transformed(request_.cluster, {{"remove-hosts", "node-[1-3,7-32]"}});
   const std::string host = three.hosts.names()[1];
   CostOptions all = options(6, 16);
   all.seeds = {1};

@@ -3,9 +3,10 @@
 
 #include <sstream>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/study/transform.hpp"
 #include "hplcast/study/tune.hpp"
-#include "study/whatif/cluster_changes.hpp"
 #include "tests/study/simulated_cluster.hpp"
 #include "tests/support/sweep_fixture.hpp"
 
@@ -59,13 +60,13 @@ TEST_F(EnergyWhatIf, TheFrequencyOfLeastEnergyIsThatOfThePublishedPower) {
     request_.parameters.P = request_.parameters.Q = 1;
     const core::Prediction before = predict(request_);
     PredictionRequest slower = request_;
-    slower.cluster = at_frequency(request_.cluster, row.ghz * 1e9);
+    slower.cluster = transformed(request_.cluster, {{"frequency", core::shortest(row.ghz) + "GHz"}});
     const core::Prediction after = predict(slower);
     constexpr double rounded = 0.0006;  // of the published figures, and what 1 x 1 spends outside of kernels
     EXPECT_NEAR(after.energy->energy_j / before.energy->energy_j - 1, row.energy, rounded) << row.ghz;
     EXPECT_NEAR(after.time_s / before.time_s - 1, row.time, rounded) << row.ghz;
     for (const double ghz : {row.ghz - 0.1, row.ghz + 0.1}) {
-      slower.cluster = at_frequency(request_.cluster, ghz * 1e9);
+      slower.cluster = transformed(request_.cluster, {{"frequency", core::shortest(ghz) + "GHz"}});
       EXPECT_GT(predict(slower).energy->energy_j, after.energy->energy_j) << ghz;
     }
   }

@@ -1,12 +1,12 @@
-#include "study/whatif/cluster_changes.hpp"
+#include "hplcast/study/transform.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/study/transform.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -46,6 +46,14 @@ core::PowerModel::Values watts() {
   frequency.scaling = {{"dgemm", 0.9}, {"default", 0.5}};
   values.frequency = frequency;
   return values;
+}
+
+core::ClusterModel at_frequency(const core::ClusterModel& cluster, double hz) {
+  return transformed(cluster, {{"frequency", core::shortest(hz) + "Hz"}});
+}
+
+core::ClusterModel with_power_cap(const core::ClusterModel& cluster, double cap_w, bool per_host) {
+  return transformed(cluster, {{"power-cap", core::shortest(cap_w) + (per_host ? "W:host" : "W")}});
 }
 
 double mean_s(const core::ClusterModel& cluster, const char* name, int host, int cpu) {

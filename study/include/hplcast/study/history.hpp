@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "hplcast/core/campaign.hpp"
@@ -22,8 +23,9 @@ struct Place {
   std::string host;
   int cpu = -1;  ///< -1: the whole host
 
-  friend bool operator<(const Place& a, const Place& b);
-  friend bool operator==(const Place& a, const Place& b);
+  auto parts() const { return std::tie(cluster, host, cpu); }
+  friend bool operator<(const Place& a, const Place& b) { return a.parts() < b.parts(); }
+  friend bool operator==(const Place& a, const Place& b) { return a.parts() == b.parts(); }
 };
 
 /// "dahu-26 CPU 0"; "dahu-26" for a whole host.
@@ -156,12 +158,12 @@ class HistoryDatabase {
   bool add_source(const Source& source, const std::function<void(const Add&)>& fill);
   bool has_source(const std::string& sha256) const;
 
-  /// False if the very same is there already.
-  bool add_change(const Change& change);
-  bool add_outlier(const LoggedOutlier& outlier);
   /// All of them or, after an error, none; how many were new.
   std::size_t add_changes(const std::vector<Change>& changes);
   std::size_t add_outliers(const std::vector<LoggedOutlier>& outliers);
+  /// False if the very same is there already.
+  bool add_change(const Change& change) { return add_changes({change}) == 1; }
+  bool add_outlier(const LoggedOutlier& outlier) { return add_outliers({outlier}) == 1; }
 
   /// All of them or, after an error, none. Those of an earlier check at the same time are written over.
   void add_verdicts(const std::vector<Verdict>& verdicts);
@@ -180,7 +182,6 @@ class HistoryDatabase {
   /// result (0: never).
   struct HostTimes {
     std::int64_t asked_s = 0, answered_s = 0;
-    std::size_t campaigns = 0;  ///< with a result
   };
   std::map<std::string, HostTimes> host_times(const std::string& cluster) const;
   /// Hosts that were to be measured by a campaign.

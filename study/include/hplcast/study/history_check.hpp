@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/findings.hpp"
-#include "hplcast/fit/run_series.hpp"
 #include "hplcast/study/history.hpp"
 #include "hplcast/study/resolve.hpp"
 
@@ -94,19 +94,16 @@ std::vector<FlagCounts> count_flags(const HistoryDatabase& database, const Count
 /// cluster without a model of dgemm.
 core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::string& host, int cpu, double factor);
 
-/// A grid of at most `ranks` ranks, at least a third as high as wide, as large and then as square as possible.
-struct Grid {
-  int P = 1, Q = 1;
-};
-Grid grid_of(int ranks);
+/// P and Q of a grid of at most `ranks` ranks, at least a third as high as wide, as large and then as square as
+/// possible.
+std::pair<int, int> grid_of(int ranks);
 
 struct CostOptions {
   core::HplParameters parameters;
   std::vector<std::uint64_t> seeds = {1, 2, 3};  ///< the same random numbers for all clusters that are compared
   int jobs = 1;
-  study::SimulationMode mode = study::SimulationMode::automatic;
-  study::SimulatorPrograms programs;
-  std::size_t most_hosts = 10;  ///< those with the largest effects are looked at one by one
+  SimulationMode mode = SimulationMode::automatic;
+  SimulatorPrograms programs;
 };
 
 /// What HPL does on one state of the cluster.
@@ -130,7 +127,7 @@ struct Cost {
     Scenario without;                ///< all findings, this host left out, if there is another
     bool pays_to_leave_out = false;  ///< by half a percent at least, and more than the errors
   };
-  std::vector<OfHost> hosts;
+  std::vector<OfHost> hosts;  ///< those with the largest effects, at most ten
 };
 
 /// Whether an open finding is about the speed of CPUs.

@@ -58,6 +58,6 @@ core::ClusterModel at_levels(core::ClusterModel cluster, const ModelLevels& leve
 std::map<std::string, std::string> described(const ModelLevels& levels);
 
 /// Those of which described() gave this, as predictions keep it.
-ModelLevels levels_of(const std::map<std::string, std::string>& switches);
+ModelLevels levels_of(const std::map<std::string, std::string>& described);
 
 }  // namespace hplcast::study

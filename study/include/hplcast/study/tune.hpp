@@ -22,13 +22,15 @@ enum class Objective {
   edp               ///< energy delay product in J s, less is better
 };
 
-const std::vector<std::string>& objective_names();
+std::vector<std::string> objective_names();
 /// By its name: "gflops", "gflops-per-watt", "energy", "edp".
 std::optional<Objective> objective_from_name(const std::string& name);
 const char* to_string(Objective objective);
 /// "Gflop/s per W".
 const char* unit_of(Objective objective);
-bool needs_energy(Objective objective);
+inline bool needs_energy(Objective objective) {
+  return objective != Objective::gflops;
+}
 
 /// More is better: the rate, the rate per W, 1/J, 1/(J s). @throws core::DomainError for a prediction without energy
 /// where that is needed.

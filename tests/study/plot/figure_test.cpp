@@ -26,8 +26,8 @@ TEST(NiceTicks, ZeroIsNotNegative) {
   EXPECT_FALSE(std::signbit(nice_ticks(0, 1, 5).front()));
 }
 
-TEST(SvgPlot, PutsTheRangeOnTheEdgesOfTheAxes) {
-  SvgPlot plot("p", "title", {"x [s]", 0, 10, {}}, {"y", 0, 1, {}});
+TEST(Figure, PutsTheRangeOnTheEdgesOfTheAxes) {
+  Figure plot("p", "title", {"x [s]", 0, 10, {}}, {"y", 0, 1, {}});
   plot.line({{0, 0}, {10, 1}}, "curve");
   const std::string svg = plot.svg();
   EXPECT_THAT(svg, HasSubstr("<path class=\"curve\" d=\"M62.00 270.00L406.00 28.00\"/>"));
@@ -35,15 +35,15 @@ TEST(SvgPlot, PutsTheRangeOnTheEdgesOfTheAxes) {
   EXPECT_THAT(svg, HasSubstr(">0.2</text>"));
 }
 
-TEST(SvgPlot, TitlesAndTooltipsAreEscaped) {
-  SvgPlot plot("p", "a<b", {"x", 0, 1, {}}, {"y", 0, 1, {}});
+TEST(Figure, TitlesAndTooltipsAreEscaped) {
+  Figure plot("p", "a<b", {"x", 0, 1, {}}, {"y", 0, 1, {}});
   plot.marker({0.5, 0.5}, Marker::square, "mark", "\"&\"");
   EXPECT_THAT(plot.svg(), HasSubstr("aria-label=\"a&lt;b\""));
   EXPECT_THAT(plot.svg(), HasSubstr("<title>&quot;&amp;&quot;</title>"));
 }
 
-TEST(SvgPlot, ALogarithmicAxisHasPowersOfTen) {
-  SvgPlot plot("p", "title", {"x", 1, 1e4, {}, true}, {"y", 0, 1, {}});
+TEST(Figure, ALogarithmicAxisHasPowersOfTen) {
+  Figure plot("p", "title", {"x", 1, 1e4, {}, true}, {"y", 0, 1, {}});
   plot.line({{1, 0}, {100, 1}, {1e4, 0}}, "curve");
   EXPECT_THAT(plot.svg(), HasSubstr("d=\"M62.00 270.00L234.00 28.00L406.00 270.00\""));
   EXPECT_THAT(plot.svg(), HasSubstr(">100</text>"));
