@@ -34,9 +34,9 @@ std::map<Grid, Marker> markers_of(const std::vector<ComparedConfiguration>& rows
 }
 
 std::string measured_and_predicted(const ComparedConfiguration& row) {
-  return short_name(row.parameters) + ": measured " + readable(row.real_median_gflops) + " (" +
+  return short_name(row.parameters) + ": measured " + readable(row.real_median) + " (" +
          readable(row.real_gflops.front()) + " to " + readable(row.real_gflops.back()) + "), predicted " +
-         readable(row.predicted_median_gflops) + " Gflop/s";
+         readable(row.predicted_median) + " Gflop/s";
 }
 
 /// Rates of one process grid.
@@ -69,7 +69,7 @@ Figure grid_figure(const Grid& grid, const GridRates& rates) {
   for (const auto* row : rates.rows) {
     const auto N = static_cast<double>(row->parameters.N);
     plot.line({{N, row->real_gflops.front()}, {N, row->real_gflops.back()}}, "measured-range");
-    plot.marker({N, row->real_median_gflops}, Marker::circle, "measured", measured_and_predicted(*row));
+    plot.marker({N, row->real_median}, Marker::circle, "measured", measured_and_predicted(*row));
   }
   Figure figure = make_figure("P x Q = " + name, plot);
   if (!rates.rows.empty()) {
@@ -92,11 +92,11 @@ std::string short_name(const core::HplParameters& p) {
 
 std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfiguration>& rows, double band) {
   if (rows.empty()) return std::nullopt;
-  double low = rows.front().predicted_median_gflops;
+  double low = rows.front().predicted_median;
   double high = low;
   for (const auto& row : rows) {
-    low = std::min({low, row.predicted_median_gflops, row.real_gflops.front()});
-    high = std::max({high, row.predicted_median_gflops, row.real_gflops.back()});
+    low = std::min({low, row.predicted_median, row.real_gflops.front()});
+    high = std::max({high, row.predicted_median, row.real_gflops.back()});
   }
   low *= 0.9;
   high *= 1.07;
@@ -108,11 +108,11 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
   const auto markers = markers_of(rows);
   for (const auto& row : rows) {
     plot.line(
-        {{row.real_gflops.front(), row.predicted_median_gflops}, {row.real_gflops.back(), row.predicted_median_gflops}},
+        {{row.real_gflops.front(), row.predicted_median}, {row.real_gflops.back(), row.predicted_median}},
         "range");
   }
   for (const auto& row : rows) {
-    plot.marker({row.real_median_gflops, row.predicted_median_gflops}, markers.at(grid_of(row.parameters)), "measured",
+    plot.marker({row.real_median, row.predicted_median}, markers.at(grid_of(row.parameters)), "measured",
                 measured_and_predicted(row));
   }
   Figure figure = make_figure(title, plot);
