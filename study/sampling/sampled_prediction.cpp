@@ -18,8 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Simulations = ParallelRuns<HplSimulation>;
-
 /// `--windows K` alone: none are added.
 bool wants_only_these_windows(const PredictionRequest& request) {
   return request.windows.kind == WindowRule::Kind::as_given && request.target_error <= 0;
@@ -88,17 +86,21 @@ class SampledRun {
     std::stable_sort(missing.begin(), missing.end(), [](const PanelWindow& a, const PanelWindow& b) {
       return a.simulated_panels() > b.simulated_panels();
     });
-    Simulations simulations(
-        missing.size(), plan_.request().window_jobs,
-        [&](std::size_t index, const SimulationWatch& watch) { return simulate(missing[index], watch); });
-    for (std::size_t ended = 0; ended < missing.size();) {
-      for (auto& [index, simulation] : simulations.wait()) {
-        samples_[missing[index].counts_from] = {missing[index], std::move(simulation)};
-        ++ended;
-      }
-      if (watch_.while_running) watch_.while_running();
-      if (watch_.on_progress) watch_.on_progress(progress(missing, simulations.fractions()));
-    }
+    simulate_all(missing);
+  }
+
+  void simulate_all(const std::vector<PanelWindow>& windows) {
+    ParallelRuns<HplSimulation>(
+        windows.size(), plan_.request().window_jobs,
+        [&](std::size_t index, const SimulationWatch& watch) { return simulate(windows[index], watch); })
+        .run(
+            [&](std::size_t index, HplSimulation simulation) {
+              samples_[windows[index].counts_from] = {windows[index], std::move(simulation)};
+            },
+            [&](const std::vector<double>& fractions) {
+              if (watch_.while_running) watch_.while_running();
+              if (watch_.on_progress) watch_.on_progress(progress(windows, fractions));
+            });
   }
 
   /// Windows that have ended need not be simulated again.
@@ -111,10 +113,10 @@ class SampledRun {
                                                   folder_.string() + "` goes on with them");
   }
 
-  SimulationProgress progress(const std::vector<PanelWindow>& missing, const std::vector<double>& fractions) const {
+  static SimulationProgress progress(const std::vector<PanelWindow>& windows, const std::vector<double>& fractions) {
     double done = 0, all = 0;
-    for (std::size_t i = 0; i < missing.size(); ++i) {
-      const double panels = missing[i].simulated_panels();
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      const double panels = windows[i].simulated_panels();
       done += fractions[i] * panels;
       all += panels;
     }
@@ -122,18 +124,12 @@ class SampledRun {
   }
 
   /// One of them, for jobs that share the folder.
-  core::Prediction only(int number) const {
+  core::Prediction only(int number) {
     const auto count = static_cast<int>(windows_.windows.size());
     if (number >= count)
       throw core::DomainError("window", number, "0 to " + std::to_string(count - 1) + ", the windows of this run");
-    Simulations simulations(1, 1, [&](std::size_t, const SimulationWatch& watch) {
-      return simulate(windows_.windows[static_cast<std::size_t>(number)], watch);
-    });
-    for (;;) {
-      for (auto& [index, simulation] : simulations.wait()) return std::move(simulation.prediction);
-      if (watch_.while_running) watch_.while_running();
-      if (watch_.on_progress) watch_.on_progress({simulations.fractions().front(), 0});
-    }
+    simulate_all({windows_.windows[static_cast<std::size_t>(number)]});
+    return samples_.begin()->second.simulation.prediction;
   }
 
   std::vector<core::PanelCost> gap_pieces() const {

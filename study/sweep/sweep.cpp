@@ -77,17 +77,12 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
 }
 
 void execute_locally(const SweepExecution& execution, int jobs) {
-  ParallelRuns<SweepOutcome> outcomes(execution.tasks.size(), jobs,
-                                      [&](std::size_t index, const SimulationWatch& watch) {
-                                        return run_task(execution.tasks[index], execution, watch.while_running);
-                                      });
-  for (std::size_t ended = 0; ended < execution.tasks.size();) {
-    for (const auto& [index, outcome] : outcomes.wait()) {
-      execution.ended(outcome);
-      ++ended;
-    }
-    execution.tick();
-  }
+  ParallelRuns<SweepOutcome>(execution.tasks.size(), jobs,
+                             [&](std::size_t index, const SimulationWatch& watch) {
+                               return run_task(execution.tasks[index], execution, watch.while_running);
+                             })
+      .run([&](std::size_t, const SweepOutcome& outcome) { execution.ended(outcome); },
+           [&](const std::vector<double>&) { execution.tick(); });
 }
 
 SweepSummary run_sweep(const SweepRequest& request) {
