@@ -1,10 +1,5 @@
 #include "hplcast/study/sweep_database.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -13,6 +8,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
+#include "study/run/locked_file.hpp"
 #include "study/sqlite/sqlite_file.hpp"
 
 namespace hplcast::study {
@@ -63,29 +59,6 @@ std::string prediction_json(core::Prediction prediction) {
   return text.str();
 }
 
-/// Another file beside the database, for flock(): locks on the database itself are SQLite's.
-class Lock {
- public:
-  explicit Lock(const fs::path& database) {
-    const std::string path = database.string() + ".lock";
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) core::throw_write_error("make", path, errno);
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      ::close(descriptor_);
-      throw core::Error(core::ExitCode::bad_input,
-                        database.string() +
-                            " is being written by another sweep\n  hint: wait for it, or stop it; "
-                            "`hplcast sweep status` shows how far it is");
-    }
-  }
-  ~Lock() { ::close(descriptor_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  int descriptor_ = -1;
-};
-
 template <typename Work>
 auto guarded(const fs::path& path, Work work) {
   const auto hint = [](int) { return "results that were told as done are in it; the same command goes on"; };
@@ -127,7 +100,7 @@ std::set<std::string> ids(const SQLite::Database& database, const char* sql) {
 }  // namespace
 
 struct SweepDatabase::State {
-  std::optional<Lock> lock;
+  std::optional<LockedFile> lock;  ///< another file beside the database: locks on that itself are SQLite's
   std::optional<core::TemporaryFolder> copy;
   std::optional<SQLite::Database> database;
 };
@@ -138,7 +111,10 @@ SweepDatabase::SweepDatabase(const fs::path& path, Access access)
 }
 
 void SweepDatabase::open_for_writing() {
-  state_->lock.emplace(path_);
+  state_->lock.emplace(path_.string() + ".lock", 0,
+                       path_.string() +
+                           " is being written by another sweep\n  hint: wait for it, or stop it; "
+                           "`hplcast sweep status` shows how far it is");
   SQLite::Database& database =
       state_->database.emplace(path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms);
   if (has_no_tables(database)) make_schema(database);
