@@ -28,16 +28,8 @@ std::string moved(std::string message, const fs::path& from, const fs::path& to)
 
 }  // namespace
 
-fs::path beside(const fs::path& database, const char* suffix) {
-  return database.string() + suffix;
-}
-
 std::string work_prefix(const fs::path& database) {
   return database.filename().string() + ".work";
-}
-
-double effort(const SweepRun& run) {
-  return resolve_unchecked(request_of(run)).needs().wall_s;
 }
 
 SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
@@ -49,7 +41,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   request.timeout_s = execution.timeout_s;
   request.programs = execution.programs;
   request.keep = work;
-  const fs::path log = beside(execution.database, ".logs").filename() / name;
+  const fs::path log = execution.database.filename().string() + ".logs/" + name;
   const fs::path logs = fs::absolute(execution.database).parent_path() / log;
   SweepOutcome outcome;
   outcome.task = &task;
@@ -102,20 +94,21 @@ SweepSummary run_sweep(const SweepRequest& request) {
   execution.database = database.path();
   const auto done = database.done();
   const auto failed = database.failed();
-  double all_effort = 0, done_effort = 0;
+  double all_effort_s = 0, done_effort_s = 0;
   for (const SweepRun& run : runs.runs) {
     if (done.count(run.id) > 0) {
       ++summary.found;
     } else if (failed.count(run.id) > 0 && !request.retry_failed) {
       ++summary.found_failed;
     } else {
-      execution.tasks.push_back({&run, &runs.clusters.at(run.model_sha256)});
-      all_effort += effort(run);
+      execution.tasks.push_back(
+          {&run, &runs.clusters.at(run.model_sha256), resolve_unchecked(request_of(run)).needs().wall_s});
+      all_effort_s += execution.tasks.back().effort_s;
     }
   }
   // The longest first: short ones then fill the last minutes of all cores.
   std::stable_sort(execution.tasks.begin(), execution.tasks.end(),
-                   [](const SweepTask& a, const SweepTask& b) { return effort(*a.run) > effort(*b.run); });
+                   [](const SweepTask& a, const SweepTask& b) { return a.effort_s > b.effort_s; });
   execution.ended = [&](const SweepOutcome& outcome) {
     if (outcome.prediction) {
       database.add_result(*outcome.task->run, *outcome.prediction);
@@ -124,11 +117,12 @@ SweepSummary run_sweep(const SweepRequest& request) {
       database.add_failure(outcome.failure);
       ++summary.failed;
     }
-    done_effort += effort(*outcome.task->run);
+    done_effort_s += outcome.task->effort_s;
   };
   execution.tick = [&] {
     if (!request.progress) return;
-    request.progress({summary.made + summary.failed, summary.failed, execution.tasks.size(), done_effort / all_effort});
+    request.progress(
+        {summary.made + summary.failed, summary.failed, execution.tasks.size(), done_effort_s / all_effort_s});
   };
   if (execution.tasks.empty()) return summary;
   const int jobs = request.jobs > 0 ? request.jobs : local_machine().cores;

@@ -2,6 +2,7 @@
 #include <map>
 #include <ostream>
 #include <set>
+#include <tuple>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -13,24 +14,16 @@ namespace {
 
 /// Factors that have no column of their own, in the order in which they come.
 std::vector<std::string> other_factors(const std::vector<SweepResult>& results) {
+  std::set<std::string> own = {"grid", "mode"};
+  for (const core::HplField& field : core::hpl_fields()) own.insert(field.name);
   std::vector<std::string> names;
   for (const SweepResult& result : results) {
-    for (const Setting& setting : result.factors) {
-      const auto& fields = core::hpl_fields();
-      const bool own =
-          setting.factor == "grid" || setting.factor == "mode" ||
-          std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return setting.factor == f.name; });
-      if (!own && std::find(names.begin(), names.end(), setting.factor) == names.end()) names.push_back(setting.factor);
+    for (const auto& [factor, value] : result.factors) {
+      if (own.count(factor) == 0 && std::find(names.begin(), names.end(), factor) == names.end())
+        names.push_back(factor);
     }
   }
   return names;
-}
-
-std::string value_of(const Configuration& factors, const std::string& name) {
-  for (const Setting& setting : factors) {
-    if (setting.factor == name) return setting.value;
-  }
-  return "";
 }
 
 }  // namespace
@@ -70,17 +63,19 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
   std::vector<const SweepResult*> order;
   for (const SweepResult& result : results) order.push_back(&result);
   std::stable_sort(order.begin(), order.end(), [](const SweepResult* a, const SweepResult* b) {
-    const auto& left = a->prediction;
-    const auto& right = b->prediction;
-    if (left.parameters < right.parameters || right.parameters < left.parameters)
-      return left.parameters < right.parameters;
-    if (to_string(a->factors) != to_string(b->factors)) return to_string(a->factors) < to_string(b->factors);
-    return left.seed < right.seed;
+    const auto key = [](const SweepResult& one) {
+      return std::tuple(one.prediction.parameters, to_string(one.factors), one.prediction.seed);
+    };
+    return key(*a) < key(*b);
   });
   for (const SweepResult* result : order) {
     const core::Prediction& p = result->prediction;
     for (const core::HplField& field : core::hpl_fields()) out << field.get(p.parameters) << ',';
-    for (const std::string& name : names) out << core::csv_field(value_of(result->factors, name)) << ',';
+    for (const std::string& name : names) {
+      const auto& all = result->factors;
+      const auto found = std::find_if(all.begin(), all.end(), [&](const Setting& one) { return one.factor == name; });
+      out << (found == all.end() ? "" : core::csv_field(found->value)) << ',';
+    }
     out << p.seed << ',' << p.mode << ',' << core::csv_field(p.cluster) << ',' << p.model_sha256 << ','
         << core::shortest(p.time_s) << ',' << core::shortest(p.error_95_s) << ',' << core::shortest(p.gflops) << ','
         << core::shortest(p.wall_s) << ',' << core::shortest(p.peak_pss_bytes);

@@ -86,7 +86,7 @@ constexpr int attempts = 2;         ///< a killed task is started once more
 constexpr double patience_s = 120;  ///< with a controller that does not answer
 
 fs::path folder_of(const fs::path& database) {
-  return fs::absolute(beside(database, ".slurm"));
+  return fs::absolute(database.string() + ".slurm");
 }
 
 /// Names the jobs of one database: how they are found again after the sweep was killed.
