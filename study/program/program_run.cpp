@@ -76,10 +76,6 @@ std::string how_program_ended(const core::Command& command, const core::CommandR
   return core::how_it_ended(command, result);
 }
 
-bool is_plain(const std::string& text) {
-  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
-}
-
 /// A path that smpirun does not take apart: of the program, or of a link to it in `folder`.
 std::string plain_path(const fs::path& program, const fs::path& folder) {
   const fs::path path = fs::absolute(program);
@@ -147,9 +143,7 @@ core::SimulationResult whole_result_in(const fs::path& folder, const core::Comma
                                 request.program.string() +
                                     " ended without a call of MPI_Init (or was ended by a library), so nothing of it "
                                     "was simulated");
-  if (result->deadlock)
-    throw core::program_failure(command, 0, "the simulated ranks deadlocked at " + core::shortest(result->end_s) + " s",
-                                blocked_text(*result));
+  refuse_deadlock(command, *result);
   if (const std::vector<int>& unfinished = result->program->unfinished; !unfinished.empty())
     throw core::program_failure(command, 0, ranks_text(unfinished) + " ended without MPI_Finalize",
                                 "what was simulated is not a whole run; mpirun calls that a failure, too");
@@ -227,24 +221,6 @@ bool has_rest(const core::ClusterModel& cluster) {
 }
 
 }  // namespace
-
-double ProgramRun::routines_s() const {
-  double sum_s = 0;
-  for (const auto& [name, use] : routines) sum_s += use.time_s;
-  return sum_s;
-}
-
-double ProgramRun::regions_s() const {
-  double sum_s = 0;
-  for (const auto& [name, use] : regions) sum_s += use.time_s;
-  return sum_s;
-}
-
-double ProgramRun::flop() const {
-  double sum = 0;
-  for (const auto& [name, use] : routines) sum += use.flop;
-  return sum;
-}
 
 std::vector<std::string> check(const ProgramRunRequest& request) {
   if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");

@@ -35,11 +35,6 @@ std::string group_of(const std::string& name) {
   return core::begins_with(name, "MPI_") ? "MPI" : "routines";
 }
 
-void add(std::vector<double>& to, const std::vector<double>& values) {
-  if (to.size() < values.size()) to.resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
-}
-
 }  // namespace
 
 void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings) {
@@ -79,11 +74,12 @@ std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases) {
     const std::string name = group_of(phase.name);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const RankPhases& one) { return one.name == name; });
     if (group == groups.end()) group = groups.insert(groups.end(), {name, {}, {}, {}, {}});
-    add(group->elapsed_s, phase.elapsed_s);
-    add(group->kernels_s, phase.kernels_s);
-    add(group->messages_s, phase.messages_s);
-    add(group->waiting_s, phase.waiting_s);
-    add(group->detours_s, phase.detours_s);
+    for (const RankPhaseField& field : rank_phase_fields) {
+      std::vector<double>& sums = (*group).*field.member;
+      const std::vector<double>& times_s = phase.*field.member;
+      sums.resize(std::max(sums.size(), times_s.size()));
+      for (std::size_t i = 0; i < times_s.size(); ++i) sums[i] += times_s[i];
+    }
   }
   return groups;
 }

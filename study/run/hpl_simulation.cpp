@@ -56,10 +56,6 @@ void throw_if_storage(const core::Command& command, const core::ExternalError& f
   fs::remove(probe, ignored);
 }
 
-bool is_plain(const std::string& text) {
-  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
-}
-
 /// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
 /// there. For others whose path has something in it that a shell would take apart, a symbolic link is made there: of
 /// their folder, so that libraries beside them ($ORIGIN) are found, or of files whose own name is such.
@@ -95,7 +91,8 @@ core::SimulationSettings settings_of(const RunPlan& plan) {
 
 core::Command simulation_command(const RunPlan& plan, const fs::path& folder) {
   const PredictionRequest& request = plan.request();
-  const SimulationFiles files = write_simulation_files(request.cluster, plan.ranks(), plan.platform_library(), folder);
+  const SimulationFiles files =
+      write_simulation_files(request.cluster, plan.ranks(), platform_library(request.programs), folder);
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
   core::Command command;
   command.program = smpirun_to_run(request.programs.smpirun);
@@ -131,13 +128,6 @@ core::HplRun read_result(const core::Command& command, const core::HplParameters
   throw core::program_failure(command, 0,
                               runs.empty() ? "it printed no result line (`W...`)"
                                            : "its result is not one run of " + core::to_string(parameters));
-}
-
-/// SimGrid ends as if nothing were wrong when no rank can go on.
-void refuse_deadlock(const core::Command& command, const core::SimulationResult& result) {
-  if (result.deadlock)
-    throw core::program_failure(command, 0, "the simulated ranks deadlocked at " + core::shortest(result.end_s) + " s",
-                                blocked_text(result));
 }
 
 void require_result(const core::Command& command, const std::optional<core::SimulationResult>& result,

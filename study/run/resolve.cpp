@@ -111,18 +111,6 @@ MemorySettings RunPlan::memory() const {
   return MemorySettings::make(needs_, local_machine().max_map_count);
 }
 
-std::filesystem::path RunPlan::platform_library() const {
-  return study::platform_library(request_->programs);
-}
-
-RunPlan resolve(PredictionRequest request) {
-  RunPlan::check_fits_cluster(request);
-  RunPlan plan(std::move(request));
-  plan.check_can_be_simulated();
-  plan.warnings_ = plan.doubts();
-  return plan;
-}
-
 RunPlan resolve_unchecked(PredictionRequest request) {
   return RunPlan(std::move(request));
 }

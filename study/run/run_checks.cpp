@@ -97,18 +97,20 @@ void check_machine(const RunPlan& plan) {
   throw core::Error(core::ExitCode::bad_input, message);
 }
 
+void require_platform_library(const PredictionRequest& request, const std::string& what) {
+  if (platform_library(request.programs).empty())
+    throw core::UsageError(
+        what +
+        " needs libhplcast-platform.so; expected in ../lib beside hplcast, or where " HPLCAST_VARIABLE_PLATFORM_LIBRARY
+        " says");
+}
+
 void check_mode(const PredictionRequest& request) {
   if (request.mode != SimulationMode::fast) return;
-  if (observes_messages(request.observation)) {
+  if (observes_messages(request.observation))
     throw core::UsageError(
-        "the fast mode has no messages inside panel factorisations that a trace could show; "
-        "use --mode exact");
-  }
-  if (platform_library(request.programs).empty()) {
-    throw core::UsageError(
-        "the fast mode needs libhplcast-platform.so; expected in ../lib beside hplcast, or "
-        "where " HPLCAST_VARIABLE_PLATFORM_LIBRARY " says");
-  }
+        "the fast mode has no messages inside panel factorisations that a trace could show; use --mode exact");
+  require_platform_library(request, "the fast mode");
 }
 
 /// What messages that go through SMPI itself lose in this run.
@@ -134,9 +136,8 @@ void check_windows(const RunPlan& plan) {
   if (sampled && is_observed(request.observation) && !request.only_window)
     throw core::UsageError(
         "a sampled prediction has no trace, power trace, log or phases per rank of the whole run: use --windows off, "
-        "or "
-        "--only-window I --keep DIR for those of one window");
-  if (sampled && plan.platform_library().empty())
+        "or --only-window I --keep DIR for those of one window");
+  if (sampled && platform_library(request.programs).empty())
     throw core::UsageError("a sampled prediction needs libhplcast-platform.so: use --windows off");
 }
 
@@ -152,11 +153,7 @@ void check_energy(const PredictionRequest& request) {
                             "take a longer --bin");
   if (!request.observation.paje.empty())
     throw core::UsageError("--energy beside --paje: with SMPI's own messages nobody knows when ranks wait");
-  if (platform_library(request.programs).empty()) {
-    throw core::UsageError(
-        "--energy needs libhplcast-platform.so; expected in ../lib beside hplcast, or where HPLCAST_PLATFORM_LIBRARY "
-        "says");
-  }
+  require_platform_library(request, "--energy");
 }
 
 /// platform.xml lets flows share links by their factors, which no machine does.
@@ -197,9 +194,24 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
   return warnings;
 }
 
+std::vector<std::string> doubts(const PredictionRequest& request) {
+  std::vector<std::string> found = network_warnings(request);
+  if (request.observation.energy)
+    for (std::string& warning : power_warnings(request.cluster)) found.push_back(std::move(warning));
+  if (!request.observation.paje.empty()) {
+    for (const std::string& loss : lost_by_sharing(request))
+      found.push_back("with --paje messages go through SMPI, which shares links in another way: " + loss);
+  }
+  if (platform_library(request.programs).empty()) {
+    for (const std::string& loss : platforms::platform_xml_losses(request.cluster))
+      found.push_back("without libhplcast-platform.so the simulation loses a part of cluster.json: " + loss);
+  }
+  return found;
+}
+
 }  // namespace
 
-void RunPlan::check_fits_cluster(const PredictionRequest& request) {
+RunPlan resolve(PredictionRequest request) {
   request.parameters.validate();
   if (request.parameters.N < 1) throw core::DomainError("N", std::to_string(request.parameters.N), "at least 1");
   const int ranks = request.parameters.P * request.parameters.Q;
@@ -207,29 +219,14 @@ void RunPlan::check_fits_cluster(const PredictionRequest& request) {
   check_remote_costs(request);
   check_panel(request.parameters);
   check_memory(request, ranks);
-}
-
-void RunPlan::check_can_be_simulated() const {
-  check_machine(*this);
-  check_mode(request());
-  check_windows(*this);
-  check_energy(request());
-  check_platform(request());
-}
-
-std::vector<std::string> RunPlan::doubts() const {
-  std::vector<std::string> found = network_warnings(request());
-  if (request().observation.energy)
-    for (std::string& warning : power_warnings(cluster())) found.push_back(std::move(warning));
-  if (!request().observation.paje.empty()) {
-    for (const std::string& loss : lost_by_sharing(request()))
-      found.push_back("with --paje messages go through SMPI, which shares links in another way: " + loss);
-  }
-  if (platform_library().empty()) {
-    for (const std::string& loss : platforms::platform_xml_losses(cluster()))
-      found.push_back("without libhplcast-platform.so the simulation loses a part of cluster.json: " + loss);
-  }
-  return found;
+  RunPlan plan = resolve_unchecked(std::move(request));
+  check_machine(plan);
+  check_mode(plan.request());
+  check_windows(plan);
+  check_energy(plan.request());
+  check_platform(plan.request());
+  plan.warnings_ = doubts(plan.request());
+  return plan;
 }
 
 }  // namespace hplcast::study
