@@ -20,22 +20,20 @@ double gflop_per_s(const std::string& text) {
 }
 
 double time_s(const QuickMachine& machine, const QuickAssumptions& assumed, const core::HplParameters& parameters) {
-  return closed_form_s(quick_cluster(machine, assumed), parameters, {assumed.waiting, assumed.overlap});
+  return closed_form_s(quick_cluster(machine, assumed), parameters, assumed);
 }
 
 std::vector<QuickInfluence> influences_of(const QuickMachine& machine, const core::HplParameters& parameters,
                                           double expected_s) {
-  const QuickAssumptions middle = expected_assumptions(), worst = pessimistic_assumptions(),
-                         best = optimistic_assumptions();
   std::vector<QuickInfluence> all;
   for (const QuickAssumption& one : quick_assumptions()) {
-    const auto change = [&](const QuickAssumptions& end) {
-      QuickAssumptions changed = middle;
-      changed.*one.value = end.*one.value;
+    const auto change = [&](double value) {
+      QuickAssumptions changed = all_assumptions(&QuickAssumption::expected);
+      changed.*one.value = value;
       return expected_s / time_s(machine, changed, parameters) - 1;
     };
-    const auto value = [&](const QuickAssumptions& of) { return of.*one.value / one.unit; };
-    all.push_back({one.text, value(worst), value(middle), value(best), change(worst), change(best)});
+    all.push_back({one.text, one.worst / one.unit, one.expected / one.unit, one.best / one.unit, change(one.worst),
+                   change(one.best)});
   }
   std::stable_sort(all.begin(), all.end(), [](const QuickInfluence& a, const QuickInfluence& b) {
     return a.best_change - a.worst_change > b.best_change - b.worst_change;
@@ -50,8 +48,9 @@ QuickResult quick(const QuickRequest& request) {
   machine.flop_per_s_per_core = 1e9 * gflop_per_s(request.gflops_per_core);
   if (!(request.memory_fraction > 0 && request.memory_fraction <= 1))
     throw core::DomainError("memory fraction", request.memory_fraction, "a number in (0, 1]");
+  const QuickAssumptions expected = all_assumptions(&QuickAssumption::expected);
   QuickResult result;
-  result.cluster = quick_cluster(machine, expected_assumptions());
+  result.cluster = quick_cluster(machine, expected);
   const int ranks = result.cluster.hosts.total_cores();
   core::HplParameters& p = result.parameters;
   p.NB = request.NB;
@@ -60,14 +59,14 @@ QuickResult quick(const QuickRequest& request) {
   p.validate();
   const auto N = static_cast<double>(p.N);
   result.memory_share = core::hpl_matrix_bytes(N) / (machine.memory_bytes * machine.nodes);
-  result.time_s = time_s(machine, expected_assumptions(), p);
+  result.time_s = time_s(machine, expected, p);
   result.peak_gflops = machine.flop_per_s_per_core * ranks / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
-  const auto with_error = [&](const QuickAssumptions& assumed, double factor) {
-    return dgemm_s + factor * std::max(0.0, time_s(machine, assumed, p) - dgemm_s);
+  const auto with_error = [&](double QuickAssumption::*at, double factor) {
+    return dgemm_s + factor * std::max(0.0, time_s(machine, all_assumptions(at), p) - dgemm_s);
   };
-  result.low_time_s = with_error(optimistic_assumptions(), 1 - closed_form_error);
-  result.high_time_s = with_error(pessimistic_assumptions(), 1 + closed_form_error);
+  result.low_time_s = with_error(&QuickAssumption::best, 1 - closed_form_error);
+  result.high_time_s = with_error(&QuickAssumption::worst, 1 + closed_form_error);
   const auto gflops = [&](double s) { return core::hpl_flop(N) / s / 1e9; };
   result.gflops = gflops(result.time_s);
   result.low_gflops = gflops(result.high_time_s);

@@ -129,27 +129,23 @@ void check(const QuickMachine& machine) {
 }  // namespace
 
 const std::vector<QuickAssumption>& quick_assumptions() {
+  using A = QuickAssumptions;  // text, place, unit: worst, expected, best
   static const std::vector<QuickAssumption> all = {
-      {"waiting for the slowest CPU, factor", &QuickAssumptions::waiting},
-      {"time of the other kernels, over a CPU of 2017", &QuickAssumptions::other_kernels},
-      {"rate of dtrsm, over dgemm", &QuickAssumptions::dtrsm},
-      {"part of the bandwidth that messages get", &QuickAssumptions::link_share},
-      {"bandwidth of one core to another node [GB/s]", &QuickAssumptions::flow_bytes_per_s, 1e9},
-      {"bandwidth of a message inside a node [GB/s]", &QuickAssumptions::local_bytes_per_s, 1e9},
-      {"time of a call that sends or receives [us]", &QuickAssumptions::call_s, 1e-6},
-      {"part of panel and broadcast hidden by look-ahead", &QuickAssumptions::overlap}};
+      {"waiting for the slowest CPU, factor", &A::waiting, 1, 1.12, 1.03, 1},
+      {"time of the other kernels, over a CPU of 2017", &A::other_kernels, 1, 2, 1, 0.5},
+      {"rate of dtrsm, over dgemm", &A::dtrsm, 1, 0.5, 0.65, 0.9},
+      {"part of the bandwidth that messages get", &A::link_share, 1, 0.75, 0.9, 0.97},
+      {"bandwidth of one core to another node [GB/s]", &A::flow_bytes_per_s, 1e9, 6e9, 10e9, 12e9},
+      {"bandwidth of a message inside a node [GB/s]", &A::local_bytes_per_s, 1e9, 4e9, 8e9, 15e9},
+      {"time of a call that sends or receives [us]", &A::call_s, 1e-6, 1e-6, 5e-7, 2.5e-7},
+      {"part of panel and broadcast hidden by look-ahead", &A::overlap, 1, 0.4, 0.8, 1}};
   return all;
 }
 
-//                                        waiting  others  dtrsm  link  flow  local  call  overlap
-QuickAssumptions expected_assumptions() {
-  return {1.03, 1, 0.65, 0.9, 10e9, 8e9, 5e-7, 0.8};
-}
-QuickAssumptions pessimistic_assumptions() {
-  return {1.12, 2, 0.5, 0.75, 6e9, 4e9, 1e-6, 0.4};
-}
-QuickAssumptions optimistic_assumptions() {
-  return {1, 0.5, 0.9, 0.97, 12e9, 15e9, 2.5e-7, 1};
+QuickAssumptions all_assumptions(double QuickAssumption::*at) {
+  QuickAssumptions all{};
+  for (const QuickAssumption& one : quick_assumptions()) all.*one.value = one.*at;
+  return all;
 }
 
 core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions) {
