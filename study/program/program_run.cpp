@@ -1,7 +1,5 @@
 #include "hplcast/study/program_run.hpp"
 
-#include <array>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <regex>

@@ -1,7 +1,6 @@
 #include "hplcast/study/quick.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "hplcast/core/csv.hpp"

@@ -4,11 +4,9 @@
 
 #include <signal.h>
 #include <algorithm>
-#include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/study/installed_programs.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/run/parallel_runs.hpp"
 #include "study/sweep/sweep_executor.hpp"
