@@ -22,7 +22,7 @@
 //   not smooth or the target error was missed (sampling/sampled_prediction.cpp).
 //
 // resolve() decides in this order (run/resolve.cpp): the mode if all panels were simulated; whether windows are worth
-// it, and which; the mode in them; what they need. It refuses what cannot be run, and warns (run/run_checks.cpp).
+// it, and which; the mode in them; what they need. It refuses what cannot be run, and warns.
 
 namespace hplcast::study {
 
