@@ -209,10 +209,7 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
     if (!request.observation.power_trace.empty())
       write_power_csv(request.observation.power_trace, result.energy->trace);
   }
-  if (result.panels) {
-    simulation.panel_marks_s = std::move(result.panels->marks_s);
-    simulation.counts_at_panels = std::move(result.panels->counts);
-  }
+  if (result.panels) simulation.panels = *std::move(result.panels);
   return simulation;
 }
 

@@ -28,7 +28,6 @@ SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ra
                                        const std::filesystem::path& platform_library,
                                        const std::filesystem::path& folder);
 
-using core::CountsAtPanels;
 using core::RankPhases;
 
 /// What the file tells that the simulated program in `folder` has left; nothing if there is none.

@@ -30,7 +30,7 @@ struct Sample {
 
   /// From the begin of panel `from` to that of `to`, or to the end of the run if `ends`.
   double time_s(int from, int to, bool ends) const {
-    const std::vector<double>& marks = simulation.panel_marks_s;
+    const std::vector<double>& marks = simulation.panels.marks_s;
     const double start_s = marks.front();
     const auto begin_s = [&](int panel) {
       return marks.at(static_cast<std::size_t>(panel - window.first + 1)) - start_s;
@@ -65,16 +65,15 @@ class SampledRun {
     const RunPlan plan = plan_.of_window(window);
     const fs::path folder =
         folder_ / ("panels-" + std::to_string(window.first) + "-" + std::to_string(window.simulated_to - 1));
-    const WindowResult result(plan, folder);
     // Its trace is wanted, not its time, which messages of SMPI (--paje) may change.
     const bool observed = is_observed(plan.request().observation);
     if (!observed)
-      if (auto known = result.read()) return *std::move(known);
+      if (auto known = read_window(plan, folder)) return *std::move(known);
     std::error_code error;
     fs::create_directories(folder, error);
     for (const char* stale : {"statistics.json", "progress"}) fs::remove(folder / stale, error);
     HplSimulation simulation = simulate_hpl(plan, folder, watch);
-    if (!observed) result.write(simulation);
+    if (!observed) write_window(plan, folder, simulation);
     return simulation;
   }
 

@@ -35,8 +35,8 @@ std::string name_of(const RunPlan& plan) {
   return core::sha256_hex(name.str());
 }
 
-/// Hands every count of a prediction to `visit(name, count)`, which may change it: the name is that in CountsAtPanels,
-/// the count a sum over the ranks. Sums of times are then at least 0.
+/// Hands every count of a prediction to `visit(name, count)`, which may change it: the name is that in
+/// core::CountsAtPanels, the count a sum over the ranks. Sums of times are then at least 0.
 template <typename Visit>
 void visit_counts(core::Prediction& prediction, const Visit& visit) {
   const auto visit_fields = [&](const std::string& kind, auto& counts) {
@@ -122,7 +122,7 @@ class Integral {
 
   /// Until the panel begins; 0 for a name that the window does not have.
   double counted(const std::string& name, std::size_t window, int panel) const {
-    const CountsAtPanels& counts = simulations_[window].counts_at_panels;
+    const core::CountsAtPanels& counts = simulations_[window].panels.counts;
     const auto found = counts.find(name);
     if (found == counts.end()) return 0;
     return found->second.at(static_cast<std::size_t>(panel - plan_.windows[window].first + 1));
@@ -221,33 +221,31 @@ void take_names(const std::vector<HplSimulation>& simulations, core::Prediction&
 
 }  // namespace
 
-WindowResult::WindowResult(const RunPlan& plan, const std::filesystem::path& folder)
-    : path_(folder / file_name), request_(name_of(plan)) {}
-
-std::optional<HplSimulation> WindowResult::read() const {
+std::optional<HplSimulation> read_window(const RunPlan& plan, const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / file_name;
   std::error_code error;
-  if (!std::filesystem::exists(path_, error)) return std::nullopt;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
   Json json;
-  core::read_file(path_, [&](std::istream& in, const std::string& name) {
+  core::read_file(path, [&](std::istream& in, const std::string& name) {
     json = core::parse_json<Json>(core::read_json_text(in, name));
   });
-  if (json.value("request", "") != request_) return std::nullopt;
+  if (json.value("request", "") != name_of(plan)) return std::nullopt;
   HplSimulation simulation;
   std::istringstream prediction(core::json_text(json.at("prediction")));
-  simulation.prediction = core::read_prediction(prediction, path_.string());
-  simulation.panel_marks_s = json.at("panel_marks_s").get<std::vector<double>>();
-  simulation.counts_at_panels = json.at("counts_at_panels").get<CountsAtPanels>();
+  simulation.prediction = core::read_prediction(prediction, path.string());
+  json.at("panel_marks_s").get_to(simulation.panels.marks_s);
+  json.at("counts_at_panels").get_to(simulation.panels.counts);
   return simulation;
 }
 
-void WindowResult::write(const HplSimulation& simulation) const {
+void write_window(const RunPlan& plan, const std::filesystem::path& folder, const HplSimulation& simulation) {
   std::ostringstream prediction;
   core::write_prediction(prediction, simulation.prediction);
-  const Json json = {{"request", request_},
+  const Json json = {{"request", name_of(plan)},
                      {"prediction", core::parse_json<Json>(prediction.str())},
-                     {"panel_marks_s", simulation.panel_marks_s},
-                     {"counts_at_panels", simulation.counts_at_panels}};
-  core::write_file(path_, [&](std::ostream& out) { out << core::json_text(json, 1) << '\n'; });
+                     {"panel_marks_s", simulation.panels.marks_s},
+                     {"counts_at_panels", simulation.panels.counts}};
+  core::write_file(folder / file_name, [&](std::ostream& out) { out << core::json_text(json, 1) << '\n'; });
 }
 
 void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,
