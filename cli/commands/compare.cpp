@@ -78,7 +78,7 @@ void write_program_table(std::ostream& out, const study::ProgramComparison& comp
   TextTable table({"configuration", "runs", "real [s]", "spread", "predicted [s]", "error of the time"});
   for (const study::ComparedProgram& row : comparison.rows)
     table.add({row.configuration.empty() ? "all" : row.configuration, std::to_string(row.real_s.size()),
-               significant(row.real_median_s), percent(row.real_spread), significant(row.predicted_median_s),
+               significant(row.real_median), percent(row.real_spread), significant(row.predicted_median),
                signed_percent(row.error)});
   table.write(out);
   out << "\n|error|: median " << percent(comparison.summary.median_abs_error) << ", worst "
@@ -211,9 +211,9 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
     const auto interval = row.error_interval;
     std::vector<std::string> cells = {
         std::to_string(row.real_gflops.size()),
-        significant(row.real_median_gflops),
+        significant(row.real_median),
         percent(row.real_spread),
-        significant(row.predicted_median_gflops),
+        significant(row.predicted_median),
         signed_percent(row.error),
         interval ? signed_percent(interval->lower) + " to " + signed_percent(interval->upper) : ""};
     if (sampled) cells.push_back(row.sampling_error_95 ? percent(*row.sampling_error_95) : "all panels");

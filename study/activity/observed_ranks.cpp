@@ -1,6 +1,9 @@
 #include "study/activity/observed_ranks.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -42,38 +45,48 @@ void check_rank(const RankActivity& one, int rank, const RankActivity& first, co
            grid(parameters.N, parameters.NB, parameters.P, parameters.Q));
 }
 
-/// The times of one rank in one phase, in the order of RankPhases.
-struct PhaseSplit {
-  double kernels_s = 0, messages_s = 0, waiting_s = 0;
+/// When both sides came, by the clock of rank 0.
+struct BothSides {
+  double sent_s = std::numeric_limits<double>::quiet_NaN();
+  double wanted_s = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Probes that found nothing are waiting; of calls that block, the same share as of those whose other side is known.
-PhaseSplit split(const PhaseSums& sums, const KnownTime& known) {
-  PhaseSplit result;
-  double blocking_s = 0;
-  for (const CallSum& kernel : sums.kernels) result.kernels_s += kernel.time_s;
+using Messages = std::unordered_map<MessageKey, BothSides, MessageHash>;
+
+Messages both_sides(const std::vector<RankActivity>& ranks, const std::vector<HostClock>& clocks) {
+  Messages messages;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (const ActivityEvent& event : ranks[i].events) {
+      if (!is_known(event) || is(event.name, "wait") || is(event.name, "iprobe")) continue;
+      BothSides& sides = messages[key_of(ranks[i].rank, event)];
+      (event.sends ? sides.sent_s : sides.wanted_s) = clocks[i].at_rank_0_s(ranks[i].begin_s + event.begin_s);
+    }
+  }
+  return messages;
+}
+
+/// Adds what a rank did in a phase. Probes that found nothing are waiting; of calls that block, the same share as of
+/// those whose other side is known.
+void add_rank(RankPhases& to, const PhaseSums& sums, const KnownTime& known) {
+  double kernels_s = 0, messages_s = 0, blocking_s = 0, waiting_s = sums.empty_probes.time_s;
+  for (const CallSum& kernel : sums.kernels) kernels_s += kernel.time_s;
   for (std::size_t i = 0; i < sums.messages.size(); ++i) {
-    result.messages_s += sums.messages[i].time_s;
+    messages_s += sums.messages[i].time_s;
     if (may_wait(static_cast<std::uint8_t>(i))) blocking_s += sums.messages[i].time_s;
   }
-  result.waiting_s = sums.empty_probes.time_s;
-  if (known.calls_s > 0) result.waiting_s += blocking_s * known.waited_s / known.calls_s;
-  result.messages_s -= result.waiting_s;
-  return result;
+  if (known.calls_s > 0) waiting_s += blocking_s * known.waited_s / known.calls_s;
+  to.elapsed_s.push_back(sums.elapsed_s);
+  to.kernels_s.push_back(kernels_s);
+  to.messages_s.push_back(messages_s - waiting_s);
+  to.waiting_s.push_back(waiting_s);
 }
 
 std::vector<RankPhases> phases_of(const Ranks& ranks, const MessageWaits& waits) {
-  std::vector<RankPhases> phases;
-  for (std::size_t phase = 0; phase < core::phase_names.size(); ++phase) {
-    RankPhases& one = phases.emplace_back();
-    one.name = core::phase_names[phase];
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const PhaseSplit times = split(ranks[i].phases[phase], waits.known[i][phase]);
-      one.elapsed_s.push_back(ranks[i].phases[phase].elapsed_s);
-      one.kernels_s.push_back(times.kernels_s);
-      one.messages_s.push_back(times.messages_s);
-      one.waiting_s.push_back(times.waiting_s);
-    }
+  std::vector<RankPhases> phases(core::phase_names.size());
+  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
+    phases[phase].name = core::phase_names[phase];
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      add_rank(phases[phase], ranks[i].phases[phase], waits.known[i][phase]);
   }
   return phases;
 }
@@ -101,6 +114,64 @@ std::vector<RankActivity> read_ranks(const fs::path& folder, const core::HplPara
     check_rank(ranks.back(), rank, ranks.front(), parameters, path);
   }
   return ranks;
+}
+
+bool may_wait(std::uint8_t operation) {
+  return is(operation, "send") || is(operation, "ssend") || is(operation, "recv") || is(operation, "wait");
+}
+
+std::vector<HostClock> clocks_of(const std::vector<RankActivity>& ranks) {
+  std::unordered_map<int, std::vector<ClockComparison>> comparisons;
+  for (const ClockComparison& one : ranks.front().clocks) comparisons[one.rank].push_back(one);
+  std::vector<HostClock> clocks;
+  for (const RankActivity& rank : ranks) {
+    const auto found = comparisons.find(rank.first_rank_of_host);
+    if (rank.first_rank_of_host == 0) {
+      clocks.emplace_back();
+    } else if (found != comparisons.end()) {
+      clocks.emplace_back(found->second);
+    } else {
+      throw core::Error(core::ExitCode::bad_input, "rank 0 did not compare its clock with that of rank " +
+                                                       std::to_string(rank.first_rank_of_host) + " on host " +
+                                                       rank.host +
+                                                       "; expected one comparison "
+                                                       "before and one after the run\n  hint: repeat the run");
+    }
+  }
+  return clocks;
+}
+
+MessageWaits message_waits(const std::vector<RankActivity>& ranks, const std::vector<HostClock>& clocks) {
+  const Messages messages = both_sides(ranks, clocks);
+  constexpr double rounding_s = 2e-9;  // times in files have 9 decimals
+  double clock_error_s = rounding_s;   // of both sides
+  for (const HostClock& clock : clocks) clock_error_s = std::max(clock_error_s, 2 * clock.error_s() + rounding_s);
+  MessageWaits result;
+  result.known.resize(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    std::vector<double>& waited = result.waited_s.emplace_back(ranks[i].events.size(), 0.0);
+    for (std::size_t j = 0; j < waited.size(); ++j) {
+      const ActivityEvent& event = ranks[i].events[j];
+      if (!is_known(event) || !may_wait(event.name)) continue;
+      const auto found = messages.find(key_of(ranks[i].rank, event));
+      const double begin_s = clocks[i].at_rank_0_s(ranks[i].begin_s + event.begin_s);
+      const double end_s = clocks[i].at_rank_0_s(ranks[i].begin_s + event.end_s);
+      const double other_s = found == messages.end() ? std::numeric_limits<double>::quiet_NaN()
+                             : event.sends           ? found->second.wanted_s
+                                                     : found->second.sent_s;
+      if (std::isnan(other_s)) continue;
+      // A sender may be done before the receiver comes; a receiver never is before the sender comes.
+      if (!event.sends && other_s > end_s + clock_error_s) {
+        ++result.too_early;
+        result.most_early_s = std::max(result.most_early_s, other_s - end_s);
+      }
+      if (other_s > begin_s && (other_s <= end_s || !event.sends)) waited[j] = std::min(other_s, end_s) - begin_s;
+      KnownTime& known = result.known[i][event.phase];
+      known.calls_s += event.end_s - event.begin_s;
+      known.waited_s += waited[j];
+    }
+  }
+  return result;
 }
 
 ObservedRanks observed_ranks(std::vector<RankActivity> ranks) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <istream>
 #include <string_view>
+#include <type_traits>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -93,20 +94,10 @@ class Fields {
     rest_ = over_ ? std::string_view() : rest_.substr(comma + 1);
     return field;
   }
-  double number() {
-    const std::string_view field = text();
-    double value = 0;
-    if (!core::parse_double(field, value)) fail("found `" + std::string(field) + "`; expected a number");
-    return value;
-  }
-  template <typename Integer>
-  Integer integer() {
-    const std::string_view field = text();
-    Integer value = 0;
-    const auto read = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (read.ec != std::errc() || read.ptr != field.data() + field.size())
-      fail("found `" + std::string(field) + "`; expected a whole number");
-    return value;
+  /// The next ones: texts, numbers, whole numbers.
+  template <typename... Values>
+  void read(Values&... values) {
+    (read_one(values), ...);
   }
   /// The place of a name in a list of names.
   template <typename Names>
@@ -117,133 +108,110 @@ class Fields {
     return static_cast<std::uint8_t>(found - names.begin());
   }
   std::uint8_t phase() { return name(core::phase_names, "a phase"); }
+  std::uint8_t kernel() { return name(core::kernel_names, "a kernel"); }
+  std::uint8_t operation() { return name(core::mpi_names, "an MPI operation"); }
   void end() const {
     if (!over_) fail("more fields than expected: `" + std::string(rest_) + "`");
   }
 
  private:
+  template <typename Value>
+  void read_one(Value& value) {
+    const std::string_view field = text();
+    if constexpr (std::is_same_v<Value, std::string>) {
+      value = field;
+    } else if constexpr (std::is_same_v<Value, double>) {
+      if (!core::parse_double(field, value)) fail("found `" + std::string(field) + "`; expected a number");
+    } else {
+      const auto read = std::from_chars(field.data(), field.data() + field.size(), value);
+      if (read.ec != std::errc() || read.ptr != field.data() + field.size())
+        fail("found `" + std::string(field) + "`; expected a whole number");
+    }
+  }
+  void read_one(CallSum& sum) { read(sum.calls, sum.time_s, sum.amount); }
+
   const std::string& file_;
   std::size_t line_;
   std::string_view rest_;
   bool over_ = false;
 };
 
-CallSum sum_from(Fields& fields) {
-  CallSum sum;
-  sum.calls = fields.integer<std::uint64_t>();
-  sum.time_s = fields.number();
-  sum.amount = fields.number();
-  return sum;
-}
-
 KernelCalls kernel_calls_from(Fields& fields) {
   KernelCalls calls;
-  calls.kernel = static_cast<core::KernelId>(fields.name(core::kernel_names, "a kernel"));
-  calls.size_class = fields.integer<int>();
+  calls.kernel = static_cast<core::KernelId>(fields.kernel());
+  fields.read(calls.size_class);
   if (calls.size_class < 0 || calls.size_class >= HPLCAST_SHAPE_CLASS_COUNT)
     fields.fail("found class " + std::to_string(calls.size_class) + "; expected 0 to " +
                 std::to_string(HPLCAST_SHAPE_CLASS_COUNT - 1));
-  calls.calls = fields.integer<std::uint64_t>();
-  calls.time_s = fields.number();
-  for (double& sum : calls.sums) sum = fields.number();
+  fields.read(calls.calls, calls.time_s);
+  for (double& sum : calls.sums) fields.read(sum);
   return calls;
 }
 
 KernelSample kernel_sample_from(Fields& fields) {
-  KernelSample sample;
-  sample.kernel = static_cast<core::KernelId>(fields.name(core::kernel_names, "a kernel"));
-  sample.time_s = fields.number();
-  for (double core::KernelShape::*size : {&core::KernelShape::m, &core::KernelShape::n, &core::KernelShape::k})
-    sample.shape.*size = fields.integer<int>();
-  return sample;
+  const auto kernel = static_cast<core::KernelId>(fields.kernel());
+  double time_s = 0;
+  int m = 0, n = 0, k = 0;
+  fields.read(time_s, m, n, k);
+  return {kernel, time_s, {static_cast<double>(m), static_cast<double>(n), static_cast<double>(k)}};
 }
 
 ActivityEvent event_from(Fields& fields, char kind) {
   ActivityEvent event;
-  event.begin_s = fields.number();
-  event.end_s = fields.number();
-  event.panel = fields.integer<int>();
+  fields.read(event.begin_s, event.end_s, event.panel);
   if (event.end_s < event.begin_s) fields.fail("an event that ends before it begins");
   if (kind == 'P') {
-    event.kind = ActivityEvent::Kind::phase;
     event.name = fields.phase();
   } else if (kind == 'K') {
     event.kind = ActivityEvent::Kind::kernel;
-    event.name = fields.name(core::kernel_names, "a kernel");
-    event.m = fields.integer<int>();
-    event.n = fields.integer<int>();
-    event.k = fields.integer<int>();
+    event.name = fields.kernel();
+    fields.read(event.m, event.n, event.k);
   } else {
     event.kind = ActivityEvent::Kind::message;
-    event.name = fields.name(core::mpi_names, "an MPI operation");
+    event.name = fields.operation();
     event.phase = fields.phase();
-    event.peer = fields.integer<int>();
-    event.tag = fields.integer<int>();
-    event.bytes = fields.number();
+    fields.read(event.peer, event.tag, event.bytes);
     event.sends = fields.text() == "out";
-    event.number = fields.integer<std::uint32_t>();
+    fields.read(event.number);
   }
   return event;
 }
 
-/// A line with a sum of a phase, or of something in it. @returns false if it is none.
-bool read_sum(RankActivity& rank, std::string_view kind, Fields& fields) {
-  if (kind == "phase") {
-    const std::uint8_t phase = fields.phase();
-    rank.phases[phase].elapsed_s = fields.number();
+/// A line that is no event, by its kind.
+void read_line(RankActivity& rank, std::string_view kind, Fields& fields) {
+  if (kind == "run") {
+    fields.read(rank.run);
+  } else if (kind == "rank") {
+    fields.read(rank.rank, rank.ranks);
+  } else if (kind == "host") {
+    fields.read(rank.host, rank.first_rank_of_host);
+  } else if (kind == "cpu") {
+    fields.read(rank.cpu, rank.core);
+  } else if (kind == "timed") {
+    fields.read(rank.runs, rank.begin_s, rank.end_s);
+  } else if (kind == "hpl") {
+    fields.read(rank.n, rank.nb, rank.p, rank.q);
+  } else if (kind == "clock") {
+    ClockComparison& one = rank.clocks.emplace_back();
+    fields.read(one.rank, one.time_s, one.offset_s, one.error_s);
+  } else if (kind == "overhead") {
+    fields.read(rank.overhead_s);
+  } else if (kind == "phase") {
+    fields.read(rank.phases[fields.phase()].elapsed_s);
   } else if (kind == "kernel") {
     PhaseSums& phase = rank.phases[fields.phase()];
-    const std::uint8_t kernel = fields.name(core::kernel_names, "a kernel");
-    phase.kernels[kernel] = sum_from(fields);
+    fields.read(phase.kernels[fields.kernel()]);
   } else if (kind == "calls") {
     rank.kernel_calls.push_back(kernel_calls_from(fields));
   } else if (kind == "sample") {
     rank.kernel_samples.push_back(kernel_sample_from(fields));
   } else if (kind == "mpi" || kind == "empty") {
     PhaseSums& phase = rank.phases[fields.phase()];
-    const std::uint8_t operation = fields.name(core::mpi_names, "an MPI operation");
-    (kind == "mpi" ? phase.messages[operation] : phase.empty_probes) = sum_from(fields);
+    CallSum& sum = phase.messages[fields.operation()];
+    fields.read(kind == "mpi" ? sum : phase.empty_probes);
   } else {
-    return false;
+    fields.fail("found `" + std::string(kind) + "`; expected a kind of line of version 2");
   }
-  return true;
-}
-
-/// A line about the run. @returns false if it is none.
-bool read_header(RankActivity& rank, std::string_view kind, Fields& fields) {
-  if (kind == "run") {
-    rank.run = fields.text();
-  } else if (kind == "rank") {
-    rank.rank = fields.integer<int>();
-    rank.ranks = fields.integer<int>();
-  } else if (kind == "host") {
-    rank.host = fields.text();
-    rank.first_rank_of_host = fields.integer<int>();
-  } else if (kind == "cpu") {
-    rank.cpu = fields.integer<int>();
-    rank.core = fields.integer<int>();
-  } else if (kind == "timed") {
-    rank.runs = fields.integer<int>();
-    rank.begin_s = fields.number();
-    rank.end_s = fields.number();
-  } else if (kind == "hpl") {
-    rank.n = fields.integer<long long>();
-    rank.nb = fields.integer<int>();
-    rank.p = fields.integer<int>();
-    rank.q = fields.integer<int>();
-  } else if (kind == "clock") {
-    ClockComparison one;
-    one.rank = fields.integer<int>();
-    one.time_s = fields.number();
-    one.offset_s = fields.number();
-    one.error_s = fields.number();
-    rank.clocks.push_back(one);
-  } else if (kind == "overhead") {
-    rank.overhead_s = fields.number();
-  } else {
-    return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -263,13 +231,11 @@ RankActivity read_rank_activity(std::istream& in, const std::string& name) {
     if (kind == "P" || kind == "K" || kind == "M") {
       rank.events.push_back(event_from(fields, kind.front()));
     } else if (kind == "events") {
-      expected_events = fields.integer<std::uint64_t>();
-      rank.stride = fields.integer<int>();
-      rank.lost_events = fields.integer<std::uint64_t>();
+      fields.read(expected_events, rank.stride, rank.lost_events);
     } else if (kind == "end") {
       over = true;
-    } else if (!read_header(rank, kind, fields) && !read_sum(rank, kind, fields)) {
-      fields.fail("found `" + std::string(kind) + "`; expected a kind of line of version 2");
+    } else {
+      read_line(rank, kind, fields);
     }
     fields.end();
   }

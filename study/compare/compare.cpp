@@ -16,14 +16,32 @@ namespace hplcast::study {
 
 namespace {
 
-using Rates = std::map<core::HplParameters, std::vector<double>>;
-using SamplingErrors = std::map<core::HplParameters, double>;
+/// One side of a configuration, a value per run or prediction.
+struct Side {
+  std::vector<double> gflops;
+  std::optional<double> sampling_error;                 ///< the largest of its sampled predictions, relative
+  std::vector<double> energy_j, power_w, gflops_per_w;  ///< where they are known
+};
+using Sides = std::map<core::HplParameters, Side>;
 
-void add_rate(Rates& rates, const core::HplParameters& parameters, double gflops) {
-  if (!(gflops > 0) || !std::isfinite(gflops)) {
+Side& add(Sides& sides, const core::HplParameters& parameters, double gflops, std::optional<double> energy_j,
+          std::optional<double> power_w) {
+  if (!(gflops > 0) || !std::isfinite(gflops))
     throw core::DomainError("gflops of " + core::to_string(parameters), gflops, "a positive rate");
-  }
-  rates[core::without_unused(parameters)].push_back(gflops);
+  Side& side = sides[core::without_unused(parameters)];
+  side.gflops.push_back(gflops);
+  if (!energy_j || !power_w) return side;
+  if (!(*energy_j > 0) || !(*power_w > 0))
+    throw core::DomainError("energy of " + core::to_string(parameters), *energy_j, "a number of J above 0");
+  side.energy_j.push_back(*energy_j);
+  side.power_w.push_back(*power_w);
+  side.gflops_per_w.push_back(gflops / *power_w);
+  return side;
+}
+
+EnergyMedians energy_of(const Side& side) {
+  return {side.energy_j.size(), core::median(side.energy_j), core::median(side.power_w),
+          core::median(side.gflops_per_w)};
 }
 
 /// Interval of the mean of logarithms; of a single value the value itself.
@@ -64,94 +82,35 @@ std::optional<BestPredicted> best_predicted(const std::vector<ComparedConfigurat
   const auto by = [&](double ComparedConfiguration::*rate) {
     return **std::max_element(group.begin(), group.end(), [&](auto* a, auto* b) { return a->*rate < b->*rate; });
   };
-  const ComparedConfiguration chosen = by(&ComparedConfiguration::predicted_median_gflops);
-  const ComparedConfiguration best = by(&ComparedConfiguration::real_median_gflops);
+  const ComparedConfiguration chosen = by(&ComparedConfiguration::predicted_median);
+  const ComparedConfiguration best = by(&ComparedConfiguration::real_median);
   BestPredicted result;
   result.parameters = chosen.parameters;
   result.configurations = group.size();
-  for (const auto* row : group) {
-    if (row->real_median_gflops > chosen.real_median_gflops) ++result.real_rank;
-  }
-  result.loss = (best.real_median_gflops - chosen.real_median_gflops) / best.real_median_gflops;
+  for (const auto* row : group)
+    if (row->real_median > chosen.real_median) ++result.real_rank;
+  result.loss = (best.real_median - chosen.real_median) / best.real_median;
   result.among_best = result.real_rank == 1 || chosen.real_gflops.back() >= best.real_gflops.front();
   return result;
 }
 
-ComparedConfiguration compare_one(const core::HplParameters& parameters, std::vector<double> real,
-                                  std::vector<double> predicted, std::optional<double> sampling_error) {
-  std::sort(real.begin(), real.end());
-  std::sort(predicted.begin(), predicted.end());
+ComparedConfiguration compare_one(const core::HplParameters& parameters, Side real, Side predicted) {
+  std::sort(real.gflops.begin(), real.gflops.end());
+  std::sort(predicted.gflops.begin(), predicted.gflops.end());
   ComparedConfiguration row;
+  static_cast<ComparedMedians&>(row) = compare_medians(real.gflops, predicted.gflops);
   row.parameters = parameters;
-  const ComparedMedians medians = compare_medians(real, predicted);
-  row.real_median_gflops = medians.real;
-  row.real_spread = medians.real_spread;
-  row.predicted_median_gflops = medians.predicted;
-  row.error = medians.error;
-  row.sampling_error_95 = sampling_error;
-  if (real.size() > 1) row.error_interval = error_interval(real, predicted, sampling_error.value_or(0));
-  row.real_gflops = std::move(real);
-  row.predicted_gflops = std::move(predicted);
-  return row;
-}
-
-/// Values of the runs of one configuration.
-struct Values {
-  std::vector<double> energy_j, power_w, gflops_per_w;
-};
-using ValuesOfConfigurations = std::map<core::HplParameters, Values>;
-
-void add(ValuesOfConfigurations& all, const core::HplParameters& parameters, double energy_j, double power_w,
-         double gflops) {
-  if (!(energy_j > 0) || !(power_w > 0))
-    throw core::DomainError("energy of " + core::to_string(parameters), energy_j, "a number of J above 0");
-  Values& values = all[core::without_unused(parameters)];
-  values.energy_j.push_back(energy_j);
-  values.power_w.push_back(power_w);
-  values.gflops_per_w.push_back(gflops / power_w);
-}
-
-/// The medians of each configuration that has an energy.
-using EnergyOfConfigurations = std::map<core::HplParameters, EnergyMedians>;
-
-EnergyOfConfigurations medians_of(const ValuesOfConfigurations& all) {
-  EnergyOfConfigurations medians;
-  for (const auto& [parameters, values] : all)
-    medians[parameters] = {values.energy_j.size(), core::median(values.energy_j), core::median(values.power_w),
-                           core::median(values.gflops_per_w)};
-  return medians;
-}
-
-/// Runs that HPL calls wrong are left out. @throws core::DomainError for energies that are not above 0.
-EnergyOfConfigurations measured_energy(const std::vector<core::HplRun>& runs) {
-  ValuesOfConfigurations all;
-  for (const core::HplRun& run : runs) {
-    if (!run.energy_j || !run.mean_power_w || (run.residual_checked && !run.residual_passed)) continue;
-    add(all, run.parameters, *run.energy_j, *run.mean_power_w, run.gflops);
+  row.sampling_error_95 = predicted.sampling_error;
+  if (real.gflops.size() > 1)
+    row.error_interval = error_interval(real.gflops, predicted.gflops, predicted.sampling_error.value_or(0));
+  if (!real.energy_j.empty() && !predicted.energy_j.empty()) {
+    ComparedEnergy& energy = row.energy.emplace(ComparedEnergy{energy_of(real), energy_of(predicted)});
+    energy.energy_error = energy.predicted.energy_j / energy.real.energy_j - 1;
+    energy.power_error = energy.predicted.mean_power_w / energy.real.mean_power_w - 1;
   }
-  return medians_of(all);
-}
-
-EnergyOfConfigurations predicted_energy(const std::vector<core::Prediction>& predictions) {
-  ValuesOfConfigurations all;
-  for (const core::Prediction& prediction : predictions)
-    if (prediction.energy)
-      add(all, prediction.parameters, prediction.energy->energy_j, prediction.energy->mean_power_w, prediction.gflops);
-  return medians_of(all);
-}
-
-/// Nothing unless both have the configuration (without_unused()).
-std::optional<ComparedEnergy> compare_energy(const core::HplParameters& parameters, const EnergyOfConfigurations& real,
-                                             const EnergyOfConfigurations& predicted) {
-  const auto measured = real.find(core::without_unused(parameters));
-  const auto simulated = predicted.find(core::without_unused(parameters));
-  if (measured == real.end() || simulated == predicted.end()) return std::nullopt;
-  ComparedEnergy energy;
-  energy.real = measured->second;
-  energy.predicted = simulated->second;
-  energy.energy_error = energy.predicted.energy_j / energy.real.energy_j - 1;
-  energy.power_error = energy.predicted.mean_power_w / energy.real.mean_power_w - 1;
-  return energy;
+  row.real_gflops = std::move(real.gflops);
+  row.predicted_gflops = std::move(predicted.gflops);
+  return row;
 }
 
 /// Rank of every value from 1; equal values share the mean of their ranks.
@@ -168,12 +127,6 @@ std::vector<double> ranks(const std::vector<double>& values) {
     first = last + 1;
   }
   return result;
-}
-
-nlohmann::ordered_json list_json(const std::vector<core::HplParameters>& list) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const auto& parameters : list) json.push_back(parameters_json(parameters));
-  return json;
 }
 
 nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
@@ -194,8 +147,8 @@ nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
 ComparedMedians compare_medians(const std::vector<double>& real, const std::vector<double>& predicted) {
   const auto [least, most] = std::minmax_element(real.begin(), real.end());
   ComparedMedians row{core::median(real), 0, core::median(predicted), 0};
-  row.real_spread = (*most - *least) / row.real;
-  row.error = (row.predicted - row.real) / row.real;
+  row.real_spread = (*most - *least) / row.real_median;
+  row.error = (row.predicted_median - row.real_median) / row.real_median;
   return row;
 }
 
@@ -206,8 +159,8 @@ ComparisonSummary summarize(const std::vector<ComparedMedians>& rows) {
   std::vector<double> absolute, real, predicted;
   for (const ComparedMedians& row : rows) {
     absolute.push_back(std::abs(row.error));
-    real.push_back(row.real);
-    predicted.push_back(row.predicted);
+    real.push_back(row.real_median);
+    predicted.push_back(row.predicted_median);
     summary.bias += row.error;
   }
   const auto n = static_cast<double>(rows.size());
@@ -236,42 +189,33 @@ std::optional<double> rank_correlation(const std::vector<double>& x, const std::
 
 Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted) {
   Comparison comparison;
-  Rates real_rates, predicted_rates;
-  for (const auto& run : real) {
+  Sides real_sides, predicted_sides;
+  for (const core::HplRun& run : real) {
     if (run.residual_checked && !run.residual_passed) {
       ++comparison.failed_residuals;
     } else {
-      add_rate(real_rates, run.parameters, run.gflops);
+      add(real_sides, run.parameters, run.gflops, run.energy_j, run.mean_power_w);
     }
   }
-  SamplingErrors sampling_errors;
-  for (const auto& prediction : predicted) {
-    add_rate(predicted_rates, prediction.parameters, prediction.gflops);
+  for (const core::Prediction& prediction : predicted) {
+    const core::Energy* energy = prediction.energy ? &*prediction.energy : nullptr;
+    Side& side = energy == nullptr ? add(predicted_sides, prediction.parameters, prediction.gflops, {}, {})
+                                   : add(predicted_sides, prediction.parameters, prediction.gflops, energy->energy_j,
+                                         energy->mean_power_w);
     if (!prediction.sampling) continue;
-    double& error = sampling_errors[core::without_unused(prediction.parameters)];
-    error = std::max(error, prediction.error_95_s / prediction.time_s);
+    side.sampling_error = std::max(side.sampling_error.value_or(0), prediction.error_95_s / prediction.time_s);
   }
-
-  for (const auto& [parameters, rates] : real_rates) {
-    const auto match = predicted_rates.find(parameters);
-    if (match == predicted_rates.end()) {
+  for (const auto& [parameters, side] : real_sides) {
+    const auto match = predicted_sides.find(parameters);
+    if (match == predicted_sides.end()) {
       comparison.unmatched_real.push_back(parameters);
     } else {
-      const auto error = sampling_errors.find(parameters);
-      const bool sampled = error != sampling_errors.end();
-      comparison.rows.push_back(
-          compare_one(parameters, rates, match->second, sampled ? std::optional<double>(error->second) : std::nullopt));
+      comparison.rows.push_back(compare_one(parameters, side, match->second));
     }
   }
-  for (const auto& [parameters, rates] : predicted_rates) {
-    if (real_rates.count(parameters) == 0) comparison.unmatched_predicted.push_back(parameters);
-  }
-  const EnergyOfConfigurations measured = measured_energy(real), simulated = predicted_energy(predicted);
-  for (ComparedConfiguration& row : comparison.rows) row.energy = compare_energy(row.parameters, measured, simulated);
-  std::vector<ComparedMedians> medians;
-  for (const ComparedConfiguration& row : comparison.rows)
-    medians.push_back({row.real_median_gflops, row.real_spread, row.predicted_median_gflops, row.error});
-  comparison.summary = summarize(medians);
+  for (const auto& [parameters, side] : predicted_sides)
+    if (real_sides.count(parameters) == 0) comparison.unmatched_predicted.push_back(parameters);
+  comparison.summary = summarize({comparison.rows.begin(), comparison.rows.end()});
   comparison.best = best_predicted(comparison.rows);
   return comparison;
 }
@@ -319,11 +263,11 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
   nlohmann::ordered_json json;
   json["rows"] = nlohmann::ordered_json::array();
   for (const auto& row : comparison.rows) {
-    auto row_json = parameters_json(row.parameters);
-    row_json["real_gflops"] = row.real_median_gflops;
+    auto row_json = nlohmann::ordered_json(row.parameters);
+    row_json["real_gflops"] = row.real_median;
     row_json["real_spread"] = row.real_spread;
     row_json["real_runs"] = row.real_gflops.size();
-    row_json["predicted_gflops"] = row.predicted_median_gflops;
+    row_json["predicted_gflops"] = row.predicted_median;
     row_json["predicted_runs"] = row.predicted_gflops.size();
     if (row.sampling_error_95) row_json["sampling_error_95"] = *row.sampling_error_95;
     row_json["error"] = row.error;
@@ -339,14 +283,14 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
   json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
   json["n"] = summary.n;
   if (comparison.best) {
-    json["best_predicted"] = {{"parameters", parameters_json(comparison.best->parameters)},
+    json["best_predicted"] = {{"parameters", comparison.best->parameters},
                               {"configurations", comparison.best->configurations},
                               {"real_rank", comparison.best->real_rank},
                               {"loss", comparison.best->loss},
                               {"among_best", comparison.best->among_best}};
   }
-  json["unmatched_real"] = list_json(comparison.unmatched_real);
-  json["unmatched_predicted"] = list_json(comparison.unmatched_predicted);
+  json["unmatched_real"] = comparison.unmatched_real;
+  json["unmatched_predicted"] = comparison.unmatched_predicted;
   json["failed_residuals"] = comparison.failed_residuals;
   out << core::json_text(json, 2) << '\n';
 }

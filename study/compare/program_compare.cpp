@@ -1,15 +1,15 @@
 #include "hplcast/study/compare.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <istream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <regex>
 #include <sstream>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 
@@ -24,52 +24,66 @@ struct Match {
   std::vector<std::string> groups;
 };
 
-std::regex compiled(const std::string& option, const std::string& pattern) {
-  try {
-    return std::regex(pattern);
-  } catch (const std::regex_error& error) {
-    throw core::UsageError(option + " '" + pattern + "': expected a regular expression: " + error.what());
+/// What an option gives to look for.
+struct Pattern {
+  std::string asked;  ///< option and text, for messages
+  std::regex regex;
+
+  Pattern(const std::string& option, const std::string& text) : asked(option + " '" + text + "'") {
+    try {
+      regex = text;
+    } catch (const std::regex_error& error) {
+      throw core::UsageError(asked + ": expected a regular expression: " + error.what());
+    }
   }
-}
+};
 
 /// Line by line: a match over all of a long output would take a deep stack.
-Match only_match(const ProgramOutput& output, const std::string& option, const std::string& pattern) {
-  const std::regex regex = compiled(option, pattern);
+Match only_match(const ProgramOutput& output, const Pattern& pattern) {
   std::vector<Match> found;
   std::istringstream lines(output.text);
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    for (std::sregex_iterator it(line.begin(), line.end(), regex), end; it != end; ++it) {
-      Match match{number, {}};
-      for (std::size_t i = 1; i < it->size(); ++i) match.groups.push_back((*it)[i].str());
-      found.push_back(std::move(match));
-    }
+    for (std::sregex_iterator it(line.begin(), line.end(), pattern.regex), end; it != end; ++it)
+      found.push_back({number, {std::next(it->begin()), it->end()}});
   }
-  const std::string asked = option + " '" + pattern + "'";
-  if (found.empty()) throw core::ParseError({output.source, 0, ""}, asked + ": found no match; expected one in a line");
+  if (found.empty())
+    throw core::ParseError({output.source, 0, ""}, pattern.asked + ": found no match; expected one in a line");
   if (found.size() > 1)
     throw core::ParseError({output.source, found[1].line, ""},
-                           asked + ": found " + std::to_string(found.size()) + " matches, the first in line " +
+                           pattern.asked + ": found " + std::to_string(found.size()) + " matches, the first in line " +
                                std::to_string(found.front().line) +
                                "; expected one\n  hint: more words around the group tell them apart");
   return found.front();
 }
 
-using Times = std::map<std::string, std::vector<double>>;
-using Outputs = std::map<std::string, std::vector<const ProgramOutput*>>;  // by configuration
-
-Outputs by_configuration(const std::vector<ProgramOutput>& outputs, const OutputPatterns& patterns) {
-  Outputs sorted;
-  for (const ProgramOutput& output : outputs) sorted[configuration_in(output, patterns)].push_back(&output);
-  return sorted;
+/// The groups of the one match, with blanks between them.
+std::string configuration_in(const ProgramOutput& output, const OutputPatterns& patterns) {
+  if (patterns.match_from.empty()) return "";
+  const Pattern pattern("--match-from", patterns.match_from);
+  if (pattern.regex.mark_count() == 0)
+    throw core::UsageError(pattern.asked + ": expected groups, what tells configurations apart, as in 'N=([0-9]+)'");
+  std::string text;
+  for (const std::string& group : only_match(output, pattern).groups) text += (text.empty() ? "" : " ") + group;
+  return text;
 }
 
-Times times_of(const Outputs& outputs, const OutputPatterns& patterns) {
-  Times times;
-  for (const auto& [configuration, ones] : outputs)
-    for (const ProgramOutput* one : ones) times[configuration].push_back(time_in(*one, patterns));
-  return times;
+/// One side of a configuration.
+struct ProgramRuns {
+  std::vector<double> times_s;
+  std::vector<const ProgramOutput*> known;  ///< those that say what ran
+};
+using ConfigurationRuns = std::map<std::string, ProgramRuns>;
+
+ConfigurationRuns by_configuration(const std::vector<ProgramOutput>& outputs, const OutputPatterns& patterns) {
+  ConfigurationRuns all;
+  for (const ProgramOutput& output : outputs) {
+    ProgramRuns& runs = all[configuration_in(output, patterns)];
+    runs.times_s.push_back(time_in(output, patterns));
+    if (!output.program.empty()) runs.known.push_back(&output);
+  }
+  return all;
 }
 
 std::string named(const std::string& configuration) {
@@ -86,38 +100,36 @@ std::string ranks_of(const ProgramOutput& output) {
   return output.source + " is on " + std::to_string(output.ranks) + (output.ranks == 1 ? " rank" : " ranks");
 }
 
+void require_equal_ranks(const std::string& configuration, const std::vector<const ProgramOutput*>& outputs) {
+  for (const ProgramOutput* one : outputs)
+    if (one->ranks != outputs.front()->ranks) refuse_pair(configuration, ranks_of(*outputs.front()), ranks_of(*one));
+}
+
 /// One side of a configuration: a median of several programs, or of several numbers of ranks, means nothing.
 void require_one_program(const std::string& configuration, const std::vector<const ProgramOutput*>& outputs) {
-  const ProgramOutput* first = nullptr;
-  for (const ProgramOutput* one : outputs) {
-    if (one->program.empty()) continue;
-    if (first == nullptr) first = one;
-    if (one->program != first->program)
-      refuse_pair(configuration, first->source + " is of " + first->program, one->source + " is of " + one->program);
-    if (one->ranks != first->ranks) refuse_pair(configuration, ranks_of(*first), ranks_of(*one));
-  }
+  for (const ProgramOutput* one : outputs)
+    if (const ProgramOutput& first = *outputs.front(); one->program != first.program)
+      refuse_pair(configuration, first.source + " is of " + first.program, one->source + " is of " + one->program);
+  require_equal_ranks(configuration, outputs);
 }
 
 /// Programs of both sides have other names (solver, solver-smpi), and may have other arguments (files).
 void compare_sides(const std::string& configuration, const std::vector<const ProgramOutput*>& outputs,
                    std::vector<std::string>& warnings) {
-  const ProgramOutput* first = nullptr;
-  bool told = false;
-  for (const ProgramOutput* one : outputs) {
-    if (one->program.empty()) continue;
-    if (first == nullptr) first = one;
-    if (one->ranks != first->ranks) refuse_pair(configuration, ranks_of(*first), ranks_of(*one));
-    if (told || one->arguments == first->arguments) continue;
-    told = true;
-    warnings.push_back(named(configuration) + " has runs with different arguments: " + first->source + " `" +
-                       first->arguments + "`, " + one->source + " `" + one->arguments +
-                       "`; --match-from tells configurations apart");
-  }
+  require_equal_ranks(configuration, outputs);
+  const auto other = std::find_if(outputs.begin(), outputs.end(), [&](const ProgramOutput* one) {
+    return one->arguments != outputs.front()->arguments;
+  });
+  if (other == outputs.end()) return;
+  const ProgramOutput &first = *outputs.front(), &second = **other;
+  warnings.push_back(named(configuration) + " has runs with different arguments: " + first.source + " `" +
+                     first.arguments + "`, " + second.source + " `" + second.arguments +
+                     "`; --match-from tells configurations apart");
 }
 
-std::vector<std::string> missing_in(const Times& times, const Times& others) {
+std::vector<std::string> missing_in(const ConfigurationRuns& all, const ConfigurationRuns& others) {
   std::vector<std::string> missing;
-  for (const auto& [configuration, seconds] : times)
+  for (const auto& [configuration, runs] : all)
     if (others.count(configuration) == 0) missing.push_back(configuration);
   return missing;
 }
@@ -131,59 +143,42 @@ double time_in(const ProgramOutput& output, const OutputPatterns& patterns) {
                            "says nothing of the time of the whole run; expected an archive of `hplcast observe`",
                            "--time-from takes a time that the program prints");
   }
-  const std::string option = "--time-from";
-  if (compiled(option, patterns.time_from).mark_count() != 1)
-    throw core::UsageError(option + " '" + patterns.time_from +
-                           "': expected one group, the seconds, as in 'time ([0-9.e+-]+) s'");
-  const Match match = only_match(output, option, patterns.time_from);
+  const Pattern pattern("--time-from", patterns.time_from);
+  if (pattern.regex.mark_count() != 1)
+    throw core::UsageError(pattern.asked + ": expected one group, the seconds, as in 'time ([0-9.e+-]+) s'");
+  const Match match = only_match(output, pattern);
   const std::string& text = match.groups.front();
   double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0) || !std::isfinite(seconds))
-    throw core::ParseError({output.source, match.line, ""}, option + " '" + patterns.time_from + "': found '" + text +
-                                                                "'; expected a number of seconds above 0");
+  if (!core::parse_double(text, seconds) || !(seconds > 0))
+    throw core::ParseError({output.source, match.line, ""},
+                           pattern.asked + ": found '" + text + "'; expected a number of seconds above 0");
   return seconds;
-}
-
-std::string configuration_in(const ProgramOutput& output, const OutputPatterns& patterns) {
-  if (patterns.match_from.empty()) return "";
-  const std::string option = "--match-from";
-  if (compiled(option, patterns.match_from).mark_count() == 0)
-    throw core::UsageError(option + " '" + patterns.match_from +
-                           "': expected groups, what tells configurations apart, as in 'N=([0-9]+)'");
-  std::string text;
-  for (const std::string& group : only_match(output, option, patterns.match_from).groups)
-    text += (text.empty() ? "" : " ") + group;
-  return text;
 }
 
 ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const std::vector<ProgramOutput>& predicted,
                                    const OutputPatterns& patterns) {
-  const Outputs real_outputs = by_configuration(real, patterns);
-  const Outputs predicted_outputs = by_configuration(predicted, patterns);
-  const Times real_s = times_of(real_outputs, patterns), predicted_s = times_of(predicted_outputs, patterns);
+  const ConfigurationRuns real_runs = by_configuration(real, patterns);
+  const ConfigurationRuns predicted_runs = by_configuration(predicted, patterns);
   ProgramComparison comparison;
-  comparison.unmatched_real = missing_in(real_s, predicted_s);
-  comparison.unmatched_predicted = missing_in(predicted_s, real_s);
-  std::vector<ComparedMedians> medians;
-  for (const auto& [configuration, seconds] : real_s) {
-    const auto found = predicted_s.find(configuration);
-    if (found == predicted_s.end()) continue;
-    std::vector<const ProgramOutput*> both = real_outputs.at(configuration);
-    const std::vector<const ProgramOutput*>& others = predicted_outputs.at(configuration);
-    require_one_program(configuration, both);
-    require_one_program(configuration, others);
-    both.insert(both.end(), others.begin(), others.end());
+  comparison.unmatched_real = missing_in(real_runs, predicted_runs);
+  comparison.unmatched_predicted = missing_in(predicted_runs, real_runs);
+  for (const auto& [configuration, runs] : real_runs) {
+    const auto found = predicted_runs.find(configuration);
+    if (found == predicted_runs.end()) continue;
+    const ProgramRuns& others = found->second;
+    require_one_program(configuration, runs.known);
+    require_one_program(configuration, others.known);
+    std::vector<const ProgramOutput*> both = runs.known;
+    both.insert(both.end(), others.known.begin(), others.known.end());
     compare_sides(configuration, both, comparison.warnings);
-    const ComparedMedians& row = medians.emplace_back(compare_medians(seconds, found->second));
     comparison.rows.push_back(
-        {configuration, seconds, found->second, row.real, row.real_spread, row.predicted, row.error});
+        {compare_medians(runs.times_s, others.times_s), configuration, runs.times_s, others.times_s});
   }
   if (comparison.rows.empty())
     throw core::Error(core::ExitCode::bad_input, "no configuration is both run and predicted: real " +
                                                      comparison.unmatched_real.front() + ", predicted " +
                                                      comparison.unmatched_predicted.front());
-  comparison.summary = summarize(medians);
+  comparison.summary = summarize({comparison.rows.begin(), comparison.rows.end()});
   return comparison;
 }
 
@@ -218,10 +213,10 @@ void write_program_comparison(std::ostream& out, const ProgramComparison& compar
   Json rows = Json::array();
   for (const ComparedProgram& row : comparison.rows)
     rows.push_back({{"configuration", row.configuration},
-                    {"real_s", row.real_median_s},
+                    {"real_s", row.real_median},
                     {"real_spread", row.real_spread},
                     {"real_runs", row.real_s.size()},
-                    {"predicted_s", row.predicted_median_s},
+                    {"predicted_s", row.predicted_median},
                     {"predicted_runs", row.predicted_s.size()},
                     {"error", row.error}});
   const Json json = {{"rows", rows},

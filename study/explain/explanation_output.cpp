@@ -89,7 +89,7 @@ void write_explanation(std::ostream& out, const Explanation& explanation) {
                         {"usual_real_s", one.usual_real_s},
                         {"usual_model_s", one.usual_model_s}});
   Json json = {{"schema_version", 1},
-               {"parameters", parameters_json(explanation.parameters)},
+               {"parameters", explanation.parameters},
                {"runs", explanation.runs},
                {"real_s", explanation.real_s},
                {"least_real_s", explanation.least_real_s},

@@ -1,9 +1,11 @@
 #include "hplcast/study/program_run.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <nlohmann/json.hpp>
+#include <ostream>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -15,6 +17,8 @@
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/prediction.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/simulation.hpp"
 #include "hplcast/core/text.hpp"
@@ -28,6 +32,7 @@
 namespace hplcast::study {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -74,10 +79,6 @@ std::string how_program_ended(const core::Command& command, const core::CommandR
     return "the program was ended by signal " + std::to_string(result.status - signals) + " (" +
            ::strsignal(result.status - signals) + ")";
   return core::how_it_ended(command, result);
-}
-
-bool is_plain(const std::string& text) {
-  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
 }
 
 /// A path that smpirun does not take apart: of the program, or of a link to it in `folder`.
@@ -147,13 +148,36 @@ core::SimulationResult whole_result_in(const fs::path& folder, const core::Comma
                                 request.program.string() +
                                     " ended without a call of MPI_Init (or was ended by a library), so nothing of it "
                                     "was simulated");
-  if (result->deadlock)
-    throw core::program_failure(command, 0, "the simulated ranks deadlocked at " + core::shortest(result->end_s) + " s",
-                                blocked_text(*result));
+  refuse_deadlock(command, *result);
   if (const std::vector<int>& unfinished = result->program->unfinished; !unfinished.empty())
     throw core::program_failure(command, 0, ranks_text(unfinished) + " ended without MPI_Finalize",
                                 "what was simulated is not a whole run; mpirun calls that a failure, too");
   return *std::move(result);
+}
+
+/// Names as the runtime gives them (smpi-models/program/program_times.cpp).
+std::string group_of(const std::string& name) {
+  constexpr std::array own = {"the rest", "clock", "other", "ended"};
+  if (std::find(own.begin(), own.end(), name) != own.end()) return name;
+  if (core::begins_with(name, "region ")) return "regions";
+  return core::begins_with(name, "MPI_") ? "MPI" : "routines";
+}
+
+/// Times of a program by what they are, in place of names: routines, regions, MPI; the others keep theirs.
+std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases) {
+  std::vector<RankPhases> groups;
+  for (const RankPhases& phase : phases) {
+    const std::string name = group_of(phase.name);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const RankPhases& one) { return one.name == name; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {name, {}, {}, {}, {}});
+    for (const RankPhaseField& field : rank_phase_fields) {
+      std::vector<double>& sums = (*group).*field.member;
+      const std::vector<double>& times_s = phase.*field.member;
+      sums.resize(std::max(sums.size(), times_s.size()));
+      for (std::size_t i = 0; i < times_s.size(); ++i) sums[i] += times_s[i];
+    }
+  }
+  return groups;
 }
 
 /// What was asked for beside the result.
@@ -226,25 +250,19 @@ bool has_rest(const core::ClusterModel& cluster) {
   return none_seen || program.rest_s_per_call > 0 || program.rest_s_per_element > 0;
 }
 
+Json json_of(const std::map<std::string, RoutineUse>& uses) {
+  Json json = Json::object();
+  for (const auto& [name, use] : uses) {
+    json[name] = {{"calls", use.calls},
+                  {"outside_range", use.outside_range},
+                  {"time_s", use.time_s},
+                  {"flop", use.flop},
+                  {"has_model", use.has_model}};
+  }
+  return json;
+}
+
 }  // namespace
-
-double ProgramRun::routines_s() const {
-  double sum_s = 0;
-  for (const auto& [name, use] : routines) sum_s += use.time_s;
-  return sum_s;
-}
-
-double ProgramRun::regions_s() const {
-  double sum_s = 0;
-  for (const auto& [name, use] : regions) sum_s += use.time_s;
-  return sum_s;
-}
-
-double ProgramRun::flop() const {
-  double sum = 0;
-  for (const auto& [name, use] : routines) sum += use.flop;
-  return sum;
-}
 
 std::vector<std::string> check(const ProgramRunRequest& request) {
   if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
@@ -303,6 +321,37 @@ ProgramRun run_program(const ProgramRunRequest& request) {
   std::error_code error;
   for (const char* stale : {"statistics.json", "progress"}) fs::remove(request.keep / stale, error);
   return run_in(request, fs::absolute(request.keep));
+}
+
+void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings) {
+  Json json = {{"schema_version", 1},
+               {"command", run.command},
+               {"cluster", run.cluster},
+               {"model_sha256", run.model_sha256},
+               {"simulator", run.simulator},
+               {"ranks", run.ranks},
+               {"seed", run.seed},
+               {"rest", to_string(run.rest)},
+               {"time_s", run.time_s},
+               {"wall_s", run.wall_s},
+               {"peak_pss_bytes", run.peak_pss_bytes},
+               {"routines_s", run.routines_s()},
+               {"regions_s", run.regions_s()},
+               {"rest_s", run.rest_s},
+               {"detours_s", run.detours_s},
+               {"untimed_s", run.untimed_s},
+               {"untimed_intervals", run.untimed_intervals},
+               {"messages", run.messages},
+               {"message_bytes", run.message_bytes},
+               {"routines", json_of(run.routines)},
+               {"regions", json_of(run.regions)},
+               {"warnings", warnings},
+               {"output", run.output}};
+  for (const core::PhaseSummary& phase : run.phases)
+    for (const core::PhaseField& field : core::phase_fields)
+      if (field.required || phase.*field.member != 0) json["phases"][phase.name][field.name] = phase.*field.member;
+  if (run.energy) json["energy"] = core::parse_json<Json>(core::energy_text(*run.energy));
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace hplcast::study

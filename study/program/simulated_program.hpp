@@ -4,9 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/study/program_run.hpp"
-#include "study/run/simulation_files.hpp"
-
 namespace hplcast::study {
 
 /// 0 of nothing.
@@ -17,8 +14,5 @@ inline double share_of(double part, double whole) {
 /// Looks at the shared libraries that a program to be simulated needs. @throws core::Error if hplcast-cc did not link
 /// it, or one of them is a BLAS, LAPACK or MPI that the simulation would not replace. @return warnings about others.
 std::vector<std::string> check_linked_libraries(const std::filesystem::path& program);
-
-/// Times of a program by what they are, in place of names: routines, regions, MPI; the others keep theirs.
-std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases);
 
 }  // namespace hplcast::study

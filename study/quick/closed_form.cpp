@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 namespace hplcast::study {
 
@@ -124,18 +123,18 @@ class Panel {
 }  // namespace
 
 double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters,
-                     const ClosedFormOptions& options) {
+                     const QuickAssumptions& assumed) {
   const Lines lines(cluster, parameters);
   double time_s = 0;
   for (double remaining = static_cast<double>(parameters.N); remaining > 0; remaining -= parameters.NB) {
     const Panel panel(cluster, parameters, lines, remaining);
-    const double update_s = options.waiting * panel.update_s() + panel.swap_s();
-    const double factorisation_s = options.waiting * panel.factorisation_s();
+    const double update_s = assumed.waiting * panel.update_s() + panel.swap_s();
+    const double factorisation_s = assumed.waiting * panel.factorisation_s();
     const double panel_s = factorisation_s + panel.broadcast_s();
     // Each process column factors every Q-th panel; look-ahead hides of that and of the broadcast what the update
     // covers, if it hides anything.
     const double hidden_s = std::max(update_s + factorisation_s / parameters.Q, panel_s);
-    time_s += options.overlap * hidden_s + (1 - options.overlap) * (update_s + panel_s);
+    time_s += assumed.overlap * hidden_s + (1 - assumed.overlap) * (update_s + panel_s);
   }
   return time_s;
 }

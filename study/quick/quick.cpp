@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/study/resolve.hpp"
 #include "hplcast/study/tune.hpp"
@@ -14,28 +16,145 @@ namespace hplcast::study {
 
 namespace {
 
+// --- the machine ---
+
+using core::Monomial;
+
+constexpr double rendezvous_bytes = 65536;
+constexpr double copy_s_per_byte = 1e-10;  ///< of the core that sends or receives a short message
+constexpr double local_latency_s = 3e-7;
+
+/// Seconds per unit of the kernels that are bound by memory or by latency: round figures of a CPU of 2017 with 16
+/// cores, all busy (those of examples/dahu-like.json).
+struct OtherKernel {
+  const char* name;
+  Monomial unit;
+  double s;
+};
+const std::vector<OtherKernel>& other_kernels() {
+  constexpr Monomial n{0, 1, 0}, mn{1, 1, 0}, nn{0, 2, 0};
+  static const std::vector<OtherKernel> all = {
+      {"daxpy", n, 7e-10},     {"dcopy", n, 6e-10},     {"dscal", n, 4e-10},     {"dswap", n, 1.5e-9},
+      {"idamax", n, 6e-10},    {"dlocswpN", n, 3e-9},   {"dlocswpT", n, 3e-9},   {"dgemv", mn, 1.3e-9},
+      {"dger", mn, 1.2e-9},    {"dtrsv", nn, 1.5e-9},   {"dlacpy", mn, 4e-9},    {"dlatcpy", mn, 5e-9},
+      {"dlaswp00N", mn, 8e-9}, {"dlaswp01N", mn, 8e-9}, {"dlaswp01T", mn, 8e-9}, {"dlaswp02N", mn, 2.5e-8},
+      {"dlaswp03N", mn, 4e-9}, {"dlaswp03T", mn, 4e-9}, {"dlaswp04N", mn, 9e-9}, {"dlaswp04T", mn, 9e-9},
+      {"dlaswp05N", mn, 5e-9}, {"dlaswp05T", mn, 5e-9}, {"dlaswp06N", mn, 5e-9}, {"dlaswp06T", mn, 5e-9},
+      {"dlaswp10N", mn, 8e-9}};
+  return all;
+}
+
+core::KernelModel kernel(const char* level, std::vector<Monomial> terms, std::vector<double> coefficients,
+                         double sigma) {
+  const Monomial main = terms.front();
+  const double main_s = coefficients.front();
+  const core::Polynomial mu = core::Polynomial::make(std::move(terms), std::move(coefficients));
+  const core::Polynomial scatter = core::Polynomial::make({main}, {sigma * main_s});
+  return core::KernelModel::make(
+      level, core::PiecewiseLaw(core::DurationLaw::make(mu, scatter, core::NoiseFamily::half_normal)));
+}
+
+std::map<std::string, core::KernelModel> kernels(const QuickMachine& machine, const QuickAssumptions& assumed) {
+  constexpr Monomial mnk{1, 1, 1}, mk{1, 0, 1}, nk{0, 1, 1};
+  constexpr double scatter = 0.02, much_scatter = 0.2;
+  // dgemm reads and packs its operands.
+  constexpr double a_element_s = 1.5e-9, b_element_s = 3e-9;
+  std::map<std::string, core::KernelModel> all;
+  const double flop_s = 1 / machine.flop_per_s_per_core;
+  all["dgemm"] =
+      kernel("M2", {mnk, mk, nk},
+             {2 * flop_s, a_element_s * assumed.other_kernels, b_element_s * assumed.other_kernels}, scatter);
+  all["dtrsm"] = kernel("M1", {mnk}, {flop_s / assumed.dtrsm}, scatter);
+  for (const OtherKernel& one : other_kernels())
+    all[one.name] = kernel("M1", {one.unit}, {one.s * assumed.other_kernels}, much_scatter);
+  return all;
+}
+
+core::ScopeModel scope(double latency_s, double flow_bytes_per_s, double call_s) {
+  core::ScopeModel model;
+  model.latency_s = latency_s;
+  model.bandwidth_bytes_per_s = flow_bytes_per_s;
+  const double slope = 1 / flow_bytes_per_s;
+  // Long messages ask first: there and back again.
+  model.cost(core::MessageCost::transfer) =
+      core::SegmentedLaw::make({{0, latency_s, slope}, {rendezvous_bytes, 3 * latency_s, slope}});
+  model.cost(core::MessageCost::isend) = core::SegmentedLaw::make({{0, call_s, 0}});
+  for (const core::MessageCost cost : {core::MessageCost::send, core::MessageCost::recv})
+    model.cost(cost) = core::SegmentedLaw::make({{0, call_s, copy_s_per_byte}, {rendezvous_bytes, 0, 0}});
+  return model;
+}
+
+core::NetworkModel network(const QuickMachine& machine, const QuickAssumptions& assumed) {
+  core::NetworkModel::Values values;
+  values.local = scope(local_latency_s, assumed.local_bytes_per_s, assumed.call_s);
+  if (machine.nodes > 1) {
+    const double link = machine.bandwidth_bytes_per_s * assumed.link_share;
+    values.remote = scope(machine.latency_s, std::min(link, assumed.flow_bytes_per_s), assumed.call_s);
+    values.remote->capacity = core::LinkCapacity{link, 0, 0, core::LinkCapacity::Origin::given};
+  }
+  values.async_small_bytes = values.detached_bytes = static_cast<std::uint64_t>(rendezvous_bytes);
+  values.iprobe_s = values.test_s = 2e-7;
+  values.wtime_s = 3e-8;
+  return core::NetworkModel::make(values);
+}
+
+std::string provenance(const QuickMachine& machine, const QuickAssumptions& assumed) {
+  nlohmann::ordered_json json;
+  json["origin"] = "hplcast quick: nothing is measured";
+  json["given"] = {{"nodes", machine.nodes},
+                   {"cores", machine.cores},
+                   {"dgemm_flop_per_s_per_core", machine.flop_per_s_per_core},
+                   {"bandwidth_bytes_per_s", machine.bandwidth_bytes_per_s},
+                   {"latency_s", machine.latency_s},
+                   {"memory_bytes", machine.memory_bytes}};
+  for (const QuickAssumption& one : quick_assumptions()) json["assumed"][one.text] = assumed.*one.value / one.unit;
+  json["quality_flags"] = {
+      {{"subject", "all"}, {"flag", "assumed"}, {"detail", "no kernel and no message of this cluster was measured"}}};
+  return core::json_text(json);
+}
+
+void check(const QuickMachine& machine) {
+  const auto require = [](const char* name, double value, bool fine) {
+    if (!fine) throw core::DomainError(name, value, "a positive number");
+  };
+  require("nodes", machine.nodes, machine.nodes > 0);
+  require("cores", machine.cores, machine.cores > 0);
+  constexpr double most_ranks = 1e7;
+  if (static_cast<double>(machine.nodes) * machine.cores > most_ranks)
+    throw core::DomainError("nodes times cores", static_cast<double>(machine.nodes) * machine.cores, "at most 10^7");
+  require("gflops-per-core", machine.flop_per_s_per_core / 1e9,
+          machine.flop_per_s_per_core > 0 && std::isfinite(machine.flop_per_s_per_core));
+  if (machine.nodes == 1) return;
+  const auto require_link = [](const char* name, double value) {
+    constexpr const char* needed = "several nodes need --bandwidth and --latency";
+    if (!(value > 0)) throw core::DomainError(name, value, "a positive number", needed);
+  };
+  require_link("bandwidth", machine.bandwidth_bytes_per_s);
+  require_link("latency", machine.latency_s);
+}
+
+// --- the estimate ---
+
 double gflop_per_s(const std::string& text) {
   double plain = 0;
   return core::parse_double(text, plain) ? plain : core::parse_flop_per_s(text) / 1e9;
 }
 
 double time_s(const QuickMachine& machine, const QuickAssumptions& assumed, const core::HplParameters& parameters) {
-  return closed_form_s(quick_cluster(machine, assumed), parameters, {assumed.waiting, assumed.overlap});
+  return closed_form_s(quick_cluster(machine, assumed), parameters, assumed);
 }
 
 std::vector<QuickInfluence> influences_of(const QuickMachine& machine, const core::HplParameters& parameters,
                                           double expected_s) {
-  const QuickAssumptions middle = expected_assumptions(), worst = pessimistic_assumptions(),
-                         best = optimistic_assumptions();
   std::vector<QuickInfluence> all;
   for (const QuickAssumption& one : quick_assumptions()) {
-    const auto change = [&](const QuickAssumptions& end) {
-      QuickAssumptions changed = middle;
-      changed.*one.value = end.*one.value;
+    const auto change = [&](double value) {
+      QuickAssumptions changed = all_assumptions(&QuickAssumption::expected);
+      changed.*one.value = value;
       return expected_s / time_s(machine, changed, parameters) - 1;
     };
-    const auto value = [&](const QuickAssumptions& of) { return of.*one.value / one.unit; };
-    all.push_back({one.text, value(worst), value(middle), value(best), change(worst), change(best)});
+    all.push_back({one.text, one.worst / one.unit, one.expected / one.unit, one.best / one.unit, change(one.worst),
+                   change(one.best)});
   }
   std::stable_sort(all.begin(), all.end(), [](const QuickInfluence& a, const QuickInfluence& b) {
     return a.best_change - a.worst_change > b.best_change - b.worst_change;
@@ -45,13 +164,49 @@ std::vector<QuickInfluence> influences_of(const QuickMachine& machine, const cor
 
 }  // namespace
 
+const std::vector<QuickAssumption>& quick_assumptions() {
+  using A = QuickAssumptions;  // text, place, unit: worst, expected, best
+  static const std::vector<QuickAssumption> all = {
+      {"waiting for the slowest CPU, factor", &A::waiting, 1, 1.12, 1.03, 1},
+      {"time of the other kernels, over a CPU of 2017", &A::other_kernels, 1, 2, 1, 0.5},
+      {"rate of dtrsm, over dgemm", &A::dtrsm, 1, 0.5, 0.65, 0.9},
+      {"part of the bandwidth that messages get", &A::link_share, 1, 0.75, 0.9, 0.97},
+      {"bandwidth of one core to another node [GB/s]", &A::flow_bytes_per_s, 1e9, 6e9, 10e9, 12e9},
+      {"bandwidth of a message inside a node [GB/s]", &A::local_bytes_per_s, 1e9, 4e9, 8e9, 15e9},
+      {"time of a call that sends or receives [us]", &A::call_s, 1e-6, 1e-6, 5e-7, 2.5e-7},
+      {"part of panel and broadcast hidden by look-ahead", &A::overlap, 1, 0.4, 0.8, 1}};
+  return all;
+}
+
+QuickAssumptions all_assumptions(double QuickAssumption::*at) {
+  QuickAssumptions all{};
+  for (const QuickAssumption& one : quick_assumptions()) all.*one.value = one.*at;
+  return all;
+}
+
+core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions) {
+  check(machine);
+  core::ClusterModel cluster;
+  cluster.name = "quick";
+  core::Hosts::Values hosts;
+  hosts.names = machine.nodes == 1 ? "node-1" : "node-[1-" + std::to_string(machine.nodes) + "]";
+  hosts.cores = machine.cores;
+  hosts.memory_bytes = machine.memory_bytes;
+  cluster.hosts = core::Hosts::make(hosts);
+  cluster.kernels = kernels(machine, assumptions);
+  cluster.network = network(machine, assumptions);
+  cluster.provenance = provenance(machine, assumptions);
+  return cluster;
+}
+
 QuickResult quick(const QuickRequest& request) {
   QuickMachine machine = request.machine;
   machine.flop_per_s_per_core = 1e9 * gflop_per_s(request.gflops_per_core);
   if (!(request.memory_fraction > 0 && request.memory_fraction <= 1))
     throw core::DomainError("memory fraction", request.memory_fraction, "a number in (0, 1]");
+  const QuickAssumptions expected = all_assumptions(&QuickAssumption::expected);
   QuickResult result;
-  result.cluster = quick_cluster(machine, expected_assumptions());
+  result.cluster = quick_cluster(machine, expected);
   const int ranks = result.cluster.hosts.total_cores();
   core::HplParameters& p = result.parameters;
   p.NB = request.NB;
@@ -60,14 +215,14 @@ QuickResult quick(const QuickRequest& request) {
   p.validate();
   const auto N = static_cast<double>(p.N);
   result.memory_share = core::hpl_matrix_bytes(N) / (machine.memory_bytes * machine.nodes);
-  result.time_s = time_s(machine, expected_assumptions(), p);
+  result.time_s = time_s(machine, expected, p);
   result.peak_gflops = machine.flop_per_s_per_core * ranks / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
-  const auto with_error = [&](const QuickAssumptions& assumed, double factor) {
-    return dgemm_s + factor * std::max(0.0, time_s(machine, assumed, p) - dgemm_s);
+  const auto with_error = [&](double QuickAssumption::*at, double factor) {
+    return dgemm_s + factor * std::max(0.0, time_s(machine, all_assumptions(at), p) - dgemm_s);
   };
-  result.low_time_s = with_error(optimistic_assumptions(), 1 - closed_form_error);
-  result.high_time_s = with_error(pessimistic_assumptions(), 1 + closed_form_error);
+  result.low_time_s = with_error(&QuickAssumption::best, 1 - closed_form_error);
+  result.high_time_s = with_error(&QuickAssumption::worst, 1 + closed_form_error);
   const auto gflops = [&](double s) { return core::hpl_flop(N) / s / 1e9; };
   result.gflops = gflops(result.time_s);
   result.low_gflops = gflops(result.high_time_s);

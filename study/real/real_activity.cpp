@@ -12,6 +12,7 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "study/activity/observed_ranks.hpp"
+#include "study/compare/parameters_json.hpp"
 #include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
@@ -78,13 +79,12 @@ nlohmann::ordered_json calls_json(const std::map<std::string, RealCalls>& calls,
 
 void write_json(std::ostream& out, const RealActivity& activity, const Ranks& ranks,
                 const std::vector<HostClock>& clocks) {
-  nlohmann::ordered_json json = {{"schema_version", 1}};
-  for (const core::HplField& field : core::hpl_fields())
-    json["parameters"][field.name] = field.get(activity.run.parameters);
-  json["time_s"] = activity.run.time_s;
-  json["gflops"] = activity.run.gflops;
-  json["kernels"] = calls_json(activity.kernels, "flop");
-  json["messages"] = calls_json(activity.messages, "bytes");
+  nlohmann::ordered_json json = {{"schema_version", 1},
+                                 {"parameters", activity.run.parameters},
+                                 {"time_s", activity.run.time_s},
+                                 {"gflops", activity.run.gflops},
+                                 {"kernels", calls_json(activity.kernels, "flop")},
+                                 {"messages", calls_json(activity.messages, "bytes")}};
   for (const core::PhaseSummary& phase : activity.phases) {
     for (const core::PhaseField& field : core::phase_fields)
       if (field.required) json["phases"][phase.name][field.name] = phase.*field.member;
@@ -102,15 +102,11 @@ void write_json(std::ostream& out, const RealActivity& activity, const Ranks& ra
   out << core::json_text(json, 2) << '\n';
 }
 
-bool in(const Range& range, int value) {
-  return value >= range.first && value <= range.last;
-}
-
 void trace_rank(core::TraceFile& trace, const RankActivity& rank, const std::vector<double>& waited_s,
-                const HostClock& clock, double origin_s, const Range& panels) {
+                const HostClock& clock, double origin_s, const core::IndexRange& panels) {
   for (std::size_t i = 0; i < rank.events.size(); ++i) {
     const ActivityEvent& event = rank.events[i];
-    if (event.panel >= 0 && !in(panels, event.panel)) continue;
+    if (event.panel >= 0 && !panels.contains(event.panel)) continue;
     const core::TimeSpan span = {clock.at_rank_0_s(rank.begin_s + event.begin_s) - origin_s,
                                  clock.at_rank_0_s(rank.begin_s + event.end_s) - origin_s};
     switch (event.kind) {
@@ -135,14 +131,14 @@ void write_trace(const fs::path& path, const Ranks& ranks, const std::vector<Hos
   for (std::size_t i = 0; i < ranks.size(); ++i) origin_s = std::min(origin_s, clocks[i].at_rank_0_s(ranks[i].begin_s));
   core::TraceFile trace(path.string());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (!in(observation.ranks, ranks[i].rank)) continue;
+    if (!observation.ranks.contains(ranks[i].rank)) continue;
     trace.name_rank(ranks[i].rank, ranks[i].first_rank_of_host, ranks[i].host);
     trace_rank(trace, ranks[i], waits.waited_s[i], clocks[i], origin_s, observation.panels);
   }
   trace.close();
 }
 
-std::string text_of(const Range& range) {
+std::string text_of(const core::IndexRange& range) {
   return std::to_string(range.first) + "-" + std::to_string(range.last);
 }
 
@@ -158,7 +154,7 @@ std::map<std::string, std::string> activity_environment(const RealObservation& o
       {HPLCAST_VARIABLE_ACTIVITY_EVENTS, std::to_string(std::clamp(all_events / ranks, least_events, most_events))}};
   if (observation.traces.empty()) return variables;
   variables[HPLCAST_VARIABLE_TRACE_RANKS] = text_of(observation.ranks);
-  const bool chosen = observation.panels.first > 0 || observation.panels.last < Range().last;
+  const bool chosen = observation.panels.first > 0 || observation.panels.last < RealObservation().panels.last;
   if (chosen) variables[HPLCAST_VARIABLE_TRACE_PANELS] = text_of(observation.panels);
   return variables;
 }

@@ -1,15 +1,10 @@
 #include "hplcast/study/real_runs.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -23,10 +18,18 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/local_machine.hpp"
+#include "study/run/locked_file.hpp"
 
 namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// --- the file of results ---
 
 /// One row of the results of real runs.
 struct RealRunRow {
@@ -43,40 +46,6 @@ struct ResultsKind {
   bool instrumented = false;  ///< runs of xhpl-instrumented
   bool power = false;         ///< energy and mean power
 };
-
-/// A CSV of real runs that grows row by row. Locked while it is open: two sessions would make the same runs.
-class ResultsFile {
- public:
-  /// Opens or makes the file, and reads the runs in it. Half a row at the end (a machine that went down) is cut off.
-  /// @throws core::Error if it cannot be opened, or another process has it open; core::ParseError for other columns.
-  ResultsFile(const std::filesystem::path& path, ResultsKind kind);
-  ~ResultsFile();
-  ResultsFile(const ResultsFile&) = delete;
-  ResultsFile& operator=(const ResultsFile&) = delete;
-
-  bool has(const core::HplParameters& parameters, int repetition) const;
-  std::size_t last_order() const noexcept { return last_order_; }
-
-  /// Adds a row in one write and waits until it is on the disk. @throws core::Error
-  void append(const RealRunRow& row);
-
- private:
-  void read();
-  std::string header() const;
-  void write_whole(const std::string& text);
-
-  std::filesystem::path path_;
-  ResultsKind kind_;
-  int descriptor_ = -1;
-  std::set<std::pair<core::HplParameters, int>> done_;
-  std::size_t last_order_ = 0;
-};
-
-namespace {
-
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
-  core::throw_write_error(what, path, errno);
-}
 
 std::string number_or_nothing(const std::optional<double>& value) {
   return value ? core::shortest(*value) : "";
@@ -98,135 +67,90 @@ std::string line(const RealRunRow& row, const ResultsKind& kind) {
   return text.str();
 }
 
-}  // namespace
-
-ResultsFile::ResultsFile(const std::filesystem::path& path, ResultsKind kind) : path_(path), kind_(kind) {
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) fail(path, "open");
-  try {
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      throw core::Error(core::ExitCode::bad_input, path.string() + " is being written by another session");
-    }
+/// A CSV of real runs that grows row by row. Locked while it is open: two sessions would make the same runs.
+class ResultsFile {
+ public:
+  /// Opens or makes the file, and reads the runs in it. Half a row at the end (a machine that went down) is cut off.
+  /// @throws core::Error if it cannot be opened, or another process has it open; core::ParseError for other columns.
+  ResultsFile(const fs::path& path, ResultsKind kind)
+      : path_(path), kind_(kind), file_(path, O_APPEND, path.string() + " is being written by another session") {
     read();
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
   }
-}
 
-ResultsFile::~ResultsFile() {
-  ::close(descriptor_);
-}
+  bool has(const core::HplParameters& parameters, int repetition) const {
+    return done_.count({parameters, repetition}) > 0;
+  }
+  std::size_t last_order() const noexcept { return last_order_; }
 
-std::string ResultsFile::header() const {
-  std::ostringstream text;
-  for (const core::HplField& field : core::hpl_fields()) text << field.name << ',';
-  text << "time_s,gflops,residual,repetition,start,order,oversubscribed" << (kind_.instrumented ? ",instrumented" : "")
-       << (kind_.power ? ",energy_j,mean_power_w,power_sensors\n" : "\n");
-  return text.str();
-}
+  /// Adds a row in one write and waits until it is on the disk. @throws core::Error
+  void append(const RealRunRow& row) {
+    write_whole(line(row, kind_));
+    done_.emplace(row.run.parameters, row.repetition);
+    last_order_ = std::max(last_order_, row.order);
+  }
 
-void ResultsFile::read() {
-  std::string text;
-  core::read_file(path_, [&](std::istream& in, const std::string&) {
-    text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  });
-  const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
-  if (whole == 0) {
-    // Only what a session of ours leaves when it is stopped in its very first write may be replaced.
-    if (header().compare(0, text.size(), text) != 0) {
-      throw core::ParseError({path_.string(), 1, ""}, "not the results of real runs", "choose another output file");
+ private:
+  [[noreturn]] void fail(const std::string& what) const { core::throw_write_error(what, path_, errno); }
+
+  std::string header() const {
+    std::string text;
+    for (const core::HplField& field : core::hpl_fields()) text += std::string(field.name) + ',';
+    return text + "time_s,gflops,residual,repetition,start,order,oversubscribed" +
+           (kind_.instrumented ? ",instrumented" : "") +
+           (kind_.power ? ",energy_j,mean_power_w,power_sensors\n" : "\n");
+  }
+
+  void read() {
+    const std::string text = core::read_text(path_);
+    const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
+    if (whole == 0) {
+      // Only what a session of ours leaves when it is stopped in its very first write may be replaced.
+      if (header().compare(0, text.size(), text) != 0)
+        throw core::ParseError({path_.string(), 1, ""}, "not the results of real runs", "choose another output file");
+      if (::ftruncate(file_.descriptor(), 0) != 0) fail("write");
+      return write_whole(header());
     }
-    if (::ftruncate(descriptor_, 0) != 0) fail(path_, "write");
-    return write_whole(header());
+    if (text.compare(0, header().size(), header()) != 0)
+      throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
+                             "choose another output file; runs with --phases or --trace, and those with --power, have "
+                             "more columns, and files of their own");
+    if (whole < text.size() && ::ftruncate(file_.descriptor(), static_cast<off_t>(whole)) != 0) fail("write");
+
+    std::istringstream rows(text.substr(0, whole));
+    core::CsvReader csv(rows, path_.string());
+    while (csv.next()) {
+      core::HplParameters parameters;
+      for (const core::HplField& field : core::hpl_fields()) field.set(parameters, csv.integer(csv.column(field.name)));
+      done_.emplace(parameters, static_cast<int>(csv.integer(csv.column("repetition"))));
+      last_order_ = std::max(last_order_, static_cast<std::size_t>(csv.integer(csv.column("order"))));
+    }
   }
-  if (text.compare(0, header().size(), header()) != 0) {
-    throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
-                           "choose another output file; runs with --phases or --trace, and those with --power, have "
-                           "more columns, and files of their own");
+
+  void write_whole(const std::string& text) {
+    if (::write(file_.descriptor(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+        ::fsync(file_.descriptor()) != 0)
+      fail("write");
   }
-  if (whole < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) fail(path_, "write");
 
-  std::istringstream rows(text.substr(0, whole));
-  core::CsvReader csv(rows, path_.string());
-  while (csv.next()) {
-    core::HplParameters parameters;
-    for (const core::HplField& field : core::hpl_fields()) field.set(parameters, csv.integer(csv.column(field.name)));
-    done_.emplace(parameters, static_cast<int>(csv.integer(csv.column("repetition"))));
-    last_order_ = std::max(last_order_, static_cast<std::size_t>(csv.integer(csv.column("order"))));
-  }
-}
+  fs::path path_;
+  ResultsKind kind_;
+  LockedFile file_;
+  std::set<std::pair<core::HplParameters, int>> done_;
+  std::size_t last_order_ = 0;
+};
 
-bool ResultsFile::has(const core::HplParameters& parameters, int repetition) const {
-  return done_.count({parameters, repetition}) > 0;
-}
-
-void ResultsFile::append(const RealRunRow& row) {
-  write_whole(line(row, kind_));
-  done_.emplace(row.run.parameters, row.repetition);
-  last_order_ = std::max(last_order_, row.order);
-}
-
-void ResultsFile::write_whole(const std::string& text) {
-  if (::write(descriptor_, text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      ::fsync(descriptor_) != 0) {
-    fail(path_, "write");
-  }
-}
-
-namespace {
+// --- energy ---
 
 std::string percent_text(double share) {
   return std::to_string(std::lround(100 * share)) + " %";
 }
 
-RunEnergy unknown(const std::string& why) {
-  RunEnergy energy;
-  energy.doubt = why;
-  return energy;
-}
-
-}  // namespace
-
-RunEnergy energy_of_run(const std::vector<core::PowerSample>& samples, double begin_unix_s, double end_unix_s) {
-  constexpr double least_covered = 0.5, enough_covered = 0.9;
-  if (!(begin_unix_s > 0) || !(end_unix_s > begin_unix_s))
-    return unknown("HPL did not say when it computed: only the xhpl of hplcast does");
-  std::map<std::string, std::vector<core::PowerSample>> by_sensor;
-  for (const core::PowerSample& sample : samples) by_sensor[sample.sensor].push_back(sample);
-  RunEnergy energy;
-  energy.sensors = core::sensors_of_host(core::seen_sensors(samples));
-  if (energy.sensors.empty()) return unknown("no sensor of the host has said anything");
-  energy.covered = 1;
-  for (const std::string& sensor : energy.sensors) {
-    const core::MeasuredEnergy part = core::energy_between(by_sensor[sensor], begin_unix_s, end_unix_s);
-    energy.covered = std::min(energy.covered, part.covered);
-    if (part.covered < least_covered || part.samples < 2)
-      return unknown(sensor + " has samples in " + percent_text(part.covered) +
-                     " of the run; expected at least 50 %, and two: a run longer than a few periods");
-    energy.energy_j += part.energy_j;
-  }
-  if (energy.covered < enough_covered)
-    energy.doubt =
-        "sensors have samples in " + percent_text(energy.covered) + " of the run: the rest is taken as their mean";
-  return energy;
-}
-
-namespace fs = std::filesystem;
-
-namespace {
+// --- the session ---
 
 /// "0007-N5000-NB128-2x1-r3": sorts in the order of the runs.
 std::string run_name(std::size_t order, const PlannedRun& run) {
-  char number[24];
-  std::snprintf(number, sizeof number, "%04zu", order);
   const core::HplParameters& p = run.parameters;
-  return std::string(number) + "-N" + std::to_string(p.N) + "-NB" + std::to_string(p.NB) + "-" + std::to_string(p.P) +
-         "x" + std::to_string(p.Q) + "-r" + std::to_string(run.repetition);
-}
-
-fs::path outputs_folder(const RealRunRequest& request) {
-  return request.outputs.empty() ? fs::path(request.results.string() + ".d") : request.outputs;
+  return core::printed("%04zu-N%lld-NB%d-%dx%d-r%d", order, p.N, p.NB, p.P, p.Q, run.repetition);
 }
 
 /// The program to run.
@@ -323,13 +247,36 @@ int hosts_in(const fs::path& hostfile) {
   return static_cast<int>(hosts.size());
 }
 
-double flop(const std::vector<PlannedRun>& runs) {
-  double sum = 0;
-  for (const PlannedRun& run : runs) sum += core::hpl_flop(static_cast<double>(run.parameters.N));
-  return sum;
+double flop(const PlannedRun& run) {
+  return core::hpl_flop(static_cast<double>(run.parameters.N));
 }
 
 }  // namespace
+
+RunEnergy energy_of_run(const std::vector<core::PowerSample>& samples, double begin_unix_s, double end_unix_s) {
+  constexpr double least_covered = 0.5, enough_covered = 0.9;
+  const auto unknown = [](const std::string& why) { return RunEnergy{0, {}, 0, why}; };
+  if (!(begin_unix_s > 0) || !(end_unix_s > begin_unix_s))
+    return unknown("HPL did not say when it computed: only the xhpl of hplcast does");
+  std::map<std::string, std::vector<core::PowerSample>> by_sensor;
+  for (const core::PowerSample& sample : samples) by_sensor[sample.sensor].push_back(sample);
+  RunEnergy energy;
+  energy.sensors = core::sensors_of_host(core::seen_sensors(samples));
+  if (energy.sensors.empty()) return unknown("no sensor of the host has said anything");
+  energy.covered = 1;
+  for (const std::string& sensor : energy.sensors) {
+    const core::MeasuredEnergy part = core::energy_between(by_sensor[sensor], begin_unix_s, end_unix_s);
+    energy.covered = std::min(energy.covered, part.covered);
+    if (part.covered < least_covered || part.samples < 2)
+      return unknown(sensor + " has samples in " + percent_text(part.covered) +
+                     " of the run; expected at least 50 %, and two: a run longer than a few periods");
+    energy.energy_j += part.energy_j;
+  }
+  if (energy.covered < enough_covered)
+    energy.doubt =
+        "sensors have samples in " + percent_text(energy.covered) + " of the run: the rest is taken as their mean";
+  return energy;
+}
 
 std::vector<PlannedRun> plan_real_runs(const RealRunRequest& request) {
   if (request.repetitions < 1) throw core::DomainError("repetitions", request.repetitions, "at least 1");
@@ -376,15 +323,17 @@ RealRunSummary run_real(const RealRunRequest& request) {
 
   RealRunSummary summary;
   std::vector<PlannedRun> missing;
+  double all_flop = 0, done_flop = 0;
   for (const PlannedRun& run : plan_real_runs(request)) {
     if (results.has(run.parameters, run.repetition)) {
       ++summary.found;
     } else {
       missing.push_back(run);
+      all_flop += flop(run);
     }
   }
-  const double all_flop = flop(missing);
-  double done_flop = 0;
+  const fs::path outputs =
+      fs::absolute(request.outputs.empty() ? fs::path(request.results.string() + ".d") : request.outputs);
   for (const PlannedRun& run : missing) {
     RealRunRow row;
     row.order = results.last_order() + 1;
@@ -396,7 +345,7 @@ RealRunSummary run_real(const RealRunRequest& request) {
       if (request.progress) request.progress(done_flop / all_flop, name);
     };
     tick();
-    const fs::path folder = fs::absolute(outputs_folder(request)) / name;
+    const fs::path folder = outputs / name;
     std::vector<core::PowerSample> samples;
     row.run = run_once(request, xhpl, run, folder, tick, samples);
     if (request.power) add_energy(request, samples, folder, row);
@@ -404,7 +353,7 @@ RealRunSummary run_real(const RealRunRequest& request) {
     results.append(row);
     ++summary.made;
     if (row.run.residual_checked && !row.run.residual_passed) ++summary.failed_residuals;
-    done_flop += core::hpl_flop(static_cast<double>(run.parameters.N));
+    done_flop += flop(run);
   }
   return summary;
 }

@@ -72,8 +72,8 @@ std::string comparison_table(const Comparison& comparison) {
     const core::HplParameters& p = row.parameters;
     std::vector<std::string> cells = {std::to_string(p.N),
                                       grid_name(grid_of(p)),
-                                      readable(row.real_median_gflops),
-                                      readable(row.predicted_median_gflops),
+                                      readable(row.real_median),
+                                      readable(row.predicted_median),
                                       core::readable_change(row.error),
                                       core::readable_percent(row.real_spread),
                                       std::to_string(row.real_gflops.size())};

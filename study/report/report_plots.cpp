@@ -24,9 +24,9 @@ std::map<ProcessGrid, Marker> markers_of(const std::vector<ComparedConfiguration
 }
 
 std::string measured_and_predicted(const ComparedConfiguration& row) {
-  return short_name(row.parameters) + ": measured " + readable(row.real_median_gflops) + " (" +
+  return short_name(row.parameters) + ": measured " + readable(row.real_median) + " (" +
          readable(row.real_gflops.front()) + " to " + readable(row.real_gflops.back()) + "), predicted " +
-         readable(row.predicted_median_gflops) + " Gflop/s";
+         readable(row.predicted_median) + " Gflop/s";
 }
 
 /// Rates of one process grid.
@@ -57,7 +57,7 @@ Figure grid_figure(const ProcessGrid& grid, const GridRates& rates) {
   for (const auto* row : rates.rows) {
     const auto N = static_cast<double>(row->parameters.N);
     plot.line({{N, row->real_gflops.front()}, {N, row->real_gflops.back()}}, "measured-range");
-    plot.marker({N, row->real_median_gflops}, Marker::circle, "measured", measured_and_predicted(*row));
+    plot.marker({N, row->real_median}, Marker::circle, "measured", measured_and_predicted(*row));
   }
   if (!rates.rows.empty())
     plot.legend.push_back({"measured", Marker::circle, "measured (median, smallest to largest)"});
@@ -85,9 +85,10 @@ CurvePart part_of(const core::PanelCost& cost, const core::HplParameters& p) {
   const double gflop = (core::hpl_flop(part.to) - core::hpl_flop(part.from)) / 1e9;
   constexpr double least_share = 0.1;  // of the time: a bar that is wider than the time has no rate
   part.gflops = gflop / cost.time_s;
-  part.least_gflops = gflop / (cost.time_s + cost.error_95_s);
-  part.most_gflops = gflop / std::max(cost.time_s - cost.error_95_s, least_share * cost.time_s);
-  part.simulated = cost.error_95_s == 0;
+  const double error_95_s = cost.error_95_s.value_or(0);
+  part.least_gflops = gflop / (cost.time_s + error_95_s);
+  part.most_gflops = gflop / std::max(cost.time_s - error_95_s, least_share * cost.time_s);
+  part.simulated = error_95_s == 0;
   return part;
 }
 
@@ -136,11 +137,11 @@ std::string short_name(const core::HplParameters& p) {
 
 std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfiguration>& rows, double band) {
   if (rows.empty()) return std::nullopt;
-  double low = rows.front().predicted_median_gflops;
+  double low = rows.front().predicted_median;
   double high = low;
   for (const auto& row : rows) {
-    low = std::min({low, row.predicted_median_gflops, row.real_gflops.front()});
-    high = std::max({high, row.predicted_median_gflops, row.real_gflops.back()});
+    low = std::min({low, row.predicted_median, row.real_gflops.front()});
+    high = std::max({high, row.predicted_median, row.real_gflops.back()});
   }
   low *= 0.9;
   high *= 1.07;
@@ -152,10 +153,10 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
   const auto markers = markers_of(rows);
   for (const auto& row : rows)
     plot.line(
-        {{row.real_gflops.front(), row.predicted_median_gflops}, {row.real_gflops.back(), row.predicted_median_gflops}},
+        {{row.real_gflops.front(), row.predicted_median}, {row.real_gflops.back(), row.predicted_median}},
         "range");
   for (const auto& row : rows)
-    plot.marker({row.real_median_gflops, row.predicted_median_gflops}, markers.at(grid_of(row.parameters)), "measured",
+    plot.marker({row.real_median, row.predicted_median}, markers.at(grid_of(row.parameters)), "measured",
                 measured_and_predicted(row));
   std::set<Marker> shapes;
   for (const auto& entry : markers) shapes.insert(entry.second);

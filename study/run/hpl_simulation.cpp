@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <ostream>
 #include <string>
 
 #include "hplcast/core/cluster_model.hpp"
@@ -56,10 +57,6 @@ void throw_if_storage(const core::Command& command, const core::ExternalError& f
   fs::remove(probe, ignored);
 }
 
-bool is_plain(const std::string& text) {
-  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
-}
-
 /// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
 /// there. For others whose path has something in it that a shell would take apart, a symbolic link is made there: of
 /// their folder, so that libraries beside them ($ORIGIN) are found, or of files whose own name is such.
@@ -95,7 +92,8 @@ core::SimulationSettings settings_of(const RunPlan& plan) {
 
 core::Command simulation_command(const RunPlan& plan, const fs::path& folder) {
   const PredictionRequest& request = plan.request();
-  const SimulationFiles files = write_simulation_files(request.cluster, plan.ranks(), plan.platform_library(), folder);
+  const SimulationFiles files =
+      write_simulation_files(request.cluster, plan.ranks(), platform_library(request.programs), folder);
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
   core::Command command;
   command.program = smpirun_to_run(request.programs.smpirun);
@@ -131,13 +129,6 @@ core::HplRun read_result(const core::Command& command, const core::HplParameters
   throw core::program_failure(command, 0,
                               runs.empty() ? "it printed no result line (`W...`)"
                                            : "its result is not one run of " + core::to_string(parameters));
-}
-
-/// SimGrid ends as if nothing were wrong when no rank can go on.
-void refuse_deadlock(const core::Command& command, const core::SimulationResult& result) {
-  if (result.deadlock)
-    throw core::program_failure(command, 0, "the simulated ranks deadlocked at " + core::shortest(result.end_s) + " s",
-                                blocked_text(result));
 }
 
 void require_result(const core::Command& command, const std::optional<core::SimulationResult>& result,
@@ -218,11 +209,56 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
     if (!request.observation.power_trace.empty())
       write_power_csv(request.observation.power_trace, result.energy->trace);
   }
-  if (result.panels) {
-    simulation.panel_marks_s = std::move(result.panels->marks_s);
-    simulation.counts_at_panels = std::move(result.panels->counts);
-  }
+  if (result.panels) simulation.panels = *std::move(result.panels);
   return simulation;
+}
+
+void require_power(const core::ClusterModel& cluster) {
+  if (cluster.power) return;
+  throw core::DomainError("power of cluster " + cluster.name, "missing", "watts of its hosts",
+                          "the energy of a run needs `power` in cluster.json: docs/use/energy.md");
+}
+
+std::vector<std::string> power_warnings(const core::ClusterModel& cluster) {
+  if (!cluster.power) return {};
+  std::string names;
+  for (const core::CoreState state : core::unstated(*cluster.power))
+    names += (names.empty() ? "" : ", ") + std::string(core::to_string(state));
+  if (names.empty()) return {};
+  return {"power of " + cluster.name + " does not say what a core adds while it is in: " + names +
+          "; taken as 0 W, which real cores do not have: waiting alone was 9 to 17 % of a node's power "
+          "(docs/use/energy.md)"};
+}
+
+core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double time_s, double gflops,
+                          core::Energy counted) {
+  for (core::StateEnergy& state : counted.states) state.time_s /= ranks;
+  counted.add_up(time_s, gflops);
+  for (const core::CoreState state : core::unstated(*cluster.power))
+    counted.unstated.emplace_back(core::to_string(state));
+  return counted;
+}
+
+core::Energy energy_of(const RunPlan& plan, const core::Prediction& prediction, const core::SimulatedEnergy& counted) {
+  core::Energy energy =
+      added_energy(plan.cluster(), plan.ranks(), prediction.time_s, prediction.gflops, counted.energy);
+  if (!plan.window()) energy.levels = core::power_levels(counted.trace);
+  return energy;
+}
+
+void write_power_csv(const std::filesystem::path& path, const core::PowerTrace& trace) {
+  core::write_file(path, [&](std::ostream& out) {
+    out << "time_s,duration_s,power_w";
+    for (const core::PowerTrace::Host& host : trace.hosts) out << ',' << core::csv_field(host.name);
+    out << '\n';
+    for (std::size_t i = 0; i < trace.bins_j.size(); ++i) {
+      out << core::shortest(static_cast<double>(i) * trace.bin_s) << ',' << core::shortest(trace.duration_s(i)) << ','
+          << core::shortest(trace.power_w(trace.bins_j, i));
+      for (const core::PowerTrace::Host& host : trace.hosts)
+        out << ',' << core::shortest(trace.power_w(host.bins_j, i));
+      out << '\n';
+    }
+  });
 }
 
 }  // namespace hplcast::study

@@ -17,11 +17,8 @@ std::filesystem::path simulated_hpl(const SimulatorPrograms& programs);
 
 /// One simulation: of all panels, or of a window.
 struct HplSimulation {
-  core::Prediction prediction;  ///< of a window: what it took and counted, not the run
-  /// Simulated times, means over the ranks: of the begin of the factorisation, of the begin of each panel, and of the
-  /// end.
-  std::vector<double> panel_marks_s;
-  CountsAtPanels counts_at_panels;  ///< of a window, before the same moments of each rank
+  core::Prediction prediction;   ///< of a window: what it took and counted, not the run
+  core::SimulatedPanels panels;  ///< where the program told of them
 };
 
 /// Runs HPL on the simulator, all panels or the window of the plan, in `folder`, which is there. @throws as predict()

@@ -37,8 +37,9 @@ fs::path located_program(const fs::path& given, const std::string& note) {
   std::error_code error;
   fs::path path = given;
   if (!given.has_parent_path() && !fs::exists(given, error)) path = core::find_program(given.string());
-  require_program(path.empty() ? given : path, note);
-  return fs::absolute(path);
+  if (fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0) return fs::absolute(path);
+  throw core::Error(core::ExitCode::bad_input, "the program " + (path.empty() ? given : path).string() +
+                                                   " is not there or cannot be run (" + note + ")");
 }
 
 fs::path own_program(const std::string& name, const char* variable) {
@@ -56,13 +57,6 @@ fs::path own_library(const std::string& name, const char* variable) {
   const fs::path path = chosen.empty() ? core::own_executable().parent_path().parent_path() / "lib" / name : chosen;
   std::error_code error;
   return fs::is_regular_file(path, error) ? fs::absolute(path) : fs::path();
-}
-
-void require_program(const fs::path& path, const std::string& note) {
-  std::error_code error;
-  if (fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0) return;
-  throw core::Error(core::ExitCode::bad_input,
-                    "the program " + path.string() + " is not there or cannot be run (" + note + ")");
 }
 
 ConfiguredSimGrid configured_simgrid() {

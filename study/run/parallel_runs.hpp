@@ -15,14 +15,12 @@
 
 namespace hplcast::study {
 
-/// Threads that make results 0 to count-1 in this order, up to `jobs` at a time, and queue them. Stops and joins them
-/// at destruction.
+/// Threads that make results 0 to count-1 in this order, up to `jobs` at a time. Stops and joins them at destruction.
 template <typename Result>
 class ParallelRuns {
  public:
   /// `watch` is to be called by what makes a result; it throws what must go through when the run is to end.
   using Make = std::function<Result(std::size_t index, const SimulationWatch& watch)>;
-  using Ended = std::vector<std::pair<std::size_t, Result>>;
 
   ParallelRuns(std::size_t count, int jobs, Make make) : make_(std::move(make)), fractions_(count, 0.0) {
     const std::size_t threads = std::min(static_cast<std::size_t>(std::max(1, jobs)), count);
@@ -35,23 +33,35 @@ class ParallelRuns {
   ParallelRuns(const ParallelRuns&) = delete;
   ParallelRuns& operator=(const ParallelRuns&) = delete;
 
-  /// Those that ended since the last call, after at most 100 ms. @throws the first failure, once all that ended before
-  /// it were given.
-  Ended wait() {
+  /// Until all have ended, on the calling thread: `ended(index, result)` for each, and `tick(fractions)`, 0 to 1 of
+  /// each run, several times a second. @throws the first failure, once all that ended before it were given.
+  template <typename Ended, typename Tick>
+  void run(const Ended& ended, const Tick& tick) {
+    for (std::size_t left = fractions_.size(); left > 0;) {
+      for (auto& [index, result] : wait()) {
+        ended(index, std::move(result));
+        --left;
+      }
+      tick(fractions());
+    }
+  }
+
+ private:
+  struct Stopped : std::exception {};
+  using Results = std::vector<std::pair<std::size_t, Result>>;
+
+  /// Those that ended since the last call, after at most 100 ms.
+  Results wait() {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return !ended_.empty() || failure_ != nullptr; });
     if (ended_.empty() && failure_ != nullptr) std::rethrow_exception(failure_);
     return std::exchange(ended_, {});
   }
 
-  /// Of each run, 0 to 1.
   std::vector<double> fractions() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return fractions_;
   }
-
- private:
-  struct Stopped : std::exception {};
 
   void stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -98,7 +108,7 @@ class ParallelRuns {
   std::condition_variable changed_;
   std::size_t next_ = 0;
   bool stop_ = false;
-  Ended ended_;
+  Results ended_;
   std::vector<double> fractions_;
   std::exception_ptr failure_;
   std::vector<std::thread> threads_;  // the last: they use all of the above

@@ -53,16 +53,11 @@ core::Prediction predict(const PredictionRequest& request, const SimulationWatch
 }
 
 void predict_many(const PredictionBatch& batch) {
-  ParallelRuns<core::Prediction> predictions(
-      batch.plans.size(), batch.jobs,
-      [&](std::size_t index, const SimulationWatch& watch) { return predict(batch.plans[index], watch); });
-  for (std::size_t ended = 0; ended < batch.plans.size();) {
-    for (auto& [index, prediction] : predictions.wait()) {
-      batch.ended(index, std::move(prediction));
-      ++ended;
-    }
-    if (batch.tick) batch.tick(predictions.fractions());
-  }
+  ParallelRuns<core::Prediction>(batch.plans.size(), batch.jobs, [&](std::size_t index, const SimulationWatch& watch) {
+    return predict(batch.plans[index], watch);
+  }).run(batch.ended, [&](const std::vector<double>& fractions) {
+    if (batch.tick) batch.tick(fractions);
+  });
 }
 
 }  // namespace hplcast::study

@@ -1,20 +1,27 @@
 #include "hplcast/study/resolve.hpp"
 
 #include <algorithm>
+#include <limits>
 
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/doubts.hpp"
+#include "hplcast/core/environment.h"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/platforms/platform_xml.hpp"
+#include "hplcast/study/kernel_rates.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
 
-const char* to_string(SimulationMode mode) {
-  if (mode == SimulationMode::automatic) return "auto";
-  return mode == SimulationMode::fast ? "fast" : "exact";
-}
+namespace fs = std::filesystem;
 
 namespace {
+
+// --- the mode, the windows, what they need ---
 
 /// Messages that exact mode simulates for all panels, and fast mode does not.
 double messages_saved_by_fast(const core::HplParameters& p) {
@@ -88,7 +95,204 @@ SimulationNeeds needs_of(const PredictionRequest& request, SimulationMode mode, 
   return needs;
 }
 
+// --- what cannot be run, and doubts ---
+
+void check_grid(const PredictionRequest& request, int ranks) {
+  const core::Hosts& hosts = request.cluster.hosts;
+  if (ranks <= hosts.total_cores()) return;
+  throw core::DomainError("P x Q",
+                          std::to_string(request.parameters.P) + " x " + std::to_string(request.parameters.Q) + " = " +
+                              std::to_string(ranks) + " ranks",
+                          "at most " + std::to_string(hosts.total_cores()) + ", the cores of " + request.cluster.name +
+                              " (" + std::to_string(hosts.count()) + " hosts of " +
+                              std::to_string(hosts.values().cores) + " cores)");
+}
+
+/// Hosts that a run uses, and ranks on each: hosts are filled in order.
+struct RanksOfHosts {
+  int hosts = 1;
+  int per_host = 1;
+};
+
+RanksOfHosts ranks_of_hosts(const PredictionRequest& request) {
+  const int ranks = request.parameters.P * request.parameters.Q;
+  const int cores = std::max(1, request.cluster.hosts.values().cores);
+  return {(ranks + cores - 1) / cores, std::min(ranks, cores)};
+}
+
+/// Messages between hosts would cost what those inside a host do: no machine is like that.
+void check_remote_costs(const PredictionRequest& request) {
+  const int hosts = ranks_of_hosts(request).hosts;
+  if (request.force || hosts == 1 || request.cluster.network.values().remote) return;
+  throw core::DomainError("network.remote", "missing",
+                          "the costs of messages between hosts: this run uses " + std::to_string(hosts),
+                          "measure them with a campaign on two hosts; --force takes those inside a host");
+}
+
+/// Hosts are filled in order, so the first one holds the largest share of the matrix.
+void check_memory(const PredictionRequest& request, int ranks) {
+  const double memory_bytes = request.cluster.hosts.values().memory_bytes;
+  if (memory_bytes <= 0 || request.force) return;
+  const double share = static_cast<double>(std::min(ranks, request.cluster.hosts.values().cores)) / ranks;
+  const auto N = static_cast<double>(request.parameters.N);
+  const double needed_bytes = core::hpl_matrix_bytes(N) * share;
+  if (needed_bytes <= memory_bytes) return;
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  throw core::DomainError("N", std::to_string(request.parameters.N),
+                          "a matrix that fits a host: this one needs " + std::to_string(needed_bytes / gib) +
+                              " GiB of its " + std::to_string(memory_bytes / gib) + " GiB",
+                          "--force predicts it nevertheless");
+}
+
+/// HPL counts the elements of a panel and of a swap in int.
+void check_panel(const core::HplParameters& p) {
+  const long long rows = p.N / p.P + p.NB;
+  const long long columns = p.N / p.Q + p.NB;
+  const long long elements = p.NB * (rows + columns + p.NB);
+  if (elements <= std::numeric_limits<int>::max()) return;
+  throw core::DomainError("NB", std::to_string(p.NB),
+                          "panels of less than 2^31 elements: HPL itself counts them in 32 bits, and this one has " +
+                              std::to_string(elements),
+                          "take a smaller NB or a larger grid");
+}
+
+void check_machine(const RunPlan& plan) {
+  const PredictionRequest& request = plan.request();
+  if (request.force) return;
+  const fs::path folder = request.keep.empty() ? fs::temp_directory_path() : fs::absolute(request.keep).parent_path();
+  SimulationLimits limits = simulation_limits(folder);
+  // Memory of the machine is for all that run together; the other limits are for each.
+  limits.available_bytes /= request.at_a_time;
+  limits.commit_bytes /= request.at_a_time;
+  const auto missing = shortages(plan.needs(), limits);
+  if (missing.empty()) return;
+  std::string message = "this machine cannot simulate " + core::to_string(request.parameters) +
+                        (request.at_a_time > 1 ? ", " + std::to_string(request.at_a_time) + " at a time" : "") + ":";
+  for (const std::string& one : missing) message += "\n  " + one;
+  message += "\n  hint: --force tries it nevertheless";
+  limits.disk_bytes = 0;  // not looked at
+  if (shortages(plan.needs(), limits).empty()) throw core::StorageError(message);
+  throw core::Error(core::ExitCode::bad_input, message);
+}
+
+void require_platform_library(const PredictionRequest& request, const std::string& what) {
+  if (platform_library(request.programs).empty())
+    throw core::UsageError(
+        what +
+        " needs libhplcast-platform.so; expected in ../lib beside hplcast, or where " HPLCAST_VARIABLE_PLATFORM_LIBRARY
+        " says");
+}
+
+void check_mode(const PredictionRequest& request) {
+  if (request.mode != SimulationMode::fast) return;
+  if (observes_messages(request.observation))
+    throw core::UsageError(
+        "the fast mode has no messages inside panel factorisations that a trace could show; use --mode exact");
+  require_platform_library(request, "the fast mode");
+}
+
+/// What messages that go through SMPI itself lose in this run.
+std::vector<std::string> lost_by_sharing(const PredictionRequest& request) {
+  const RanksOfHosts used = ranks_of_hosts(request);
+  std::vector<std::string> lost;
+  for (const platforms::SharingLoss& loss : platforms::sharing_losses(request.cluster)) {
+    const bool there = loss.scope == core::Scope::local || used.hosts > 1;
+    if (there && used.per_host >= loss.matters_from_ranks) lost.push_back(to_string(loss));
+  }
+  return lost;
+}
+
+/// What windows do not have, or cannot be.
+void check_windows(const RunPlan& plan) {
+  const PredictionRequest& request = plan.request();
+  const bool sampled = plan.is_sampled();
+  if (request.only_window && request.keep.empty())
+    throw core::UsageError("--only-window needs --keep, the folder of its result");
+  if (request.only_window && !sampled)
+    throw core::UsageError(
+        "--only-window is for sampled predictions, and this run is not worth sampling; --windows K does it");
+  if (sampled && is_observed(request.observation) && !request.only_window)
+    throw core::UsageError(
+        "a sampled prediction has no trace, power trace, log or phases per rank of the whole run: use --windows off, "
+        "or --only-window I --keep DIR for those of one window");
+  if (sampled && platform_library(request.programs).empty())
+    throw core::UsageError("a sampled prediction needs libhplcast-platform.so: use --windows off");
+}
+
+void check_energy(const PredictionRequest& request) {
+  if (!request.observation.energy) return;
+  require_power(request.cluster);
+  constexpr double most_bins = 1e7;  // as in the runtime
+  const double peak_flop_per_s = 1e9 * dgemm_peak_gflops(request.cluster, request.parameters.P * request.parameters.Q);
+  const double least_s = core::hpl_flop(static_cast<double>(request.parameters.N)) / peak_flop_per_s;
+  if (peak_flop_per_s > 0 && least_s > most_bins * request.observation.bin_s)
+    throw core::DomainError("bin", core::shortest(request.observation.bin_s) + " s",
+                            "at most 10000000 bins in a run of more than " + core::shortest(least_s) + " s",
+                            "take a longer --bin");
+  if (!request.observation.paje.empty())
+    throw core::UsageError("--energy beside --paje: with SMPI's own messages nobody knows when ranks wait");
+  require_platform_library(request, "--energy");
+}
+
+/// platform.xml lets flows share links by their factors, which no machine does.
+void check_platform(const PredictionRequest& request) {
+  if (request.force || !platform_library(request.programs).empty()) return;
+  const std::vector<std::string> lost = lost_by_sharing(request);
+  if (lost.empty()) return;
+  std::string message = "without libhplcast-platform.so this network cannot be predicted with several ranks per host:";
+  for (const std::string& one : lost) message += "\n  " + one;
+  throw core::Error(core::ExitCode::bad_input,
+                    message +
+                        "\n  hint: it is expected in ../lib beside hplcast, or where HPLCAST_PLATFORM_LIBRARY says; "
+                        "--force predicts with platform.xml nevertheless");
+}
+
+/// What the model does not know, or says in two ways, about links that messages of this run share.
+std::vector<std::string> network_warnings(const PredictionRequest& request) {
+  const core::NetworkModel& network = request.cluster.network;
+  const RanksOfHosts used = ranks_of_hosts(request);
+  const bool between_hosts = used.hosts > 1 && network.values().remote.has_value();
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& subject, const std::string& detail) {
+    warnings.push_back("the network model of " + request.cluster.name + ", " + subject + ": " + detail);
+  };
+  const auto unknown = core::capacity_unknown(network, core::Scope::remote);
+  if (unknown && between_hosts && used.per_host > 1)
+    warn(unknown->subject, std::to_string(used.per_host) + " ranks share the card of a host, but " + unknown->detail);
+  // Where that between hosts was measured, that inside a host could have been: one of both is a mistake, or too few
+  // cores. Two messages at once inside a host need three ranks.
+  const auto unknown_local = core::capacity_unknown(network, core::Scope::local);
+  const auto& remote_capacity = network.scope(core::Scope::remote).capacity;
+  const bool only_remote_measured =
+      network.values().remote && remote_capacity && remote_capacity->origin == core::LinkCapacity::Origin::measured;
+  if (unknown_local && only_remote_measured && used.per_host > 2) warn(unknown_local->subject, unknown_local->detail);
+  for (const core::QualityFlag& doubt : core::contradictions(network)) {
+    if (doubt.subject == core::to_string(core::Scope::local) || between_hosts) warn(doubt.subject, doubt.detail);
+  }
+  return warnings;
+}
+
+std::vector<std::string> doubts(const PredictionRequest& request) {
+  std::vector<std::string> found = network_warnings(request);
+  if (request.observation.energy)
+    for (std::string& warning : power_warnings(request.cluster)) found.push_back(std::move(warning));
+  if (!request.observation.paje.empty()) {
+    for (const std::string& loss : lost_by_sharing(request))
+      found.push_back("with --paje messages go through SMPI, which shares links in another way: " + loss);
+  }
+  if (platform_library(request.programs).empty()) {
+    for (const std::string& loss : platforms::platform_xml_losses(request.cluster))
+      found.push_back("without libhplcast-platform.so the simulation loses a part of cluster.json: " + loss);
+  }
+  return found;
+}
+
 }  // namespace
+
+const char* to_string(SimulationMode mode) {
+  if (mode == SimulationMode::automatic) return "auto";
+  return mode == SimulationMode::fast ? "fast" : "exact";
+}
 
 RunPlan::RunPlan(PredictionRequest request)
     : request_(std::make_shared<const PredictionRequest>(std::move(request))),
@@ -111,20 +315,26 @@ MemorySettings RunPlan::memory() const {
   return MemorySettings::make(needs_, local_machine().max_map_count);
 }
 
-std::filesystem::path RunPlan::platform_library() const {
-  return study::platform_library(request_->programs);
+RunPlan resolve_unchecked(PredictionRequest request) {
+  return RunPlan(std::move(request));
 }
 
 RunPlan resolve(PredictionRequest request) {
-  RunPlan::check_fits_cluster(request);
-  RunPlan plan(std::move(request));
-  plan.check_can_be_simulated();
-  plan.warnings_ = plan.doubts();
+  request.parameters.validate();
+  if (request.parameters.N < 1) throw core::DomainError("N", std::to_string(request.parameters.N), "at least 1");
+  const int ranks = request.parameters.P * request.parameters.Q;
+  check_grid(request, ranks);
+  check_remote_costs(request);
+  check_panel(request.parameters);
+  check_memory(request, ranks);
+  RunPlan plan = resolve_unchecked(std::move(request));
+  check_machine(plan);
+  check_mode(plan.request());
+  check_windows(plan);
+  check_energy(plan.request());
+  check_platform(plan.request());
+  plan.warnings_ = doubts(plan.request());
   return plan;
-}
-
-RunPlan resolve_unchecked(PredictionRequest request) {
-  return RunPlan(std::move(request));
 }
 
 }  // namespace hplcast::study

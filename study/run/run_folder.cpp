@@ -22,14 +22,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Settings {
+struct SimulatorOptions {
   platforms::XmlSettings in_xml;
   std::string on_command_line;
 };
 
 /// smpirun itself gives some options to the simulator, which then ignores them in a platform.
-Settings settings_of(const RunPlan& plan) {
-  Settings settings;
+SimulatorOptions options_of(const RunPlan& plan) {
+  SimulatorOptions settings;
   std::vector<std::string> options = platforms::smpi_options(plan.cluster());
   const std::vector<std::string> memory = plan.memory().options;
   options.insert(options.end(), memory.begin(), memory.end());
@@ -107,7 +107,7 @@ std::vector<fs::path> other_run_folders(const fs::path& base, const std::vector<
 }
 
 void write_run_folder(const RunPlan& plan, const fs::path& folder) {
-  const Settings settings = settings_of(plan);
+  const SimulatorOptions settings = options_of(plan);
   const auto write = [&](const char* name, const std::function<void(std::ostream&)>& content) {
     core::write_file(folder / name, content);
   };

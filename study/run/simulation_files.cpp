@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <istream>
+#include <numeric>
 #include <ostream>
 
 #include "hplcast/core/cluster_model.hpp"
@@ -13,6 +14,8 @@
 
 namespace hplcast::study {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 // Beside the settings, so that the folder can be moved, and smpirun be called in it again.
@@ -22,9 +25,8 @@ constexpr const char* progress_file = "progress";
 
 }  // namespace
 
-SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ranks,
-                                       const std::filesystem::path& platform_library,
-                                       const std::filesystem::path& folder) {
+SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ranks, const fs::path& platform_library,
+                                       const fs::path& folder) {
   SimulationFiles files;
   files.hostfile = folder / "hostfile";
   files.options = platforms::smpi_options(cluster);
@@ -39,7 +41,7 @@ SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ra
   return files;
 }
 
-void write_settings(core::Command& command, const std::filesystem::path& folder, core::SimulationSettings settings) {
+void write_settings(core::Command& command, const fs::path& folder, core::SimulationSettings settings) {
   settings.cluster = cluster_file;
   settings.result = result_file;
   settings.observation.progress = progress_file;
@@ -48,7 +50,7 @@ void write_settings(core::Command& command, const std::filesystem::path& folder,
   command.environment[HPLCAST_VARIABLE_SIMULATION] = file.string();
 }
 
-std::optional<core::SimulationResult> result_in(const std::filesystem::path& folder) {
+std::optional<core::SimulationResult> result_in(const fs::path& folder) {
   std::optional<core::SimulationResult> result;
   if (std::filesystem::exists(folder / result_file))
     core::read_file(folder / result_file, [&](std::istream& in, const std::string& name) {
@@ -57,11 +59,9 @@ std::optional<core::SimulationResult> result_in(const std::filesystem::path& fol
   return result;
 }
 
-std::optional<SimulationProgress> progress_in(const std::filesystem::path& folder) {
+std::optional<SimulationProgress> progress_in(const fs::path& folder) {
   return core::read_progress(folder / progress_file);
 }
-
-namespace fs = std::filesystem;
 
 bool observes_messages(const Observation& observation) {
   return !observation.trace.empty() || !observation.paje.empty();
@@ -89,12 +89,11 @@ void observe(core::Command& command, core::SimulationSettings& settings, const O
 
 std::vector<core::PhaseSummary> summarised(const std::vector<RankPhases>& phases) {
   std::vector<core::PhaseSummary> summaries;
+  const auto mean = [](const std::vector<double>& values) {
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
+  };
   for (const RankPhases& phase : phases) {
-    const auto mean = [](const std::vector<double>& values) {
-      double sum = 0;
-      for (const double value : values) sum += value;
-      return values.empty() ? 0 : sum / static_cast<double>(values.size());
-    };
     if (phase.elapsed_s.empty()) continue;
     const auto [least, most] = std::minmax_element(phase.elapsed_s.begin(), phase.elapsed_s.end());
     summaries.push_back({phase.name, mean(phase.elapsed_s), *least, *most, mean(phase.kernels_s),
@@ -104,38 +103,43 @@ std::vector<core::PhaseSummary> summarised(const std::vector<RankPhases>& phases
 }
 
 void write_phases_csv(const fs::path& path, const std::vector<RankPhases>& phases) {
-  const bool detours =
-      std::any_of(phases.begin(), phases.end(), [](const auto& one) { return !one.detours_s.empty(); });
+  std::vector<RankPhaseField> fields(rank_phase_fields.begin(), rank_phase_fields.end());
+  if (std::all_of(phases.begin(), phases.end(), [](const RankPhases& one) { return one.detours_s.empty(); }))
+    fields.pop_back();
   core::write_file(path, [&](std::ostream& out) {
-    out << "rank,phase,elapsed_s,kernels_s,messages_s,waiting_s" << (detours ? ",detours_s\n" : "\n");
+    out << "rank,phase";
+    for (const RankPhaseField& field : fields) out << ',' << field.name;
+    out << '\n';
     for (const RankPhases& phase : phases) {
       for (std::size_t rank = 0; rank < phase.elapsed_s.size(); ++rank) {
-        out << rank << ',' << phase.name << ',' << core::shortest(phase.elapsed_s[rank]) << ','
-            << core::shortest(phase.kernels_s[rank]) << ',' << core::shortest(phase.messages_s[rank]) << ','
-            << core::shortest(phase.waiting_s[rank]);
-        if (detours) out << ',' << core::shortest(phase.detours_s[rank]);
+        out << rank << ',' << phase.name;
+        for (const RankPhaseField& field : fields) out << ',' << core::shortest((phase.*field.member)[rank]);
         out << '\n';
       }
     }
   });
 }
 
-std::string blocked_text(const core::SimulationResult& result) {
+void refuse_deadlock(const core::Command& command, const core::SimulationResult& result) {
+  if (!result.deadlock) return;
   constexpr std::size_t shown = 8;
-  std::string text;
-  for (std::size_t i = 0; i < result.blocked.size(); ++i) {
-    if (i == shown) {
-      text += "\n  and " + std::to_string(result.blocked.size() - shown) + " more ranks";
-      break;
-    }
+  std::string blocked;
+  for (std::size_t i = 0; i < std::min(shown, result.blocked.size()); ++i) {
     const core::BlockedRank& one = result.blocked[i];
-    text += (i == 0 ? "rank " : "\n  rank ") + std::to_string(one.rank) + " waits in " + one.operation;
+    blocked += (i == 0 ? "rank " : "\n  rank ") + std::to_string(one.rank) + " waits in " + one.operation;
     const int peer = one.rank == one.source ? one.destination : one.source;
-    if (peer >= 0) text += " for rank " + std::to_string(peer) + ", tag " + std::to_string(one.tag);
-    text += ", since " + core::shortest(one.since_s) + " s";
-    if (!one.phase.empty()) text += " (" + one.phase + ")";
+    if (peer >= 0) blocked += " for rank " + std::to_string(peer) + ", tag " + std::to_string(one.tag);
+    blocked += ", since " + core::shortest(one.since_s) + " s";
+    if (!one.phase.empty()) blocked += " (" + one.phase + ")";
   }
-  return text;
+  if (result.blocked.size() > shown)
+    blocked += "\n  and " + std::to_string(result.blocked.size() - shown) + " more ranks";
+  throw core::program_failure(command, 0, "the simulated ranks deadlocked at " + core::shortest(result.end_s) + " s",
+                              blocked);
+}
+
+bool is_plain(const std::string& text) {
+  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
 }
 
 }  // namespace hplcast::study

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -27,7 +28,6 @@ SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ra
                                        const std::filesystem::path& platform_library,
                                        const std::filesystem::path& folder);
 
-using core::CountsAtPanels;
 using core::RankPhases;
 
 /// What the file tells that the simulated program in `folder` has left; nothing if there is none.
@@ -47,13 +47,28 @@ bool observes_messages(const Observation& observation);
 /// Tells the simulated program and SMPI what to keep.
 void observe(core::Command& command, core::SimulationSettings& settings, const Observation& observation);
 
+/// The times of a phase, by the names of their columns in CSV; the last one may be empty.
+struct RankPhaseField {
+  const char* name;
+  std::vector<double> RankPhases::*member;
+};
+inline constexpr std::array<RankPhaseField, 5> rank_phase_fields = {{{"elapsed_s", &RankPhases::elapsed_s},
+                                                                     {"kernels_s", &RankPhases::kernels_s},
+                                                                     {"messages_s", &RankPhases::messages_s},
+                                                                     {"waiting_s", &RankPhases::waiting_s},
+                                                                     {"detours_s", &RankPhases::detours_s}}};
+
 /// Mean, smallest and largest time over the ranks of each phase, in the order of HPL_pdgesv.
 std::vector<core::PhaseSummary> summarised(const std::vector<RankPhases>& phases);
 
 /// One row per rank and phase. @throws core::Error if the file cannot be written.
 void write_phases_csv(const std::filesystem::path& path, const std::vector<RankPhases>& phases);
 
-/// The messages that the ranks wait for, for an error message: the first few in full.
-std::string blocked_text(const core::SimulationResult& result);
+/// SimGrid ends as if nothing were wrong when no rank can go on. @throws core::program_failure() then, with the
+/// messages that the ranks wait for: the first few in full.
+void refuse_deadlock(const core::Command& command, const core::SimulationResult& result);
+
+/// Whether a shell script that quotes nothing, such as smpirun, hands a text on as it is.
+bool is_plain(const std::string& text);
 
 }  // namespace hplcast::study

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
-#include <tuple>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "hplcast/core/errors.hpp"
 
@@ -68,28 +69,27 @@ PanelWindow last_window(const core::HplParameters& p, const Sizes& sizes, int pa
   return {first, first + sizes.settling, panels, panels, first};
 }
 
-/// Panels between two windows.
-struct Gap {
-  std::size_t index = 0;  ///< of the window before it
-  int first = 0;
-  int panels = 0;
+/// A gap between two windows that has place for another one.
+struct Place {
+  const PanelWindow &before, &behind;
+  int panels;          ///< of the gap
+  PanelWindow window;  ///< in the middle
 };
 
-std::vector<Gap> gaps_of(const WindowPlan& plan) {
-  std::vector<Gap> gaps;
+/// With its warm-up a window may not have place at the begin of the run.
+std::vector<Place> places_in(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule) {
+  const Sizes sizes = sizes_of(p, rule);
+  std::vector<Place> places;
   for (std::size_t i = 0; i + 1 < plan.windows.size(); ++i) {
-    const int first = plan.windows[i].counts_to;
-    gaps.push_back({i, first, plan.windows[i + 1].counts_from - first});
+    const PanelWindow &before = plan.windows[i], &behind = plan.windows[i + 1];
+    const int panels = behind.counts_from - before.counts_to;
+    if (panels < sizes.width + p.Q) continue;
+    const int from = before.counts_to + (panels - sizes.width - p.Q + 1) / 2;
+    const PanelWindow window = window_at(from, p, sizes, plan.panels);
+    if (window.counts_from < before.counts_to || window.counts_to > behind.counts_from) continue;
+    places.push_back({before, behind, panels, window});
   }
-  return gaps;
-}
-
-/// In the middle of a gap that has place: with its warm-up it may not, at the begin of the run.
-std::optional<PanelWindow> window_in(const Gap& gap, const core::HplParameters& p, const Sizes& sizes, int panels) {
-  if (gap.panels < sizes.width + p.Q) return std::nullopt;
-  const PanelWindow window = window_at(gap.first + (gap.panels - sizes.width - p.Q + 1) / 2, p, sizes, panels);
-  if (window.counts_from < gap.first || window.counts_to > gap.first + gap.panels) return std::nullopt;
-  return window;
+  return places;
 }
 
 [[noreturn]] void refuse(const core::HplParameters& p, const WindowRule& rule, const std::string& expected,
@@ -127,14 +127,8 @@ WindowRule WindowRule::from(const std::string& text) {
 }
 
 std::string to_string(const WindowRule& rule) {
-  switch (rule.kind) {
-    case WindowRule::Kind::automatic:
-      return "auto";
-    case WindowRule::Kind::off:
-      return "off";
-    case WindowRule::Kind::as_given:
-      break;
-  }
+  if (rule.kind == WindowRule::Kind::automatic) return "auto";
+  if (rule.kind == WindowRule::Kind::off) return "off";
   std::string text = std::to_string(rule.windows);
   if (rule.width > 0) text += ":" + std::to_string(rule.width);
   if (rule.warm_up > 0) text += ":" + std::to_string(rule.warm_up);
@@ -204,30 +198,20 @@ std::vector<PanelPiece> steady_pieces(const WindowPlan& plan, const PanelWindow&
 
 std::vector<PanelWindow> windows_beside(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule,
                                         int panel) {
-  const Sizes sizes = sizes_of(p, rule);
+  const auto counts_it = [&](const PanelWindow& one) { return one.counts_from <= panel && panel < one.counts_to; };
   std::vector<PanelWindow> result;
-  for (const Gap& gap : gaps_of(plan)) {
-    const PanelWindow& before = plan.windows[gap.index];
-    const PanelWindow& behind = plan.windows[gap.index + 1];
-    const bool beside = (before.counts_from <= panel && panel < before.counts_to) ||
-                        (behind.counts_from <= panel && panel < behind.counts_to);
-    const std::optional<PanelWindow> window = beside ? window_in(gap, p, sizes, plan.panels) : std::nullopt;
-    if (window) result.push_back(*window);
-  }
+  for (const Place& place : places_in(plan, p, rule))
+    if (counts_it(place.before) || counts_it(place.behind)) result.push_back(place.window);
   return result;
 }
 
 std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule,
                                          int most) {
-  const Sizes sizes = sizes_of(p, rule);
-  std::vector<Gap> gaps = gaps_of(plan);
-  std::sort(gaps.begin(), gaps.end(),
-            [](const Gap& a, const Gap& b) { return std::tie(a.panels, a.first) > std::tie(b.panels, b.first); });
+  std::map<std::pair<int, int>, PanelWindow, std::greater<>> by_gap;  // the widest, then the last one first
+  for (const Place& place : places_in(plan, p, rule)) by_gap[{place.panels, place.before.counts_to}] = place.window;
   std::vector<PanelWindow> result;
-  for (const Gap& gap : gaps) {
-    if (static_cast<int>(result.size()) == most) break;
-    if (const auto window = window_in(gap, p, sizes, plan.panels)) result.push_back(*window);
-  }
+  for (const auto& [gap, window] : by_gap)
+    if (static_cast<int>(result.size()) < most) result.push_back(window);
   return result;
 }
 

@@ -18,8 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Simulations = ParallelRuns<HplSimulation>;
-
 /// `--windows K` alone: none are added.
 bool wants_only_these_windows(const PredictionRequest& request) {
   return request.windows.kind == WindowRule::Kind::as_given && request.target_error <= 0;
@@ -32,7 +30,7 @@ struct Sample {
 
   /// From the begin of panel `from` to that of `to`, or to the end of the run if `ends`.
   double time_s(int from, int to, bool ends) const {
-    const std::vector<double>& marks = simulation.panel_marks_s;
+    const std::vector<double>& marks = simulation.panels.marks_s;
     const double start_s = marks.front();
     const auto begin_s = [&](int panel) {
       return marks.at(static_cast<std::size_t>(panel - window.first + 1)) - start_s;
@@ -67,16 +65,15 @@ class SampledRun {
     const RunPlan plan = plan_.of_window(window);
     const fs::path folder =
         folder_ / ("panels-" + std::to_string(window.first) + "-" + std::to_string(window.simulated_to - 1));
-    const WindowResult result(plan, folder);
     // Its trace is wanted, not its time, which messages of SMPI (--paje) may change.
     const bool observed = is_observed(plan.request().observation);
     if (!observed)
-      if (auto known = result.read()) return *std::move(known);
+      if (auto known = read_window(plan, folder)) return *std::move(known);
     std::error_code error;
     fs::create_directories(folder, error);
     for (const char* stale : {"statistics.json", "progress"}) fs::remove(folder / stale, error);
     HplSimulation simulation = simulate_hpl(plan, folder, watch);
-    if (!observed) result.write(simulation);
+    if (!observed) write_window(plan, folder, simulation);
     return simulation;
   }
 
@@ -88,17 +85,21 @@ class SampledRun {
     std::stable_sort(missing.begin(), missing.end(), [](const PanelWindow& a, const PanelWindow& b) {
       return a.simulated_panels() > b.simulated_panels();
     });
-    Simulations simulations(
-        missing.size(), plan_.request().window_jobs,
-        [&](std::size_t index, const SimulationWatch& watch) { return simulate(missing[index], watch); });
-    for (std::size_t ended = 0; ended < missing.size();) {
-      for (auto& [index, simulation] : simulations.wait()) {
-        samples_[missing[index].counts_from] = {missing[index], std::move(simulation)};
-        ++ended;
-      }
-      if (watch_.while_running) watch_.while_running();
-      if (watch_.on_progress) watch_.on_progress(progress(missing, simulations.fractions()));
-    }
+    simulate_all(missing);
+  }
+
+  void simulate_all(const std::vector<PanelWindow>& windows) {
+    ParallelRuns<HplSimulation>(
+        windows.size(), plan_.request().window_jobs,
+        [&](std::size_t index, const SimulationWatch& watch) { return simulate(windows[index], watch); })
+        .run(
+            [&](std::size_t index, HplSimulation simulation) {
+              samples_[windows[index].counts_from] = {windows[index], std::move(simulation)};
+            },
+            [&](const std::vector<double>& fractions) {
+              if (watch_.while_running) watch_.while_running();
+              if (watch_.on_progress) watch_.on_progress(progress(windows, fractions));
+            });
   }
 
   /// Windows that have ended need not be simulated again.
@@ -111,10 +112,10 @@ class SampledRun {
                                                   folder_.string() + "` goes on with them");
   }
 
-  SimulationProgress progress(const std::vector<PanelWindow>& missing, const std::vector<double>& fractions) const {
+  static SimulationProgress progress(const std::vector<PanelWindow>& windows, const std::vector<double>& fractions) {
     double done = 0, all = 0;
-    for (std::size_t i = 0; i < missing.size(); ++i) {
-      const double panels = missing[i].simulated_panels();
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      const double panels = windows[i].simulated_panels();
       done += fractions[i] * panels;
       all += panels;
     }
@@ -122,18 +123,12 @@ class SampledRun {
   }
 
   /// One of them, for jobs that share the folder.
-  core::Prediction only(int number) const {
+  core::Prediction only(int number) {
     const auto count = static_cast<int>(windows_.windows.size());
     if (number >= count)
       throw core::DomainError("window", number, "0 to " + std::to_string(count - 1) + ", the windows of this run");
-    Simulations simulations(1, 1, [&](std::size_t, const SimulationWatch& watch) {
-      return simulate(windows_.windows[static_cast<std::size_t>(number)], watch);
-    });
-    for (;;) {
-      for (auto& [index, simulation] : simulations.wait()) return std::move(simulation.prediction);
-      if (watch_.while_running) watch_.while_running();
-      if (watch_.on_progress) watch_.on_progress({simulations.fractions().front(), 0});
-    }
+    simulate_all({windows_.windows[static_cast<std::size_t>(number)]});
+    return samples_.begin()->second.simulation.prediction;
   }
 
   std::vector<core::PanelCost> gap_pieces() const {

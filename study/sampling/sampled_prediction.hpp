@@ -15,20 +15,10 @@ namespace hplcast::study {
 core::Prediction predict_sampled(const RunPlan& plan, const std::filesystem::path& folder,
                                  const SimulationWatch& watch);
 
-/// The result of a window in its folder, so that a run that was stopped, or jobs elsewhere, need not make it again.
-class WindowResult {
- public:
-  /// `plan`: of a window.
-  WindowResult(const RunPlan& plan, const std::filesystem::path& folder);
-
-  /// Nothing if it is not there, or not that of this request.
-  std::optional<HplSimulation> read() const;
-  void write(const HplSimulation& simulation) const;
-
- private:
-  std::filesystem::path path_;
-  std::string request_;  ///< names all that the result depends on
-};
+/// The result of a window (`plan` is of one) in its folder, so that a run that was stopped, or jobs elsewhere, need not
+/// make it again. Nothing if it is not there, or not that of this request.
+std::optional<HplSimulation> read_window(const RunPlan& plan, const std::filesystem::path& folder);
+void write_window(const RunPlan& plan, const std::filesystem::path& folder, const HplSimulation& simulation);
 
 /// Counts of kernels and messages and the phases of a whole run: those between the first and the last counted panel of
 /// every window, with the set-up of the run in the first window and its end in the last one, and between windows, per

@@ -60,54 +60,56 @@ Columns varied(const std::vector<Configuration>& factors) {
   return result;
 }
 
-void test_rows(Anova& result, double residual, double total) {
-  result.residual_share = total > 0 ? std::max(0.0, residual) / total : 0;
-  // Less is rounding: nothing was left to compare with.
-  constexpr double least_share = 1e-12;
-  if (!result.balanced || result.residual_freedom < 1 || result.residual_share < least_share) return;
-  for (AnovaRow& row : result.rows) {
-    row.f = row.share * total / row.freedom / (residual / result.residual_freedom);
-    const boost::math::fisher_f law(row.freedom, result.residual_freedom);
-    row.p_value = boost::math::cdf(boost::math::complement(law, row.f));
-  }
-}
-
-/// What is left of the sums of squares and of the degrees of freedom.
-struct Rest {
-  double squares = 0;
+/// The logarithms of rates, and what is left of their sum of squares and of the degrees of freedom.
+struct Analysis {
+  std::vector<double> y;
+  double mean = 0, total = 0;
+  double rest = 0;
   int freedom = 0;
+
+  explicit Analysis(const std::vector<double>& gflops) {
+    for (const double rate : gflops) {
+      if (!(rate > 0)) throw core::DomainError("gflops", rate, "a positive rate");
+      y.push_back(std::log(rate));
+      mean += y.back() / static_cast<double>(gflops.size());
+    }
+    for (const double value : y) total += (value - mean) * (value - mean);
+    rest = total;
+    freedom = static_cast<int>(y.size()) - 1;
+  }
+
+  /// A row that takes its part of what is left.
+  AnovaRow row(const std::string& name, int its_freedom, double squares) {
+    AnovaRow result;
+    result.name = name;
+    result.freedom = its_freedom;
+    result.share = total > 0 ? std::max(0.0, squares) / total : 0;
+    rest -= squares;
+    freedom -= its_freedom;
+    return result;
+  }
 };
 
-void add_main_effects(Anova& result, const Columns& columns, const std::vector<double>& y, double mean, double total,
-                      Rest& rest) {
+std::vector<AnovaRow> main_effects(Analysis& analysis, const Columns& columns) {
+  std::vector<AnovaRow> rows;
   for (const auto& [name, levels] : columns) {
-    const Groups groups(levels, y);
-    const double squares = groups.sum_of_squares(mean);
-    AnovaRow row;
-    row.name = name;
-    row.freedom = static_cast<int>(groups.sums.size()) - 1;
-    row.share = total > 0 ? squares / total : 0;
-    for (const auto& [level, group] : groups.sums) row.effects[level] = std::exp(group.first / group.second - mean) - 1;
-    rest.squares -= squares;
-    rest.freedom -= row.freedom;
-    result.rows.push_back(std::move(row));
+    const Groups groups(levels, analysis.y);
+    AnovaRow& row = rows.emplace_back(
+        analysis.row(name, static_cast<int>(groups.sums.size()) - 1, groups.sum_of_squares(analysis.mean)));
+    for (const auto& [level, group] : groups.sums)
+      row.effects[level] = std::exp(group.first / group.second - analysis.mean) - 1;
   }
+  return rows;
 }
 
-/// Interactions of two factors; rows of the main effects stand in the order of `columns`.
-void add_interactions(Anova& result, const Columns& columns, const std::vector<double>& y, double mean, double total,
-                      Rest& rest) {
+/// Interactions of two factors; `rows` are the main effects, in the order of `columns`.
+void add_interactions(std::vector<AnovaRow>& rows, Analysis& analysis, const Columns& columns) {
   for (std::size_t a = 0; a < columns.size(); ++a) {
     for (std::size_t b = a + 1; b < columns.size(); ++b) {
-      const Groups groups(joined(columns[a].second, columns[b].second), y);
-      const double squares = groups.sum_of_squares(mean) - (result.rows[a].share + result.rows[b].share) * total;
-      AnovaRow row;
-      row.name = columns[a].first + " x " + columns[b].first;
-      row.freedom = result.rows[a].freedom * result.rows[b].freedom;
-      row.share = total > 0 ? std::max(0.0, squares) / total : 0;
-      rest.squares -= squares;
-      rest.freedom -= row.freedom;
-      result.rows.push_back(std::move(row));
+      const Groups groups(joined(columns[a].second, columns[b].second), analysis.y);
+      rows.push_back(
+          analysis.row(columns[a].first + " x " + columns[b].first, rows[a].freedom * rows[b].freedom,
+                       groups.sum_of_squares(analysis.mean) - (rows[a].share + rows[b].share) * analysis.total));
     }
   }
 }
@@ -124,6 +126,19 @@ bool is_balanced(const Columns& columns, const std::vector<double>& y) {
   return static_cast<double>(groups.sums.size()) == combinations && groups.equally_often();
 }
 
+void test_rows(Anova& result, const Analysis& analysis) {
+  result.residual_freedom = std::max(0, analysis.freedom);
+  result.residual_share = analysis.total > 0 ? std::max(0.0, analysis.rest) / analysis.total : 0;
+  // Less is rounding: nothing was left to compare with.
+  constexpr double least_share = 1e-12;
+  if (!result.balanced || result.residual_freedom < 1 || result.residual_share < least_share) return;
+  for (AnovaRow& row : result.rows) {
+    row.f = row.share * analysis.total / row.freedom / (analysis.rest / result.residual_freedom);
+    const boost::math::fisher_f law(row.freedom, result.residual_freedom);
+    row.p_value = boost::math::cdf(boost::math::complement(law, row.f));
+  }
+}
+
 }  // namespace
 
 Anova anova(const std::vector<Configuration>& factors, const std::vector<double>& gflops) {
@@ -132,22 +147,12 @@ Anova anova(const std::vector<Configuration>& factors, const std::vector<double>
   Anova result;
   result.observations = gflops.size();
   if (gflops.empty()) return result;
-  std::vector<double> y;
-  double mean = 0, total = 0;
-  for (const double rate : gflops) {
-    if (!(rate > 0)) throw core::DomainError("gflops", rate, "a positive rate");
-    y.push_back(std::log(rate));
-    mean += y.back() / static_cast<double>(gflops.size());
-  }
-  for (const double value : y) total += (value - mean) * (value - mean);
-
+  Analysis analysis(gflops);
   const Columns columns = varied(factors);
-  Rest rest{total, static_cast<int>(y.size()) - 1};
-  add_main_effects(result, columns, y, mean, total, rest);
-  result.balanced = is_balanced(columns, y);
-  if (result.balanced && columns.size() > 2) add_interactions(result, columns, y, mean, total, rest);
-  result.residual_freedom = std::max(0, rest.freedom);
-  test_rows(result, rest.squares, total);
+  result.rows = main_effects(analysis, columns);
+  result.balanced = is_balanced(columns, analysis.y);
+  if (result.balanced && columns.size() > 2) add_interactions(result.rows, analysis, columns);
+  test_rows(result, analysis);
   std::stable_sort(result.rows.begin(), result.rows.end(),
                    [](const AnovaRow& x, const AnovaRow& z) { return x.share > z.share; });
   return result;

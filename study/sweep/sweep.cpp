@@ -4,11 +4,9 @@
 
 #include <signal.h>
 #include <algorithm>
-#include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/study/installed_programs.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/run/parallel_runs.hpp"
 #include "study/sweep/sweep_executor.hpp"
@@ -28,16 +26,8 @@ std::string moved(std::string message, const fs::path& from, const fs::path& to)
 
 }  // namespace
 
-fs::path beside(const fs::path& database, const char* suffix) {
-  return database.string() + suffix;
-}
-
 std::string work_prefix(const fs::path& database) {
   return database.filename().string() + ".work";
-}
-
-double effort(const SweepRun& run) {
-  return resolve_unchecked(request_of(run)).needs().wall_s;
 }
 
 SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
@@ -49,7 +39,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   request.timeout_s = execution.timeout_s;
   request.programs = execution.programs;
   request.keep = work;
-  const fs::path log = beside(execution.database, ".logs").filename() / name;
+  const fs::path log = execution.database.filename().string() + ".logs/" + name;
   const fs::path logs = fs::absolute(execution.database).parent_path() / log;
   SweepOutcome outcome;
   outcome.task = &task;
@@ -77,17 +67,12 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
 }
 
 void execute_locally(const SweepExecution& execution, int jobs) {
-  ParallelRuns<SweepOutcome> outcomes(execution.tasks.size(), jobs,
-                                      [&](std::size_t index, const SimulationWatch& watch) {
-                                        return run_task(execution.tasks[index], execution, watch.while_running);
-                                      });
-  for (std::size_t ended = 0; ended < execution.tasks.size();) {
-    for (const auto& [index, outcome] : outcomes.wait()) {
-      execution.ended(outcome);
-      ++ended;
-    }
-    execution.tick();
-  }
+  ParallelRuns<SweepOutcome>(execution.tasks.size(), jobs,
+                             [&](std::size_t index, const SimulationWatch& watch) {
+                               return run_task(execution.tasks[index], execution, watch.while_running);
+                             })
+      .run([&](std::size_t, const SweepOutcome& outcome) { execution.ended(outcome); },
+           [&](const std::vector<double>&) { execution.tick(); });
 }
 
 SweepSummary run_sweep(const SweepRequest& request) {
@@ -107,20 +92,21 @@ SweepSummary run_sweep(const SweepRequest& request) {
   execution.database = database.path();
   const auto done = database.done();
   const auto failed = database.failed();
-  double all_effort = 0, done_effort = 0;
+  double all_effort_s = 0, done_effort_s = 0;
   for (const SweepRun& run : runs.runs) {
     if (done.count(run.id) > 0) {
       ++summary.found;
     } else if (failed.count(run.id) > 0 && !request.retry_failed) {
       ++summary.found_failed;
     } else {
-      execution.tasks.push_back({&run, &runs.clusters.at(run.model_sha256)});
-      all_effort += effort(run);
+      execution.tasks.push_back(
+          {&run, &runs.clusters.at(run.model_sha256), resolve_unchecked(request_of(run)).needs().wall_s});
+      all_effort_s += execution.tasks.back().effort_s;
     }
   }
   // The longest first: short ones then fill the last minutes of all cores.
   std::stable_sort(execution.tasks.begin(), execution.tasks.end(),
-                   [](const SweepTask& a, const SweepTask& b) { return effort(*a.run) > effort(*b.run); });
+                   [](const SweepTask& a, const SweepTask& b) { return a.effort_s > b.effort_s; });
   execution.ended = [&](const SweepOutcome& outcome) {
     if (outcome.prediction) {
       database.add_result(*outcome.task->run, *outcome.prediction);
@@ -129,11 +115,12 @@ SweepSummary run_sweep(const SweepRequest& request) {
       database.add_failure(outcome.failure);
       ++summary.failed;
     }
-    done_effort += effort(*outcome.task->run);
+    done_effort_s += outcome.task->effort_s;
   };
   execution.tick = [&] {
     if (!request.progress) return;
-    request.progress({summary.made + summary.failed, summary.failed, execution.tasks.size(), done_effort / all_effort});
+    request.progress(
+        {summary.made + summary.failed, summary.failed, execution.tasks.size(), done_effort_s / all_effort_s});
   };
   if (execution.tasks.empty()) return summary;
   const int jobs = request.jobs > 0 ? request.jobs : local_machine().cores;

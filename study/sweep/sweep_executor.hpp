@@ -14,6 +14,7 @@ namespace hplcast::study {
 struct SweepTask {
   const SweepRun* run = nullptr;
   const core::ClusterModel* cluster = nullptr;
+  double effort_s = 0;  ///< expected on one core, right to a factor of two: order and progress of runs go by it
 };
 
 /// The result: a prediction, or a failure.
@@ -46,11 +47,5 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
 
 /// The prefix of the temporary folder beside a database where its simulations run, for core::TemporaryFolder.
 std::string work_prefix(const std::filesystem::path& database);
-
-/// DATABASE + suffix.
-std::filesystem::path beside(const std::filesystem::path& database, const char* suffix);
-
-/// Expected seconds of a run on one core, right to a factor of two: what order and progress of runs go by.
-double effort(const SweepRun& run);
 
 }  // namespace hplcast::study

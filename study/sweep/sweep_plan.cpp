@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <istream>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "hplcast/core/csv.hpp"
@@ -20,6 +22,36 @@ namespace hplcast::study {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Factors of which all levels are known, but for HPL's parameters.
+const std::map<std::string, std::vector<std::string>>& levels_of_factors() {
+  static const std::vector<std::string> switched = {"on", "off"};
+  static const std::map<std::string, std::vector<std::string>> all = {
+      {"mode", {"exact", "fast", "auto"}},   {"energy", switched},  {"noise", switched},
+      {"network-noise", switched},           {"detours", switched}, {"per-cpu", switched},
+      {"kernel-model", {"full", "M1", "M2"}}};
+  return all;
+}
+
+bool is_hpl_parameter(const std::string& name) {
+  const auto& fields = core::hpl_fields();
+  return std::any_of(fields.begin(), fields.end(), [&](const core::HplField& field) { return name == field.name; });
+}
+
+/// Whether there is a factor of this name: an HPL parameter, `grid`, `cluster`, `mode`, a level of the models (`noise`,
+/// `network-noise`, `per-cpu`, `kernel-model`), a transformation, or "/field/of/cluster".
+bool is_factor(const std::string& name) {
+  return is_hpl_parameter(name) || levels_of_factors().count(name) > 0 || name == "grid" || name == "cluster" ||
+         name == "windows" || (name.size() > 1 && name.front() == '/') || is_transformation(name);
+}
+
+/// A whole number of ranks, or of a side of their grid.
+std::optional<std::uint64_t> rank_count(const std::string& text) {
+  double number = 0;
+  constexpr double most = 1e7;
+  if (!core::parse_double(text, number) || number < 1 || number > most || number != std::floor(number)) return {};
+  return static_cast<std::uint64_t>(number);
+}
 
 /// Reads the parts of a plan; messages name its file and line.
 class PlanReader {
@@ -37,7 +69,7 @@ class PlanReader {
       } else if (key == "question") {
         plan.question = text(value, key);
       } else if (key == "cluster" || key == "noise" || key == "mode" || key == "windows" || key == "energy") {
-        plan.fixed.insert(plan.fixed.begin(), setting(key, value));
+        plan.fixed.insert(plan.fixed.begin(), {key, level(key, value)});
       } else if (key == "seeds") {
         plan.seeds = seeds(value);
       } else if (key == "timeout_s") {
@@ -100,9 +132,18 @@ class PlanReader {
     std::vector<std::uint64_t> result;
     if (node.IsScalar()) return {count(node, "seeds")};
     for (const YAML::Node& seed : sequence(node, "seeds")) result.push_back(count(seed, "seeds"));
-    const std::set<std::uint64_t> different(result.begin(), result.end());
-    if (different.size() != result.size()) fail(node, "seeds", "a seed stands twice");
+    if (std::set(result.begin(), result.end()).size() != result.size()) fail(node, "seeds", "a seed stands twice");
     return result;
+  }
+
+  /// A DomainError of a value is one of the plan.
+  template <typename Use>
+  void require_domain(const YAML::Node& node, const std::string& field, const Use& use) const {
+    try {
+      use();
+    } catch (const core::DomainError& error) {
+      fail(node, field, error.what());
+    }
   }
 
   /// A level as it will be used: HPL's names become numbers, paths absolute, ranges are checked later.
@@ -116,45 +157,38 @@ class PlanReader {
         fail(node, factor,
              "found `" + value + "`; expected a whole number" + (names.empty() ? "" : " or a name: " + names));
       }
-      require_range(node, field, *known);
+      // A value that no run can have; what depends on other parameters is looked at when the runs are made.
+      core::HplParameters one;
+      field.set(one, *known);
+      require_domain(node, factor, [&] { one.validate(); });
       return std::to_string(*known);
     }
     if (factor == "cluster" || ((factor == "generate" || factor == "set-detours") && value != "none")) {
       return fs::path(value).is_absolute() ? value : (folder_ / value).lexically_normal().string();
     }
-    if (factor == "grid") require_grid(node, value);
-    const auto one_of = [&](const std::string& a, const std::string& b, const std::string& c) {
-      if (value != a && value != b && value != c) {
-        fail(node, factor, "found `" + value + "`; expected " + a + " or " + b + (c.empty() ? "" : " or " + c));
-      }
-    };
-    if (factor == "noise" || factor == "network-noise" || factor == "detours" || factor == "per-cpu" ||
-        factor == "energy")
-      one_of("on", "off", "");
-    if (factor == "mode") one_of("exact", "fast", "auto");
-    if (factor == "windows") require_windows(node, value);
-    if (factor == "kernel-model") one_of("full", "M1", "M2");
-    return value;
-  }
-
-  void require_windows(const YAML::Node& node, const std::string& value) const {
-    try {
-      (void)WindowRule::from(value);
-    } catch (const core::DomainError& error) {
-      fail(node, "windows", error.what());
+    if (factor == "grid") {
+      const std::size_t x = value.find('x');
+      if (x == std::string::npos || !rank_count(value.substr(0, x)) || !rank_count(value.substr(x + 1)))
+        fail(node, factor, "found `" + value + "`; expected PxQ such as 30x32");
     }
+    if (factor == "windows") require_domain(node, factor, [&] { (void)WindowRule::from(value); });
+    if (const auto known = levels_of_factors().find(factor); known != levels_of_factors().end()) {
+      const auto& [name, levels] = *known;
+      std::string names;
+      for (const std::string& one : levels) names += (names.empty() ? "" : " or ") + one;
+      if (std::find(levels.begin(), levels.end(), value) == levels.end())
+        fail(node, factor, "found `" + value + "`; expected " + names);
+    }
+    return value;
   }
 
   void require_factor(const YAML::Node& node, const std::string& factor) const {
     if (is_factor(factor)) return;
     fail(node, factor,
          "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, energy, "
-         "noise, "
-         "network-noise, detours, per-cpu, kernel-model, a transformation (hplcast transform --help), or "
+         "noise, network-noise, detours, per-cpu, kernel-model, a transformation (hplcast transform --help), or "
          "/field/of/cluster.json");
   }
-
-  Setting setting(const std::string& factor, const YAML::Node& value) const { return {factor, level(factor, value)}; }
 
   Configuration settings(const YAML::Node& node, const std::string& field) const {
     if (!node.IsMap()) fail(node, field, "expected a map of factors to values");
@@ -162,48 +196,19 @@ class PlanReader {
     for (const auto& entry : node) {
       const std::string factor = entry.first.as<std::string>();
       require_factor(entry.first, factor);
-      result.push_back(setting(factor, entry.second));
+      result.push_back({factor, level(factor, entry.second)});
     }
     return result;
   }
 
-  /// A value that no run can have; what depends on other parameters is looked at when the runs are made.
-  void require_range(const YAML::Node& node, const core::HplField& field, long long value) const {
-    core::HplParameters one;
-    field.set(one, value);
-    try {
-      one.validate();
-    } catch (const core::DomainError& error) {
-      fail(node, field.name, error.what());
-    }
-  }
-
-  void require_grid(const YAML::Node& node, const std::string& value) const {
-    const std::size_t x = value.find('x');
-    double P = 0, Q = 0;
-    const bool numbers = x != std::string::npos && core::parse_double(value.substr(0, x), P) &&
-                         core::parse_double(value.substr(x + 1), Q);
-    const auto fine = [](double side) { return side >= 1 && side <= 1e7 && side == std::floor(side); };
-    if (!numbers || !fine(P) || !fine(Q)) fail(node, "grid", "found `" + value + "`; expected PxQ such as 30x32");
-  }
-
-  /// "30x32", or "960": all grids of so many ranks.
+  /// Of "30x32" that; of "960" all grids of so many ranks.
   void add_grids(const YAML::Node& node, std::vector<std::string>& levels) const {
     const std::string value = text(node, "grid");
-    const std::size_t x = value.find('x');
-    if (x == std::string::npos) {
-      double number = 0;
-      constexpr double most = 1e7;
-      const bool fine =
-          core::parse_double(value, number) && number >= 1 && number <= most && number == std::floor(number);
-      if (!fine) fail(node, "grid", "found `" + value + "`; expected PxQ such as 30x32, or a number of ranks");
-      const auto ranks = static_cast<std::uint64_t>(number);
-      for (std::uint64_t P = 1; P <= ranks; ++P) {
-        if (ranks % P == 0) levels.push_back(std::to_string(P) + "x" + std::to_string(ranks / P));
-      }
-      return;
-    }
-    levels.push_back(level("grid", node));
+    if (value.find('x') != std::string::npos) return levels.push_back(level("grid", node));
+    const std::optional<std::uint64_t> ranks = rank_count(value);
+    if (!ranks) fail(node, "grid", "found `" + value + "`; expected PxQ such as 30x32, or a number of ranks");
+    for (std::uint64_t P = 1; P <= *ranks; ++P)
+      if (*ranks % P == 0) levels.push_back(std::to_string(P) + "x" + std::to_string(*ranks / P));
   }
 
   std::vector<std::string> levels(const std::string& factor, const YAML::Node& node) const {
@@ -220,8 +225,7 @@ class PlanReader {
     } else {
       for (const YAML::Node& value : sequence(node, factor)) add(value);
     }
-    const std::set<std::string> different(result.begin(), result.end());
-    if (different.size() != result.size()) fail(node, factor, "a level stands twice");
+    if (std::set(result.begin(), result.end()).size() != result.size()) fail(node, factor, "a level stands twice");
     return result;
   }
 
@@ -244,9 +248,7 @@ class PlanReader {
       return result;
     }
     // HPL's parameters are whole numbers.
-    const auto& fields = core::hpl_fields();
-    const bool whole = std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return factor == f.name; });
-    result.step = whole ? 1 : 0;
+    result.step = is_hpl_parameter(factor) ? 1 : 0;
     for (const auto& entry : node) {
       const std::string key = entry.first.as<std::string>();
       if (key == "min") {
@@ -321,17 +323,6 @@ class PlanReader {
 };
 
 }  // namespace
-
-bool is_factor(const std::string& name) {
-  for (const core::HplField& field : core::hpl_fields()) {
-    if (name == field.name) return true;
-  }
-  for (const char* known : {"grid", "cluster", "mode", "windows", "energy", "noise", "network-noise", "detours",
-                            "per-cpu", "kernel-model"}) {
-    if (name == known) return true;
-  }
-  return (name.size() > 1 && name.front() == '/') || is_transformation(name);
-}
 
 SweepPlan read_plan(std::istream& in, const std::string& name, const fs::path& folder) {
   try {

@@ -36,19 +36,13 @@ std::string value_at(const SampledFactor& factor, double uniform) {
   return core::shortest(value);
 }
 
-/// The numbers 0 .. count-1 in a random order.
-std::vector<int> shuffled(int count, core::RandomStream& random) {
-  std::vector<int> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  core::shuffle(order, random);
-  return order;
-}
-
 std::vector<Configuration> drawn(const Sample& sample) {
   std::vector<Configuration> result(static_cast<std::size_t>(sample.count));
   for (std::size_t f = 0; f < sample.factors.size(); ++f) {
     core::RandomStream random({sample.seed, core::stream_design, static_cast<std::uint32_t>(f), 1});
-    const std::vector<int> strata = shuffled(sample.count, random);
+    std::vector<int> strata(result.size());  // a part of the range for each, in a random order
+    std::iota(strata.begin(), strata.end(), 0);
+    core::shuffle(strata, random);
     for (std::size_t i = 0; i < result.size(); ++i) {
       const double uniform = sample.latin_hypercube ? (strata[i] + random.uniform()) / sample.count : random.uniform();
       result[i].push_back({sample.factors[f].name, value_at(sample.factors[f], uniform)});
@@ -123,22 +117,21 @@ core::ClusterModel with_field(const core::ClusterModel& cluster, const std::stri
   return core::read_cluster(changed, cluster.name + " with " + pointer + " = " + value);
 }
 
+constexpr std::pair<const char*, bool ModelLevels::*> level_switches[] = {
+    {"noise", &ModelLevels::noise},
+    {"network-noise", &ModelLevels::network_noise},
+    {"detours", &ModelLevels::detours},
+    {"per-cpu", &ModelLevels::per_cpu}};
+
 /// Sets the level that a factor names; false if it names none.
 bool set_level(const Setting& setting, ModelLevels& levels) {
-  if (setting.factor == "noise") {
-    levels.noise = setting.value == "on";
-  } else if (setting.factor == "network-noise") {
-    levels.network_noise = setting.value == "on";
-  } else if (setting.factor == "detours") {
-    levels.detours = setting.value == "on";
-  } else if (setting.factor == "per-cpu") {
-    levels.per_cpu = setting.value == "on";
-  } else if (setting.factor == "kernel-model") {
-    if (setting.value != "full") levels.kernel_model = setting.value;
-  } else {
-    return false;
+  for (const auto& [name, level] : level_switches) {
+    if (setting.factor != name) continue;
+    levels.*level = setting.value == "on";
+    return true;
   }
-  return true;
+  if (setting.factor == "kernel-model" && setting.value != "full") levels.kernel_model = setting.value;
+  return setting.factor == "kernel-model";
 }
 
 bool acts_on_cluster(const std::string& factor) {

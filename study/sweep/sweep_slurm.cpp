@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -19,11 +18,22 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
+#include "study/compare/parameters_json.hpp"
 #include "study/sweep/sweep_executor.hpp"
 
 namespace hplcast::study {
 
 namespace fs = std::filesystem;
+
+// JSON of chunks and settings: its keys are the names of members.
+static void to_json(nlohmann::json& json, const WindowRule& rule) {
+  json = to_string(rule);
+}
+static void from_json(const nlohmann::json& json, WindowRule& rule) {
+  rule = WindowRule::from(json);
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepRun, id, model_sha256, parameters, seed, mode, windows, energy, levels)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SimulatorPrograms, smpirun, xhpl, platform_library)
 
 namespace {
 
@@ -68,8 +78,6 @@ class TaskLogs {
   std::map<fs::path, std::uintmax_t> shown_bytes_;
 };
 
-using Json = nlohmann::ordered_json;
-
 /// Slurm's default MaxArraySize is 1001.
 constexpr std::size_t most_chunks = 1000;
 constexpr int tasks_per_job = 4;    ///< so that tasks that end early make room for others
@@ -77,7 +85,7 @@ constexpr int attempts = 2;         ///< a killed task is started once more
 constexpr double patience_s = 120;  ///< with a controller that does not answer
 
 fs::path folder_of(const fs::path& database) {
-  return fs::absolute(beside(database, ".slurm"));
+  return fs::absolute(database.string() + ".slurm");
 }
 
 /// Names the jobs of one database: how they are found again after the sweep was killed.
@@ -95,62 +103,24 @@ core::CommandResult slurm(const std::string& program, std::vector<std::string> a
   return core::run(command);
 }
 
-core::CommandResult slurm_checked(const std::string& program, std::vector<std::string> arguments,
-                                  bool despite_interrupts = false) {
-  core::CommandResult result = slurm(program, std::move(arguments), despite_interrupts);
+core::CommandResult squeue(const std::string& name, const std::string& format, bool despite_interrupts = false) {
+  return slurm("squeue", {"--noheader", "--format=" + format, "--name=" + name}, despite_interrupts);
+}
+
+void slurm_checked(const std::string& program, std::vector<std::string> arguments, bool despite_interrupts = false) {
+  const core::CommandResult result = slurm(program, std::move(arguments), despite_interrupts);
   if (result.status != 0) throw core::ExternalError(program, result.status, result.output);
-  return result;
 }
 
-void require_slurm() {
-  for (const char* program : {"sbatch", "squeue", "scancel"}) {
-    if (!core::find_program(program).empty()) continue;
-    throw core::Error(core::ExitCode::bad_input, std::string("there is no Slurm here: no ") + program +
-                                                     " in PATH\n  hint: --executor local runs on this machine");
-  }
+/// The result of a task. Phases of a prediction have an order.
+nlohmann::ordered_json outcome_json(const SweepOutcome& outcome) {
+  if (!outcome.prediction) return {{"failure", outcome.failure.message}, {"log", outcome.failure.log}};
+  std::ostringstream text;
+  core::write_prediction(text, *outcome.prediction);
+  return {{"prediction", core::parse_json<nlohmann::ordered_json>(text.str())}};
 }
 
-Json run_json(const SweepRun& run) {
-  Json json;
-  json["id"] = run.id;
-  json["model_sha256"] = run.model_sha256;
-  for (const core::HplField& field : core::hpl_fields()) json["parameters"][field.name] = field.get(run.parameters);
-  json["seed"] = run.seed;
-  json["levels"] = run.levels;
-  json["mode"] = run.mode;
-  json["windows"] = to_string(run.windows);
-  json["energy"] = run.energy;
-  return json;
-}
-
-SweepRun run_of(const Json& json) {
-  SweepRun run;
-  run.id = json.at("id");
-  run.model_sha256 = json.at("model_sha256");
-  for (const core::HplField& field : core::hpl_fields()) {
-    field.set(run.parameters, json.at("parameters").at(field.name).get<long long>());
-  }
-  run.seed = json.at("seed");
-  run.levels = json.at("levels").get<std::map<std::string, std::string>>();
-  run.mode = json.at("mode");
-  run.windows = WindowRule::from(json.at("windows"));
-  run.energy = json.at("energy");
-  return run;
-}
-
-Json outcome_json(const SweepOutcome& outcome) {
-  Json json;
-  if (outcome.prediction) {
-    std::ostringstream text;
-    core::write_prediction(text, *outcome.prediction);
-    json["prediction"] = core::parse_json<Json>(text.str());
-  } else {
-    json["failure"] = outcome.failure.message;
-    json["log"] = outcome.failure.log;
-  }
-  return json;
-}
-
+template <typename Json>
 Json read_json(const fs::path& path) {
   Json json;
   core::read_file(path, [&](std::istream& in, const std::string& name) {
@@ -159,14 +129,12 @@ Json read_json(const fs::path& path) {
   return json;
 }
 
+template <typename Json>
 void write_json(const fs::path& path, const Json& json) {
   core::write_file(path, [&](std::ostream& out) { out << core::json_text(json) << '\n'; });
 }
 
 /// Empty files of tasks that met a full disk: there may be room for a name still.
-fs::path full_disk_mark(const fs::path& folder, int chunk) {
-  return folder / ("task-" + std::to_string(chunk) + ".disk-full");
-}
 std::vector<fs::path> full_disk_marks(const fs::path& folder) {
   std::vector<fs::path> marks;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -195,7 +163,7 @@ class SlurmSweep {
     fs::create_directories(folder_ / "results", ignored);
     collect();
     for (int attempt = 1; attempt <= attempts && !missing_.empty(); ++attempt) {
-      forget_full_disks();
+      for (const fs::path& mark : full_disk_marks(folder_)) fs::remove(mark);
       submit();
       wait();
       stop_at_full_disk();
@@ -213,10 +181,6 @@ class SlurmSweep {
   }
 
  private:
-  void forget_full_disks() const {
-    for (const fs::path& mark : full_disk_marks(folder_)) fs::remove(mark);
-  }
-
   /// As a sweep on this machine: runs that had no place for their files have not failed.
   void stop_at_full_disk() const {
     const std::vector<fs::path> marks = full_disk_marks(folder_);
@@ -229,11 +193,12 @@ class SlurmSweep {
 
   void submit() {
     std::vector<const SweepTask*> tasks;
-    for (const SweepTask& task : execution_.tasks) {
+    for (const SweepTask& task : execution_.tasks)
       if (missing_.count(task.run->id) > 0) tasks.push_back(&task);
-    }
     const std::size_t chunks = write_chunks(tasks);
-    write_settings();
+    write_json(folder_ / "settings.json", nlohmann::json{{"database", fs::absolute(execution_.database)},
+                                                         {"timeout_s", execution_.timeout_s},
+                                                         {"programs", execution_.programs}});
     const fs::path hplcast = options_.hplcast.empty() ? core::own_executable() : options_.hplcast;
     core::write_file(folder_ / "task.sh", [&](std::ostream& out) {
       out << "#!/bin/sh\nexec " << core::shell_quoted(hplcast.string()) << " sweep worker "
@@ -259,30 +224,19 @@ class SlurmSweep {
                                                         static_cast<std::size_t>(options_.chunk)
                                                   : static_cast<std::size_t>(jobs_) * tasks_per_job;
     const std::size_t chunks = std::clamp<std::size_t>(std::min(wanted, tasks.size()), 1, most_chunks);
-    std::vector<Json> contents(chunks, Json::array());
+    std::vector<nlohmann::json> contents(chunks, nlohmann::json::array());
     std::map<std::string, const core::ClusterModel*> clusters;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      contents[i % chunks].push_back(run_json(*tasks[i]->run));
+      contents[i % chunks].push_back(*tasks[i]->run);
       clusters.emplace(tasks[i]->run->model_sha256, tasks[i]->cluster);
     }
-    for (std::size_t i = 0; i < chunks; ++i) {
+    for (std::size_t i = 0; i < chunks; ++i)
       write_json(folder_ / ("chunk-" + std::to_string(i) + ".json"), contents[i]);
-    }
     for (const auto& one : clusters) {
       core::write_file(folder_ / "clusters" / (one.first + ".json"),
                        [&](std::ostream& out) { core::write_cluster(out, *one.second); });
     }
     return chunks;
-  }
-
-  void write_settings() const {
-    Json json;
-    json["database"] = fs::absolute(execution_.database).string();
-    json["timeout_s"] = execution_.timeout_s;
-    json["smpirun"] = execution_.programs.smpirun;
-    json["xhpl"] = execution_.programs.xhpl.string();
-    json["platform_library"] = execution_.programs.platform_library.string();
-    write_json(folder_ / "settings.json", json);
   }
 
   void wait() {
@@ -308,7 +262,7 @@ class SlurmSweep {
 
   /// A controller that does not answer for a while ends no sweep.
   bool jobs_are_left() {
-    const core::CommandResult result = slurm("squeue", {"--noheader", "--format=%i", "--name=" + name_});
+    const core::CommandResult result = squeue(name_, "%i");
     const auto now = std::chrono::steady_clock::now();
     if (result.status == 0) {
       last_answer_ = now;
@@ -327,7 +281,7 @@ class SlurmSweep {
       if (entry.path().extension() != ".json") continue;  // one that is being written
       const auto task = missing_.find(entry.path().stem().string());
       if (task != missing_.end()) {
-        const Json json = read_json(entry.path());
+        const auto json = read_json<nlohmann::ordered_json>(entry.path());
         SweepOutcome outcome;
         outcome.task = task->second;
         if (json.contains("prediction")) {
@@ -357,25 +311,25 @@ class SlurmSweep {
 }  // namespace
 
 void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOptions& options) {
-  require_slurm();
+  for (const char* program : {"sbatch", "squeue", "scancel"}) {
+    if (!core::find_program(program).empty()) continue;
+    throw core::Error(core::ExitCode::bad_input, std::string("there is no Slurm here: no ") + program +
+                                                     " in PATH\n  hint: --executor local runs on this machine");
+  }
   SlurmSweep(execution, jobs, options).run();
 }
 
-namespace {
-
-void run_chunk(const fs::path& folder, int chunk) {
-  const Json settings = read_json(folder / "settings.json");
+void run_sweep_chunk(const fs::path& folder, int chunk) try {
+  const auto settings = read_json<nlohmann::json>(folder / "settings.json");
   SweepExecution execution;
-  execution.database = settings.at("database").get<std::string>();
-  execution.timeout_s = settings.at("timeout_s");
-  execution.programs.smpirun = settings.at("smpirun");
-  execution.programs.xhpl = settings.at("xhpl").get<std::string>();
-  execution.programs.platform_library = settings.at("platform_library").get<std::string>();
+  settings.at("database").get_to(execution.database);
+  settings.at("timeout_s").get_to(execution.timeout_s);
+  settings.at("programs").get_to(execution.programs);
   const core::TemporaryFolder work(work_prefix(execution.database), execution.database.parent_path());
   execution.work = work.path();
   std::map<std::string, core::ClusterModel> clusters;
-  for (const Json& json : read_json(folder / ("chunk-" + std::to_string(chunk) + ".json"))) {
-    const SweepRun run = run_of(json);
+  for (const SweepRun& run :
+       read_json<nlohmann::json>(folder / ("chunk-" + std::to_string(chunk) + ".json")).get<std::vector<SweepRun>>()) {
     const fs::path result = folder / "results" / (run.id + ".json");
     if (fs::exists(result)) continue;
     if (clusters.count(run.model_sha256) == 0) {
@@ -389,24 +343,15 @@ void run_chunk(const fs::path& folder, int chunk) {
     // Slurm ends a task by signals to all of its processes, the simulation first: no result, so that it is made again.
     if (!outcome.killed) write_json(result, outcome_json(outcome));
   }
-}
-
-}  // namespace
-
-void run_sweep_chunk(const fs::path& folder, int chunk) {
-  try {
-    run_chunk(folder, chunk);
-  } catch (const core::StorageError&) {
-    std::ofstream(full_disk_mark(folder, chunk));
-    throw;
-  }
+} catch (const core::StorageError&) {
+  std::ofstream(folder / ("task-" + std::to_string(chunk) + ".disk-full"));
+  throw;
 }
 
 std::vector<std::string> slurm_jobs_of(const fs::path& database) {
   std::vector<std::string> lines;
   if (core::find_program("squeue").empty() || !fs::exists(folder_of(database))) return lines;
-  const core::CommandResult result =
-      slurm("squeue", {"--noheader", "--format=%i %T %M", "--name=" + job_name(database)});
+  const core::CommandResult result = squeue(job_name(database), "%i %T %M");
   if (result.status != 0) return {"squeue does not answer: whether tasks run is not known"};
   std::istringstream output(result.output);
   for (std::string line; std::getline(output, line);) lines.push_back(line);
@@ -417,7 +362,7 @@ void cancel_slurm_jobs_of(const fs::path& database) {
   slurm_checked("scancel", {"--name=" + job_name(database)}, true);
   // Until tasks have gone: what they are writing must not be mistaken for the work of new ones.
   for (int i = 0; i < 100; ++i) {
-    const auto left = slurm("squeue", {"--noheader", "--format=%i", "--name=" + job_name(database)}, true);
+    const core::CommandResult left = squeue(job_name(database), "%i", true);
     if (left.status != 0 || left.output.find_first_not_of(" \n") == std::string::npos) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }

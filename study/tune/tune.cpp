@@ -229,12 +229,12 @@ TuneResult tune(const TuneRequest& request) {
 void write_tune_result(std::ostream& out, const TuneResult& result) {
   nlohmann::ordered_json json;
   json["objective"] = to_string(result.objective);
-  json["best"] = parameters_json(result.best);
+  json["best"] = result.best;
   const std::vector<std::size_t> place = places(result.ranking);
   for (const TunedConfiguration& entry : result.ranking) {
     nlohmann::ordered_json row;
     row["place"] = place[json["ranking"].size()];
-    row["parameters"] = parameters_json(entry.parameters);
+    row["parameters"] = entry.parameters;
     row["round"] = entry.round;
     row["gflops"] = entry.gflops;
     row["mean_gflops"] = entry.mean_gflops;

@@ -41,7 +41,7 @@ Comparison by_hand() {
 TEST(Compare, ErrorsAreThoseOfTheMediansRelativeToTheRealOnes) {
   const auto comparison = by_hand();
   ASSERT_EQ(comparison.rows.size(), 3U);
-  EXPECT_EQ(comparison.rows[0].real_median_gflops, 10.0);
+  EXPECT_EQ(comparison.rows[0].real_median, 10.0);
   EXPECT_DOUBLE_EQ(comparison.rows[0].real_spread, 0.4);
   EXPECT_DOUBLE_EQ(comparison.rows[0].error, 0.1);
   EXPECT_DOUBLE_EQ(comparison.rows[1].error, -0.2);
@@ -143,7 +143,7 @@ TEST(Compare, ModelsThatAreMixedInAConfigurationAreFound) {
 TEST(Compare, SeveralSeedsCountByTheirMedian) {
   const auto comparison =
       compare({real_run(100, 10)}, {prediction(100, 9), prediction(100, 30), prediction(100, 11), prediction(100, 12)});
-  EXPECT_DOUBLE_EQ(comparison.rows[0].predicted_median_gflops, 11.5);
+  EXPECT_DOUBLE_EQ(comparison.rows[0].predicted_median, 11.5);
 }
 
 TEST(Compare, ASingleSampledPredictionIsAsUncertainAsItsError) {

@@ -114,7 +114,7 @@ TEST(ComparePrograms, MatchesConfigurationsAndTakesMedians) {
   const ProgramComparison comparison = compare_programs(real, predicted, patterns);
   ASSERT_EQ(comparison.rows.size(), 2u);
   EXPECT_EQ(comparison.rows[0].configuration, "100 1x2");
-  EXPECT_EQ(comparison.rows[0].real_median_s, 1.1);
+  EXPECT_EQ(comparison.rows[0].real_median, 1.1);
   EXPECT_NEAR(comparison.rows[0].real_spread, 0.2 / 1.1, 1e-15);
   EXPECT_NEAR(comparison.rows[0].error, 0.1, 1e-15) << "predicted to be too slow";
   EXPECT_EQ(comparison.rows[1].error, -0.25);

@@ -77,7 +77,6 @@ class EnergyOfHpl : public testing::SimulatedCluster {
     // What a rank does must add up to its time in every run here.
     setenv("HPLCAST_CHECKS", "on", 1);
   }
-  void TearDown() override { unsetenv("HPLCAST_CHECKS"); }
 
   core::Prediction predicted(int p, int q, const core::PowerModel::Values& power) {
     request_.cluster.power = core::PowerModel::make(power);

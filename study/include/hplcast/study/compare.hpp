@@ -31,14 +31,18 @@ struct ComparedEnergy {
 };
 
 /// One configuration that was run and predicted. Several predictions (other seeds) count by their median.
-struct ComparedConfiguration {
+struct ComparedMedians {
+  double real_median = 0;
+  double real_spread = 0;  ///< (largest - smallest) / median of the real runs
+  double predicted_median = 0;
+  double error = 0;  ///< (predicted - real) / real, of the medians; a ratio
+};
+
+/// Of HPL; medians in Gflop/s.
+struct ComparedConfiguration : ComparedMedians {
   core::HplParameters parameters;
   std::vector<double> real_gflops;       ///< ascending, not empty
   std::vector<double> predicted_gflops;  ///< ascending, not empty
-  double real_median_gflops = 0;
-  double real_spread = 0;  ///< (largest - smallest) / median of the real runs
-  double predicted_median_gflops = 0;
-  double error = 0;  ///< (predicted - real) / real, of the medians; a ratio
   /// The largest 95 percent error of its sampled predictions, relative to their time; absent if none is sampled.
   std::optional<double> sampling_error_95;
   /// 95 percent confidence interval of predicted / real - 1, of the geometric means, from the scatter of both, or the
@@ -55,14 +59,6 @@ struct ComparisonSummary {
   double max_abs_error = 0;
   double bias = 0;                         ///< mean of the signed errors
   std::optional<double> rank_correlation;  ///< Spearman, of real and predicted; absent for n < 2 or constant values
-};
-
-/// One configuration, in one unit.
-struct ComparedMedians {
-  double real = 0;
-  double real_spread = 0;  ///< (largest - smallest) / median of the real runs
-  double predicted = 0;
-  double error = 0;  ///< (predicted - real) / real; a ratio
 };
 
 /// Neither side is empty.
@@ -147,17 +143,11 @@ struct OutputPatterns {
 /// The number of the one match. @throws core::ParseError if there is none, there are several, or it is no number above
 /// 0; core::UsageError for a pattern that is none, or has not one group.
 double time_in(const ProgramOutput& output, const OutputPatterns& patterns);
-/// The groups of the one match, with blanks between them. @throws likewise; for a pattern without groups.
-std::string configuration_in(const ProgramOutput& output, const OutputPatterns& patterns);
 
-/// One configuration that was run and predicted.
-struct ComparedProgram {
+/// Of a program other than HPL; medians in s.
+struct ComparedProgram : ComparedMedians {
   std::string configuration;
   std::vector<double> real_s, predicted_s;
-  double real_median_s = 0;
-  double real_spread = 0;  ///< (largest - smallest) / median of the real runs
-  double predicted_median_s = 0;
-  double error = 0;  ///< (predicted - real) / real, of the medians
 };
 
 struct ProgramComparison {
@@ -167,8 +157,8 @@ struct ProgramComparison {
   std::vector<std::string> warnings;                             ///< of arguments that differ in one configuration
 };
 
-/// @throws as time_in(), configuration_in(); core::Error if no configuration is both run and predicted, or if one has
-/// runs of several programs or on several numbers of ranks.
+/// @throws as time_in(), likewise for groups of match_from; core::Error if no configuration is both run and predicted,
+/// or if one has runs of several programs or on several numbers of ranks.
 ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const std::vector<ProgramOutput>& predicted,
                                    const OutputPatterns& patterns);
 

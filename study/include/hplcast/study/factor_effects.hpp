@@ -1,6 +1,5 @@
 #pragma once
 
-#include <iosfwd>
 #include <map>
 #include <string>
 #include <vector>

@@ -18,9 +18,6 @@ std::filesystem::path own_library(const std::string& name, const char* variable)
 /// @throws core::Error (bad_input) with `note` in its message if there is none.
 std::filesystem::path located_program(const std::filesystem::path& given, const std::string& note);
 
-/// @throws core::Error (bad_input) with `note` in its message unless `path` is a file that can be run.
-void require_program(const std::filesystem::path& path, const std::string& note);
-
 /// The SimGrid that hplcast was built with.
 struct ConfiguredSimGrid {
   std::string version;            ///< of its headers: "3.32"

@@ -60,9 +60,16 @@ struct ProgramRun : core::ProgramCounts {
   std::optional<core::Energy> energy;      ///< if asked for
   std::string output;                      ///< what it printed
 
-  double routines_s() const;
-  double regions_s() const;
-  double flop() const;  ///< of all routines
+  double routines_s() const { return sum(routines, &RoutineUse::time_s); }
+  double regions_s() const { return sum(regions, &RoutineUse::time_s); }
+  double flop() const { return sum(routines, &RoutineUse::flop); }
+
+ private:
+  static double sum(const std::map<std::string, RoutineUse>& uses, double RoutineUse::*member) {
+    double result = 0;
+    for (const auto& [name, use] : uses) result += use.*member;
+    return result;
+  }
 };
 
 /// What can be told before the run. @throws core::Error for a program that hplcast-cc did not link, that needs a shared

@@ -31,36 +31,30 @@ struct QuickAssumptions {
   double overlap;            ///< part of the panel factorisation and broadcast that look-ahead hides, 0 to 1
 };
 
-/// One assumption: its name for people, and its place in QuickAssumptions.
+/// One assumption: its name for people, its place in QuickAssumptions, its values in SI.
 struct QuickAssumption {
   std::string text;  ///< with the unit
   double QuickAssumptions::*value;
-  double unit = 1;  ///< of `text`, in SI
+  double unit;  ///< of `text`, in SI
+  double worst, expected, best;
 };
 
 const std::vector<QuickAssumption>& quick_assumptions();
 
-QuickAssumptions expected_assumptions();
-QuickAssumptions pessimistic_assumptions();
-QuickAssumptions optimistic_assumptions();
+/// All of them at QuickAssumption::worst, expected or best.
+QuickAssumptions all_assumptions(double QuickAssumption::*at);
 
 /// The cluster: to predict with at once, and to replace piece by piece by what is measured. Its provenance says what is
 /// given and what assumed. @throws core::DomainError for values that are not positive, or several nodes without a
 /// network.
 core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions);
 
-/// What a closed form cannot know of a run.
-struct ClosedFormOptions {
-  double waiting = 1;  ///< factor on the time of all kernels: the scatter of calls and CPUs makes ranks wait
-  double overlap = 1;  ///< part of the panel factorisation and its broadcast that look-ahead hides, 0 to 1
-};
-
 /// Time of HPL in s without simulation: over all panels, the expected time of the kernels that the rank with the most
 /// rows and columns calls, and of the messages on its way, links shared by the ranks of a host (docs/models/quick.md
-/// has the formulas and how far it is from simulations). Assumes parameters near to the default ones: SWAP long, ring
-/// broadcast.
+/// has the formulas and how far it is from simulations), with the assumptions on waiting and overlap: what a closed
+/// form cannot know of a run. Parameters are to be near to the default ones: SWAP long, ring broadcast.
 double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters,
-                     const ClosedFormOptions& options);
+                     const QuickAssumptions& assumed);
 
 /// Difference between closed_form_s() and simulations, over the time beyond that of dgemm alone: a little more than the
 /// largest in docs/models/quick.md.

@@ -12,6 +12,7 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/core/simulation.hpp"
 
 namespace hplcast::study {
 
@@ -36,18 +37,12 @@ struct RunEnergy {
 /// than 2, says nothing of the run; below 90 % it is doubtful.
 RunEnergy energy_of_run(const std::vector<core::PowerSample>& samples, double begin_unix_s, double end_unix_s);
 
-/// From the first to the last of them, such as ranks or panels.
-struct Range {
-  int first = 0;
-  int last = std::numeric_limits<int>::max();
-};
-
 /// What to keep of real runs besides their times (docs/use/real-runs.md).
 struct RealObservation {
   bool phases = false;
-  std::filesystem::path traces;  ///< folder for a trace of each run; empty: none
-  Range ranks;                   ///< that are in the traces
-  Range panels;                  ///< of which events are in the traces
+  std::filesystem::path traces;                                   ///< folder for a trace of each run; empty: none
+  core::IndexRange ranks = {0, std::numeric_limits<int>::max()};  ///< that are in the traces
+  core::IndexRange panels = ranks;                                ///< of which events are in the traces
 };
 
 /// Whether anything is to be kept.

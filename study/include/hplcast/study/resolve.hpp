@@ -22,7 +22,7 @@
 //   not smooth or the target error was missed (sampling/sampled_prediction.cpp).
 //
 // resolve() decides in this order (run/resolve.cpp): the mode if all panels were simulated; whether windows are worth
-// it, and which; the mode in them; what they need. It refuses what cannot be run, and warns (run/run_checks.cpp).
+// it, and which; the mode in them; what they need. It refuses what cannot be run, and warns.
 
 namespace hplcast::study {
 
@@ -167,8 +167,6 @@ class RunPlan {
   const SimulationNeeds& needs() const noexcept { return needs_; }
   /// For this machine: reads its limit of memory maps.
   MemorySettings memory() const;
-  /// The library that makes the platform; empty if it is not there.
-  std::filesystem::path platform_library() const;
 
   /// Properties of the run that could make its result misleading, for the user.
   const std::vector<std::string>& warnings() const noexcept { return warnings_; }
@@ -177,9 +175,6 @@ class RunPlan {
   friend RunPlan resolve(PredictionRequest request);
   friend RunPlan resolve_unchecked(PredictionRequest request);
   explicit RunPlan(PredictionRequest request);
-  static void check_fits_cluster(const PredictionRequest& request);
-  void check_can_be_simulated() const;
-  std::vector<std::string> doubts() const;
 
   std::shared_ptr<const PredictionRequest> request_;
   std::uint64_t seed_;

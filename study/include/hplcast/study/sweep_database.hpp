@@ -1,10 +1,8 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <iosfwd>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>

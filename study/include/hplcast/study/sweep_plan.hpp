@@ -73,10 +73,6 @@ double run_count(const SweepPlan& plan);
 /// All configurations, without seeds: fixed settings first, then those of factors, list and sample.
 std::vector<Configuration> configurations(const SweepPlan& plan);
 
-/// Whether there is a factor of this name: an HPL parameter, `grid`, `cluster`, `mode`, a level of the models (`noise`,
-/// `network-noise`, `per-cpu`, `kernel-model`), a transformation, or "/field/of/cluster".
-bool is_factor(const std::string& name);
-
 /// "N=2000 NB=128"
 std::string to_string(const Configuration& configuration);
 
