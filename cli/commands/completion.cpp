@@ -6,8 +6,6 @@
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/output.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::cli {

@@ -5,8 +5,6 @@
 #include <string>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/output.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/installed_programs.hpp"
 

@@ -1,7 +1,6 @@
 #include <cstring>
 
 #include "cli/commands/commands.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::cli {

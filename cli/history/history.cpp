@@ -12,9 +12,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/archive.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/study/history_check.hpp"
 
@@ -58,8 +55,8 @@ std::vector<std::string> listed(const char* option, const std::string& list) {
 /// @throws core::Error (bad_input) for a name that no campaign has: an entry about it would do nothing.
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw core::Error(core::ExitCode::bad_input, "no campaign has measured " + what + " `" + name + "`; there are " +
-                                                   (known.empty() ? "none" : study::names_text(known)));
+  throw bad_input("no campaign has measured " + what + " `" + name + "`; there are " +
+                  (known.empty() ? "none" : study::names_text(known)));
 }
 
 std::vector<std::string> hosts_of(const HistoryDatabase& database, const std::string& cluster) {
@@ -190,7 +187,7 @@ void setup_failed(Command& group) {
     HistoryDatabase database(options->database, HistoryDatabase::Access::write);
     options->cluster = one_cluster(database, options->cluster);
     const auto record = failed_campaign(database, *options, time_s);
-    if (record.hosts.empty()) throw core::Error(core::ExitCode::bad_input, "the history has no hosts yet");
+    if (record.hosts.empty()) throw bad_input("the history has no hosts yet");
     for (const std::string& host : record.hosts) require_known("host", host, hosts_of(database, options->cluster));
     const std::string name = "failed " + options->hosts + " " + options->date + " " + options->cluster;
     tell_added(name, database.add_source({core::sha256_hex(name), name}, [&](const auto& add) { add(record); }));
@@ -204,7 +201,7 @@ struct SiteOptions {
 
 void run_site(const SiteOptions& options) {
   if (fs::exists(options.folder) && !fs::is_directory(options.folder))
-    throw core::Error(core::ExitCode::bad_input, options.folder + " is a file; expected a folder for the pages");
+    throw bad_input(options.folder + " is a file; expected a folder for the pages");
   const study::HistoryDatabase database(options.database, study::HistoryDatabase::Access::read);
   const study::SiteSize size = write_site(database, options.check, options.folder);
   std::cerr << size.pages << " pages, the largest of " << (size.largest_bytes + 1023) / 1024 << " KiB; begin with "

@@ -1,14 +1,10 @@
 #include <iostream>
 
-#include "cli/support/command.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/environment.h"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/installed_programs.hpp"
 
@@ -26,12 +22,11 @@ struct Options {
 
 void run(Options& options) {
   if (options.output.empty() && !options.check) throw core::UsageError("-o is required");
-  cli::require_writable(options.output);
   core::catch_interrupts();
   if (options.request.program.empty()) {
     options.request.program = study::own_program("xhpl-instrumented", HPLCAST_VARIABLE_XHPL_INSTRUMENTED);
   }
-  options.request.configurations = cli::read_configuration_file("hplcast-measure-kernels", options.configurations);
+  options.request.configurations = cli::read_configuration_file(options.configurations);
   cli::cut(options.request.configurations, options.rows);
   if (options.check) return calibration::check_hpl_kernels(options.request);
   cli::Progress progress;
@@ -50,8 +45,8 @@ int main(int argc, char** argv) {
   cli::set_example(app, "hplcast-measure-kernels --configurations runs.csv -o kernels.csv");
   Options options;
   app.add_option("--configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...",
-                 cli::required, cli::of_type("FILE"));
-  app.add_option("-o,--output", options.output, "kernel CSV to write", cli::of_type("FILE"));
+                 cli::required, cli::reads("FILE"));
+  app.add_option("-o,--output", options.output, "kernel CSV to write", cli::writes("FILE"));
   app.add_flag("--check", options.check,
                "only look whether the program is on all hosts and the configurations are right");
   app.add_option("--max-rows", options.request.max_rows, "sampled calls per kernel, rank and configuration",
@@ -60,7 +55,7 @@ int main(int argc, char** argv) {
   app.add_option("--folder", options.request.folder, "where HPL runs; all hosts must see it (default: below $TMPDIR)",
                  cli::of_type("DIR"));
   app.add_option("--hostfile", options.request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)",
-                 cli::of_type("FILE"));
+                 cli::reads("FILE"));
   app.add_option("--mpirun", options.request.launch.mpirun, "Open MPI's mpirun, or Slurm's srun", cli::of_type("PATH"));
   app.add_option("--launcher-option", options.request.launch.options,
                  "an option for it, given as --launcher-option=OPTION; may be repeated", cli::one_each);

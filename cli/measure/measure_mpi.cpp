@@ -3,7 +3,6 @@
 #include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"

@@ -7,22 +7,15 @@
 #include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_power.hpp"
 #include "hplcast/calibration/power_meter.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 
 namespace {
 
 using namespace hplcast;
-
-constexpr const char* program_name = "hplcast-measure-power";
 
 struct Options {
   cli::MeasuringOptions common;
@@ -38,26 +31,21 @@ struct Options {
   int cores = 0;
 };
 
-void warn(const std::string& text) {
-  std::cerr << program_name << ": warning: " << text << '\n';
-}
-
 /// Clock and gaps of a wattmeter are told; its rows become samples.
 std::vector<core::PowerSample> wattmeter_samples(const Options& options,
                                                  const std::vector<calibration::PieceRun>& pieces) {
   calibration::WattmeterDoubts doubts;
-  std::map<std::string, std::vector<core::PowerSample>> rows;
-  core::read_file(options.meter, [&](std::istream& in, const std::string& name) {
-    rows = calibration::read_wattmeter(in, name, doubts);
+  const auto rows = cli::read_from(options.meter, [&](std::istream& in, const std::string& name) {
+    return calibration::read_wattmeter(in, name, doubts);
   });
-  for (const std::string& note : doubts.notes) warn(note + "; pieces in them have fewer samples");
+  for (const std::string& note : doubts.notes) cli::warn(note + "; pieces in them have fewer samples");
   const calibration::ClockOffset clock = calibration::estimate_offset(rows, pieces, options.most_offset_s);
   std::cerr << "the wattmeter's clock is ahead by " << cli::significant(clock.offset_s, 4) << " s (+- "
             << cli::significant(clock.error_s, 2) << " s); the pieces explain "
             << cli::significant(100 * clock.explained, 4) << " % of its variance\n";
   if (std::abs(clock.offset_s) > 10)
-    warn("the wattmeter's clock is off by " + cli::significant(clock.offset_s, 4) +
-         " s: set it, or its zone, if that is not meant");
+    cli::warn("the wattmeter's clock is off by " + cli::significant(clock.offset_s, 4) +
+              " s: set it, or its zone, if that is not meant");
   return calibration::place_wattmeter(rows, pieces, options.measure.aside, clock, doubts.period_s);
 }
 
@@ -92,16 +80,13 @@ void print_summary(std::ostream& out, const std::vector<core::PowerSample>& samp
 /// @throws core::Error if no sample is used: nobody can fit that.
 void require_used(const std::vector<core::PowerSample>& samples) {
   if (std::any_of(samples.begin(), samples.end(), [](const core::PowerSample& one) { return one.used; })) return;
-  throw core::Error(core::ExitCode::bad_input,
-                    "nothing was measured: no sample is within a piece, less what is set aside\n  hint: longer pieces "
-                    "(--piece), a shorter --period; warnings above tell of sensors that stand still");
+  throw cli::bad_input(
+      "nothing was measured: no sample is within a piece, less what is set aside\n  hint: longer pieces "
+      "(--piece), a shorter --period; warnings above tell of sensors that stand still");
 }
 
 void join(const Options& options) {
-  std::vector<calibration::PieceRun> pieces;
-  core::read_file(options.pieces,
-                  [&](std::istream& in, const std::string& name) { pieces = calibration::read_pieces(in, name); });
-  const auto samples = wattmeter_samples(options, pieces);
+  const auto samples = wattmeter_samples(options, cli::read_from(options.pieces, calibration::read_pieces));
   require_used(samples);
   print_summary(std::cerr, samples);
   cli::write_result(options.common.output, [&](std::ostream& out) { out << csv_of(samples); });
@@ -116,9 +101,9 @@ std::vector<double> frequencies_of(const std::vector<std::string>& texts, const 
     const calibration::FrequencyControl control(root);
     const std::vector<double>& states = control.states_hz();
     if (states.empty())
-      throw core::Error(core::ExitCode::bad_input,
-                        "this host does not say which frequencies it has: no "
-                        "/sys/devices/system/cpu/cpu*/cpufreq\n  hint: without --frequencies they are left alone");
+      throw cli::bad_input(
+          "this host does not say which frequencies it has: no "
+          "/sys/devices/system/cpu/cpu*/cpufreq\n  hint: without --frequencies they are left alone");
     if (texts.front() == "all" || states.size() <= 3) return states;
     return {states.back(), states[states.size() / 2], states.front()};
   }
@@ -166,9 +151,8 @@ bool without_mpi(Options& options) {
 int ranks_per_host(const calibration::World& world) {
   const double most = world.max(world.local_size()), least = -world.max(-world.local_size());
   if (most != least)
-    throw core::Error(core::ExitCode::bad_input, "hosts have " + cli::significant(least, 6) + " to " +
-                                                     cli::significant(most, 6) +
-                                                     " ranks; expected one rank per core on each of them");
+    throw cli::bad_input("hosts have " + cli::significant(least, 6) + " to " + cli::significant(most, 6) +
+                         " ranks; expected one rank per core on each of them");
   return world.local_size();
 }
 
@@ -188,8 +172,8 @@ std::string measure(Options& options, const cli::MeasuringRank& rank) {
   const auto design = cli::of_options([&] { return calibration::make_power_design(options.design, ranks); });
   calibration::check_power_measurement(rank.world, design, options.measure);
   if (root && ranks < static_cast<int>(rank.topology.cores().size()))
-    warn(std::to_string(ranks) + " ranks on a host with " + std::to_string(rank.topology.cores().size()) +
-         " cores: the others stay idle");
+    cli::warn(std::to_string(ranks) + " ranks on a host with " + std::to_string(rank.topology.cores().size()) +
+              " cores: the others stay idle");
   if (options.common.check) return "";
   cli::Progress progress;
   if (root) {
@@ -199,7 +183,7 @@ std::string measure(Options& options, const cli::MeasuringRank& rank) {
   }
   const auto result = calibration::measure_power(rank.world, rank.place, design, options.measure);
   progress.clear();
-  for (const std::string& trouble : result.troubles) warn(trouble);
+  cli::warn_all(result.troubles);
   std::ostringstream samples, pieces;
   for (const core::PowerSample& sample : result.samples) core::write_row(samples, sample);
   if (!result.pieces.empty()) calibration::write_pieces(pieces, result.pieces);
@@ -264,7 +248,8 @@ void add_meter_options(cli::Command& app, Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::Command app("Measures what hosts draw while their cores compute, poll, wait and sleep.", program_name);
+  cli::Command app("Measures what hosts draw while their cores compute, poll, wait and sleep.",
+                   "hplcast-measure-power");
   cli::set_example(app, "hplcast-measure-power --dry-run --cores 4");
   Options options;
   options.common.takes_design = false;

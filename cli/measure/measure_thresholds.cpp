@@ -1,10 +1,8 @@
 #include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
-#include "hplcast/core/errors.hpp"
 
 int main(int argc, char** argv) {
   using namespace hplcast;
@@ -29,8 +27,7 @@ int main(int argc, char** argv) {
     const auto peers = calibration::choose_peers(rank.world.hosts(), choice);
     if (common.check) return std::string();
     const auto thresholds = calibration::measure_thresholds(rank.world, peers, options);
-    if (rank.world.rank() == 0 && thresholds.empty())
-      throw core::Error(core::ExitCode::bad_input, "nothing was measured: no pair of ranks");
+    if (rank.world.rank() == 0 && thresholds.empty()) throw cli::bad_input("nothing was measured: no pair of ranks");
     std::ostringstream json;
     calibration::write_json(json, thresholds);
     return json.str();

@@ -5,13 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "hplcast/calibration/machine.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/json.hpp"
 
 namespace {
 
@@ -43,7 +39,7 @@ void print_table(std::ostream& out, const std::vector<calibration::NoiseSourceRo
   table.write(out);
 }
 
-void print_json(std::ostream& out, const Options& options, const std::vector<calibration::NoiseSourceRow>& rows) {
+nlohmann::ordered_json json_of(const Options& options, const std::vector<calibration::NoiseSourceRow>& rows) {
   nlohmann::ordered_json json;
   json["period_s"] = options.source.period_s;
   json["duration_s"] = options.source.duration_s;
@@ -61,7 +57,7 @@ void print_json(std::ostream& out, const Options& options, const std::vector<cal
                              {"wall_s", row.wall_s},
                              {"duty", row.duty}});
   json["warnings"] = calibration::noise_source_warnings(options.source, rows);
-  out << core::json_text(json, 2) << '\n';
+  return json;
 }
 
 void run(Options& options) {
@@ -70,9 +66,8 @@ void run(Options& options) {
   cli::of_options([&] { calibration::validate(options.source); });
   stop_at_signals();
   const auto rows = calibration::run_noise_source(options.source, stop);
-  options.json ? print_json(std::cout, options, rows) : print_table(std::cout, rows);
-  for (const std::string& warning : calibration::noise_source_warnings(options.source, rows))
-    std::cerr << "hplcast-noise-source: warning: " << warning << '\n';
+  options.json ? cli::write_result("", json_of(options, rows)) : print_table(std::cout, rows);
+  cli::warn_all(calibration::noise_source_warnings(options.source, rows));
 }
 
 }  // namespace

@@ -10,10 +10,7 @@
 #include <string>
 
 #include "cli/support/command.hpp"
-#include "cli/support/output.hpp"
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
@@ -53,11 +50,10 @@ void PredictionResults::resume() {
     if (!asked_for) ++foreign;
   }
   if (foreign > 0) {
-    throw core::Error(
-        core::ExitCode::bad_input,
+    throw bad_input(
         file_ + " has " + std::to_string(foreign) +
-            " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
-            "--resume would lose them\n  hint: give the options of the first time, or another -o");
+        " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
+        "--resume would lose them\n  hint: give the options of the first time, or another -o");
   }
   std::cerr << "hplcast predict: " << found.size() << " of " << plans_.size() << " predictions are in " << file_
             << " already\n";
