@@ -1,8 +1,6 @@
 // `hplcast completion bash` and `hplcast completion man`: both are made from the commands as they are, so neither can
 // forget an option.
-#include <filesystem>
 #include <iostream>
-#include <memory>
 #include <sstream>
 
 #include "cli/commands/commands.hpp"

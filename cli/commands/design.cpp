@@ -1,8 +1,5 @@
 #include <algorithm>
 #include <iostream>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"

@@ -1,8 +1,6 @@
 #include "hplcast/calibration/doctor.hpp"
 
-#include <filesystem>
 #include <sstream>
-#include <string>
 
 #include "cli/commands/commands.hpp"
 #include "hplcast/core/process.hpp"

@@ -1,8 +1,4 @@
-#include <filesystem>
 #include <iostream>
-#include <memory>
-#include <optional>
-#include <utility>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"

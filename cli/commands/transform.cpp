@@ -1,7 +1,6 @@
 #include "hplcast/study/transform.hpp"
 
 #include <iostream>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <vector>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"

@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"

@@ -1,7 +1,6 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"

@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"

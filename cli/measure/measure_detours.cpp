@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
-#include <vector>
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"

@@ -1,5 +1,4 @@
 #include <iostream>
-#include <memory>
 #include <sstream>
 
 #include "cli/measure/measuring_program.hpp"

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <set>
 #include <sstream>
 

@@ -1,9 +1,6 @@
 #include "cli/support/command.hpp"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <optional>
-#include <utility>
 
 namespace hplcast::cli {
 

@@ -3,11 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <regex>
 #include <streambuf>
-#include <string>
-#include <utility>
 
 #include "hplcast/core/process.hpp"
 

@@ -5,10 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
-#include <optional>
 #include <regex>
-#include <string>
 #include <tuple>
 
 #include "hplcast/core/csv.hpp"

@@ -1,13 +1,10 @@
 #include "cli/support/prediction_results.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <functional>
 #include <iostream>
 #include <limits>
 #include <map>
 #include <ostream>
-#include <string>
 
 #include "cli/support/command.hpp"
 #include "hplcast/core/cluster_model.hpp"

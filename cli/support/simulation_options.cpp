@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/study/plot.hpp"
