@@ -8,6 +8,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
+#include "cli/support/prediction_results.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
@@ -129,32 +130,6 @@ std::vector<core::HplRun> read_runs(const std::vector<std::string>& paths) {
   return all;
 }
 
-/// The first columns of a table: order, block size, grid, and all else in which the configurations differ.
-class ParameterColumns {
- public:
-  explicit ParameterColumns(const study::Comparison& comparison) {
-    std::vector<core::HplParameters> configurations;
-    for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
-    fields_ = core::varying_fields(configurations, {"N", "NB", "P", "Q"});
-  }
-  std::vector<std::string> with(const std::vector<std::string>& others) const {
-    std::vector<std::string> names = {"N", "NB", "PxQ"};
-    for (const core::HplField* field : fields_) names.emplace_back(field->name);
-    names.insert(names.end(), others.begin(), others.end());
-    return names;
-  }
-  std::vector<std::string> with(const core::HplParameters& p, const std::vector<std::string>& others) const {
-    std::vector<std::string> cells = {std::to_string(p.N), std::to_string(p.NB),
-                                      std::to_string(p.P) + "x" + std::to_string(p.Q)};
-    for (const core::HplField* field : fields_) cells.push_back(std::to_string(field->get(p)));
-    cells.insert(cells.end(), others.begin(), others.end());
-    return cells;
-  }
-
- private:
-  std::vector<const core::HplField*> fields_;
-};
-
 /// Watts and Gflop/s per W beside each other, of what was measured and predicted.
 void write_energy_table(std::ostream& out, const study::Comparison& comparison, const ParameterColumns& parameters) {
   TextTable table(parameters.with({"real [W]", "predicted [W]", "error", "real [kJ]", "predicted [kJ]", "error",
@@ -175,10 +150,17 @@ void write_energy_table(std::ostream& out, const study::Comparison& comparison, 
   table.write(out);
 }
 
+/// All configurations of one side: those that matched, and those that did not.
+std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
+                                        std::vector<core::HplParameters> unmatched) {
+  for (const auto& row : comparison.rows) unmatched.push_back(row.parameters);
+  return unmatched;
+}
+
 void write_table(std::ostream& out, const study::Comparison& comparison) {
   const auto is_sampled = [](const study::ComparedConfiguration& row) { return row.sampling_error_95.has_value(); };
   const bool sampled = std::any_of(comparison.rows.begin(), comparison.rows.end(), is_sampled);
-  const ParameterColumns parameters(comparison);
+  const ParameterColumns parameters(all_of(comparison, {}));
   std::vector<std::string> header = {"runs",  "real [Gflop/s]", "spread", "predicted [Gflop/s]",
                                      "error", "95 % interval"};
   if (sampled) header.push_back("sampling error");
@@ -226,13 +208,6 @@ void report_unmatched(const study::Comparison& comparison, const std::vector<cor
   tell(comparison.unmatched_predicted, "predicted but not run", "the nearest run", real);
   if (comparison.failed_residuals > 0)
     warn(std::to_string(comparison.failed_residuals) + " real runs left out: HPL says that their results are wrong");
-}
-
-/// All configurations of one side: those that matched, and those that did not.
-std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
-                                        std::vector<core::HplParameters> unmatched) {
-  for (const auto& row : comparison.rows) unmatched.push_back(row.parameters);
-  return unmatched;
 }
 
 /// For run-real, predict and explain.

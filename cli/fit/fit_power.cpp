@@ -11,6 +11,7 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/power_fit.hpp"
+#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 

@@ -51,6 +51,23 @@ class PredictionResults {
   bool saved_ = true;
 };
 
+/// The columns of a table that tell configurations apart: order, block size, grid, and all else that differs.
+class ParameterColumns {
+ public:
+  /// `always`: parameters that are shown even if they do not differ.
+  explicit ParameterColumns(const std::vector<core::HplParameters>& configurations,
+                            const std::vector<std::string>& always = {});
+  /// Their names before others.
+  std::vector<std::string> with(const std::vector<std::string>& others) const;
+  /// Their texts of a configuration before others.
+  std::vector<std::string> with(const core::HplParameters& p, const std::vector<std::string>& others) const;
+  /// "PMAP=0 L1=1": the parameters without a column.
+  std::string rest_of(const core::HplParameters& p) const;
+
+ private:
+  std::vector<const core::HplField*> fields_, rest_;
+};
+
 /// Predictions as a table for people. Several: the fastest first, with columns for the parameters that vary; the others
 /// are named once, and the best configuration (by its mean over the seeds) at the end. The share of the peak of dgemm
 /// is shown where the cluster has a model of dgemm.
