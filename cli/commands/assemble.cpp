@@ -69,34 +69,27 @@ void add_kernel(std::map<std::string, core::KernelModel>& all, const std::string
 std::map<std::string, core::KernelModel> read_kernels(const AssembleOptions& options, const core::Hosts& hosts) {
   std::map<std::string, core::KernelModel> all;
   for (const std::string& path : options.kernels) {
-    core::read_file(path, [&](std::istream& in, const std::string& name) {
-      for (auto& [kernel, model] : core::read_kernel_models(in, name)) add_kernel(all, name, kernel, std::move(model));
-    });
+    for (auto& [kernel, model] : read_from(path, core::read_kernel_models))
+      add_kernel(all, path, kernel, std::move(model));
   }
   const PublishedParts& published = options.published;
   if (!published.dgemm.empty()) {
-    core::read_file(published.dgemm, [&](std::istream& in, const std::string& name) {
-      add_kernel(all, name, "dgemm", core::read_dgemm_table(in, name, published.model_id, hosts));
-    });
+    add_kernel(all, published.dgemm, "dgemm",
+               read_from(published.dgemm, core::read_dgemm_table, published.model_id, hosts));
   }
   if (!published.kernels.empty()) {
-    core::read_file(published.kernels, [&](std::istream& in, const std::string& name) {
-      const core::KernelSet set =
-          published.kernel_set == "full_model" ? core::KernelSet::full : core::KernelSet::simple;
-      for (auto& [kernel, model] : core::read_kernel_table(in, name, set))
-        add_kernel(all, name, kernel, std::move(model));
-    });
+    const core::KernelSet set = published.kernel_set == "full_model" ? core::KernelSet::full : core::KernelSet::simple;
+    for (auto& [kernel, model] : read_from(published.kernels, core::read_kernel_table, set))
+      add_kernel(all, published.kernels, kernel, std::move(model));
   }
   return all;
 }
 
 core::NetworkModel read_network(const AssembleOptions& options) {
   const PublishedParts& published = options.published;
-  const auto read_published = [&](std::istream& in, const std::string& name) {
-    return core::read_network_table(in, name, published.network_id);
-  };
-  core::NetworkModel network = published.network.empty() ? read_from(options.network, core::read_network_model)
-                                                         : read_from(published.network, read_published);
+  core::NetworkModel network = published.network.empty()
+                                   ? read_from(options.network, core::read_network_model)
+                                   : read_from(published.network, core::read_network_table, published.network_id);
   if (!published.mixtures.empty()) {
     core::read_file(published.mixtures, [&](std::istream& in, const std::string& name) {
       network = core::with_mixtures(network, in, name);

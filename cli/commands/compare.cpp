@@ -122,8 +122,7 @@ std::vector<core::HplRun> read_runs(const std::vector<std::string>& paths) {
     } else if (calibration::has_archive_name(path)) {
       runs = study::runs_of_files(calibration::read_archive(path), path, warn);
     } else {
-      core::read_file(path,
-                      [&](std::istream& in, const std::string& name) { runs = study::runs_of_file(in, name, warn); });
+      runs = read_from(path, study::runs_of_file, warn);
     }
     all.insert(all.end(), runs.begin(), runs.end());
   }

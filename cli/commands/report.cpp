@@ -38,9 +38,7 @@ study::StudyFile add_file(const fs::path& path, study::ReportData& data) {
     study::add_sweep(study::SweepDatabase(path, study::SweepDatabase::Access::read), data);
     return study::StudyFile::predictions;
   }
-  study::StudyFile kind = study::StudyFile::other;
-  core::read_file(path, [&](std::istream& in, const std::string& name) { kind = add_study_file(in, name, data); });
-  return kind;
+  return read_from(path, study::add_study_file, data);
 }
 
 study::ReportData read_inputs(const std::vector<std::string>& inputs) {

@@ -94,9 +94,7 @@ struct FitDetoursOptions {
 core::DetourTrace read_traces(const FitDetoursOptions& options) {
   std::vector<core::DetourTrace> traces;
   for (const std::string& file : options.files)
-    traces.push_back(read_from(file, [&](std::istream& in, const std::string& name) {
-      return core::read_detour_trace(in, name, options.reading);
-    }));
+    traces.push_back(read_from(file, core::read_detour_trace, options.reading));
   return core::join_traces(std::move(traces));
 }
 

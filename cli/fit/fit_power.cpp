@@ -129,10 +129,8 @@ void run_fit_power(FitPowerOptions options) {
   if (options.by_host) options.fit.hosts = &cluster->hosts;
   std::vector<core::PowerSample> samples;
   for (const std::string& file : options.files)
-    core::read_file(file, [&](std::istream& in, const std::string& name) {
-      const auto some = core::read_power_samples(in, name, options.application, options.pstates);
-      samples.insert(samples.end(), some.begin(), some.end());
-    });
+    for (auto& sample : read_from(file, core::read_power_samples, options.application, options.pstates))
+      samples.push_back(std::move(sample));
   const fit::PowerRows rows = fit::power_rows(samples, options.sensors);
   const fit::PowerFit fit = fit::fit_power(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);

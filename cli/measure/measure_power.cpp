@@ -34,9 +34,7 @@ struct Options {
 std::vector<core::PowerSample> wattmeter_samples(const Options& options,
                                                  const std::vector<calibration::PieceRun>& pieces) {
   calibration::WattmeterDoubts doubts;
-  const auto rows = cli::read_from(options.meter, [&](std::istream& in, const std::string& name) {
-    return calibration::read_wattmeter(in, name, doubts);
-  });
+  const auto rows = cli::read_from(options.meter, calibration::read_wattmeter, doubts);
   for (const std::string& note : doubts.notes) cli::warn(note + "; pieces in them have fewer samples");
   const calibration::ClockOffset clock = calibration::estimate_offset(rows, pieces, options.most_offset_s);
   std::cerr << "the wattmeter's clock is ahead by " << cli::significant(clock.offset_s, 4) << " s (+- "

@@ -203,11 +203,11 @@ int run_program(Command& program, int argc, const char* const* argv);
 /// For messages about what was given. Exit code bad_input.
 core::Error bad_input(const std::string& message);
 
-/// The result of `read(stream, name)` of a file (core::read_file()).
-template <typename Read>
-auto read_from(const std::filesystem::path& path, Read read) {
-  std::optional<std::decay_t<std::invoke_result_t<Read, std::istream&, const std::string&>>> result;
-  core::read_file(path, [&](std::istream& in, const std::string& name) { result = read(in, name); });
+/// The result of `read(stream, name, arguments...)` of a file (core::read_file()).
+template <typename Read, typename... Arguments>
+auto read_from(const std::filesystem::path& path, Read read, Arguments&&... arguments) {
+  std::optional<std::decay_t<std::invoke_result_t<Read, std::istream&, const std::string&, Arguments&...>>> result;
+  core::read_file(path, [&](std::istream& in, const std::string& name) { result = read(in, name, arguments...); });
   return std::move(*result);
 }
 

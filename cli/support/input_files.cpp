@@ -16,9 +16,7 @@ void write_cluster_file(const std::string& path, const core::ClusterModel& clust
 
 std::vector<core::HplParameters> read_configuration_file(const std::string& path, const core::HplParameters& defaults) {
   std::vector<std::string> warnings;
-  const auto configurations = read_from(path, [&](std::istream& in, const std::string& name) {
-    return core::read_configurations(in, name, defaults, &warnings);
-  });
+  const auto configurations = read_from(path, core::read_configurations, defaults, &warnings);
   warn_all(warnings);
   return configurations;
 }

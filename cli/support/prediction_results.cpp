@@ -7,8 +7,6 @@
 #include <ostream>
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
 
@@ -34,8 +32,7 @@ bool PredictionResults::is_of(const core::Prediction& prediction, std::size_t in
 
 void PredictionResults::resume() {
   if (!std::filesystem::exists(file_)) return;
-  std::vector<core::Prediction> found;
-  core::read_file(file_, [&](std::istream& in, const std::string& name) { found = core::read_predictions(in, name); });
+  const std::vector<core::Prediction> found = read_from(file_, core::read_predictions);
   std::size_t foreign = 0;
   for (const core::Prediction& prediction : found) {
     bool asked_for = false;
@@ -46,14 +43,13 @@ void PredictionResults::resume() {
     }
     if (!asked_for) ++foreign;
   }
-  if (foreign > 0) {
+  if (foreign > 0)
     throw bad_input(
         file_ + " has " + std::to_string(foreign) +
         " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
         "--resume would lose them\n  hint: give the options of the first time, or another -o");
-  }
-  std::cerr << "hplcast predict: " << found.size() << " of " << plans_.size() << " predictions are in " << file_
-            << " already\n";
+  tell(std::to_string(found.size()) + " of " + std::to_string(plans_.size()) + " predictions are in " + file_ +
+       " already");
 }
 
 void PredictionResults::add(std::size_t index, core::Prediction prediction) {
@@ -75,8 +71,8 @@ void PredictionResults::save_what_is_there() {
   const std::size_t count = there().size();
   if (file_.empty() || count == 0) return;
   if (!saved_) save();
-  std::cerr << "hplcast predict: " << count << " of " << plans_.size() << " predictions are in " << file_
-            << "; the same command with --resume makes the others\n";
+  tell(std::to_string(count) + " of " + std::to_string(plans_.size()) + " predictions are in " + file_ +
+       "; the same command with --resume makes the others");
 }
 
 std::vector<std::size_t> PredictionResults::missing() const {
