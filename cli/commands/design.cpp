@@ -140,16 +140,15 @@ void setup_mpi(Command& parent) {
 
 struct SaturationOptions {
   calibration::SaturationDesignOptions design;
-  double min_bytes = 1 << 20;
+  std::optional<double> min_bytes;
   double max_bytes = 8 << 20;
   std::string output;
 };
 
-/// `min_bytes`: the option, whose default gives way to a small --max-bytes.
-void run_saturation(SaturationOptions options, const Option& min_bytes) {
-  if (min_bytes.empty()) options.min_bytes = std::min(options.min_bytes, options.max_bytes);
+/// The default of --min-bytes gives way to a small --max-bytes.
+void run_saturation(SaturationOptions options) {
   options.design.max_bytes = static_cast<long>(options.max_bytes);
-  options.design.min_bytes = static_cast<long>(options.min_bytes);
+  options.design.min_bytes = static_cast<long>(options.min_bytes.value_or(std::min(1048576.0, options.max_bytes)));
   const calibration::MpiDesign design = calibration::make_saturation_design(options.design);
   write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
   std::cerr << design.size() << " rows, about " << duration_text(calibration::estimated_s(design))
@@ -157,20 +156,18 @@ void run_saturation(SaturationOptions options, const Option& min_bytes) {
 }
 
 void setup_saturation(Command& parent) {
-  const auto options = std::make_shared<SaturationOptions>();
-  calibration::SaturationDesignOptions& design = options->design;
   Command& command = add_command(parent, "saturation", "Choose long messages of 1, 2, 4 ... pairs of ranks at once",
                                  "hplcast design saturation --pairs 1,2,4 --max-bytes 8MiB -o saturation.csv");
+  auto& options = command.runs<SaturationOptions>(run_saturation);
+  calibration::SaturationDesignOptions& design = options.design;
   command.add_option("--pairs", design.pairs, "numbers of pairs of ranks that send at the same time: 1,2,4,8",
                      by_commas, required);
-  Option* min_bytes =
-      command.add_option("--min-bytes", options->min_bytes, "smallest message", as_bytes(), default_text("1MiB"));
-  command.add_option("--max-bytes", options->max_bytes, "largest message", as_bytes(), default_text("8MiB"));
+  command.add_option("--min-bytes", options.min_bytes, "smallest message", as_bytes(), default_text("1MiB"));
+  command.add_option("--max-bytes", options.max_bytes, "largest message", as_bytes(), default_text("8MiB"));
   command.add_option("--count", design.count, "number of message sizes", with_default);
   command.add_option("--repetitions", design.repetitions, "of each size and number of pairs", with_default);
   add_seed(command, design.seed, "the same seed gives the same design");
-  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
-  command.callback([options, min_bytes] { run_saturation(*options, *min_bytes); });
+  command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }
 
 struct KernelOptions {

@@ -121,11 +121,8 @@ void write_explanation_table(std::ostream& out, const Explanation& explanation) 
   write_messages(out, explanation);
 }
 
-enum class Counterfactuals { automatic, on, off };
-
 struct ExplainOptions {
   std::string real, prediction, cluster, output;
-  Counterfactuals counterfactuals = Counterfactuals::automatic;
   bool json = false;
   study::ExplainRequest request;
 };
@@ -143,8 +140,6 @@ void run_explain(ExplainOptions& options) {
   require_begins_below("--panels", request.first_panel, (p.N + p.NB - 1) / p.NB, core::to_string(p), "panels");
   request.cluster =
       study::at_levels(read_cluster_file(options.cluster), study::levels_of(request.prediction.model_levels));
-  if (options.counterfactuals != Counterfactuals::automatic)
-    request.counterfactuals = options.counterfactuals == Counterfactuals::on;
   Progress progress;
   request.progress = [&](double done, const std::string& what) { progress.update(done, what); };
   const study::Explanation explanation = study::explain(request);
@@ -170,9 +165,8 @@ void setup_explain(Command& app) {
                      required, reads("PREDICTION"));
   command.add_option("--cluster", options.cluster, "the cluster.json that it was predicted with", required,
                      reads("CLUSTER.json"));
-  add_choice<Counterfactuals>(
-      command, "--counterfactuals", options.counterfactuals,
-      {{"auto", Counterfactuals::automatic}, {"on", Counterfactuals::on}, {"off", Counterfactuals::off}},
+  add_choice<std::optional<bool>>(
+      command, "--counterfactuals", request.counterfactuals, {{"auto", std::nullopt}, {"on", true}, {"off", false}},
       "simulate the prediction again with one part after the other as measured (auto: if that takes seconds)");
   command.add_flag("--json", options.json, "write JSON (docs/formats/explain-json.md) instead of tables");
   command.add_output(options.output, "file for the JSON");

@@ -251,7 +251,7 @@ void run_predict(PredictOptions options) {
   tell_warnings(plans);
   tell_needs(plans, false);
   predict_missing(plans, options.jobs, results);
-  const std::vector<core::Prediction>& predictions = results.all();
+  const std::vector<core::Prediction> predictions = results.there();
   if (options.request.only_window) {
     tell("window " + std::to_string(*options.request.only_window) + " is in " + options.request.keep.string() +
          (study::is_observed(observation) ? ", without a result, as it was observed"

@@ -27,7 +27,6 @@ constexpr double many_runs = 10000;
 struct SweepOptions {
   std::string plan;
   std::vector<std::uint64_t> seeds;
-  std::string executor = "local";
   bool yes = false;
   bool dry_run = false;
   study::SweepRequest request;
@@ -117,7 +116,6 @@ void run_sweep(SweepOptions options) {
   const study::SweepRuns runs = study::runs_of(options.request.plan);
   for (const auto& entry : runs.clusters) warn_about_quality(entry.second);
   core::catch_interrupts();
-  options.request.slurm = options.executor == "slurm";
   options.request.warn = warn;
   Progress progress;
   options.request.progress = [&](const study::SweepProgress& state) {
@@ -220,8 +218,8 @@ void setup_sweep(Command& app) {
   command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)",
                      positive());
   add_seeds(command, options->seeds, "other seeds than those of the plan: 4,5,6");
-  command.add_option("--executor", options->executor, "local, or slurm: job arrays", among({"local", "slurm"}),
-                     with_default);
+  add_choice<bool>(command, "--executor", options->request.slurm, {{"local", false}, {"slurm", true}},
+                   "local, or slurm: job arrays");
   command.add_option("--chunk", options->request.slurm_options.chunk,
                      "runs in one task of an array (default: by --jobs)", positive());
   command.add_option("--sbatch", options->request.slurm_options.sbatch, "an option for sbatch: --sbatch=--partition=x",

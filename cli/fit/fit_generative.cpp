@@ -120,8 +120,6 @@ struct FitGenerativeOptions {
   std::vector<std::string> parameters = {"mnk", "intercept", "mnk_residual"};
   std::vector<std::string> kinds;
   std::vector<std::string> left_out;
-  std::string noise = "half-normal";
-  std::string days = "mean";
   fit::GenerativeFitOptions fit;
   std::string plot;
   std::string output;
@@ -190,8 +188,6 @@ void run_fit_generative(FitGenerativeOptions options) {
       options.fit.parameters.push_back(core::parse_law_parameter(text));
     for (const std::string& text : options.kinds) add_kind(text, options.fit.kind_of_node);
   });
-  options.fit.noise = core::noise_family_from_name(options.noise);
-  options.fit.days = options.days == "mean" ? fit::DaysCovariance::mean_of_cpus : fit::DaysCovariance::pooled;
   const std::vector<fit::DailyRegression> rows = read_rows(options);
   require_nodes_of_kinds(rows, options);
   const fit::GenerativeFit fit = fit::fit_generative(rows, options.fit);
@@ -213,15 +209,21 @@ void setup_fit_generative(Command& fit) {
   command.add_option("--parameters", options.parameters,
                      "columns: coefficients of mu, and of sigma with _residual (mnk,intercept,mnk_residual)",
                      by_commas);
-  command.add_option("--noise", options.noise, "half-normal, normal, log-normal or none",
-                     among({"half-normal", "normal", "log-normal", "none"}), with_default);
+  add_choice<core::NoiseFamily>(command, "--noise", options.fit.noise,
+                                {{"half-normal", core::NoiseFamily::half_normal},
+                                 {"normal", core::NoiseFamily::normal},
+                                 {"log-normal", core::NoiseFamily::log_normal},
+                                 {"none", core::NoiseFamily::none}},
+                                "half-normal, normal, log-normal or none");
   Option* kinds =
       command.add_option("--kind", options.kinds, "nodes of another kind: slow=[13-16]; may be given again", one_each);
   command.add_flag("--find-kinds", options.fit.find_kinds,
                    "find the kinds of nodes: a mixture of the means of the first parameter", excludes(kinds));
   command.add_option("--leave-out", options.left_out, "CPUs to leave out: 15:1,3:0", by_commas);
-  command.add_option("--days", options.days, "covariance between days: mean (of those of the CPUs) or pooled",
-                     among({"mean", "pooled"}), with_default);
+  add_choice<fit::DaysCovariance>(
+      command, "--days", options.fit.days,
+      {{"mean", fit::DaysCovariance::mean_of_cpus}, {"pooled", fit::DaysCovariance::pooled}},
+      "covariance between days: mean (of those of the CPUs) or pooled");
   command.add_option("--plot", options.plot, "picture of the fit, .png or .svg", draws("FILE.png"));
   command.add_json_output(options.output, "generative model as JSON");
 }

@@ -71,21 +71,11 @@ void Check::operator()(Option& option) const {
   changes ? option.parsed().transform(validator) : option.parsed().check(validator);
 }
 
-void required(Option& option) {
-  option.parsed().required();
-}
-void with_default(Option& option) {
-  option.parsed().capture_default_str();
-}
-void by_commas(Option& option) {
-  option.parsed().delimiter(',');
-}
-void one_each(Option& option) {
-  option.parsed().allow_extra_args(false);
-}
-void many(Option& option) {
-  option.parsed().take_all();
-}
+const Setting required = [](Option& option) { option.parsed().required(); };
+const Setting with_default = [](Option& option) { option.parsed().capture_default_str(); };
+const Setting by_commas = [](Option& option) { option.parsed().delimiter(','); };
+const Setting one_each = [](Option& option) { option.parsed().allow_extra_args(false); };
+const Setting many = [](Option& option) { option.parsed().take_all(); };
 Setting value_count(int count) {
   return [count](Option& option) { option.parsed().expected(count); };
 }

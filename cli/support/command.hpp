@@ -55,11 +55,11 @@ bool parse_whole(const std::string& text, std::size_t& value);
 /// What is said of an option after its name, value and help; in this order, and each as CLI11 means it. A Check is one.
 using Setting = std::function<void(Option&)>;
 
-void required(Option& option);
-void with_default(Option& option);  ///< the help shows the value that it has
-void by_commas(Option& option);     ///< several values in one text
-void one_each(Option& option);      ///< a list of one value each time that the option is given
-void many(Option& option);          ///< the option may be given several times
+extern const Setting required;
+extern const Setting with_default;  ///< the help shows the value that it has
+extern const Setting by_commas;     ///< several values in one text
+extern const Setting one_each;      ///< a list of one value each time that the option is given
+extern const Setting many;          ///< the option may be given several times
 Setting value_count(int count);
 Setting default_text(const std::string& text);
 Setting of_type(const std::string& name);

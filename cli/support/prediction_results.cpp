@@ -91,11 +91,6 @@ std::vector<core::Prediction> PredictionResults::there() const {
   return list;
 }
 
-const std::vector<core::Prediction>& PredictionResults::all() {
-  all_ = there();
-  return all_;
-}
-
 ParameterColumns::ParameterColumns(const std::vector<core::HplParameters>& configurations,
                                    const std::vector<std::string>& always) {
   const std::vector<const core::HplField*> varying = core::varying_fields(configurations, {});

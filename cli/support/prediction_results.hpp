@@ -32,13 +32,12 @@ class PredictionResults {
   /// Before the command ends early: writes what there is, and says how to go on.
   void save_what_is_there();
 
-  std::vector<std::size_t> missing() const;    ///< indices of plans
-  const std::vector<core::Prediction>& all();  ///< once none is missing
+  std::vector<std::size_t> missing() const;     ///< indices of plans
+  std::vector<core::Prediction> there() const;  ///< those that are not missing
 
  private:
   using Clock = std::chrono::steady_clock;
   bool is_of(const core::Prediction& prediction, std::size_t index) const;
-  std::vector<core::Prediction> there() const;
   void save();
 
   const std::vector<study::RunPlan>& plans_;
@@ -46,7 +45,6 @@ class PredictionResults {
   std::string file_;
   std::string model_sha256_;
   std::vector<std::optional<core::Prediction>> results_;
-  std::vector<core::Prediction> all_;
   Clock::time_point last_save_;
   bool saved_ = true;
 };
