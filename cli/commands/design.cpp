@@ -3,7 +3,6 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/progress.hpp"
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/calibration/mpi_design.hpp"

@@ -1,7 +1,5 @@
 #include "hplcast/study/transform.hpp"
 
-#include <iostream>
-
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 

@@ -3,7 +3,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
-#include "cli/support/options.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/fit/campaign.hpp"

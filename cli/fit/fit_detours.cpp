@@ -6,7 +6,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/fit/detours.hpp"

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"

@@ -7,7 +7,6 @@
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/fit/network_fit.hpp"

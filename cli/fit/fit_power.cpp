@@ -6,7 +6,6 @@
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/units.hpp"

@@ -9,7 +9,6 @@
 #include "cli/support/input_files.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
 

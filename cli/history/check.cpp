@@ -11,7 +11,6 @@
 #include "cli/support/options.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/study/history_check.hpp"
 

@@ -1,4 +1,3 @@
-#include <iostream>
 
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/support/command.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/doubts.hpp"

@@ -1,7 +1,6 @@
 #include "cli/support/prediction_results.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <limits>
 #include <map>
 #include <ostream>

@@ -1,13 +1,9 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
-#include <iosfwd>
 #include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
+#include "cli/support/command.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/study/resolve.hpp"

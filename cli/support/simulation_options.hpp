@@ -1,10 +1,5 @@
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cli/support/options.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/resolve.hpp"
