@@ -191,8 +191,7 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
   }
 }
 
-void report_unmatched(const study::Comparison& comparison, const std::vector<core::HplParameters>& real,
-                      const std::vector<core::HplParameters>& predicted) {
+void report_unmatched(const study::Comparison& comparison) {
   constexpr std::size_t most = 20;
   const auto tell = [most](const std::vector<core::HplParameters>& list, const char* what, const char* nearest,
                            const std::vector<core::HplParameters>& others) {
@@ -203,8 +202,10 @@ void report_unmatched(const study::Comparison& comparison, const std::vector<cor
     }
     if (list.size() > most) warn(std::string(what) + ": " + std::to_string(list.size() - most) + " more");
   };
-  tell(comparison.unmatched_real, "run but not predicted", "the nearest prediction", predicted);
-  tell(comparison.unmatched_predicted, "predicted but not run", "the nearest run", real);
+  tell(comparison.unmatched_real, "run but not predicted", "the nearest prediction",
+       all_of(comparison, comparison.unmatched_predicted));
+  tell(comparison.unmatched_predicted, "predicted but not run", "the nearest run",
+       all_of(comparison, comparison.unmatched_real));
   if (comparison.failed_residuals > 0)
     warn(std::to_string(comparison.failed_residuals) + " real runs left out: HPL says that their results are wrong");
 }
@@ -220,8 +221,7 @@ void run_compare(CompareOptions options) {
   if (!options.time_from.empty()) return compare_program_runs(options);
   const std::vector<core::HplRun> real = read_runs(options.real);
   const study::Comparison comparison = study::compare(real, study::read_compared_predictions(options.predicted, warn));
-  report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
-                   all_of(comparison, comparison.unmatched_predicted));
+  report_unmatched(comparison);
   if (comparison.rows.empty()) {
     throw bad_input(
         "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "

@@ -1,5 +1,6 @@
 // `hplcast completion bash` and `hplcast completion man`: both are made from the commands as they are, so neither can
 // forget an option.
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 
@@ -75,8 +76,7 @@ std::string roff(const std::string& line) {
 
 std::string page_name(const std::string& words) {
   std::string name = "hplcast" + (words.empty() ? "" : "-" + words);
-  for (char& c : name)
-    if (c == ' ') c = '-';
+  std::replace(name.begin(), name.end(), ' ', '-');
   return name;
 }
 

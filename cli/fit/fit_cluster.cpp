@@ -3,8 +3,8 @@
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
+#include "cli/support/simulation_options.hpp"
 #include "hplcast/calibration/archive.hpp"
-#include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/power_fit.hpp"
@@ -21,10 +21,7 @@ struct FitClusterOptions {
   std::string output;
 };
 
-/// `values`: N, NB, P, Q.
-fit::HplSizes sizes_of(const std::vector<long>& values) {
-  const calibration::HplGrid grid{values[0], static_cast<int>(values[1]), static_cast<int>(values[2]),
-                                  static_cast<int>(values[3])};
+fit::HplSizes sizes_of(const calibration::HplGrid& grid) {
   fit::HplSizes sizes;
   sizes.run = "N=" + std::to_string(grid.N) + ", NB=" + std::to_string(grid.NB) + ", " + std::to_string(grid.P) + "x" +
               std::to_string(grid.Q);
@@ -54,7 +51,7 @@ void add_power(const core::CampaignArchive& archive, fit::CampaignFit& fit) {
 void run_fit_cluster(const FitClusterOptions& options) {
   const core::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
   fit::Campaign campaign = fit::campaign_of(archive);
-  if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
+  if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(grid_of(options.for_hpl));
   fit::CampaignFit fit = fit::fit_campaign(campaign);
   add_power(archive, fit);
   if (!options.name.empty()) fit.cluster.name = options.name;
@@ -79,8 +76,7 @@ void setup_fit_cluster(Command& fit) {
   command.add_option("campaign", options.campaign, "archive (or folder) of `hplcast calibrate`", required,
                      reads("FILE"));
   command.add_option("--name", options.name, "of the cluster (default: the first host's)");
-  command.add_option("--for-hpl", options.for_hpl, "N,NB,P,Q: say whether the sizes of this run have been measured",
-                     by_commas, value_count(4), between(1L, 2147483647L));
+  add_for_hpl(command, options.for_hpl, "say whether the sizes of this run have been measured");
   command.add_flag("--force", options.force, "end with exit code 0 also if the model is unusable");
   command.add_json_output(options.output, "cluster.json");
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -48,11 +47,6 @@ struct Source {
   bool has_scope = false;
 };
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 bool is_operation(const std::string& name) {
   return std::find(std::begin(known_operations), std::end(known_operations), name) != std::end(known_operations);
 }
@@ -66,7 +60,7 @@ Source make_source(const fs::path& path, std::string operation) {
     const auto has = [&](const char* column) { return csv.find_column(column) != core::CsvReader::npos; };
     source.has_scope = has("scope");
     if (!source.operation.empty() || has("operation") || has("send_s")) return;
-    const std::string stem = lower_case(path.stem().string());
+    const std::string stem = core::folded(path.stem().string());
     if (!is_operation(stem)) {
       throw core::ParseError({name, 1, "operation"}, "missing, and the name of the file is no operation",
                              "say what the rows are: --recv " + name);
@@ -85,7 +79,7 @@ std::vector<Source> sources_of(const FitNetworkOptions& options) {
     }
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(input))
-      if (entry.path().extension() == ".csv" && is_operation(lower_case(entry.path().stem().string())))
+      if (entry.path().extension() == ".csv" && is_operation(core::folded(entry.path().stem().string())))
         files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     if (files.empty()) {
@@ -115,14 +109,13 @@ fit::MpiRows rows_of(const std::vector<Source>& sources, const std::string& scop
 }
 
 template <typename Value>
-Value one_of(const std::string& option, const std::string& name,
-             const std::vector<std::pair<const char*, Value>>& values) {
-  std::string expected;
+Value one_of(const std::string& option, const std::string& name, const Names<Value>& values) {
+  std::vector<std::string> expected;
   for (const auto& [known, value] : values) {
     if (name == known) return value;
-    expected += (expected.empty() ? "" : ", ") + std::string(known);
+    expected.push_back(known);
   }
-  throw core::UsageError(option + " is `" + name + "`; expected one of " + expected);
+  throw core::UsageError(option + " is `" + name + "`; expected one of " + core::comma_separated(expected));
 }
 
 fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {

@@ -26,11 +26,6 @@ std::string where(const study::HistoryFinding& one, bool several_clusters) {
   return several_clusters ? one.cluster + ": " + name : name;
 }
 
-bool has_several_clusters(const study::HistoryCheck& check) {
-  return std::any_of(check.findings.begin(), check.findings.end(),
-                     [&](const auto& one) { return one.cluster != check.findings.front().cluster; });
-}
-
 std::string nearest_text(const study::HistoryFinding& one) {
   if (!one.nearest) return "-";
   const double days = static_cast<double>(one.finding.since_s - one.nearest->time_s) / core::day_s;
@@ -72,7 +67,8 @@ void write_findings(std::ostream& out, const study::HistoryCheck& check, bool pa
   if (any_told) header.emplace_back("first told");
   TextTable table(std::move(header));
   std::size_t rows = 0;
-  const bool several = has_several_clusters(check);
+  const bool several = std::any_of(check.findings.begin(), check.findings.end(),
+                                   [&](const auto& one) { return one.cluster != check.findings.front().cluster; });
   for (const study::FindingEvent& event : check.events()) {
     const study::HistoryFinding& one = check.findings[event.first];
     const fit::Finding& finding = one.finding;

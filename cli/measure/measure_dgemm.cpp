@@ -18,11 +18,11 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
   calibration::DgemmDesign design = calibration::read_dgemm_design(in, common.design);
   const std::size_t first_row = cut(design, common.rows);
   if (common.check) return "";
-  std::unique_ptr<Progress> progress;
-  if (rank.world.rank() == 0) {
-    progress = std::make_unique<Progress>();
+  const bool root = rank.world.rank() == 0;
+  Progress progress;
+  if (root) {
     options.progress = [&](double fraction) {
-      progress->update(fraction, "dgemm");
+      progress.update(fraction, "dgemm");
       note_position(first_row, design.size(), fraction);
     };
   }
@@ -34,8 +34,8 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
   std::ostringstream all;
   calibration::write_dgemm_header(all);
   for (const std::string& text : rank.world.gather(mine.str())) all << text;
-  if (progress) {
-    progress->clear();
+  progress.clear();
+  if (root) {
     std::cerr << "measured on " << rank.world.size() << " ranks, each at least " << fewest << " of " << design.size()
               << " calls\n";
   }

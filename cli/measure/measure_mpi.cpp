@@ -22,11 +22,11 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
     const calibration::MpiSteps fits(rank.world.hosts(), design, options.pattern, options.scope, 0);
     return "";
   }
-  std::unique_ptr<Progress> progress;
-  if (rank.world.rank() == 0) {
-    progress = std::make_unique<Progress>();
+  const bool root = rank.world.rank() == 0;
+  Progress progress;
+  if (root) {
     options.progress = [&](double fraction) {
-      progress->update(fraction, "mpi");
+      progress.update(fraction, "mpi");
       note_position(first_row, design.size(), fraction);
     };
   }
@@ -37,8 +37,8 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
   std::ostringstream all;
   calibration::write_mpi_header(all);
   for (const std::string& text : rank.world.gather(mine.str())) all << text;
-  if (progress) {
-    progress->clear();
+  progress.clear();
+  if (root) {
     const std::size_t measured = rows.empty() ? 0 : rows.back().order + 1 - first_row;
     if (design.front().pairs > 0) {
       const calibration::MpiSteps steps(rank.world.hosts(), design, options.pattern, options.scope, 0);

@@ -22,15 +22,14 @@ Setting use_as(Option::Use use, const std::string& type) {
 
 }  // namespace
 
-Check between(int low, int high) {
+template <typename Number>
+Check between(Number low, Number high) {
   return known(CLI::Range(low, high));
 }
-Check between(long low, long high) {
-  return known(CLI::Range(low, high));
-}
-Check between(double low, double high) {
-  return known(CLI::Range(low, high));
-}
+template Check between(int, int);
+template Check between(long, long);
+template Check between(double, double);
+
 Check positive() {
   return known(CLI::PositiveNumber);
 }
@@ -51,12 +50,12 @@ void refuse_value(const std::string& option, const std::string& message) {
   throw CLI::ValidationError(option, message);
 }
 
-bool parse_whole(const std::string& text, int& value) {
+template <typename Number>
+bool parse_whole(const std::string& text, Number& value) {
   return CLI::detail::lexical_cast(text, value);
 }
-bool parse_whole(const std::string& text, std::size_t& value) {
-  return CLI::detail::lexical_cast(text, value);
-}
+template bool parse_whole(const std::string&, int&);
+template bool parse_whole(const std::string&, std::size_t&);
 
 void Check::operator()(Option& option) const {
   const auto problem = [take = take](std::string& text) {

@@ -36,9 +36,8 @@ struct Check {
   void operator()(Option& option) const;
 };
 
-Check between(int low, int high);  ///< both inclusive
-Check between(long low, long high);
-Check between(double low, double high);
+template <typename Number>
+Check between(Number low, Number high);  ///< both inclusive; int, long or double
 Check positive();
 Check not_negative();
 Check among(const std::vector<std::string>& names);
@@ -48,9 +47,9 @@ Check existing_folder();
 /// For functions that take a value. @throws what makes the program end as after a failed check
 [[noreturn]] void refuse_value(const std::string& option, const std::string& message);
 
-/// Reads a whole text as options do; false if it is no whole number.
-bool parse_whole(const std::string& text, int& value);
-bool parse_whole(const std::string& text, std::size_t& value);
+/// Reads a whole text as options do; false if it is no whole number. Number: int or std::size_t.
+template <typename Number>
+bool parse_whole(const std::string& text, Number& value);
 
 /// What is said of an option after its name, value and help; in this order, and each as CLI11 means it. A Check is one.
 using Setting = std::function<void(Option&)>;

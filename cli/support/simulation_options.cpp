@@ -1,7 +1,6 @@
 #include "cli/support/simulation_options.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/study/plot.hpp"
@@ -13,9 +12,8 @@ namespace {
 /// "swap_threshold" to "--swap-threshold"; N, P and Q are one letter long.
 std::string option_name(std::string field) {
   if (field == "N" || field == "P" || field == "Q") return "-" + field;
-  std::transform(field.begin(), field.end(), field.begin(),
-                 [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
-  return "--" + field;
+  std::replace(field.begin(), field.end(), '_', '-');
+  return "--" + core::folded(field);
 }
 
 std::string description(const core::HplField& field, const core::HplParameters& defaults) {
@@ -58,6 +56,14 @@ void add_hpl_levels(Command& command, const std::string& field, std::vector<int>
   command.add_option_function<std::vector<std::string>>(
       option_name(field), set, "levels of " + field + help + (names.empty() ? "" : ": " + names), by_commas,
       of_type(names.empty() ? "INT" : "INT|NAME"), default_text(otherwise));
+}
+
+void add_for_hpl(Command& command, std::vector<long>& values, const std::string& help) {
+  command.add_option("--for-hpl", values, "N,NB,P,Q: " + help, by_commas, value_count(4), between(1L, 2147483647L));
+}
+
+calibration::HplGrid grid_of(const std::vector<long>& values) {
+  return {values[0], static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])};
 }
 
 void add_simulation_mode(Command& command, study::SimulationMode& mode, const std::string& note) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/support/options.hpp"
+#include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/resolve.hpp"
 
@@ -14,6 +15,11 @@ Option* add_hpl_options(Command& command, core::HplParameters& parameters, Optio
 /// Adds --nb, --bcast ... for a list of values of a parameter, which are its default. `levels` must live until the
 /// options are parsed.
 void add_hpl_levels(Command& command, const std::string& field, std::vector<int>& levels, const std::string& help = "");
+
+/// --for-hpl, the N, NB, P and Q of a run. `help`: what it is for.
+void add_for_hpl(Command& command, std::vector<long>& values, const std::string& help);
+/// Of these four values.
+calibration::HplGrid grid_of(const std::vector<long>& values);
 
 /// --mode. `note` is put at the end of its help.
 void add_simulation_mode(Command& command, study::SimulationMode& mode, const std::string& note = "");
