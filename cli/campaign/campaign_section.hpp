@@ -4,18 +4,26 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
+#include "hplcast/calibration/campaign.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
 /// A mapping of a YAML file whose keys are asked for one by one; what nobody asks for is an error.
-/// Defined in campaign_yaml.cpp.
 class Section {
  public:
-  Section(const YAML::Node& node, std::string file, std::string name);
+  Section(const YAML::Node& node, std::string file, std::string name)
+      : node_(node), file_(std::move(file)), name_(std::move(name)) {
+    if (node_.IsDefined() && !node_.IsNull() && !node_.IsMap()) fail("", "found something else than keys with values");
+  }
 
-  bool has(const std::string& key);
+  bool has(const std::string& key) {
+    known_.insert(key);
+    return node_.IsMap() && node_[key].IsDefined() && !node_[key].IsNull();
+  }
 
   /// Sets `value` if the key is there.
   template <typename T>
@@ -29,9 +37,22 @@ class Section {
   }
 
   /// Values with units, such as 64KiB or 30s.
-  void read_quantity(const std::string& key, double& value, double (*parse)(const std::string&));
+  void read_quantity(const std::string& key, double& value, double (*parse)(const std::string&)) {
+    std::string text;
+    read(key, text);
+    if (text.empty()) return;
+    try {
+      value = parse(text);
+    } catch (const core::Error& error) {
+      fail(key, error.what());
+    }
+  }
 
-  YAML::Node list(const std::string& key);
+  YAML::Node list(const std::string& key) {
+    if (!has(key)) return {};
+    if (!node_[key].IsSequence()) fail(key, "expected a list");
+    return node_[key];
+  }
 
   /// Runs `action`, and says where if a value turns out to be wrong.
   template <typename Action>
@@ -44,17 +65,47 @@ class Section {
   }
 
   /// @throws ParseError for keys that nobody has asked for.
-  void finish() const;
+  void finish() const {
+    if (!node_.IsMap()) return;
+    for (const auto& entry : node_) {
+      const std::string key = entry.first.as<std::string>();
+      if (known_.count(key) != 0) continue;
+      throw core::ParseError(location(entry.first, key), "unknown key",
+                             core::name_hint(key, {known_.begin(), known_.end()}));
+    }
+  }
 
   /// @throws ParseError with the line of the key.
-  [[noreturn]] void fail(const std::string& key, const std::string& message) const;
+  [[noreturn]] void fail(const std::string& key, const std::string& message) const {
+    const YAML::Node at = !key.empty() && node_.IsMap() && node_[key].IsDefined() ? node_[key] : node_;
+    throw core::ParseError(location(at, key), message);
+  }
 
  private:
-  core::Location location(const YAML::Node& node, const std::string& key) const;
+  core::Location location(const YAML::Node& node, const std::string& key) const {
+    const int line = node.Mark().line;
+    return {file_, line < 0 ? 0 : static_cast<std::size_t>(line) + 1,
+            name_ + (name_.empty() || key.empty() ? "" : ".") + key};
+  }
 
   YAML::Node node_;
   std::string file_, name_;
   std::set<std::string> known_;
 };
+
+/// What all steps have.
+struct CampaignCommon {
+  std::uint64_t seed = 1;
+  std::filesystem::path programs;
+  int ranks_per_host = 1;
+  bool several_hosts = false;
+  int ranks = 1;  ///< of all hosts
+  bool oversubscribe = false;
+};
+
+/// Step `number` of a campaign, with its design. `left_out` says why there is nothing to measure; empty: there is.
+/// @throws ParseError with line and key, DomainError for designs that cannot be.
+calibration::CampaignStep read_step(const YAML::Node& node, const std::string& file, std::size_t number,
+                                    CampaignCommon common, std::string& left_out);
 
 }  // namespace hplcast::cli

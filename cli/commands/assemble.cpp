@@ -1,14 +1,9 @@
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/json.hpp"
 
@@ -74,38 +69,27 @@ void add_kernel(std::map<std::string, core::KernelModel>& all, const std::string
 std::map<std::string, core::KernelModel> read_kernels(const AssembleOptions& options, const core::Hosts& hosts) {
   std::map<std::string, core::KernelModel> all;
   for (const std::string& path : options.kernels) {
-    core::read_file(path, [&](std::istream& in, const std::string& name) {
-      for (auto& [kernel, model] : core::read_kernel_models(in, name)) add_kernel(all, name, kernel, std::move(model));
-    });
+    for (auto& [kernel, model] : read_from(path, core::read_kernel_models))
+      add_kernel(all, path, kernel, std::move(model));
   }
   const PublishedParts& published = options.published;
   if (!published.dgemm.empty()) {
-    core::read_file(published.dgemm, [&](std::istream& in, const std::string& name) {
-      add_kernel(all, name, "dgemm", core::read_dgemm_table(in, name, published.model_id, hosts));
-    });
+    add_kernel(all, published.dgemm, "dgemm",
+               read_from(published.dgemm, core::read_dgemm_table, published.model_id, hosts));
   }
   if (!published.kernels.empty()) {
-    core::read_file(published.kernels, [&](std::istream& in, const std::string& name) {
-      const core::KernelSet set =
-          published.kernel_set == "full_model" ? core::KernelSet::full : core::KernelSet::simple;
-      for (auto& [kernel, model] : core::read_kernel_table(in, name, set))
-        add_kernel(all, name, kernel, std::move(model));
-    });
+    const core::KernelSet set = published.kernel_set == "full_model" ? core::KernelSet::full : core::KernelSet::simple;
+    for (auto& [kernel, model] : read_from(published.kernels, core::read_kernel_table, set))
+      add_kernel(all, published.kernels, kernel, std::move(model));
   }
   return all;
 }
 
 core::NetworkModel read_network(const AssembleOptions& options) {
   const PublishedParts& published = options.published;
-  core::NetworkModel network;
-  if (published.network.empty()) {
-    core::read_file(options.network,
-                    [&](std::istream& in, const std::string& name) { network = core::read_network_model(in, name); });
-  } else {
-    core::read_file(published.network, [&](std::istream& in, const std::string& name) {
-      network = core::read_network_table(in, name, published.network_id);
-    });
-  }
+  core::NetworkModel network = published.network.empty()
+                                   ? read_from(options.network, core::read_network_model)
+                                   : read_from(published.network, core::read_network_table, published.network_id);
   if (!published.mixtures.empty()) {
     core::read_file(published.mixtures, [&](std::istream& in, const std::string& name) {
       network = core::with_mixtures(network, in, name);
@@ -138,11 +122,6 @@ void run_assemble(const AssembleOptions& options) {
   if (options.network.empty() && options.published.network.empty()) {
     throw core::UsageError("no network: give --network-fit or --network");
   }
-  require_writable(options.output);
-  std::vector<std::string> inputs = options.kernels;
-  inputs.insert(inputs.end(), {options.network, options.detours, options.provenance, options.published.dgemm,
-                               options.published.kernels, options.published.network, options.published.mixtures});
-  require_other_file(options.output, inputs);
   core::ClusterModel cluster;
   core::Hosts::Values hosts = options.hosts;
   hosts.rank_to_cpu = parse_rank_to_cpu(options.rank_to_cpu);
@@ -151,35 +130,33 @@ void run_assemble(const AssembleOptions& options) {
   cluster.kernels = read_kernels(options, cluster.hosts);
   cluster.network = read_network(options);
   if (!options.detours.empty()) {
-    core::read_file(options.detours,
-                    [&](std::istream& in, const std::string& name) { cluster.detours = core::read_detours(in, name); });
+    cluster.detours = read_from(options.detours, core::read_detours);
     core::check_detour_cores(cluster.detours, cluster.hosts.values().cores);
   }
   cluster.provenance = provenance_of(options.published);
-  if (!options.provenance.empty()) {
-    core::read_file(options.provenance, [&](std::istream& in, const std::string& name) {
-      cluster.provenance = core::read_provenance(in, name);
-    });
-  }
-  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+  if (!options.provenance.empty()) cluster.provenance = read_from(options.provenance, core::read_provenance);
+  write_cluster_file(options.output, cluster);
 }
 
 /// The options of published coefficients. A file with many models needs to be told which.
-void add_published(Command& command, PublishedParts& parts) {
-  const auto add = [&](const char* name, std::string& value, const char* description, const char* type) {
-    return command.add_option(name, value, description, of_type(type), in_group("Published coefficients"));
+void add_published(Command& command, PublishedParts& parts, const Option* network_fit) {
+  const auto add = [&](const char* name, std::string& value, const char* description, const Setting& use) {
+    return command.add_option(name, value, description, use, in_group("Published coefficients"));
   };
-  Option* dgemm = add("--dgemm", parts.dgemm, "dgemm of each CPU: CSV with model_id, node, cpu, mu_*, sigma_*", "FILE");
-  Option* model_id = add("--model-id", parts.model_id, "which model of --dgemm", "ID")->with(needs(dgemm));
+  Option* dgemm =
+      add("--dgemm", parts.dgemm, "dgemm of each CPU: CSV with model_id, node, cpu, mu_*, sigma_*", reads("FILE"));
+  Option* model_id = add("--model-id", parts.model_id, "which model of --dgemm", of_type("ID"))->with(needs(dgemm));
   dgemm->with(needs(model_id));
   Option* kernels =
-      add("--kernels", parts.kernels, "the other kernels: CSV with kernel, duration, size, mu, sigma", "FILE");
-  add("--kernel-set", parts.kernel_set, "full_model: all, with scatter; simple_model: expected times, no copies", "SET")
+      add("--kernels", parts.kernels, "the other kernels: CSV with kernel, duration, size, mu, sigma", reads("FILE"));
+  add("--kernel-set", parts.kernel_set, "full_model: all, with scatter; simple_model: expected times, no copies",
+      of_type("SET"))
       ->with(among({"full_model", "simple_model"}), with_default, needs(kernels));
-  Option* network = add("--network", parts.network, "JSON list of SMPI calibrations", "FILE");
-  Option* network_id = add("--network-id", parts.network_id, "which network of --network", "ID")->with(needs(network));
-  network->with(needs(network_id), excludes(command.get_option("--network-fit")));
-  add("--mixtures", parts.mixtures, "JSON of mixtures: the noise of sends and receives", "FILE");
+  Option* network = add("--network", parts.network, "JSON list of SMPI calibrations", reads("FILE"));
+  Option* network_id =
+      add("--network-id", parts.network_id, "which network of --network", of_type("ID"))->with(needs(network));
+  network->with(needs(network_id), excludes(network_fit));
+  add("--mixtures", parts.mixtures, "JSON of mixtures: the noise of sends and receives", reads("FILE"));
 }
 
 }  // namespace
@@ -195,19 +172,16 @@ void setup_assemble(Command& app) {
   command.add_option("--cpus", options.hosts.cpus, "sockets per host", with_default);
   command.add_option("--rank-to-cpu", options.rank_to_cpu, "CPU of each local rank: block, cyclic, or a list: 0,0,1,1",
                      with_default);
-  command.add_option("--memory", options.hosts.memory_bytes, "per host (64GiB)",
-                     as_memory("hplcast assemble: warning: --memory"));
-  command.add_option("--kernel-fits", options.kernels, "JSON objects of kernel models, by kernel name",
-                     of_type("FILE"));
-  command.add_option("--network-fit", options.network, "JSON object of the network model", of_type("FILE"));
+  command.add_option("--memory", options.hosts.memory_bytes, "per host (64GiB)", as_memory("--memory"));
+  command.add_option("--kernel-fits", options.kernels, "JSON objects of kernel models, by kernel name", reads("FILE"));
+  const Option* network_fit =
+      command.add_option("--network-fit", options.network, "JSON object of the network model", reads("FILE"));
   command.add_option("--detours", options.detours, "JSON of `hplcast fit detours`: what takes the cores away",
-                     of_type("FILE"));
-  add_capacity_options(command, options.capacities, "hplcast assemble");
-  add_published(command, options.published);
-  command.add_option("--provenance", options.provenance, "JSON object: what was measured, when, where",
-                     of_type("FILE"));
-  accept_json(command);
-  command.add_option("-o,--output", options.output, "cluster.json (default: the standard output)", of_type("FILE"));
+                     reads("FILE"));
+  add_capacity_options(command, options.capacities);
+  add_published(command, options.published, network_fit);
+  command.add_option("--provenance", options.provenance, "JSON object: what was measured, when, where", reads("FILE"));
+  command.add_json_output(options.output, "cluster.json");
 }
 
 }  // namespace hplcast::cli

@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <iostream>
 
 #include "cli/campaign/campaign_yaml.hpp"
@@ -6,8 +5,6 @@
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/campaign.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::cli {
@@ -31,10 +28,9 @@ void run_calibrate(const CalibrateOptions& options) {
   const fs::path folder = options.folder.empty() ? fs::path(plan.name + ".campaign") : fs::path(options.folder);
   const bool folder_refuses = fs::exists(folder);  // run_campaign() does, and says how to go on
   if (!options.resume && !folder_refuses && fs::exists(archive)) {
-    throw core::Error(core::ExitCode::bad_input,
-                      archive.string() +
-                          " exists: measurements are not overwritten\n  hint: choose another "
-                          "name with -o, or move it away");
+    throw bad_input(archive.string() +
+                    " exists: measurements are not overwritten\n  hint: choose another "
+                    "name with -o, or move it away");
   }
   core::catch_interrupts();
   Progress progress;
@@ -58,7 +54,7 @@ void setup_calibrate(Command& app) {
                   "hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip");
   auto& options = command.runs<CalibrateOptions>(run_calibrate);
   command.add_option("campaign", options.campaign, "YAML: hosts and steps (docs/formats/campaign.md)", required,
-                     of_type("FILE"));
+                     reads("FILE"));
   command.add_option("-o,--output", options.archive, "archive to write: .zip, .tar.zst or .tar.gz (default: NAME.zip)",
                      of_type("FILE"));
   command.add_option("--folder", options.folder, "where to work (default: NAME.campaign)", of_type("DIR"));

@@ -4,8 +4,6 @@
 
 #include "cli/commands/commands.hpp"
 #include "hplcast/core/doubts.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 
 namespace hplcast::cli {
 
@@ -36,15 +34,12 @@ void write_text(std::ostream& out, const std::vector<core::Problem>& problems) {
 }
 
 void run_check_cluster(const CheckClusterOptions& options) {
-  std::vector<core::Problem> problems;
-  core::read_file(options.cluster,
-                  [&](std::istream& in, const std::string& name) { problems = core::cluster_problems(in, name); });
+  const std::vector<core::Problem> problems = read_from(options.cluster, core::cluster_problems);
   options.json ? write_json(std::cout, problems) : write_text(std::cout, problems);
   const auto errors = std::count_if(problems.begin(), problems.end(), [](const auto& one) { return one.is_error; });
   if (errors > 0) {
     std::cout.flush();
-    throw core::Error(core::ExitCode::bad_input,
-                      options.cluster + " has " + std::to_string(errors) + (errors == 1 ? " error" : " errors"));
+    throw bad_input(options.cluster + " has " + std::to_string(errors) + (errors == 1 ? " error" : " errors"));
   }
   std::cerr << options.cluster << ": "
             << (problems.empty() ? "fine"
@@ -59,7 +54,7 @@ void setup_check_cluster(Command& app) {
   Command& command = add_command(app, "check-cluster", "Tell all that is wrong or doubtful in a cluster.json",
                                  "hplcast check-cluster examples/dahu-like.json");
   auto& options = command.runs<CheckClusterOptions>(run_check_cluster);
-  command.add_option("cluster", options.cluster, "cluster.json", required, of_type("CLUSTER.json"));
+  command.add_option("cluster", options.cluster, "cluster.json", required, reads("CLUSTER.json"));
   command.add_flag("--json", options.json, "a list of severity, field, message and hint");
 }
 

@@ -2,37 +2,30 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
+#include "cli/support/prediction_results.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
 namespace {
 
-/// `hplcast compare` of programs other than HPL: with --time-from.
-struct ProgramCompareOptions {
+struct CompareOptions {
   std::vector<std::string> real, predicted;
-  std::string time_from;  ///< a pattern, or `run`: the time of the whole run
-  std::string match_from;
   bool json = false;
   std::string output;
-  double max_error = -1;  ///< negative: no limit
+  std::string worst;
+  std::string time_from;   ///< of programs other than HPL: a pattern, or `run`: the time of the whole run
+  std::string match_from;  ///< of them
+  std::optional<double> max_error;
 };
 
 /// Of an archive of `hplcast observe`: the rank that took longest, from its start to its end.
@@ -86,10 +79,6 @@ void write_program_table(std::ostream& out, const study::ProgramComparison& comp
       << comparison.rows.size() << (comparison.rows.size() == 1 ? " configuration\n" : " configurations\n");
 }
 
-void warn(const std::string& text) {
-  std::cerr << "hplcast compare: warning: " << text << '\n';
-}
-
 /// The same file again would count as another run.
 void warn_of_repeated(std::vector<std::string> paths) {
   std::sort(paths.begin(), paths.end());
@@ -97,43 +86,31 @@ void warn_of_repeated(std::vector<std::string> paths) {
     if (paths[i] == paths[i - 1]) warn(paths[i] + " is given twice, and counts twice");
 }
 
-void tell(const char* what, const std::vector<std::string>& configurations) {
-  for (const std::string& one : configurations) warn(std::string(what) + ": " + one);
+/// @throws core::Error (limit_exceeded) for an error above the limit, if there is one.
+void check_limit(double max_abs_error, const std::optional<double>& limit) {
+  if (!limit || max_abs_error <= *limit) return;
+  std::cout.flush();
+  throw core::Error(core::ExitCode::limit_exceeded,
+                    "the worst error is " + percent(max_abs_error) + ", more than --max-error " + percent(*limit));
 }
 
-/// @throws core::Error, also for an error above the limit.
-void compare_program_runs(const ProgramCompareOptions& options) {
+/// `hplcast compare` of programs other than HPL: with --time-from.
+void compare_program_runs(const CompareOptions& options) {
   study::OutputPatterns patterns{options.time_from == "run" ? "" : options.time_from, options.match_from};
   std::vector<study::ProgramOutput> real, predicted;
   warn_of_repeated(options.real);
   warn_of_repeated(options.predicted);
   for (const std::string& path : options.real) real.push_back(real_output(path));
-  for (const std::string& path : options.predicted)
-    core::read_file(path, [&](std::istream& in, const std::string& name) {
-      predicted.push_back(study::read_program_output(in, name));
-    });
+  for (const std::string& path : options.predicted) predicted.push_back(read_from(path, study::read_program_output));
   const study::ProgramComparison comparison = study::compare_programs(real, predicted, patterns);
-  for (const std::string& warning : comparison.warnings) warn(warning);
-  tell("run but not predicted", comparison.unmatched_real);
-  tell("predicted but not run", comparison.unmatched_predicted);
+  warn_all(comparison.warnings);
+  for (const std::string& one : comparison.unmatched_real) warn("run but not predicted: " + one);
+  for (const std::string& one : comparison.unmatched_predicted) warn("predicted but not run: " + one);
   if (options.json || !options.output.empty())
     write_result(options.output, [&](std::ostream& out) { study::write_program_comparison(out, comparison); });
   if (!options.json) write_program_table(std::cout, comparison);
-  if (options.max_error < 0 || comparison.summary.max_abs_error <= options.max_error) return;
-  std::cout.flush();
-  throw core::Error(core::ExitCode::limit_exceeded, "the worst error is " + percent(comparison.summary.max_abs_error) +
-                                                        ", more than --max-error " + percent(options.max_error));
+  check_limit(comparison.summary.max_abs_error, options.max_error);
 }
-
-struct CompareOptions {
-  std::vector<std::string> real;
-  std::vector<std::string> predicted;
-  bool json = false;
-  std::string output;
-  std::string worst;
-  std::string time_from, match_from;  ///< of programs other than HPL
-  double max_error = 0;
-};
 
 /// Of outputs and CSV files, of archives and folders with outputs.
 std::vector<core::HplRun> read_runs(const std::vector<std::string>& paths) {
@@ -145,39 +122,12 @@ std::vector<core::HplRun> read_runs(const std::vector<std::string>& paths) {
     } else if (calibration::has_archive_name(path)) {
       runs = study::runs_of_files(calibration::read_archive(path), path, warn);
     } else {
-      core::read_file(path,
-                      [&](std::istream& in, const std::string& name) { runs = study::runs_of_file(in, name, warn); });
+      runs = read_from(path, study::runs_of_file, warn);
     }
     all.insert(all.end(), runs.begin(), runs.end());
   }
   return all;
 }
-
-/// The first columns of a table: order, block size, grid, and all else in which the configurations differ.
-class ParameterColumns {
- public:
-  explicit ParameterColumns(const study::Comparison& comparison) {
-    std::vector<core::HplParameters> configurations;
-    for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
-    fields_ = core::varying_fields(configurations, {"N", "NB", "P", "Q"});
-  }
-  std::vector<std::string> with(const std::vector<std::string>& others) const {
-    std::vector<std::string> names = {"N", "NB", "PxQ"};
-    for (const core::HplField* field : fields_) names.emplace_back(field->name);
-    names.insert(names.end(), others.begin(), others.end());
-    return names;
-  }
-  std::vector<std::string> with(const core::HplParameters& p, const std::vector<std::string>& others) const {
-    std::vector<std::string> cells = {std::to_string(p.N), std::to_string(p.NB),
-                                      std::to_string(p.P) + "x" + std::to_string(p.Q)};
-    for (const core::HplField* field : fields_) cells.push_back(std::to_string(field->get(p)));
-    cells.insert(cells.end(), others.begin(), others.end());
-    return cells;
-  }
-
- private:
-  std::vector<const core::HplField*> fields_;
-};
 
 /// Watts and Gflop/s per W beside each other, of what was measured and predicted.
 void write_energy_table(std::ostream& out, const study::Comparison& comparison, const ParameterColumns& parameters) {
@@ -199,10 +149,17 @@ void write_energy_table(std::ostream& out, const study::Comparison& comparison, 
   table.write(out);
 }
 
+/// All configurations of one side: those that matched, and those that did not.
+std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
+                                        std::vector<core::HplParameters> unmatched) {
+  for (const auto& row : comparison.rows) unmatched.push_back(row.parameters);
+  return unmatched;
+}
+
 void write_table(std::ostream& out, const study::Comparison& comparison) {
   const auto is_sampled = [](const study::ComparedConfiguration& row) { return row.sampling_error_95.has_value(); };
   const bool sampled = std::any_of(comparison.rows.begin(), comparison.rows.end(), is_sampled);
-  const ParameterColumns parameters(comparison);
+  const ParameterColumns parameters(all_of(comparison, {}));
   std::vector<std::string> header = {"runs",  "real [Gflop/s]", "spread", "predicted [Gflop/s]",
                                      "error", "95 % interval"};
   if (sampled) header.push_back("sampling error");
@@ -234,32 +191,23 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
   }
 }
 
-void report_unmatched(const study::Comparison& comparison, const std::vector<core::HplParameters>& real,
-                      const std::vector<core::HplParameters>& predicted) {
+void report_unmatched(const study::Comparison& comparison) {
   constexpr std::size_t most = 20;
   const auto tell = [most](const std::vector<core::HplParameters>& list, const char* what, const char* nearest,
                            const std::vector<core::HplParameters>& others) {
     for (std::size_t i = 0; i < std::min(most, list.size()); ++i) {
       const std::string difference = study::nearest_difference(list[i], others);
-      std::cerr << "hplcast compare: warning: " << what << ": " << core::to_string(list[i]) << '\n';
+      warn(std::string(what) + ": " + core::to_string(list[i]));
       if (!difference.empty()) std::cerr << "  " << nearest << " differs: " << difference << " as there\n";
     }
-    if (list.size() > most)
-      std::cerr << "hplcast compare: warning: " << what << ": " << list.size() - most << " more\n";
+    if (list.size() > most) warn(std::string(what) + ": " + std::to_string(list.size() - most) + " more");
   };
-  tell(comparison.unmatched_real, "run but not predicted", "the nearest prediction", predicted);
-  tell(comparison.unmatched_predicted, "predicted but not run", "the nearest run", real);
-  if (comparison.failed_residuals > 0) {
-    std::cerr << "hplcast compare: warning: " << comparison.failed_residuals
-              << " real runs left out: HPL says that their results are wrong\n";
-  }
-}
-
-/// All configurations of one side: those that matched, and those that did not.
-std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
-                                        std::vector<core::HplParameters> unmatched) {
-  for (const auto& row : comparison.rows) unmatched.push_back(row.parameters);
-  return unmatched;
+  tell(comparison.unmatched_real, "run but not predicted", "the nearest prediction",
+       all_of(comparison, comparison.unmatched_predicted));
+  tell(comparison.unmatched_predicted, "predicted but not run", "the nearest run",
+       all_of(comparison, comparison.unmatched_real));
+  if (comparison.failed_residuals > 0)
+    warn(std::to_string(comparison.failed_residuals) + " real runs left out: HPL says that their results are wrong");
 }
 
 /// For run-real, predict and explain.
@@ -268,25 +216,16 @@ const core::HplParameters& worst_of(const study::Comparison& comparison) {
   return std::max_element(comparison.rows.begin(), comparison.rows.end(), larger)->parameters;
 }
 
-void run_compare(CompareOptions options, bool limited) {
+void run_compare(CompareOptions options) {
   unify_json_output(options.json, options.output);
-  for (const std::string& path : {options.output, options.worst}) {
-    require_writable(path);
-    for (const auto* inputs : {&options.real, &options.predicted}) require_other_file(path, *inputs);
-  }
-  if (!options.time_from.empty()) {
-    compare_program_runs({options.real, options.predicted, options.time_from, options.match_from, options.json,
-                          options.output, limited ? options.max_error : -1});
-    return;
-  }
+  if (!options.time_from.empty()) return compare_program_runs(options);
   const std::vector<core::HplRun> real = read_runs(options.real);
   const study::Comparison comparison = study::compare(real, study::read_compared_predictions(options.predicted, warn));
-  report_unmatched(comparison, all_of(comparison, comparison.unmatched_real),
-                   all_of(comparison, comparison.unmatched_predicted));
+  report_unmatched(comparison);
   if (comparison.rows.empty()) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "
-                      "above say in which ones they differ");
+    throw bad_input(
+        "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "
+        "above say in which ones they differ");
   }
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { study::write_comparison(out, comparison); });
@@ -294,45 +233,38 @@ void run_compare(CompareOptions options, bool limited) {
   if (!options.worst.empty())
     write_result(options.worst, [&](std::ostream& out) { core::write_hpl_csv(out, worst_of(comparison)); });
   if (!options.json) write_table(std::cout, comparison);
-  if (limited && comparison.summary.max_abs_error > options.max_error) {
-    std::cout.flush();
-    throw core::Error(core::ExitCode::limit_exceeded, "the worst error is " +
-                                                          percent(comparison.summary.max_abs_error) +
-                                                          ", more than --max-error " + percent(options.max_error));
-  }
+  check_limit(comparison.summary.max_abs_error, options.max_error);
 }
 
 }  // namespace
 
 void setup_compare(Command& app) {
-  auto options = std::make_shared<CompareOptions>();
   Command& command = add_command(app, "compare", "Compare predictions with real HPL runs",
                                  "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
+  auto& options = command.runs<CompareOptions>(run_compare);
   command.add_option(
-      "real", options->real,
+      "real", options.real,
       "real runs: HPL's output, an archive or folder with outputs, or CSV with columns N, NB, P, Q, time_s; "
       "several: repetitions add up",
-      required, of_type("REAL"));
-  command.add_option("--predicted", options->predicted,
-                     "predictions (JSON of hplcast predict, or database of hplcast sweep)", required, of_type("PRED"));
+      required, reads("REAL"));
+  command.add_option("--predicted", options.predicted,
+                     "predictions (JSON of hplcast predict, or database of hplcast sweep)", required, reads("PRED"));
   Option* time_from =
-      command.add_option("--time-from", options->time_from,
+      command.add_option("--time-from", options.time_from,
                          "a program other than HPL: where its output has its time, 'time ([0-9.]+) s'; or run: all of "
-                         "its time. REAL: outputs, archives of observe; PRED: JSON of hplcast run");
-  time_from->with(of_type("REGEX"));
-  command.add_option("--match-from", options->match_from,
+                         "its time. REAL: outputs, archives of observe; PRED: JSON of hplcast run",
+                         of_type("REGEX"));
+  command.add_option("--match-from", options.match_from,
                      "what tells configurations apart in outputs, 'N=([0-9]+)' (default: there is one)",
                      needs(time_from), of_type("REGEX"));
-  command.add_flag("--json", options->json, "write JSON (docs/formats/compare-json.md) instead of a table");
-  command.add_option("-o,--output", options->output, "file for the JSON", of_type("FILE"));
+  command.add_flag("--json", options.json, "write JSON (docs/formats/compare-json.md) instead of a table");
+  command.add_output(options.output, "file for the JSON");
   command.add_option(
-      "--worst", options->worst,
+      "--worst", options.worst,
       "CSV of the configuration with the largest |error|: for run-real --phases, predict --phases, explain",
-      of_type("FILE"), excludes(time_from));
-  Option* limit =
-      command.add_option("--max-error", options->max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5");
-  limit->with(as_ratio());
-  command.callback([options, limit] { run_compare(*options, !limit->empty()); });
+      writes("FILE"), excludes(time_from));
+  command.add_option("--max-error", options.max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5",
+                     as_ratio());
 }
 
 }  // namespace hplcast::cli

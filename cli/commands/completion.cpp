@@ -1,13 +1,10 @@
 // `hplcast completion bash` and `hplcast completion man`: both are made from the commands as they are, so neither can
 // forget an option.
-#include <filesystem>
+#include <algorithm>
 #include <iostream>
-#include <memory>
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/output.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::cli {
@@ -79,8 +76,7 @@ std::string roff(const std::string& line) {
 
 std::string page_name(const std::string& words) {
   std::string name = "hplcast" + (words.empty() ? "" : "-" + words);
-  for (char& c : name)
-    if (c == ' ') c = '-';
+  std::replace(name.begin(), name.end(), ' ', '-');
   return name;
 }
 

@@ -1,17 +1,12 @@
 #include <algorithm>
 #include <iostream>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "cli/support/progress.hpp"
+#include "cli/support/simulation_options.hpp"
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
-#include "hplcast/core/errors.hpp"
 
 namespace hplcast::cli {
 
@@ -39,14 +34,18 @@ struct MpiOptions {
   std::string output;
 };
 
-core::HplParameters grid_of(const std::vector<long>& values) {
-  return {values[0], static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])};
+constexpr const char* for_hpl_help = "choose among the sizes that this run has, so that nothing is extrapolated";
+
+/// Writes a design, and tells that it has so many `calls`, which take some seconds `where` something is assumed.
+template <typename Design>
+void write(const std::string& output, const Design& design, const std::string& calls, double seconds,
+           const std::string& where) {
+  write_result(output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " " << calls << ", about " << duration_text(seconds) << " " << where << '\n';
 }
 
-void add_for_hpl_option(Command& command, std::vector<long>& values) {
-  command.add_option("--for-hpl", values,
-                     "N,NB,P,Q: choose among the sizes that this run has, so that nothing is extrapolated", by_commas,
-                     value_count(4), between(1L, 2147483647L));
+std::string at_rate(double flop_per_s) {
+  return core::printed("at %g Gflop/s per core", flop_per_s / 1e9);
 }
 
 void run_dgemm(DgemmOptions options) {
@@ -64,10 +63,8 @@ void run_dgemm(DgemmOptions options) {
       options.budget_s > 0
           ? calibration::make_dgemm_design_within(options.design, options.budget_s, options.rate_flop_per_s)
           : calibration::make_dgemm_design(options.design);
-  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
-  std::cerr << design.size() << " calls, about "
-            << duration_text(calibration::estimated_s(design, options.rate_flop_per_s)) << " at "
-            << options.rate_flop_per_s / 1e9 << " Gflop/s per core\n";
+  write(options.output, design, "calls", calibration::estimated_s(design, options.rate_flop_per_s),
+        at_rate(options.rate_flop_per_s));
 }
 
 void run_mpi(MpiOptions options) {
@@ -82,9 +79,7 @@ void run_mpi(MpiOptions options) {
     options.design.operations.push_back(calibration::mpi_operation_from_name(name));
   }
   const calibration::MpiDesign design = calibration::make_mpi_design(options.design);
-  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
-  std::cerr << design.size() << " calls, about " << duration_text(calibration::estimated_s(design))
-            << " where messages move at 1 GB/s\n";
+  write(options.output, design, "calls", calibration::estimated_s(design), "where messages move at 1 GB/s");
 }
 
 void setup_dgemm(Command& parent) {
@@ -92,7 +87,7 @@ void setup_dgemm(Command& parent) {
                                  "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
   auto& options = command.runs<DgemmOptions>(run_dgemm);
   calibration::DgemmDesignOptions& design = options.design;
-  add_for_hpl_option(command, options.for_hpl);
+  add_for_hpl(command, options.for_hpl, for_hpl_help);
   command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free", with_default);
   command.add_option("--nbmin", design.nbmin, "smallest k of the calls that imitate the panel factorisation",
                      with_default);
@@ -129,7 +124,7 @@ void setup_mpi(Command& parent) {
                                  "hplcast design mpi --max-bytes 8MiB --count 100 -o mpi.csv");
   auto& options = command.runs<MpiOptions>(run_mpi);
   calibration::MpiDesignOptions& design = options.design;
-  add_for_hpl_option(command, options.for_hpl);
+  add_for_hpl(command, options.for_hpl, for_hpl_help);
   command.add_option("--min-bytes", options.min_bytes, "smallest message", as_bytes(), with_default);
   command.add_option("--max-bytes", options.max_bytes, "largest message: a panel of the runs to predict", as_bytes(),
                      default_text("1MiB"));
@@ -145,37 +140,32 @@ void setup_mpi(Command& parent) {
 
 struct SaturationOptions {
   calibration::SaturationDesignOptions design;
-  double min_bytes = 1 << 20;
+  std::optional<double> min_bytes;
   double max_bytes = 8 << 20;
   std::string output;
 };
 
-/// `min_bytes`: the option, whose default gives way to a small --max-bytes.
-void run_saturation(SaturationOptions options, const Option& min_bytes) {
-  if (min_bytes.empty()) options.min_bytes = std::min(options.min_bytes, options.max_bytes);
+/// The default of --min-bytes gives way to a small --max-bytes.
+void run_saturation(SaturationOptions options) {
   options.design.max_bytes = static_cast<long>(options.max_bytes);
-  options.design.min_bytes = static_cast<long>(options.min_bytes);
+  options.design.min_bytes = static_cast<long>(options.min_bytes.value_or(std::min(1048576.0, options.max_bytes)));
   const calibration::MpiDesign design = calibration::make_saturation_design(options.design);
-  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
-  std::cerr << design.size() << " rows, about " << duration_text(calibration::estimated_s(design))
-            << " where all pairs together move 1 GB/s\n";
+  write(options.output, design, "rows", calibration::estimated_s(design), "where all pairs together move 1 GB/s");
 }
 
 void setup_saturation(Command& parent) {
-  const auto options = std::make_shared<SaturationOptions>();
-  calibration::SaturationDesignOptions& design = options->design;
   Command& command = add_command(parent, "saturation", "Choose long messages of 1, 2, 4 ... pairs of ranks at once",
                                  "hplcast design saturation --pairs 1,2,4 --max-bytes 8MiB -o saturation.csv");
+  auto& options = command.runs<SaturationOptions>(run_saturation);
+  calibration::SaturationDesignOptions& design = options.design;
   command.add_option("--pairs", design.pairs, "numbers of pairs of ranks that send at the same time: 1,2,4,8",
                      by_commas, required);
-  Option* min_bytes =
-      command.add_option("--min-bytes", options->min_bytes, "smallest message", as_bytes(), default_text("1MiB"));
-  command.add_option("--max-bytes", options->max_bytes, "largest message", as_bytes(), default_text("8MiB"));
+  command.add_option("--min-bytes", options.min_bytes, "smallest message", as_bytes(), default_text("1MiB"));
+  command.add_option("--max-bytes", options.max_bytes, "largest message", as_bytes(), default_text("8MiB"));
   command.add_option("--count", design.count, "number of message sizes", with_default);
   command.add_option("--repetitions", design.repetitions, "of each size and number of pairs", with_default);
   add_seed(command, design.seed, "the same seed gives the same design");
-  command.add_option("-o,--output", options->output, "file to write (default: standard output)");
-  command.callback([options, min_bytes] { run_saturation(*options, *min_bytes); });
+  command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }
 
 struct KernelOptions {
@@ -185,9 +175,8 @@ struct KernelOptions {
 
 void run_kernels(const KernelOptions& options) {
   const auto design = calibration::make_kernel_design(options.design);
-  write_result(options.output, [&](std::ostream& out) { calibration::write_design(out, design); });
-  std::cerr << design.size() << " runs, about " << duration_text(calibration::estimated_s(design, assumed_flop_per_s))
-            << " at " << assumed_flop_per_s / 1e9 << " Gflop/s per core\n";
+  write(options.output, design, "runs", calibration::estimated_s(design, assumed_flop_per_s),
+        at_rate(assumed_flop_per_s));
 }
 
 void setup_kernels(Command& parent) {

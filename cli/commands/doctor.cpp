@@ -1,12 +1,8 @@
 #include "hplcast/calibration/doctor.hpp"
 
-#include <filesystem>
 #include <sstream>
-#include <string>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/output.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/installed_programs.hpp"
 
@@ -55,11 +51,7 @@ void run_doctor(const DoctorOptions& options) {
   const core::MachineDescription machine = calibration::describe_machine(calibration::Topology::of_this_machine());
   const auto checks = calibration::examine(machine, tools_of_predictions(), ask_measuring_program());
   write_result(options.output, [&](std::ostream& out) {
-    if (options.json) {
-      calibration::write_json(out, checks, machine);
-    } else {
-      calibration::write_table(out, checks);
-    }
+    options.json ? calibration::write_json(out, checks, machine) : calibration::write_table(out, checks);
   });
 }
 

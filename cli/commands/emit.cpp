@@ -1,14 +1,8 @@
-#include <iostream>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/simulation_options.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/run_files.hpp"
 #include "hplcast/study/predict.hpp"
@@ -32,13 +26,12 @@ struct EmitOptions {
 
 void tell_losses(const core::ClusterModel& cluster, const std::string& file) {
   for (const std::string& loss : platforms::platform_xml_losses(cluster))
-    std::cerr << "hplcast emit: warning: " << file << " loses a part of the cluster: " << loss << '\n';
+    warn(file + " loses a part of the cluster: " + loss);
 }
 
 void tell_model_h_losses(const core::ClusterModel& cluster, const std::string& file) {
   if (cluster.detours.empty()) return;
-  std::cerr << "hplcast emit: warning: " << file
-            << " loses a part of the cluster: detours; a cluster.json in the settings of the simulation has them\n";
+  warn(file + " loses a part of the cluster: detours; a cluster.json in the settings of the simulation has them");
 }
 
 /// @throws core::Error if runs that were emitted before would stay beside the new ones.
@@ -47,9 +40,8 @@ void refuse_other_runs(const fs::path& base, const std::vector<fs::path>& folder
   if (others.empty()) return;
   std::vector<std::string> names;
   for (const fs::path& other : others) names.push_back(other.string());
-  throw core::Error(core::ExitCode::bad_input, "of an earlier `emit --run`, these would stay beside the new ones: " +
-                                                   core::comma_separated(names) +
-                                                   "\n  hint: remove them, or give another folder to --run");
+  throw bad_input("of an earlier `emit --run`, these would stay beside the new ones: " + core::comma_separated(names) +
+                  "\n  hint: remove them, or give another folder to --run");
 }
 
 /// The folders of --run: one, or for several configurations one below it each, as --keep of predict.
@@ -57,7 +49,7 @@ void write_runs(const EmitOptions& options) {
   require_place_of(options.run);
   std::vector<core::HplParameters> configurations = {options.request.parameters};
   if (!options.configurations.empty())
-    configurations = read_configuration_file("hplcast emit", options.configurations, options.request.parameters);
+    configurations = read_configuration_file(options.configurations, options.request.parameters);
   std::vector<std::pair<study::RunPlan, fs::path>> runs;
   for (std::size_t i = 0; i < configurations.size(); ++i) {
     study::PredictionRequest request = options.request;
@@ -83,9 +75,6 @@ void run_emit(EmitOptions options) {
   if (options.platform.empty() && options.hostfile.empty() && options.model_h.empty() && options.run.empty()) {
     throw core::UsageError("nothing to emit: give --run, --platform, --hostfile or --model-h");
   }
-  for (const std::string& path : {options.platform, options.hostfile, options.model_h}) require_writable(path);
-  for (const std::string& path : {options.platform, options.hostfile, options.model_h})
-    require_other_file(path, {options.cluster});
   const core::ClusterModel cluster = read_cluster_file(options.cluster);
   if (!options.platform.empty()) {
     core::write_file(options.platform, [&](std::ostream& out) { platforms::write_platform_xml(out, cluster); });
@@ -113,10 +102,10 @@ void setup_emit(Command& app) {
                                  "hplcast emit examples/dahu-like.json --run run -N 1000 -P 2 -Q 2 && run/run.sh\n  "
                                  "hplcast emit examples/dahu-like.json --platform platform.xml --hostfile hostfile "
                                  "--model-h model.h --ranks 64");
-  command.add_option("cluster", options->cluster, "cluster.json", required, of_type("CLUSTER.json"));
-  command.add_option("--platform", options->platform, "SimGrid's platform", of_type("platform.xml"));
-  command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun", of_type("hostfile"));
-  command.add_option("--model-h", options->model_h, "kernel models as C99 tables", of_type("model.h"));
+  command.add_option("cluster", options->cluster, "cluster.json", required, reads("CLUSTER.json"));
+  command.add_option("--platform", options->platform, "SimGrid's platform", writes("platform.xml"));
+  command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun", writes("hostfile"));
+  command.add_option("--model-h", options->model_h, "kernel models as C99 tables", writes("model.h"));
   command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)",
                      positive());
   Option* run = command.add_option(
@@ -124,8 +113,8 @@ void setup_emit(Command& app) {
       "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or --hpl-dat", of_type("DIR"));
   Option* configurations =
       command.add_option("--hpl-dat,--configurations", options->configurations,
-                         "HPL of --run: an HPL.dat, or a CSV with columns N, NB, P ...; several: in DIR/1, DIR/2 ...");
-  configurations->with(of_type("FILE"), needs(run));
+                         "HPL of --run: an HPL.dat, or a CSV with columns N, NB, P ...; several: in DIR/1, DIR/2 ...",
+                         reads("FILE"), needs(run));
   Option* N = add_hpl_options(command, options->request.parameters, configurations);
   N->with(described("HPL's N, for --run"));
   add_seed(command, options->request.seed, "of the random streams of --run");

@@ -8,9 +8,8 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
-#include "hplcast/core/errors.hpp"
+#include "cli/support/simulation_options.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/transform.hpp"
 
@@ -24,28 +23,17 @@ std::string whole(double number) {
   return std::to_string(std::llround(number));
 }
 
-/// Texts of different length, which the table aligns on the right, begin below each other.
-void pad(std::vector<std::string>& texts) {
-  std::size_t width = 0;
-  for (const std::string& text : texts) width = std::max(width, text.size());
-  for (std::string& text : texts) text.resize(width, ' ');
-}
-
 void write_causes(std::ostream& out, const Explanation& e) {
   out << "\nWhat differs, and its share of the predicted time ("
       << (e.simulated ? "by simulations with one part after the other as measured" : "estimated from sums") << ")\n";
-  std::vector<std::string> texts = {"cause"};
-  for (const study::Cause& cause : e.causes) texts.push_back(cause.text);
-  texts.insert(texts.end(), {"not explained", "real less predicted"});
-  pad(texts);
-  TextTable table({"share", "seconds", "estimate", texts.front()});
-  for (std::size_t i = 0; i < e.causes.size(); ++i) {
-    const study::Cause& cause = e.causes[i];
-    table.add({signed_percent(cause.share_s() / e.predicted_s), significant(cause.share_s(), 3),
-               significant(cause.estimated_s, 3), texts[i + 1]});
-  }
-  table.add({signed_percent(e.rest_s / e.predicted_s), significant(e.rest_s, 3), "", texts[texts.size() - 2]});
-  table.add({signed_percent(e.difference_s() / e.predicted_s), significant(e.difference_s(), 3), "", texts.back()});
+  TextTable table({"share", "seconds", "estimate", "cause"});
+  table.end_with_words();
+  const auto add = [&](double share_s, const std::string& estimate, const std::string& text) {
+    table.add({signed_percent(share_s / e.predicted_s), significant(share_s, 3), estimate, text});
+  };
+  for (const study::Cause& cause : e.causes) add(cause.share_s(), significant(cause.estimated_s, 3), cause.text);
+  add(e.rest_s, "", "not explained");
+  add(e.difference_s(), "", "real less predicted");
   table.write(out);
 }
 
@@ -58,7 +46,7 @@ std::string list_of(const std::vector<int>& ranks) {
   return text;
 }
 
-void write_phases(std::ostream& out, const Explanation& e) {
+void write_phase_differences(std::ostream& out, const Explanation& e) {
   if (e.phases.empty()) return;
   out << "\nTime per phase in s, mean over the ranks: real, predicted\n";
   TextTable table({"phase", "time", "", "kernels", "", "messages", "", "waiting", "", "ranks that stand out"});
@@ -99,15 +87,12 @@ std::string remark_of(const study::KernelDifference& kernel) {
 void write_kernels(std::ostream& out, const Explanation& e) {
   constexpr std::size_t shown = 10;
   out << "\nKernels: all ranks together, the model for the very same calls\n";
-  const std::size_t count = std::min(shown, e.kernels.size());
-  std::vector<std::string> remarks = {"remark"};
-  for (std::size_t i = 0; i < count; ++i) remarks.push_back(remark_of(e.kernels[i]));
-  pad(remarks);
-  TextTable table({"kernel", "calls", "real [s]", "model [s]", "level", remarks.front()});
-  for (std::size_t i = 0; i < count; ++i) {
+  TextTable table({"kernel", "calls", "real [s]", "model [s]", "level", "remark"});
+  table.end_with_words();
+  for (std::size_t i = 0; i < std::min(shown, e.kernels.size()); ++i) {
     const study::KernelDifference& one = e.kernels[i];
     table.add({one.kernel, whole(one.calls), significant(one.real_s), significant(one.model_s),
-               one.has_model ? signed_percent(one.level - 1) : "", remarks[i + 1]});
+               one.has_model ? signed_percent(one.level - 1) : "", remark_of(one)});
   }
   table.write(out);
 }
@@ -131,36 +116,23 @@ void write_messages(std::ostream& out, const Explanation& e) {
 void write_explanation_table(std::ostream& out, const Explanation& explanation) {
   for (const std::string& line : study::verdict(explanation)) out << line << '\n';
   write_causes(out, explanation);
-  write_phases(out, explanation);
+  write_phase_differences(out, explanation);
   write_kernels(out, explanation);
   write_messages(out, explanation);
 }
 
-enum class Counterfactuals { automatic, on, off };
-
 struct ExplainOptions {
   std::string real, prediction, cluster, output;
-  Counterfactuals counterfactuals = Counterfactuals::automatic;
   bool json = false;
   study::ExplainRequest request;
 };
 
-void check_outputs(const ExplainOptions& options) {
-  const study::ExplainRequest& request = options.request;
-  const std::vector<std::string> inputs = {options.real, options.prediction, options.cluster};
-  for (const std::filesystem::path& path : {std::filesystem::path(options.output), request.trace, request.picture}) {
-    require_writable(path);
-    require_other_file(path, inputs);
-  }
-  require_named_file("--trace", request.trace);
-  require_named_file("--picture", request.picture);
-}
-
 void run_explain(ExplainOptions& options) {
   unify_json_output(options.json, options.output);
-  check_outputs(options);
-  core::catch_interrupts();
   study::ExplainRequest& request = options.request;
+  require_named_file("--trace", request.trace);
+  require_named_file("--picture", request.picture);
+  core::catch_interrupts();
   request.runs = study::observed_runs(options.real);
   request.prediction = study::prediction_of_runs(options.prediction, request.runs);
   const core::HplParameters& p = request.prediction.parameters;
@@ -168,13 +140,11 @@ void run_explain(ExplainOptions& options) {
   require_begins_below("--panels", request.first_panel, (p.N + p.NB - 1) / p.NB, core::to_string(p), "panels");
   request.cluster =
       study::at_levels(read_cluster_file(options.cluster), study::levels_of(request.prediction.model_levels));
-  if (options.counterfactuals != Counterfactuals::automatic)
-    request.counterfactuals = options.counterfactuals == Counterfactuals::on;
   Progress progress;
   request.progress = [&](double done, const std::string& what) { progress.update(done, what); };
   const study::Explanation explanation = study::explain(request);
   progress.clear();
-  for (const std::string& warning : explanation.warnings) std::cerr << "hplcast explain: warning: " << warning << '\n';
+  warn_all(explanation.warnings);
   if (options.json || !options.output.empty())
     write_result(options.output, [&](std::ostream& out) { study::write_explanation(out, explanation); });
   if (!options.json) write_explanation_table(std::cout, explanation);
@@ -190,30 +160,25 @@ void setup_explain(Command& app) {
   command.add_option(
       "real", options.real,
       "the CSV of `hplcast run-real --phases`, or the folder of one of its runs: observed.csv.d/0001-...", required,
-      of_type("REAL"));
+      reads("REAL"));
   command.add_option("prediction", options.prediction, "of the same configuration: JSON of `hplcast predict --phases`",
-                     required, of_type("PREDICTION"));
+                     required, reads("PREDICTION"));
   command.add_option("--cluster", options.cluster, "the cluster.json that it was predicted with", required,
-                     of_type("CLUSTER.json"));
-  add_choice<Counterfactuals>(
-      command, "--counterfactuals", options.counterfactuals,
-      {{"auto", Counterfactuals::automatic}, {"on", Counterfactuals::on}, {"off", Counterfactuals::off}},
+                     reads("CLUSTER.json"));
+  add_choice<std::optional<bool>>(
+      command, "--counterfactuals", request.counterfactuals, {{"auto", std::nullopt}, {"on", true}, {"off", false}},
       "simulate the prediction again with one part after the other as measured (auto: if that takes seconds)");
   command.add_flag("--json", options.json, "write JSON (docs/formats/explain-json.md) instead of tables");
-  command.add_option("-o,--output", options.output, "file for the JSON", of_type("FILE"));
+  command.add_output(options.output, "file for the JSON");
   command.add_option("--trace", request.trace, "both runs for Perfetto (Chrome's JSON), rank below rank",
-                     of_type("FILE"));
-  command.add_option("--picture", request.picture, "both runs as a picture (SVG)", of_type("FILE"));
+                     writes("FILE"));
+  command.add_option("--picture", request.picture, "both runs as a picture (SVG)", writes("FILE"));
   add_range(command, "--ranks", request.first_rank, request.last_rank, "ranks in trace and picture (default 0-7)");
   add_range(command, "--panels", request.first_panel, request.last_panel,
             "panels of the real run that the picture shows (default: all)")
       ->with(needs("--picture"));
-  command.add_option("--xhpl", request.programs.xhpl,
-                     "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)", of_type("PATH"));
-  command.add_option("--smpirun", request.programs.smpirun,
-                     "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)", of_type("PATH"));
-  command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)",
-                     as_time_limit());
+  add_simulator(command, request.programs);
+  add_timeout(command, request.timeout_s, "simulation");
 }
 
 }  // namespace hplcast::cli

@@ -1,11 +1,6 @@
-
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/fit/generative.hpp"
 
 namespace hplcast::cli {
@@ -47,17 +42,13 @@ core::ClusterModel with_hosts(core::ClusterModel cluster, const std::string& nam
 }
 
 void run_generate(GenerateCommandOptions options) {
-  require_writable(options.output);
-  require_other_file(options.output, {options.model, options.base});
-  core::GenerativeModel model;
-  core::read_file(options.model,
-                  [&](std::istream& in, const std::string& name) { model = core::read_generative(in, name); });
+  const core::GenerativeModel model = read_from(options.model, core::read_generative);
   core::ClusterModel base = read_cluster_file(options.base);
   if (!options.hosts.empty()) of_options([&] { base = with_hosts(std::move(base), options.hosts); });
   if (!options.name.empty()) base.name = options.name;
   for (const std::string& text : options.kinds) options.generate.hosts_of_kind.push_back(parse_count(text));
   const core::ClusterModel cluster = fit::sample_cluster(base, model, options.generate);
-  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+  write_cluster_file(options.output, cluster);
 }
 
 }  // namespace
@@ -69,9 +60,9 @@ void setup_generate(Command& app) {
                                  "-o cluster.json");
   auto& options = command.runs<GenerateCommandOptions>(run_generate);
   command.add_option("model", options.model, "generative model (hplcast fit generative)", required,
-                     of_type("GENERATIVE.json"));
+                     reads("GENERATIVE.json"));
   command.add_option("--base", options.base, "cluster that gives everything else: cores, network, other kernels",
-                     required, of_type("CLUSTER.json"));
+                     required, reads("CLUSTER.json"));
   command.add_option("--hosts", options.hosts, "names of the hosts (default: those of the base)", host_names(),
                      of_type("NAMES"));
   command.add_option("--name", options.name, "of the cluster (default: that of the base)");
@@ -83,8 +74,7 @@ void setup_generate(Command& app) {
                      at_least_zero(), with_default);
   command.add_option("--kind", options.kinds,
                      "hosts of each kind, in order: normal=28,slow=4 (default: by their shares)");
-  accept_json(command);
-  command.add_option("-o,--output", options.output, "cluster.json (default: the standard output)", of_type("FILE"));
+  command.add_json_output(options.output, "cluster.json");
 }
 
 }  // namespace hplcast::cli

@@ -1,7 +1,6 @@
 #include <cstring>
 
 #include "cli/commands/commands.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::cli {
@@ -9,14 +8,9 @@ namespace hplcast::cli {
 void setup_fit(Command& app) {
   Command& fit = add_command(app, "fit", "Fit performance models to measurements", "hplcast fit --help");
   fit.require_subcommand(1);
-  setup_fit_cluster(fit);
-  setup_fit_detours(fit);
-  setup_fit_kernel(fit);
-  setup_fit_generative(fit);
-  setup_fit_network(fit);
-  setup_fit_power(fit);
-  setup_fit_program(fit);
-  setup_fit_segmented(fit);
+  for (const auto setup : {setup_fit_cluster, setup_fit_detours, setup_fit_kernel, setup_fit_generative,
+                           setup_fit_network, setup_fit_power, setup_fit_program, setup_fit_segmented})
+    setup(fit);
 }
 
 }  // namespace hplcast::cli
@@ -45,29 +39,12 @@ int main(int argc, char** argv) {
   cli::add_talk_options(app);
   cli::set_example(app, "hplcast predict --help");
 
-  cli::setup_quick(app);
-  cli::setup_design(app);
-  cli::setup_doctor(app);
-  cli::setup_calibrate(app);
-  cli::setup_import(app);
-  cli::setup_fit(app);
-  cli::setup_assemble(app);
-  cli::setup_check_cluster(app);
-  cli::setup_emit(app);
-  cli::setup_generate(app);
-  cli::setup_transform(app);
-  cli::setup_predict(app);
-  cli::setup_sweep(app);
-  cli::setup_tune(app);
-  cli::setup_run_real(app);
-  cli::setup_compare(app);
-  cli::setup_explain(app);
-  cli::setup_report(app);
-  cli::setup_history(app);
-  cli::setup_check(app);
-  cli::setup_observe(app);
-  cli::setup_run(app);
-  cli::setup_completion(app);
-
+  for (const auto setup :
+       {cli::setup_quick,     cli::setup_design,   cli::setup_doctor,        cli::setup_calibrate, cli::setup_import,
+        cli::setup_fit,       cli::setup_assemble, cli::setup_check_cluster, cli::setup_emit,      cli::setup_generate,
+        cli::setup_transform, cli::setup_predict,  cli::setup_sweep,         cli::setup_tune,      cli::setup_run_real,
+        cli::setup_compare,   cli::setup_explain,  cli::setup_report,        cli::setup_history,   cli::setup_check,
+        cli::setup_observe,   cli::setup_run,      cli::setup_completion})
+    setup(app);
   return cli::run_program(app, argc, argv);
 }

@@ -3,21 +3,15 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/prediction_results.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
-#include "hplcast/core/doubts.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/transform.hpp"
@@ -43,19 +37,19 @@ struct PredictOptions {
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
   study::PredictionRequest base = options.request;
   base.cluster = study::at_levels(read_cluster_file(options.cluster), options.levels);
-  warn_about_quality("hplcast predict", base.cluster);
+  warn_about_quality(base.cluster);
   if (base.cluster.network.values().growing_probes)
-    std::cerr << "hplcast predict: note: growing_probes is on in " << options.cluster
-              << ": failed probes of any rank slow those of all others, as in the simulations that its network was "
-                 "published with (docs/measurements/dahu.md); --growing-probes off switches that off\n";
+    tell("note: growing_probes is on in " + options.cluster +
+         ": failed probes of any rank slow those of all others, as in the simulations that its network was published "
+         "with (docs/measurements/dahu.md); --growing-probes off switches that off");
   std::vector<core::HplParameters> configurations = {base.parameters};
   if (!options.configurations.empty()) {
-    configurations = read_configuration_file("hplcast predict", options.configurations, options.request.parameters);
+    configurations = read_configuration_file(options.configurations, options.request.parameters);
     // CSV files of runs that were repeated, or of several seeds, have some in several rows.
     const std::size_t repeated = core::take_repeated(configurations).size();
     if (repeated > 0)
-      std::cerr << "hplcast predict: note: " << options.configurations << " has " << configurations.size() + repeated
-                << " configurations, of which " << configurations.size() << " differ: each is predicted once\n";
+      tell("note: " + options.configurations + " has " + std::to_string(configurations.size() + repeated) +
+           " configurations, of which " + std::to_string(configurations.size()) + " differ: each is predicted once");
   }
   std::vector<study::PredictionRequest> requests;
   for (const auto& parameters : configurations) {
@@ -91,8 +85,8 @@ void warn_about_range(const std::vector<core::Prediction>& predictions) {
         static_cast<double>(count.first) / static_cast<double>(std::max<std::uint64_t>(count.second, 1));
     constexpr double worth_telling = 0.05;
     if (share < worth_telling) continue;
-    std::cerr << "hplcast predict: warning: " << percent(share) << " of the " << count.second << " calls of " << name
-              << " have sizes outside the range that its model was fitted on\n";
+    warn(percent(share) + " of the " + std::to_string(count.second) + " calls of " + name +
+         " have sizes outside the range that its model was fitted on");
   }
 }
 
@@ -100,32 +94,24 @@ void warn_about_range(const std::vector<core::Prediction>& predictions) {
 void warn_about_sampling(const std::vector<core::Prediction>& predictions, double target_error) {
   for (const core::Prediction& one : predictions) {
     if (!one.sampling) continue;
-    const std::string who = "hplcast predict: warning: " + core::to_string(one.parameters) + ": ";
+    const std::string run = core::to_string(one.parameters) + ": ";
     if (one.sampling->deviation > study::smooth_deviation)
-      std::cerr
-          << who << "near panel " << one.sampling->deviates_at_panel << " the time per panel is "
-          << percent(one.sampling->deviation)
-          << " off a smooth curve; a change between windows would not be seen: more windows (--windows) show it\n";
+      warn(run + "near panel " + std::to_string(one.sampling->deviates_at_panel) + " the time per panel is " +
+           percent(one.sampling->deviation) +
+           " off a smooth curve; a change between windows would not be seen: more windows (--windows) show it");
     if (target_error > 0 && one.error_95_s > target_error * one.time_s)
-      std::cerr << who << "the 95 % error is " << significant(100 * one.error_95_s / one.time_s, 3) << " %, not the "
-                << significant(100 * target_error, 3)
-                << " % asked for: there is no place for more windows, or all panels cost less; --windows off simulates "
-                   "all panels\n";
+      warn(run + "the 95 % error is " + significant(100 * one.error_95_s / one.time_s, 3) + " %, not the " +
+           significant(100 * target_error, 3) +
+           " % asked for: there is no place for more windows, or all panels cost less; --windows off simulates all "
+           "panels");
   }
-}
-
-/// Refuses what cannot be run.
-std::vector<study::RunPlan> resolved(std::vector<study::PredictionRequest> requests) {
-  std::vector<study::RunPlan> plans;
-  for (study::PredictionRequest& request : requests) plans.push_back(study::resolve(std::move(request)));
-  return plans;
 }
 
 /// Each once.
 void tell_warnings(const std::vector<study::RunPlan>& plans) {
   std::set<std::string> warnings;
   for (const study::RunPlan& plan : plans) warnings.insert(plan.warnings().begin(), plan.warnings().end());
-  for (const std::string& warning : warnings) std::cerr << "hplcast predict: warning: " << warning << '\n';
+  for (const std::string& warning : warnings) warn(warning);
 }
 
 /// Makes the predictions that `results` does not have.
@@ -150,8 +136,8 @@ void predict_missing(const std::vector<study::RunPlan>& plans, int jobs, Predict
   batch.ended = [&](std::size_t index, core::Prediction prediction) {
     if (plans.size() > 1) {
       progress.clear();
-      std::cerr << "hplcast predict: " << core::to_string(prediction.parameters) << " seed=" << prediction.seed << ": "
-                << significant(prediction.gflops) << " Gflop/s\n";
+      tell(core::to_string(prediction.parameters) + " seed=" + std::to_string(prediction.seed) + ": " +
+           significant(prediction.gflops) + " Gflop/s");
     }
     results.add(missing[index], std::move(prediction));
   };
@@ -166,14 +152,11 @@ void predict_missing(const std::vector<study::RunPlan>& plans, int jobs, Predict
 
 /// Files of one simulation cannot be those of several.
 void check_observation(const study::Observation& observation, std::size_t simulations) {
-  for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv, &observation.power_trace}) {
-    require_writable(*path);
-    if (!path->empty() && simulations > 1) {
+  for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv, &observation.power_trace})
+    if (!path->empty() && simulations > 1)
       throw core::UsageError(
           "--trace, --paje, --phases-csv and --power-trace are for one configuration and one seed, not for " +
           std::to_string(simulations) + " simulations");
-    }
-  }
 }
 
 study::SimulationNeeds needs_of_all(const std::vector<study::RunPlan>& plans) {
@@ -200,13 +183,14 @@ void tell_windows(const std::vector<study::RunPlan>& plans) {
             " mode";
   }
   if (sampled == 0) return;
-  std::cerr << "hplcast predict: sampled: " << first;
   if (sampled < plans.size() || sampled > 1)
-    std::cerr << ", the first of " << sampled << " sampled of " << plans.size() << " simulations";
-  std::cerr << "; --windows off simulates all panels (docs/use/sampled.md)\n";
+    first +=
+        ", the first of " + std::to_string(sampled) + " sampled of " + std::to_string(plans.size()) + " simulations";
+  tell("sampled: " + first + "; --windows off simulates all panels (docs/use/sampled.md)");
   if (more_than_all)
-    std::cerr << "hplcast predict: warning: windows with their warm-up have as many panels as the run, or more: "
-                 "--windows off takes no longer, and leaves nothing out\n";
+    warn(
+        "windows with their warm-up have as many panels as the run, or more: --windows off takes no longer, and leaves "
+        "nothing out");
 }
 
 /// What the simulations will take. Only told if one might go for a coffee meanwhile, or asked for it.
@@ -215,40 +199,34 @@ void tell_needs(const std::vector<study::RunPlan>& plans, bool always) {
   constexpr double short_s = 30;
   tell_windows(plans);
   if (!always && all.wall_s < short_s) return;
-  std::cerr << "hplcast predict: " << plans.size() << (plans.size() == 1 ? " simulation, " : " simulations, ")
-            << study::to_string(all) << " (estimated)\n";
+  tell(std::to_string(plans.size()) + (plans.size() == 1 ? " simulation, " : " simulations, ") + study::to_string(all) +
+       " (estimated)");
 }
 
 /// --estimate: what the run would take.
 void run_estimate(const PredictOptions& options, const std::vector<study::RunPlan>& plans) {
   tell_warnings(plans);
   for (const core::QualityFlag& missing : core::missing_kernels(plans.front().cluster()))
-    std::cerr << "hplcast predict: warning: " << missing.subject << ": " << missing.detail << '\n';
+    warn(missing.subject + ": " + missing.detail);
   if (!options.json && options.output.empty()) return tell_needs(plans, true);
   const study::SimulationNeeds all = needs_of_all(plans);
-  const nlohmann::ordered_json json = {{"simulations", plans.size()},
-                                       {"wall_s", all.wall_s},
-                                       {"memory_bytes", all.memory_bytes},
-                                       {"simulated_messages", all.simulated_messages}};
-  write_result(options.output, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
+  write_result(options.output, nlohmann::ordered_json{{"simulations", plans.size()},
+                                                      {"wall_s", all.wall_s},
+                                                      {"memory_bytes", all.memory_bytes},
+                                                      {"simulated_messages", all.simulated_messages}});
 }
 
 void run_predict(PredictOptions options) {
   unify_json_output(options.json, options.output);
-  require_writable(options.output);
   if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
-  const std::vector<std::string> inputs = {options.cluster, options.configurations};
-  require_other_file(options.output, inputs);
   const study::Observation& observation = options.request.observation;
-  for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv, &observation.power_trace})
-    require_other_file(*path, inputs);
   const PowerTraceFile power_trace(options.request.observation);
   require_place_of(options.request.keep);
   if (!options.request.keep.empty()) {
     // The files that a simulation writes (study/simulation_files.cpp).
     for (const char* name :
          {"HPL.dat", "cluster.json", "hostfile", "platform.xml", "settings.json", "statistics.json", "simulation.log"})
-      require_other_file(options.request.keep / name, inputs);
+      require_other_file(options.request.keep / name, {options.cluster, options.configurations});
   }
   core::catch_interrupts();
   std::vector<study::PredictionRequest> requests = requests_of(options);
@@ -265,28 +243,26 @@ void run_predict(PredictOptions options) {
       require_begins_below("--trace-ranks", first, static_cast<long long>(p.P) * p.Q, core::to_string(p), "ranks");
     }
   }
-  const std::vector<study::RunPlan> plans = resolved(std::move(requests));
+  std::vector<study::RunPlan> plans;
+  for (study::PredictionRequest& request : requests) plans.push_back(study::resolve(std::move(request)));
   if (options.estimate) return run_estimate(options, plans);
   PredictionResults results(plans, study::described(options.levels), options.output);
   if (options.resume) results.resume();
   tell_warnings(plans);
   tell_needs(plans, false);
   predict_missing(plans, options.jobs, results);
-  const std::vector<core::Prediction>& predictions = results.all();
+  const std::vector<core::Prediction> predictions = results.there();
   if (options.request.only_window) {
-    const bool observed = study::is_observed(options.request.observation);
-    std::cerr << "hplcast predict: window " << *options.request.only_window << " is in "
-              << options.request.keep.string()
-              << (observed ? ", without a result, as it was observed\n"
-                           : "; without --only-window the same command puts all of them together\n");
+    tell("window " + std::to_string(*options.request.only_window) + " is in " + options.request.keep.string() +
+         (study::is_observed(observation) ? ", without a result, as it was observed"
+                                          : "; without --only-window the same command puts all of them together"));
     if (options.request.observation.phases) write_phases(std::cout, predictions);
     return;
   }
   power_trace.finish();
   warn_about_range(predictions);
   warn_about_sampling(predictions, options.request.target_error);
-  for (const std::string& line : study::free_kernel_lines(predictions, plans.front().cluster()))
-    std::cerr << "hplcast predict: " << line << '\n';
+  for (const std::string& line : study::free_kernel_lines(predictions, plans.front().cluster())) tell(line);
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
   }
@@ -297,26 +273,21 @@ void run_predict(PredictOptions options) {
 }
 
 void add_observation(Command& command, study::Observation& observation) {
-  const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
-    return command.add_option(name, value, description, of_type(type), in_group("Observation"));
-  };
-  command.add_flag("--phases", observation.phases, "print the time per phase of HPL", in_group("Observation"));
-  add("--phases-csv", observation.phases_csv, "time per phase of every rank", "FILE");
-  add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
-  add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
-      ->with(needs("--trace"), first_to_last());
-  add("--paje", observation.paje, "SMPI's own trace, for Paje viewers", "FILE");
-  add("--log", observation.log,
-      "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
-      "(docs/use/traces.md)",
-      "CATEGORY.thres:verbose")
-      ->with(needs("--keep"));
+  const Setting group = in_group("Observation");
+  command.add_flag("--phases", observation.phases, "print the time per phase of HPL", group);
+  command.add_option("--phases-csv", observation.phases_csv, "time per phase of every rank", writes("FILE"), group);
+  add_trace(command, observation);
+  command.add_option("--paje", observation.paje, "SMPI's own trace, for Paje viewers", writes("FILE"), group);
+  command.add_option("--log", observation.log,
+                     "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
+                     "(docs/use/traces.md)",
+                     of_type("CATEGORY.thres:verbose"), group, needs("--keep"));
 }
 
 /// The switches of model levels: they show what each part of the models contributes.
 void add_levels(Command& command, study::ModelLevels& levels) {
   const auto add = [&](const char* name, bool& value, const char* description) {
-    add_choice<bool>(command, name, value, {{"on", true}, {"off", false}}, description)->with(in_group("Model levels"));
+    add_choice<bool>(command, name, value, on_or_off, description)->with(in_group("Model levels"));
   };
   add("--noise", levels.noise, "on: kernel calls scatter as measured; off: all take their expected time");
   add("--network-noise", levels.network_noise, "on: messages scatter as measured; off: all take their expected time");
@@ -336,12 +307,12 @@ void setup_predict(Command& app) {
   Command& command =
       add_command(app, "predict", "Predict HPL on a cluster by simulating it",
                   "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 -o predictions.json");
-  command.add_option("cluster", options->cluster, "cluster.json", required, of_type("CLUSTER.json"));
-  Option* configurations = command.add_option("--hpl-dat,--configurations", options->configurations,
-                                              "configurations from an HPL.dat, or a CSV with columns N, NB, P ...");
+  command.add_option("cluster", options->cluster, "cluster.json", required, reads("CLUSTER.json"));
+  Option* configurations =
+      command.add_option("--hpl-dat,--configurations", options->configurations,
+                         "configurations from an HPL.dat, or a CSV with columns N, NB, P ...", reads("FILE"));
   Option* N = add_hpl_options(command, options->request.parameters, configurations);
   N->with(described("HPL's N; this or --hpl-dat must be given"));
-  configurations->with(of_type("FILE"));
   add_seeds(command, options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)");
   add_simulation_mode(command, options->request.mode);
   add_windows(command, options->request);
@@ -351,13 +322,9 @@ void setup_predict(Command& app) {
   add_observation(command, options->request.observation);
   add_energy(command, options->request.observation);
   command.add_flag("--json", options->json, "write JSON (docs/formats/prediction-json.md) instead of a table");
-  command.add_option("-o,--output", options->output, "file for the JSON", of_type("FILE"));
-  command.add_option("--xhpl", options->request.programs.xhpl,
-                     "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)", of_type("PATH"));
-  command.add_option("--smpirun", options->request.programs.smpirun,
-                     "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)", of_type("PATH"));
-  command.add_option("--timeout", options->request.timeout_s, "stop a simulation that takes longer (default: never)",
-                     as_time_limit());
+  command.add_output(options->output, "file for the JSON");
+  add_simulator(command, options->request.programs);
+  add_timeout(command, options->request.timeout_s, "simulation");
   command.add_flag(
       "--force", options->request.force,
       "also predict runs that do not fit the memory of the cluster or of this machine, and, without the platform "

@@ -1,15 +1,10 @@
-#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "cli/support/progress.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/study/quick.hpp"
 
 namespace hplcast::cli {
@@ -86,20 +81,15 @@ nlohmann::ordered_json to_json(const study::QuickResult& result) {
 }
 
 void run_quick(const QuickOptions& options) {
-  require_writable(options.output);
   const bool prints_cluster = core::is_standard_stream(options.output);
   if (prints_cluster && options.json)
     throw core::UsageError("--json and `-o -` would both write to the standard output");
   const study::QuickResult result = of_options([&] { return study::quick(options.request); });
   if (result.parameters.Q > 4 * result.parameters.P)
-    std::cerr << "hplcast quick: warning: " << result.parameters.P * result.parameters.Q
-              << " ranks make no grid near to a square: leave some cores idle (--cores)\n";
-  if (!options.output.empty())
-    core::write_file(options.output, [&](std::ostream& out) { core::write_cluster(out, result.cluster); });
-  if (options.json) {
-    std::cout << core::json_text(to_json(result), 2) << '\n';
-    return;
-  }
+    warn(std::to_string(result.parameters.P * result.parameters.Q) +
+         " ranks make no grid near to a square: leave some cores idle (--cores)");
+  if (!options.output.empty()) write_cluster_file(options.output, result.cluster);
+  if (options.json) return write_result("", to_json(result));
   if (prints_cluster) return;
   write_table(std::cout, result);
   if (is_quiet()) return;
@@ -113,7 +103,6 @@ void run_quick(const QuickOptions& options) {
 }  // namespace
 
 void setup_quick(Command& app) {
-  const std::string warning = "hplcast quick: warning: ";
   Command& command = add_command(app, "quick", "Estimate HPL on a machine of which a few numbers are known",
                                  "hplcast quick --nodes 32 --cores 32 --gflops-per-core 30 --bandwidth 100Gb/s "
                                  "--latency 1us --memory 192GiB -o cluster.json");
@@ -125,18 +114,18 @@ void setup_quick(Command& app) {
       "--gflops-per-core", options.request.gflops_per_core,
       "what dgemm reaches on a core while all are busy (80 to 90 % of the nominal peak, if not measured); "
       "30, 30Gflop/s",
-      required, as_core_rate(warning + "--gflops-per-core"));
+      required, as_core_rate("--gflops-per-core"));
   command.add_option("--bandwidth", machine.bandwidth_bytes_per_s, "of the link of a node: 100Gb/s; for several nodes",
-                     as_link_bandwidth(warning + "--bandwidth"));
+                     as_link_bandwidth("--bandwidth"));
   command.add_option("--latency", machine.latency_s, "of a short message between two nodes: 1us; for several nodes",
-                     as_latency(warning + "--latency"));
-  command.add_option("--memory", machine.memory_bytes, "of a node: 192GiB", required, as_memory(warning + "--memory"));
+                     as_latency("--latency"));
+  command.add_option("--memory", machine.memory_bytes, "of a node: 192GiB", required, as_memory("--memory"));
   command.add_option("--memory-fraction", options.request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%",
                      as_ratio(), with_default);
   command.add_option("--nb", options.request.NB, "HPL's NB", between(1, 10000), with_default);
   command.add_flag("--json", options.json, "write JSON (docs/use/quick.md) instead of a table");
   command.add_option("-o,--output", options.output, "cluster.json to begin with: what is given, and what was assumed",
-                     of_type("CLUSTER.json"));
+                     writes("CLUSTER.json"));
 }
 
 }  // namespace hplcast::cli

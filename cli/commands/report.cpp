@@ -4,10 +4,6 @@
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/output.hpp"
-#include "cli/support/picture.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/study/compare.hpp"
 
 namespace hplcast::cli {
@@ -42,9 +38,7 @@ study::StudyFile add_file(const fs::path& path, study::ReportData& data) {
     study::add_sweep(study::SweepDatabase(path, study::SweepDatabase::Access::read), data);
     return study::StudyFile::predictions;
   }
-  study::StudyFile kind = study::StudyFile::other;
-  core::read_file(path, [&](std::istream& in, const std::string& name) { kind = add_study_file(in, name, data); });
-  return kind;
+  return read_from(path, study::add_study_file, data);
 }
 
 study::ReportData read_inputs(const std::vector<std::string>& inputs) {
@@ -59,8 +53,7 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
     }
   }
   if (data.predictions.empty()) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "no predictions in the files given\n  hint: `hplcast predict -o FILE.json` makes them");
+    throw bad_input("no predictions in the files given\n  hint: `hplcast predict -o FILE.json` makes them");
   }
   return data;
 }
@@ -70,17 +63,14 @@ void write_pictures(const fs::path& folder, const std::vector<study::ReportPictu
   std::error_code error;
   fs::create_directory(folder, error);
   if (error) {
-    throw core::Error(core::ExitCode::bad_input, "cannot make " + folder.string() + ": " + error.message());
+    throw bad_input("cannot make " + folder.string() + ": " + error.message());
   }
   const bool png = can_draw_png();
   for (const study::ReportPicture& picture : pictures) {
-    const fs::path svg = folder / (picture.name + ".svg");
-    core::write_file(svg, [&](std::ostream& out) { out << picture.svg; });
-    if (png) draw_png(svg, folder / (picture.name + ".png"));
+    write_picture(folder / (picture.name + ".svg"), picture.svg);
+    if (png) write_picture(folder / (picture.name + ".png"), picture.svg);
   }
-  if (!png) {
-    std::cerr << "hplcast report: warning: SVG only: rsvg-convert is not installed; apt-get install librsvg2-bin\n";
-  }
+  if (!png) warn("SVG only: rsvg-convert is not installed; apt-get install librsvg2-bin");
 }
 
 /// Several clusters in one page are what some studies are about; compared with real runs they are a mistake.
@@ -90,8 +80,8 @@ void tell_models(const study::ReportData& data) {
   constexpr std::size_t most = 5;
   std::string list;
   for (std::size_t i = 0; i < std::min(most, models.size()); ++i) list += (i == 0 ? "" : ", ") + models[i];
-  std::cerr << "hplcast report: warning: predictions of " << models.size()
-            << " models are compared with the same real runs: " << list << (models.size() > most ? " ..." : "") << '\n';
+  warn("predictions of " + std::to_string(models.size()) + " models are compared with the same real runs: " + list +
+       (models.size() > most ? " ..." : ""));
   if (study::mixed_models(data.predictions)) {
     std::cerr
         << "  some configurations are predicted with several of them: the page takes these for several seeds, and "
@@ -100,14 +90,12 @@ void tell_models(const study::ReportData& data) {
 }
 
 void run_report(const ReportOptions& options) {
-  require_writable(options.output);
   require_place_of(options.pictures);
-  require_other_file(options.output, options.inputs);
   const study::ReportData data = read_inputs(options.inputs);
   tell_models(data);
   write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });
   if (!options.pictures.empty()) write_pictures(options.pictures, study::report_pictures(data));
-  std::cerr << "hplcast report: " << data.predictions.size() << " predictions, " << data.real.size() << " real runs\n";
+  tell(std::to_string(data.predictions.size()) + " predictions, " + std::to_string(data.real.size()) + " real runs");
 }
 
 }  // namespace
@@ -118,8 +106,8 @@ void setup_report(Command& app) {
   auto& options = command.runs<ReportOptions>(run_report);
   command.add_option("inputs", options.inputs,
                      "predictions, databases of sweeps, real runs, explanations, or folders with such files", required,
-                     of_type("DIR|FILE"));
-  command.add_option("-o,--output", options.output, "the page (default: the standard output)", of_type("report.html"));
+                     reads("DIR|FILE"));
+  command.add_option("-o,--output", options.output, "the page (default: the standard output)", writes("report.html"));
   command.add_option("--pictures", options.pictures, "folder for its figures as SVG and PNG files", of_type("DIR"));
 }
 

@@ -3,7 +3,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/prediction_results.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
@@ -18,10 +17,7 @@ struct RunOptions {
   study::ProgramRunRequest request;
   std::string cluster;
   std::string rest = "zero";
-  std::string noise = "on";
-  std::string messages = "direct";
-  std::string detours = "on";
-  std::string numerics = "model";
+  bool detours = true;
   bool bench_regions = false;
   bool json = false;
   std::string output;
@@ -74,13 +70,6 @@ study::ProgramRun run_with_progress(study::ProgramRunRequest request) {
 void run_run(RunOptions& options) {
   study::ProgramRunRequest& request = options.request;
   unify_json_output(options.json, options.output);
-  require_writable(options.output);
-  const study::Observation& observation = request.observation;
-  for (const auto* path : {&observation.trace, &observation.phases_csv, &observation.power_trace}) {
-    require_writable(*path);
-    require_other_file(*path, {options.cluster, request.program.string()});
-  }
-  require_other_file(options.output, {options.cluster, request.program.string()});
   const PowerTraceFile power_trace(request.observation);
   core::catch_interrupts();
   request.cluster = read_cluster_file(options.cluster);
@@ -88,16 +77,12 @@ void run_run(RunOptions& options) {
     for (auto& [name, region] : request.cluster.program->regions) region = {core::RegionMode::bench, 1, {}, 0, 0};
   }
   request.rest = core::from_name<core::RestMode>(options.rest);
-  request.noise = options.noise == "on";
-  request.direct_messages = options.messages == "direct";
-  request.numerics = options.numerics == "run";
-  if (options.detours == "off") request.cluster.detours.clear();
-  if (!observation.trace_ranks.empty())
-    require_begins_below("--trace-ranks", first_and_last(observation.trace_ranks).first, request.ranks, "the run",
-                         "ranks");
-  const auto warn = [](const std::string& warning) { std::cerr << "hplcast run: warning: " << warning << '\n'; };
+  if (!options.detours) request.cluster.detours.clear();
+  if (!request.observation.trace_ranks.empty())
+    require_begins_below("--trace-ranks", first_and_last(request.observation.trace_ranks).first, request.ranks,
+                         "the run", "ranks");
   std::vector<std::string> warnings = study::check(request);
-  for (const std::string& warning : warnings) warn(warning);
+  warn_all(warnings);
   const study::ProgramRun run = run_with_progress(request);
   power_trace.finish();
   for (const std::string& doubt : study::doubts(run, request.cluster)) {
@@ -105,8 +90,7 @@ void run_run(RunOptions& options) {
     warnings.push_back(doubt);
   }
   if (!is_quiet())
-    for (const std::string& note : study::notes(run, request.cluster))
-      std::cerr << "hplcast run: note: " << note << '\n';
+    for (const std::string& note : study::notes(run, request.cluster)) tell("note: " + note);
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { study::write_program_run(out, run, warnings); });
   }
@@ -117,18 +101,13 @@ void run_run(RunOptions& options) {
 
 void add_observation(Command& command, study::ProgramRunRequest& request) {
   study::Observation& observation = request.observation;
-  const auto add = [&](const char* name, auto& value, const char* description, const char* type) {
-    return command.add_option(name, value, description, of_type(type), in_group("Observation"));
-  };
-  command.add_flag("--phases", observation.phases, "print the time per routine, region and MPI function",
-                   in_group("Observation"));
-  add("--phases-csv", observation.phases_csv, "the same of every rank", "FILE");
+  const Setting group = in_group("Observation");
+  command.add_flag("--phases", observation.phases, "print the time per routine, region and MPI function", group);
+  command.add_option("--phases-csv", observation.phases_csv, "the same of every rank", writes("FILE"), group);
   add_choice<bool>(command, "--phases-by", request.phases_by_group, {{"name", false}, {"group", true}},
                    "group: all routines, regions and MPI functions together")
-      ->with(in_group("Observation"));
-  add("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", "FILE");
-  add("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31", "FIRST-LAST")
-      ->with(needs("--trace"), first_to_last());
+      ->with(group);
+  add_trace(command, observation);
 }
 
 }  // namespace
@@ -139,41 +118,36 @@ void setup_run(Command& app) {
   auto& options = command.runs<RunOptions>(run_run);
   study::ProgramRunRequest& request = options.request;
   command.add_option("program", request.program, "the program, compiled with hplcast-cc, hplcast-cxx or hplcast-fc",
-                     required, of_type("PROGRAM"));
+                     required, reads("PROGRAM"));
   command.add_option("arguments", request.arguments, "its arguments, after --", of_type("WORDS"));
-  command.add_option("--cluster", options.cluster, "cluster.json, of `hplcast fit program`", required, of_type("FILE"));
+  command.add_option("--cluster", options.cluster, "cluster.json, of `hplcast fit program`", required, reads("FILE"));
   command.add_option("--np", request.ranks, "ranks (also -np)", between(1, 1 << 24), with_default);
   command.add_option(
       "--rest", options.rest,
       "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, or its CPU time here",
       among({"zero", "model", "bench"}), with_default);
-  command.add_option("--numerics", options.numerics,
-                     "run: routines and regions are executed, too, and take the same time", among({"model", "run"}),
-                     with_default);
+  add_choice<bool>(command, "--numerics", request.numerics, {{"model", false}, {"run", true}},
+                   "run: routines and regions are executed, too, and take the same time");
   command.add_flag("--bench-regions", options.bench_regions,
                    "execute all regions and bench them, for `fit program --factors-from`");
   command.add_option("--share-above", request.share_above_bytes, "larger allocations of all ranks share their memory",
                      as_bytes(), of_type("BYTES"));
-  command.add_option("--noise", options.noise, "off: everything takes its expected time", among({"on", "off"}),
-                     with_default);
-  command.add_option("--messages", options.messages,
-                     "sends and receives: hplcast's own (the same times for less work), or all by SMPI",
-                     among({"direct", "smpi"}), with_default);
+  add_choice<bool>(command, "--noise", request.noise, on_or_off, "off: everything takes its expected time");
+  add_choice<bool>(command, "--messages", request.direct_messages, {{"direct", true}, {"smpi", false}},
+                   "sends and receives: hplcast's own (the same times for less work), or all by SMPI");
   command.add_option("--collectives", request.collectives,
                      "algorithms of collective operations: those of Open MPI, MPICH, Intel MPI, MVAPICH2",
                      among({"ompi", "mpich", "impi", "mvapich2"}), with_default);
-  command.add_option("--detours", options.detours,
-                     "off: nothing takes the cores away, even if cluster.json has detours", among({"on", "off"}),
-                     with_default);
+  add_choice<bool>(command, "--detours", options.detours, on_or_off,
+                   "off: nothing takes the cores away, even if cluster.json has detours");
   add_observation(command, request);
   add_energy(command, request.observation);
   add_seed(command, request.seed, "of the simulation");
-  command.add_option("--timeout", request.timeout_s, "stop a simulation that takes longer (default: never)",
-                     as_time_limit());
+  add_timeout(command, request.timeout_s, "simulation");
   command.add_option("--smpirun", request.smpirun, "of SimGrid", of_type("PATH"));
   command.add_option("--keep", request.keep, "folder for the files of the simulation", of_type("DIR"));
   command.add_flag("--json", options.json, "print JSON, with the program's output in it");
-  command.add_option("-o,--output", options.output, "JSON of the run", of_type("FILE"));
+  command.add_output(options.output, "JSON of the run");
 }
 
 }  // namespace hplcast::cli

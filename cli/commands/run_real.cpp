@@ -1,21 +1,13 @@
-#include <filesystem>
 #include <iostream>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/prediction_results.hpp"
 #include "cli/support/progress.hpp"
+#include "cli/support/simulation_options.hpp"
 #include "hplcast/calibration/sensors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/study/real_runs.hpp"
 
 namespace hplcast::cli {
@@ -26,12 +18,28 @@ namespace {
 class SensorRecorder : public study::PowerRecorder {
  public:
   /// @throws core::Error (bad_input) if none tells the power of the host; it says what was looked for.
-  SensorRecorder(const std::filesystem::path& root, std::vector<calibration::MeterKind> kinds, double period_s);
+  SensorRecorder(const std::filesystem::path& root, std::vector<calibration::MeterKind> kinds, double period_s)
+      : root_(root), kinds_(std::move(kinds)), period_s_(period_s) {
+    calibration::require_host_power(calibration::find_power_meters(kinds_, root_), core::host_name());
+  }
 
-  void begin() override;
-  std::vector<core::PowerSample> end() override;
+  void begin() override { monitor_.emplace(calibration::Sensors::discover(root_, kinds_), period_s_); }
+  std::vector<core::PowerSample> end() override {
+    const std::vector<calibration::Reading> readings = monitor_->stop();
+    const double offset_s = calibration::unix_minus_now_s();
+    std::vector<core::PowerSample> samples;
+    for (const auto& meter : monitor_->sensors().power().meters) {
+      for (core::PowerSample& sample : calibration::power_samples(meter, readings, offset_s)) {
+        sample.host = core::host_name();
+        samples.push_back(std::move(sample));
+      }
+      for (const std::string& trouble : meter.troubles()) troubles_.push_back(meter.name() + ": " + trouble);
+    }
+    monitor_.reset();
+    return samples;
+  }
   /// What went wrong with sensors since this was asked last, for people.
-  std::vector<std::string> take_troubles();
+  std::vector<std::string> take_troubles() { return std::exchange(troubles_, {}); }
 
  private:
   std::filesystem::path root_;
@@ -41,39 +49,8 @@ class SensorRecorder : public study::PowerRecorder {
   std::vector<std::string> troubles_;
 };
 
-SensorRecorder::SensorRecorder(const std::filesystem::path& root, std::vector<calibration::MeterKind> kinds,
-                               double period_s)
-    : root_(root), kinds_(std::move(kinds)), period_s_(period_s) {
-  calibration::require_host_power(calibration::find_power_meters(kinds_, root_), core::host_name());
-}
-
-void SensorRecorder::begin() {
-  monitor_.emplace(calibration::Sensors::discover(root_, kinds_), period_s_);
-}
-
-std::vector<core::PowerSample> SensorRecorder::end() {
-  const std::vector<calibration::Reading> readings = monitor_->stop();
-  const double offset_s = calibration::unix_minus_now_s();
-  const std::string host = core::host_name();
-  std::vector<core::PowerSample> samples;
-  for (const auto& meter : monitor_->sensors().power().meters) {
-    for (core::PowerSample& sample : calibration::power_samples(meter, readings, offset_s)) {
-      sample.host = host;
-      samples.push_back(std::move(sample));
-    }
-    for (const std::string& trouble : meter.troubles()) troubles_.push_back(meter.name() + ": " + trouble);
-  }
-  monitor_.reset();
-  return samples;
-}
-
-std::vector<std::string> SensorRecorder::take_troubles() {
-  return std::exchange(troubles_, {});
-}
-
 struct RunRealOptions {
   std::string configurations;
-  std::string check = "on";
   bool power = false;
   double power_period_s = 0.5;
   std::string power_root = "/";
@@ -92,10 +69,9 @@ void check_ranges(const study::RealRunRequest& request) {
 
 void tell_activity(const study::RealActivity& activity, bool phases) {
   const std::string run = core::to_string(activity.run.parameters);
-  for (const std::string& warning : activity.warnings)
-    std::cerr << "hplcast run-real: warning: " << run << ": " << warning << '\n';
+  for (const std::string& warning : activity.warnings) warn(run + ": " + warning);
   if (!phases) return;
-  write_phases(std::cout, core::to_string(activity.run.parameters), activity.phases);
+  write_phases(std::cout, run, activity.phases);
   if (is_quiet()) return;
   std::cout << "Keeping this took about " << percent(activity.overhead) << " of the run";
   constexpr double nearly_all = 0.99;
@@ -107,11 +83,8 @@ void tell_activity(const study::RealActivity& activity, bool phases) {
 /// What a run took, and what is doubtful about that.
 void tell_energy(const core::HplRun& run, const study::RunEnergy& energy, const std::vector<std::string>& troubles) {
   const std::string which = core::to_string(run.parameters);
-  for (const std::string& trouble : troubles)
-    std::cerr << "hplcast run-real: warning: " << which << ": " << trouble << '\n';
-  if (!energy.doubt.empty())
-    std::cerr << "hplcast run-real: warning: " << which << ": " << (energy.energy_j > 0 ? "energy: " : "no energy: ")
-              << energy.doubt << '\n';
+  for (const std::string& trouble : troubles) warn(which + ": " + trouble);
+  if (!energy.doubt.empty()) warn(which + (energy.energy_j > 0 ? ": energy: " : ": no energy: ") + energy.doubt);
   if (is_quiet() || !(energy.energy_j > 0)) return;
   std::cerr << which << ": " << significant(energy.energy_j) << " J, " << significant(*run.mean_power_w) << " W, "
             << significant(run.gflops / *run.mean_power_w) << " Gflop/s per W ("
@@ -130,20 +103,17 @@ std::unique_ptr<SensorRecorder> recorder_of(const RunRealOptions& options) {
 
 void run_run_real(RunRealOptions& options) {
   require_named_file("-o", options.request.results);
-  require_writable(options.request.results);
   require_place_of(options.request.outputs);
-  require_other_file(options.request.results, {options.configurations});
   core::catch_interrupts();
-  options.request.check = options.check == "on";
-  options.request.configurations = read_configuration_file("hplcast run-real", options.configurations);
+  options.request.configurations = read_configuration_file(options.configurations);
   for (const core::HplParameters& one : core::take_repeated(options.request.configurations))
-    std::cerr << "hplcast run-real: warning: given twice, run once: " << core::to_string(one) << '\n';
+    warn("given twice, run once: " + core::to_string(one));
   study::RealObservation& observation = options.request.observation;
   require_place_of(observation.traces);
   if (std::error_code error;
       std::filesystem::exists(observation.traces, error) && !std::filesystem::is_directory(observation.traces, error))
-    throw core::Error(core::ExitCode::bad_input, "--trace " + observation.traces.string() +
-                                                     " is a file; expected a folder: each run has a trace of its own");
+    throw bad_input("--trace " + observation.traces.string() +
+                    " is a file; expected a folder: each run has a trace of its own");
   require_other_file(observation.traces, {options.configurations});
   check_ranges(options.request);
   const std::unique_ptr<SensorRecorder> recorder = recorder_of(options);
@@ -160,44 +130,40 @@ void run_run_real(RunRealOptions& options) {
   options.request.progress = [&](double done, const std::string& run) { progress.update(done, run); };
   const study::RealRunSummary summary = study::run_real(options.request);
   progress.clear();
-  std::cerr << "hplcast run-real: " << summary.made << " runs made";
+  std::string made = std::to_string(summary.made) + " runs made";
   if (summary.found > 0)
-    std::cerr << ", " << summary.found << " were in " << options.request.results.string() << " already";
-  std::cerr << '\n';
-  if (summary.found > 0 && !options.request.observation.traces.empty())
-    std::cerr << "hplcast run-real: warning: runs that were there already get no trace: another -o repeats them\n";
-  if (summary.failed_residuals > 0) {
-    std::cerr << "hplcast run-real: warning: HPL says that " << summary.failed_residuals
-              << " results are wrong (column residual); compare leaves them out\n";
-  }
+    made += ", " + std::to_string(summary.found) + " were in " + options.request.results.string() + " already";
+  tell(made);
+  if (summary.found > 0 && !observation.traces.empty())
+    warn("runs that were there already get no trace: another -o repeats them");
+  if (summary.failed_residuals > 0)
+    warn("HPL says that " + std::to_string(summary.failed_residuals) +
+         " results are wrong (column residual); compare leaves them out");
 }
 
 void add_observation(Command& command, study::RealObservation& observation) {
-  const std::string group = "Observation";
-  command.add_flag("--phases", observation.phases, "print the time per phase of HPL, as predict --phases does",
-                   in_group(group));
+  const Setting group = in_group("Observation");
+  command.add_flag("--phases", observation.phases, "print the time per phase of HPL, as predict --phases does", group);
   command.add_option("--trace", observation.traces,
-                     "a trace of every run, for Perfetto (Chrome's JSON), in this folder", of_type("DIR"),
-                     in_group(group));
+                     "a trace of every run, for Perfetto (Chrome's JSON), in this folder", of_type("DIR"), group);
   add_range(command, "--trace-ranks", observation.ranks.first, observation.ranks.last,
             "only these ranks in the traces: 0-31")
-      ->with(needs("--trace"), in_group(group));
+      ->with(needs("--trace"), group);
   add_range(command, "--trace-panels", observation.panels.first, observation.panels.last,
             "only these panels in the traces, counted from 0: 0-9")
-      ->with(needs("--trace"), in_group(group));
+      ->with(needs("--trace"), group);
 }
 
 void add_power(Command& command, RunRealOptions& options) {
-  Option* const power =
-      command.add_flag("--power", options.power, "record the sensors of this host while HPL computes: energy, watts");
+  const Setting group = in_group("Power");
+  Option* const power = command.add_flag("--power", options.power,
+                                         "record the sensors of this host while HPL computes: energy, watts", group);
   command.add_option("--power-period", options.power_period_s, "between two readings of the sensors", as_seconds(),
-                     with_default, needs(power));
+                     with_default, needs(power), group);
   add_choices(command, "--sensors", options.sensors, calibration::meter_kinds_by_name, "kinds of sensors to read")
-      ->with(needs(power));
+      ->with(needs(power), group);
   command.add_option("--power-root", options.power_root, "folder in which sys and dev of the sensors are looked for",
-                     of_type("DIR"), existing_folder(), with_default, needs(power));
-  for (const char* name : {"--power", "--power-period", "--sensors", "--power-root"})
-    command.get_option(name)->with(in_group("Power"));
+                     of_type("DIR"), existing_folder(), with_default, needs(power), group);
 }
 
 }  // namespace
@@ -208,17 +174,17 @@ void setup_run_real(Command& app) {
   auto& options = command.runs<RunRealOptions>(run_run_real);
   auto& request = options.request;
   command.add_option("configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...",
-                     required, of_type("FILE"));
+                     required, reads("FILE"));
   command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated",
-                     required, of_type("RUNS.csv"));
+                     required, writes("RUNS.csv"));
   command.add_option("--repetitions", request.repetitions, "runs of each configuration", with_default);
   add_seed(command, request.seed, "of the random order of the runs");
   command.add_option("--outputs", request.outputs, "folder for HPL's output of each run (default: RUNS.csv.d)",
                      of_type("DIR"));
   command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)",
-                     of_type("FILE"));
-  command.add_option("--check", options.check, "let HPL check its result", among({"on", "off"}), with_default);
-  command.add_option("--timeout", request.timeout_s, "stop a run that takes longer (default: never)", as_time_limit());
+                     reads("FILE"));
+  add_choice<bool>(command, "--check", request.check, on_or_off, "let HPL check its result");
+  add_timeout(command, request.timeout_s, "run");
   command.add_option("--xhpl", request.xhpl,
                      "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL; with --phases or --trace "
                      "xhpl-instrumented, $HPLCAST_XHPL_INSTRUMENTED)",

@@ -2,7 +2,6 @@
 
 #include <iostream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -10,11 +9,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
@@ -31,7 +26,6 @@ constexpr double many_runs = 10000;
 struct SweepOptions {
   std::string plan;
   std::vector<std::uint64_t> seeds;
-  std::string executor = "local";
   bool yes = false;
   bool dry_run = false;
   study::SweepRequest request;
@@ -89,23 +83,14 @@ std::string failures_text(const std::vector<study::FailedRun>& failures) {
   return text;
 }
 
-void tell_warning(const std::string& warning) {
-  std::cerr << "hplcast sweep: warning: " << warning << '\n';
-}
-
 void run_dry(const SweepOptions& options) {
   const study::SimulatorPrograms& programs = options.request.programs;
   if (!programs.xhpl.empty() || !programs.smpirun.empty()) study::check_programs(programs);
   const study::SweepRuns runs = study::runs_of(options.request.plan);
-  for (const std::string& warning : runs.warnings) tell_warning(warning);
+  warn_all(runs.warnings);
   std::cout << runs.runs.size() << " runs of " << runs.points.size() << " configurations and seeds, "
             << runs.clusters.size() << " clusters, " << runs.skipped.size() << " configurations skipped\n";
   tell_skipped(runs.skipped);
-}
-
-/// What is doubtful about the models of a sweep: as predict tells it.
-void tell_doubts(const std::map<std::string, core::ClusterModel>& clusters) {
-  for (const auto& entry : clusters) warn_about_quality("hplcast sweep", entry.second);
 }
 
 /// Kernels without a model that runs of the plan called.
@@ -121,17 +106,16 @@ void tell_free_kernels(const study::SweepDatabase& database,
     for (const std::string& line : study::free_kernel_lines(list, cluster->second))
       lines.insert(cluster->second.name + ": " + line);
   }
-  for (const std::string& line : lines) std::cerr << "hplcast sweep: " << line << '\n';
+  for (const std::string& line : lines) tell(line);
 }
 
 void run_sweep(SweepOptions options) {
   read_plan(options);
   if (options.dry_run) return run_dry(options);
   const study::SweepRuns runs = study::runs_of(options.request.plan);
-  tell_doubts(runs.clusters);
+  for (const auto& entry : runs.clusters) warn_about_quality(entry.second);
   core::catch_interrupts();
-  options.request.slurm = options.executor == "slurm";
-  options.request.warn = tell_warning;
+  options.request.warn = warn;
   Progress progress;
   options.request.progress = [&](const study::SweepProgress& state) {
     progress.update(state.fraction, std::to_string(state.ended) + " of " + std::to_string(state.all) +
@@ -151,42 +135,38 @@ void run_sweep(SweepOptions options) {
                           failures_text(database.failures()) + "\n  " + summary_text +
                           "\n  hint: --retry-failed tries them again");
   }
-  std::cerr << "hplcast sweep: " << summary_text << "; " << options.request.database.string() << '\n';
+  tell(summary_text + "; " + options.request.database.string());
   tell_skipped(runs.skipped);
-  if (runs.runs.empty() && !runs.skipped.empty())
-    throw core::Error(core::ExitCode::bad_input, "no configuration of the plan can be run");
+  if (runs.runs.empty() && !runs.skipped.empty()) throw bad_input("no configuration of the plan can be run");
   tell_free_kernels(database, runs.clusters);
-}
-
-void write_status(std::ostream& out, const study::SweepDatabase& database, const std::vector<std::string>& slurm_jobs) {
-  const study::SweepCounts counts = database.counts();
-  nlohmann::ordered_json json = {{"asked_for", counts.runs},
-                                 {"done", counts.done},
-                                 {"failed", counts.failed},
-                                 {"missing", counts.runs - std::min(counts.runs, counts.done + counts.failed)},
-                                 {"skipped", counts.skipped},
-                                 {"slurm_jobs", slurm_jobs},
-                                 {"failures", nlohmann::ordered_json::array()}};
-  for (const study::FailedRun& one : database.failures())
-    json["failures"].push_back({{"run", one.run}, {"message", one.message}, {"log", one.log}});
-  out << core::json_text(json, 2) << '\n';
 }
 
 void run_status(const SweepOptions& options) {
   const fs::path path = database_of(options.input);
   const study::SweepDatabase database(path, study::SweepDatabase::Access::read);
-  if (options.json) return write_status(std::cout, database, study::slurm_jobs_of(path));
   const study::SweepCounts counts = database.counts();
-  std::cout << counts.runs << " runs asked for, " << counts.done << " done, " << counts.failed << " failed, "
-            << counts.runs - std::min(counts.runs, counts.done + counts.failed) << " missing; " << counts.skipped
-            << " configurations skipped\n";
-  for (const std::string& line : study::slurm_jobs_of(path)) std::cout << "slurm: " << line << '\n';
+  const auto missing = counts.runs - std::min(counts.runs, counts.done + counts.failed);
+  const std::vector<std::string> slurm_jobs = study::slurm_jobs_of(path);
+  if (options.json) {
+    nlohmann::ordered_json json = {{"asked_for", counts.runs},
+                                   {"done", counts.done},
+                                   {"failed", counts.failed},
+                                   {"missing", missing},
+                                   {"skipped", counts.skipped},
+                                   {"slurm_jobs", slurm_jobs},
+                                   {"failures", nlohmann::ordered_json::array()}};
+    for (const study::FailedRun& one : database.failures())
+      json["failures"].push_back({{"run", one.run}, {"message", one.message}, {"log", one.log}});
+    return write_result("", json);
+  }
+  std::cout << counts.runs << " runs asked for, " << counts.done << " done, " << counts.failed << " failed, " << missing
+            << " missing; " << counts.skipped << " configurations skipped\n";
+  for (const std::string& line : slurm_jobs) std::cout << "slurm: " << line << '\n';
   if (counts.failed > 0) std::cerr << "failed:" << failures_text(database.failures()) << '\n';
   tell_skipped(database.skipped());
 }
 
 void run_export(const SweepOptions& options) {
-  require_writable(options.output);
   require_other_file(options.output, {database_of(options.input)});
   const study::SweepDatabase database(database_of(options.input), study::SweepDatabase::Access::read);
   const auto results = database.results();
@@ -208,7 +188,7 @@ void add_parts(Command& command, const std::shared_ptr<SweepOptions>& options) {
   for (Command* part : {&status, &export_csv, &cancel}) {
     part->add_option("database", options->input, "the database, or its plan", required, of_type("DATABASE"));
   }
-  export_csv.add_option("-o,--output", options->output, "file (default: the standard output)", of_type("FILE"));
+  export_csv.add_output(options->output, "file (default: the standard output)");
   status.add_flag("--json", options->json, "write JSON (docs/use/sweep.md)");
   status.callback([options] { run_status(*options); });
   export_csv.callback([options] { run_export(*options); });
@@ -237,8 +217,8 @@ void setup_sweep(Command& app) {
   command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)",
                      positive());
   add_seeds(command, options->seeds, "other seeds than those of the plan: 4,5,6");
-  command.add_option("--executor", options->executor, "local, or slurm: job arrays", among({"local", "slurm"}),
-                     with_default);
+  add_choice<bool>(command, "--executor", options->request.slurm, {{"local", false}, {"slurm", true}},
+                   "local, or slurm: job arrays");
   command.add_option("--chunk", options->request.slurm_options.chunk,
                      "runs in one task of an array (default: by --jobs)", positive());
   command.add_option("--sbatch", options->request.slurm_options.sbatch, "an option for sbatch: --sbatch=--partition=x",

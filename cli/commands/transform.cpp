@@ -1,13 +1,7 @@
 #include "hplcast/study/transform.hpp"
 
-#include <iostream>
-#include <memory>
-
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
-#include "cli/support/output.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/errors.hpp"
 
 namespace hplcast::cli {
 
@@ -32,13 +26,11 @@ std::vector<study::Transformation> in_order(const Command& command, const Transf
 }
 
 void run_transform(const Command& command, const TransformOptions& options) {
-  require_writable(options.output);
-  require_other_file(options.output, {options.cluster});
   const auto list = in_order(command, options);
   if (list.empty()) throw core::UsageError("no transformation given");
   core::ClusterModel cluster = study::transformed(read_cluster_file(options.cluster), list);
   if (!options.name.empty()) cluster.name = options.name;
-  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+  write_cluster_file(options.output, cluster);
 }
 
 }  // namespace
@@ -49,10 +41,9 @@ void setup_transform(Command& app) {
       add_command(app, "transform", "Change a cluster for what-if studies: faster, larger, different",
                   "hplcast transform examples/dahu-like.json --remove-nodes 2:slowest --scale-bandwidth 2 "
                   "-o what-if.json");
-  command.add_option("cluster", options->cluster, "cluster.json", required, of_type("CLUSTER.json"));
+  command.add_option("cluster", options->cluster, "cluster.json", required, reads("CLUSTER.json"));
   command.add_option("--name", options->name, "of the new cluster (default: that of the old one)");
-  accept_json(command);
-  command.add_option("-o,--output", options->output, "cluster.json (default: the standard output)", of_type("FILE"));
+  command.add_json_output(options->output, "cluster.json");
   for (const study::TransformationInfo& info : study::transformations()) {
     Option* option = command.add_option_function<std::string>(
         "--" + info.name, [](const std::string&) {}, info.description, of_type(info.argument), many, value_count(1),

@@ -6,11 +6,8 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::cli {
@@ -151,31 +148,28 @@ void write_summary(std::ostream& out, const study::TuneResult& result) {
 void warn_beyond_peak(const study::TuneResult& result) {
   if (result.ranking.empty() || !(result.baselines.peak > 0)) return;
   const double share = result.ranking.front().mean_gflops / result.baselines.peak;
-  if (share > 1) {
-    std::cerr << "hplcast tune: warning: the best is " << percent(share)
-              << " of the peak of dgemm: other kernels of this cluster.json are missing or too fast, and its "
-                 "predictions cannot be trusted\n";
-  }
+  if (share > 1)
+    warn("the best is " + percent(share) +
+         " of the peak of dgemm: other kernels of this cluster.json are missing or too fast, and its predictions "
+         "cannot be trusted");
 }
 
 void run_tune(TuneOptions options) {
-  require_writable(options.output);
-  require_other_file(options.output, {options.cluster});
   const bool prints_hpl_dat = core::is_standard_stream(options.output);
   if (prints_hpl_dat && options.json)
     throw core::UsageError("--json and `-o -` would both write to the standard output");
   core::catch_interrupts();
   options.request.cluster = read_cluster_file(options.cluster);
-  warn_about_quality("hplcast tune", options.request.cluster);
+  warn_about_quality(options.request.cluster);
   options.request.N = options.request.defaults.N;
   for (const std::string& grid : options.grids) options.request.grids.push_back(parse_grid(grid));
   Progress progress;
   options.request.progress = [&](double fraction, const std::string& what) { progress.update(fraction, what); };
   const study::TuneResult result = study::tune(options.request);
   progress.clear();
-  for (const std::string& warning : result.warnings) std::cerr << "hplcast tune: warning: " << warning << '\n';
+  warn_all(result.warnings);
   warn_beyond_peak(result);
-  for (const std::string& failure : result.failures) std::cerr << "hplcast tune: warning: " << failure << '\n';
+  warn_all(result.failures);
   if (!options.output.empty()) {
     core::write_file(options.output, [&](std::ostream& out) { core::write_hpl_dat(out, result.best, true); });
   }
@@ -199,7 +193,7 @@ void setup_tune(Command& app) {
   auto& options = command.runs<TuneOptions>(run_tune);
   study::TuneRequest& request = options.request;
   request.defaults.N = 0;
-  command.add_option("cluster", options.cluster, "cluster.json", required, of_type("CLUSTER.json"));
+  command.add_option("cluster", options.cluster, "cluster.json", required, reads("CLUSTER.json"));
   command.add_option("--budget", request.budget_s, "time for all predictions together", as_time_limit(),
                      default_text("10min"));
   command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%",
@@ -220,7 +214,7 @@ void setup_tune(Command& app) {
   add_seed(command, request.seed, "of the predictions and of the order");
   add_simulation_mode(command, request.mode, ", judged at the full N");
   command.add_flag("--json", options.json, "write everything as JSON (docs/use/tune.md) instead of tables");
-  command.add_option("-o,--output", options.output, "HPL.dat with the best configuration", of_type("FILE"));
+  command.add_output(options.output, "HPL.dat with the best configuration");
 }
 
 }  // namespace hplcast::cli

@@ -2,14 +2,9 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
-#include "cli/support/command.hpp"
-#include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
+#include "cli/support/input_files.hpp"
+#include "cli/support/simulation_options.hpp"
 #include "hplcast/calibration/archive.hpp"
-#include "hplcast/calibration/hpl_design.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/doubts.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/power_fit.hpp"
@@ -26,10 +21,7 @@ struct FitClusterOptions {
   std::string output;
 };
 
-/// `values`: N, NB, P, Q.
-fit::HplSizes sizes_of(const std::vector<long>& values) {
-  const core::HplParameters grid{values[0], static_cast<int>(values[1]), static_cast<int>(values[2]),
-                                 static_cast<int>(values[3])};
+fit::HplSizes sizes_of(const core::HplParameters& grid) {
   fit::HplSizes sizes;
   sizes.run = "N=" + std::to_string(grid.N) + ", NB=" + std::to_string(grid.NB) + ", " + std::to_string(grid.P) + "x" +
               std::to_string(grid.Q);
@@ -38,11 +30,6 @@ fit::HplSizes sizes_of(const std::vector<long>& values) {
   const std::vector<long> messages = calibration::hpl_message_bytes(grid);
   if (!messages.empty()) sizes.longest_message_bytes = static_cast<double>(messages.back());
   return sizes;
-}
-
-void summarise(const fit::CampaignFit& fit) {
-  for (const auto& [kernel, one] : fit.kernels) std::cerr << fit::describe(kernel, one);
-  for (const std::string& note : fit.notes) std::cerr << note << '\n';
 }
 
 /// Samples of the steps `power`, if there are any, become the power of the cluster, with watts of each host if several
@@ -57,27 +44,23 @@ void add_power(const core::CampaignArchive& archive, fit::CampaignFit& fit) {
   if (!power.ok)
     throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of the power: " + power.reason);
   if (!is_quiet()) print_power_fit(std::cerr, power, rows);
-  for (const core::QualityFlag& flag : power.flags)
-    std::cerr << "hplcast fit cluster: warning: power of " << flag.subject << ": " << flag.flag << ": " << flag.detail
-              << '\n';
+  warn_of_flags(power.flags, "power of ");
   fit::set_power(power, rows, fit.cluster);
 }
 
 void run_fit_cluster(const FitClusterOptions& options) {
-  require_writable(options.output);
-  require_other_file(options.output, {options.campaign});
   const core::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
   fit::Campaign campaign = fit::campaign_of(archive);
-  if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(options.for_hpl);
+  if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(grid_of(options.for_hpl));
   fit::CampaignFit fit = fit::fit_campaign(campaign);
   add_power(archive, fit);
   if (!options.name.empty()) fit.cluster.name = options.name;
   const core::Verdict verdict = core::verdict_on(fit.flags);
-  std::cerr << "hplcast fit cluster: the model " << fit.cluster.name << " is " << core::to_string(verdict) << '\n';
-  summarise(fit);
-  for (const fit::QualityFlag& flag : fit.flags)
-    std::cerr << "hplcast fit cluster: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
-  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, fit.cluster); });
+  tell("the model " + fit.cluster.name + " is " + core::to_string(verdict));
+  for (const auto& [kernel, one] : fit.kernels) std::cerr << fit::describe(kernel, one);
+  for (const std::string& note : fit.notes) std::cerr << note << '\n';
+  warn_of_flags(fit.flags);
+  write_cluster_file(options.output, fit.cluster);
   if (verdict.usability == core::Usability::unusable && !options.force)
     throw core::Error(core::ExitCode::no_acceptable_fit,
                       "the model is unusable, though it was written: the warnings say why\n  hint: "
@@ -91,13 +74,11 @@ void setup_fit_cluster(Command& fit) {
                                  "hplcast fit cluster laptop.zip -o cluster.json");
   auto& options = command.runs<FitClusterOptions>(run_fit_cluster);
   command.add_option("campaign", options.campaign, "archive (or folder) of `hplcast calibrate`", required,
-                     of_type("FILE"));
+                     reads("FILE"));
   command.add_option("--name", options.name, "of the cluster (default: the first host's)");
-  command.add_option("--for-hpl", options.for_hpl, "N,NB,P,Q: say whether the sizes of this run have been measured",
-                     by_commas, value_count(4), between(1L, 2147483647L));
+  add_for_hpl(command, options.for_hpl, "say whether the sizes of this run have been measured");
   command.add_flag("--force", options.force, "end with exit code 0 also if the model is unusable");
-  accept_json(command);
-  command.add_option("-o,--output", options.output, "cluster.json (default: the standard output)", of_type("FILE"));
+  command.add_json_output(options.output, "cluster.json");
 }
 
 }  // namespace hplcast::cli

@@ -2,19 +2,14 @@
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "cli/support/picture.hpp"
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/detour_trace.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/fit/detours.hpp"
+#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
@@ -74,14 +69,14 @@ PlotPanel folded_panel(const core::DetourTrace& trace, const core::DetourSource:
 }
 
 /// Events over time, what detours of each length cost, and the events folded with each period that was found.
-study::Picture detours_picture(const core::DetourTrace& trace, const fit::DetourFit& fit) {
+std::string detours_picture(const core::DetourTrace& trace, const fit::DetourFit& fit) {
   constexpr std::size_t most_panels = 8;
   study::Picture picture{"Detours", {events_panel(trace), cost_panel(trace, fit)}};
   for (const fit::FoundDetours& found : fit.sources)
     if (std::holds_alternative<core::PeriodicDetours>(found.source.values().times) &&
         picture.panels.size() < most_panels)
       picture.panels.push_back(folded_panel(trace, found.source.values()));
-  return picture;
+  return picture_file(picture);
 }
 
 using Json = nlohmann::ordered_json;
@@ -93,25 +88,18 @@ struct FitDetoursOptions {
   std::string output;
   core::DetourReading reading;
   fit::DetourFitOptions fit;
-  std::optional<core::ClusterModel> known_cluster;  ///< content of `cluster`, if given
 };
 
 core::DetourTrace read_traces(const FitDetoursOptions& options) {
   std::vector<core::DetourTrace> traces;
   for (const std::string& file : options.files)
-    core::read_file(file, [&](std::istream& in, const std::string& name) {
-      traces.push_back(core::read_detour_trace(in, name, options.reading));
-    });
+    traces.push_back(read_from(file, core::read_detour_trace, options.reading));
   return core::join_traces(std::move(traces));
 }
 
 std::string time_text(double seconds) {
   if (seconds < 1e-3) return significant(1e6 * seconds, 4) + " us";
   return seconds < 1 ? significant(1e3 * seconds, 6) + " ms" : significant(seconds, 6) + " s";
-}
-
-std::string law_name(const core::DetourDuration& law) {
-  return std::visit([](const auto& kind) { return std::string(std::decay_t<decltype(kind)>::kind); }, law);
 }
 
 /// "all", or "0, 4".
@@ -126,9 +114,10 @@ void print_table(std::ostream& out, const fit::DetourFit& fit) {
   for (const fit::FoundDetours& found : fit.sources) {
     const auto& values = found.source.values();
     const auto* periodic = std::get_if<core::PeriodicDetours>(&values.times);
+    const auto law = [](const auto& kind) { return std::string(std::decay_t<decltype(kind)>::kind); };
     table.add({values.name, found.source.kind(), time_text(values.period_s),
                periodic != nullptr ? time_text(periodic->jitter_s) : "-", time_text(core::mean_s(values.duration)),
-               law_name(values.duration), core::to_string(values.per), cores_text(values.cores),
+               std::visit(law, values.duration), core::to_string(values.per), cores_text(values.cores),
                std::to_string(found.events), significant(100 * found.share, 3) + " %"});
   }
   table.write(out);
@@ -153,35 +142,31 @@ Json report_json(const core::DetourTrace& trace, const fit::DetourFit& fit) {
   return report;
 }
 
-void write_sources(const FitDetoursOptions& options, const core::DetourTrace& trace, const fit::DetourFit& fit) {
+/// The sources alone, or in their cluster, if it is given.
+void write_sources(const FitDetoursOptions& options, std::optional<core::ClusterModel> cluster,
+                   const core::DetourTrace& trace, const fit::DetourFit& fit) {
   std::vector<core::DetourSource> sources;
   for (const fit::FoundDetours& found : fit.sources) sources.push_back(found.source);
-  if (options.cluster.empty()) {
+  if (!cluster) {
     Json json = core::parse_json<Json>(core::detours_json(sources));
     json["report"] = report_json(trace, fit);
-    write_result(options.output, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
-    return;
+    return write_result(options.output, json);
   }
-  core::ClusterModel cluster = *options.known_cluster;
-  if (!cluster.detours.empty())
-    std::cerr << "  note: these take the place of " << cluster.detours.size() << " sources of " << options.cluster
+  if (!cluster->detours.empty())
+    std::cerr << "  note: these take the place of " << cluster->detours.size() << " sources of " << options.cluster
               << '\n';
-  cluster.detours = std::move(sources);
-  core::check_detour_cores(cluster.detours, cluster.hosts.values().cores);
-  Json provenance = core::parse_json<Json>(cluster.provenance);
+  cluster->detours = std::move(sources);
+  core::check_detour_cores(cluster->detours, cluster->hosts.values().cores);
+  Json provenance = core::parse_json<Json>(cluster->provenance);
   provenance["detours"] = report_json(trace, fit);
-  cluster.provenance = core::json_text(provenance);
-  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+  cluster->provenance = core::json_text(provenance);
+  write_cluster_file(options.output, *cluster);
 }
 
-void run_fit_detours(FitDetoursOptions options) {
-  require_writable(options.output);
-  std::vector<std::string> inputs = options.files;
-  inputs.push_back(options.cluster);
-  for (const std::string& path : {options.output, options.plot}) require_other_file(path, inputs);
-  if (!options.plot.empty()) require_picture(options.plot);
+void run_fit_detours(const FitDetoursOptions& options) {
   require_distinct("files", options.files);
-  if (!options.cluster.empty()) options.known_cluster = read_cluster_file(options.cluster);
+  std::optional<core::ClusterModel> cluster;
+  if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
   const core::DetourTrace trace = read_traces(options);
   const fit::DetourFit fit = fit::fit_detours(trace, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
@@ -192,7 +177,7 @@ void run_fit_detours(FitDetoursOptions options) {
               << " % of the time of the cores was taken away: other programs shared them, and these sources are "
                  "theirs; measure on an idle node\n";
   if (!options.plot.empty()) write_picture(options.plot, detours_picture(trace, fit));
-  write_sources(options, trace, fit);
+  write_sources(options, std::move(cluster), trace, fit);
 }
 
 }  // namespace
@@ -204,7 +189,7 @@ void setup_fit_detours(Command& fit) {
   auto& options = command.runs<FitDetoursOptions>(run_fit_detours);
   command.add_option("files", options.files,
                      "of hplcast-measure-detours, Netgauge's selfish, FTQ or `rtla osnoise top`; one or more", required,
-                     of_type("GAPS"));
+                     reads("GAPS"));
   command.add_option("--threshold", options.reading.threshold_s,
                      "fwq and ftq: shorter losses of a quantum do not count", as_seconds(), with_default);
   command.add_option("--clock-error", options.fit.clock_error_s,
@@ -219,10 +204,9 @@ void setup_fit_detours(Command& fit) {
   command.add_flag("--in-kernels", options.fit.in_kernels,
                    "the kernels of the cluster were measured with these detours: their times contain them");
   command.add_option("--cluster", options.cluster,
-                     "write this cluster.json with the sources in it, not the sources alone", of_type("CLUSTER.json"));
-  command.add_option("--plot,--picture", options.plot, "picture of the fit, .png or .svg", of_type("FILE.svg"));
-  accept_json(command);
-  command.add_option("-o,--output", options.output, "sources as JSON (default: the standard output)", of_type("FILE"));
+                     "write this cluster.json with the sources in it, not the sources alone", reads("CLUSTER.json"));
+  command.add_option("--plot,--picture", options.plot, "picture of the fit, .png or .svg", draws("FILE.svg"));
+  command.add_json_output(options.output, "sources as JSON");
 }
 
 }  // namespace hplcast::cli

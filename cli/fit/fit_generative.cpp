@@ -1,15 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <vector>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "cli/support/picture.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/fit/generative.hpp"
+#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
@@ -17,8 +13,6 @@ namespace {
 
 using study::PlotPanel;
 using study::PlotSeries;
-
-constexpr double pi = 3.14159265358979323846;
 
 /// The days of one CPU.
 struct CpuDays {
@@ -67,7 +61,7 @@ void add_ellipse(const core::NodeKind& kind, PlotSeries& line) {
   const double a = std::sqrt(s[0][0]), b = a > 0 ? s[0][1] / a : 0, c = std::sqrt(std::max(0.0, s[1][1] - b * b));
   const double r = std::sqrt(-2 * std::log(0.05));
   for (int i = 0; i <= steps; ++i) {
-    const double t = 2 * pi * i / steps;
+    const double t = 2 * M_PI * i / steps;
     line.add(kind.mean[0] + r * a * std::cos(t), kind.mean[1] + r * (b * std::cos(t) + c * std::sin(t)));
   }
 }
@@ -91,14 +85,14 @@ PlotPanel normal_panel(const std::string& title, const std::string& x_name, cons
   const int bins = std::clamp(static_cast<int>(2 * std::cbrt(values.size())), 8, 48);  // Rice's rule
   PlotPanel panel{title, x_name, "density"};
   panel.add_histogram("measured", values, from, to, bins);
-  panel.add_curve("normal", from, to, 161, [](double z) { return std::exp(-z * z / 2) / std::sqrt(2 * pi); });
+  panel.add_curve("normal", from, to, 161, [](double z) { return std::exp(-z * z / 2) / std::sqrt(2 * M_PI); });
   return panel;
 }
 
 /// Picture for judging a generative model: the first coefficient of every CPU and day with the mean of its kind;
 /// means of CPUs with the ellipse that holds 95 percent of the CPUs to be drawn; how CPUs and days scatter against the
 /// normal law that is drawn from. `fit` is ok and was made of `rows`.
-study::Picture generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit) {
+std::string generative_picture(const std::vector<fit::DailyRegression>& rows, const fit::GenerativeFit& fit) {
   const core::GenerativeModel& model = fit.model;
   const std::vector<CpuDays> cpus = cpus_of(rows, fit);
   study::Picture picture{"Variability of " + model.kernel(), {days_panel(cpus, model)}};
@@ -118,7 +112,7 @@ study::Picture generative_picture(const std::vector<fit::DailyRegression>& rows,
   if (!between_days.empty())
     picture.panels.push_back(normal_panel("Between days: good if the histogram follows the law",
                                           what + ": (day - CPU) / standard deviation", between_days));
-  return picture;
+  return picture_file(picture);
 }
 
 struct FitGenerativeOptions {
@@ -126,8 +120,6 @@ struct FitGenerativeOptions {
   std::vector<std::string> parameters = {"mnk", "intercept", "mnk_residual"};
   std::vector<std::string> kinds;
   std::vector<std::string> left_out;
-  std::string noise = "half-normal";
-  std::string days = "mean";
   fit::GenerativeFitOptions fit;
   std::string plot;
   std::string output;
@@ -190,17 +182,12 @@ void require_nodes_of_kinds(const std::vector<fit::DailyRegression>& rows, const
 }
 
 void run_fit_generative(FitGenerativeOptions options) {
-  require_writable(options.output);
-  for (const std::string& path : {options.output, options.plot}) require_other_file(path, options.files);
-  if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("--parameters", options.parameters);
   of_options([&] {
     for (const std::string& text : options.parameters)
       options.fit.parameters.push_back(core::parse_law_parameter(text));
     for (const std::string& text : options.kinds) add_kind(text, options.fit.kind_of_node);
   });
-  options.fit.noise = core::from_name<core::NoiseFamily>(options.noise);
-  options.fit.days = options.days == "mean" ? fit::DaysCovariance::mean_of_cpus : fit::DaysCovariance::pooled;
   const std::vector<fit::DailyRegression> rows = read_rows(options);
   require_nodes_of_kinds(rows, options);
   const fit::GenerativeFit fit = fit::fit_generative(rows, options.fit);
@@ -217,24 +204,28 @@ void setup_fit_generative(Command& fit) {
                                  "hplcast fit generative examples/generative/daily.csv -o generative.json");
   auto& options = command.runs<FitGenerativeOptions>(run_fit_generative);
   command.add_option("files", options.files, "CSV of one regression per CPU and day: node, cpu and the parameters",
-                     required, of_type("FILE.csv"));
+                     required, reads("FILE.csv"));
   command.add_option("--kernel", options.fit.kernel, "the kernel that the regressions are of (dgemm)");
   command.add_option("--parameters", options.parameters,
                      "columns: coefficients of mu, and of sigma with _residual (mnk,intercept,mnk_residual)",
                      by_commas);
-  command.add_option("--noise", options.noise, "half-normal, normal, log-normal or none",
-                     among({"half-normal", "normal", "log-normal", "none"}), with_default);
+  add_choice<core::NoiseFamily>(command, "--noise", options.fit.noise,
+                                {{"half-normal", core::NoiseFamily::half_normal},
+                                 {"normal", core::NoiseFamily::normal},
+                                 {"log-normal", core::NoiseFamily::log_normal},
+                                 {"none", core::NoiseFamily::none}},
+                                "half-normal, normal, log-normal or none");
   Option* kinds =
       command.add_option("--kind", options.kinds, "nodes of another kind: slow=[13-16]; may be given again", one_each);
   command.add_flag("--find-kinds", options.fit.find_kinds,
                    "find the kinds of nodes: a mixture of the means of the first parameter", excludes(kinds));
   command.add_option("--leave-out", options.left_out, "CPUs to leave out: 15:1,3:0", by_commas);
-  command.add_option("--days", options.days, "covariance between days: mean (of those of the CPUs) or pooled",
-                     among({"mean", "pooled"}), with_default);
-  command.add_option("--plot", options.plot, "picture of the fit, .png or .svg", of_type("FILE.png"));
-  accept_json(command);
-  command.add_option("-o,--output", options.output, "generative model as JSON (default: the standard output)",
-                     of_type("FILE"));
+  add_choice<fit::DaysCovariance>(
+      command, "--days", options.fit.days,
+      {{"mean", fit::DaysCovariance::mean_of_cpus}, {"pooled", fit::DaysCovariance::pooled}},
+      "covariance between days: mean (of those of the CPUs) or pooled");
+  command.add_option("--plot", options.plot, "picture of the fit, .png or .svg", draws("FILE.png"));
+  command.add_json_output(options.output, "generative model as JSON");
 }
 
 }  // namespace hplcast::cli

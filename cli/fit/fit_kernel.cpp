@@ -1,24 +1,111 @@
+#include <algorithm>
+#include <cmath>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/fit/fit_pictures.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "cli/support/picture.hpp"
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/kernel_table.hpp"
+#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
 namespace {
+
+using study::PlotPanel;
+using study::PlotScale;
+using study::PlotSeries;
+
+const core::DurationLaw& law_at(const fit::KernelFit& fit, const core::KernelShape& shape) {
+  return fit.model.cluster_law().at(shape);
+}
+
+/// What the shapes are drawn along: the split of pieces, else the first product that is not the constant.
+core::Monomial main_product(const fit::KernelFit& fit) {
+  if (fit.pieces.size() > 1) return fit.model.cluster_law().split();
+  for (const core::Monomial& term : fit.pieces.front().mu.polynomial.terms())
+    if (term != core::Monomial{}) return term;
+  return {1, 1, 1};
+}
+
+PlotPanel expectation_panel(const fit::KernelTable& table, const fit::KernelFit& fit) {
+  PlotPanel panel{"Measured and expected durations: good if along the line", "expected [s]", "measured [s]",
+                  PlotScale::log_both};
+  PlotSeries& calls = panel.points("calls");
+  for (const fit::SampledCall& call : table.sample()) {
+    const core::KernelShape& shape = table.shapes()[call.shape].shape;
+    calls.add(law_at(fit, shape).mean_s(shape), call.duration_s);
+  }
+  panel.add_diagonal("equal");
+  return panel;
+}
+
+PlotPanel kernel_residual_panel(const fit::KernelTable& table, const fit::KernelFit& fit) {
+  const core::Monomial product = main_product(fit);
+  PlotPanel panel{"Relative residuals of the shapes: good if around 0", to_string(product),
+                  "mean duration / expected - 1", PlotScale::log_x};
+  PlotSeries& shapes = panel.points("shapes");
+  for (const fit::ShapeSummary& one : table.shapes())
+    shapes.add(product(one.shape), one.mean_s / law_at(fit, one.shape).mean_s(one.shape) - 1);
+  panel.add_level(0);
+  for (std::size_t i = 1; i < fit.pieces.size(); ++i) panel.breaks.push_back(fit.pieces[i].from);
+  return panel;
+}
+
+/// Durations in standard deviations from the expected one: their histogram, and the density that the model gives them
+/// (the mean over some calls, since families that are not scaled copies of one law differ from shape to shape).
+PlotPanel kernel_noise_panel(const fit::KernelTable& table, const fit::KernelFit& fit) {
+  constexpr double from = -4, to = 8;
+  constexpr int bins = 96, curve_calls = 50;
+  PlotPanel panel{"Scatter of calls: good if the histogram follows the model",
+                  "(duration - expected) / standard deviation", "density"};
+  std::vector<double> deviations;
+  for (const fit::SampledCall& call : table.sample()) {
+    const core::KernelShape& shape = table.shapes()[call.shape].shape;
+    const core::DurationLaw& law = law_at(fit, shape);
+    deviations.push_back((call.duration_s - law.mean_s(shape)) / law.sd_s(shape));
+  }
+  panel.add_histogram("calls", deviations, from, to, bins);
+  panel.add_curve("model", from, to, bins + 1, [&](double deviation) {
+    double sum = 0, drawn = 0;
+    for (std::size_t i = 0; i < table.sample().size(); i += table.sample().size() / curve_calls + 1) {
+      const core::KernelShape& shape = table.shapes()[table.sample()[i].shape].shape;
+      const core::DurationLaw& law = law_at(fit, shape);
+      const double sd_s = law.sd_s(shape);
+      drawn += 1;
+      if (sd_s > 0) sum += fit::duration_density(law, shape, law.mean_s(shape) + deviation * sd_s) * sd_s;
+    }
+    return sum / drawn;
+  });
+  return panel;
+}
+
+PlotPanel sigma_panel(const fit::KernelTable& table, const fit::KernelFit& fit) {
+  PlotPanel panel{"Standard deviation of repeated shapes: good if along the line", "sigma of the model [s]",
+                  "measured [s]", PlotScale::log_both};
+  PlotSeries& shapes = panel.points("shapes");
+  for (const fit::ShapeSummary& one : table.shapes())
+    if (one.count >= 3) shapes.add(law_at(fit, one.shape).sd_s(one.shape), std::sqrt(one.variance_s2()));
+  panel.add_diagonal("equal");
+  return panel;
+}
+
+/// Picture for judging a kernel model: measured over expected durations, relative residuals along the main
+/// product with the breaks of pieces, the scatter of single calls against the noise of the model, and, where there is a
+/// sigma, that of each shape against it. `fit` is ok.
+std::string kernel_picture(const std::string& title, const fit::KernelTable& table, const fit::KernelFit& fit) {
+  study::Picture picture{title + " (" + fit.model.level() + ")",
+                         {expectation_panel(table, fit), kernel_residual_panel(table, fit)}};
+  const bool noisy =
+      std::any_of(fit.model.cluster_law().pieces().begin(), fit.model.cluster_law().pieces().end(),
+                  [](const core::LawPiece& piece) { return piece.law.noise() != core::NoiseFamily::none; });
+  if (noisy) picture.panels.insert(picture.panels.end(), {kernel_noise_panel(table, fit), sigma_panel(table, fit)});
+  return picture_file(picture);
+}
 
 using Json = nlohmann::ordered_json;
 
@@ -88,10 +175,9 @@ fit::GroupedTables read_tables(const FitKernelOptions& options) {
     core::read_file(file,
                     [&](std::istream& in, const std::string& name) { fit::add_kernel_csv(in, name, csv, tables); });
   if (tables.empty() && !csv.only_designed)
-    throw core::Error(core::ExitCode::bad_input,
-                      options.csv.only_kernel.empty()
-                          ? "there are no measurements in " + options.files.front()
-                          : "there are no measurements of " + options.csv.only_kernel + " in " + options.files.front());
+    throw bad_input(options.csv.only_kernel.empty()
+                        ? "there are no measurements in " + options.files.front()
+                        : "there are no measurements of " + options.csv.only_kernel + " in " + options.files.front());
   return tables;
 }
 
@@ -105,19 +191,14 @@ std::string group_text(const FitKernelOptions& options, const Fitted& one) {
   return text;
 }
 
-/// The file of --plot for one of several fits: its name, then kernel and group.
-std::filesystem::path picture_path(const FitKernelOptions& options, const Fitted& one, bool several) {
-  if (!several) return options.plot;
-  std::vector<std::string> parts = {one.kernel};
-  parts.insert(parts.end(), one.group.begin(), one.group.end());
-  return picture_name(options.plot, parts);
-}
-
-/// Report and picture of a fit; `several`: it is one of several.
+/// Report and picture of a fit; `several`: it is one of several, and kernel and group are in the name of its picture.
 void present(const Fitted& one, const fit::KernelTable& table, const FitKernelOptions& options, bool several) {
   std::cerr << fit::describe(group_text(options, one), one.fit);
-  if (!options.plot.empty() && one.fit.ok())
-    write_picture(picture_path(options, one, several), kernel_picture(group_text(options, one), table, one.fit));
+  if (options.plot.empty() || !one.fit.ok()) return;
+  std::vector<std::string> parts = {one.kernel};
+  parts.insert(parts.end(), one.group.begin(), one.group.end());
+  write_picture(several ? picture_name(options.plot, parts).string() : options.plot,
+                kernel_picture(group_text(options, one), table, one.fit));
 }
 
 std::vector<Fitted> fit_all(const fit::GroupedTables& tables, const FitKernelOptions& options) {
@@ -143,14 +224,14 @@ Json model_json(const core::KernelModel& model) {
 }
 
 /// {"dgemm": model, ...}: what stands in cluster.json under `kernels`.
-void write_models(std::ostream& out, const std::map<std::string, core::KernelModel>& models) {
+Json models_json(const std::map<std::string, core::KernelModel>& models) {
   Json json = Json::object();
   for (const auto& [kernel, model] : models) json[kernel] = model_json(model);
-  out << core::json_text(json, 2) << '\n';
+  return json;
 }
 
 /// [{"node": "5", "cpu": "0", "kernel": "dgemm", "model": {...}}, ...]
-void write_groups(std::ostream& out, const std::vector<Fitted>& all, const FitKernelOptions& options) {
+Json groups_json(const std::vector<Fitted>& all, const FitKernelOptions& options) {
   Json json = Json::array();
   for (const Fitted& one : all) {
     Json entry = Json::object();
@@ -159,7 +240,7 @@ void write_groups(std::ostream& out, const std::vector<Fitted>& all, const FitKe
     entry["model"] = model_json(one.fit.model);
     json.push_back(std::move(entry));
   }
-  out << core::json_text(json, 2) << '\n';
+  return json;
 }
 
 /// The place of a CPU among the hosts of the cluster: {host, cpu} as in the overrides of a model.
@@ -201,9 +282,6 @@ void add_cpu_laws(std::map<std::string, core::KernelModel>& models, FitKernelOpt
 }
 
 void run_fit_kernel(FitKernelOptions options) {
-  require_writable(options.output);
-  for (const std::string& path : {options.output, options.plot}) require_other_file(path, options.files);
-  if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("--by", options.csv.by);
   if (options.formula_given) of_options([&] { fit::validate(library_options(options)); });
   if (!options.hosts.empty()) {
@@ -212,14 +290,11 @@ void run_fit_kernel(FitKernelOptions options) {
   }
   const std::vector<Fitted> all = fit_all(read_tables(options), options);
   require_all(all, options);
-  if (!options.csv.by.empty()) {
-    write_result(options.output, [&](std::ostream& out) { write_groups(out, all, options); });
-    return;
-  }
+  if (!options.csv.by.empty()) return write_result(options.output, groups_json(all, options));
   std::map<std::string, core::KernelModel> models;
   for (const Fitted& one : all) models.emplace(one.kernel, one.fit.model);
   if (!options.hosts.empty()) add_cpu_laws(models, options);
-  write_result(options.output, [&](std::ostream& out) { write_models(out, models); });
+  write_result(options.output, models_json(models));
 }
 
 /// The choices of --family; the other families follow from --noise.
@@ -234,36 +309,30 @@ std::vector<std::string> family_choices() {
 
 /// Options that say which formula to fit.
 std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& options) {
-  std::vector<Option*> all;
-  all.push_back(command.add_option("--level", options.level,
-                                   "M0 constant, M1 one product, M2 a polynomial, M' piecewise",
-                                   among({"M0", "M1", "M2", "M'"})));
-  all.push_back(command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)",
-                                   by_commas));
-  all.push_back(add_choice(command, "--intercept", options.fit.intercept, intercepts, "free, none or published"));
-  all.push_back(add_choice(command, "--weights", options.fit.weighting, weightings,
-                           "totals (keeps the total time), ordinary or relative"));
-  all.push_back(add_choice(command, "--average", options.fit.averaging, averagings,
-                           "calls: all count; shapes: equal shapes are averaged"));
-  all.push_back(command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu"));
-  all.push_back(command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (2)",
-                                   at_least_zero()));
-  all.push_back(command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"));
-  all.push_back(
-      add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"));
-  all.push_back(command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best",
-                                   among(family_choices())));
-  all.push_back(
-      command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1", by_commas));
-  all.push_back(command.add_flag("--published", options.published,
-                                 "T. Cornebize's dgemm regression (M2, averaged shapes, ordinary weights)"));
-  all.push_back(
-      command.add_option("--split", options.split, "M': the product along which pieces follow each other (mnk)"));
-  all.push_back(command.add_option("--breakpoints", options.fit.breakpoints,
-                                   "M': starts of the pieces after the first (searched)", by_commas));
-  all.push_back(
-      command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)", between(1, 16)));
-  return all;
+  return {
+      command.add_option("--level", options.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise",
+                         among({"M0", "M1", "M2", "M'"})),
+      command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)",
+                         by_commas),
+      add_choice(command, "--intercept", options.fit.intercept, intercepts, "free, none or published"),
+      add_choice(command, "--weights", options.fit.weighting, weightings,
+                 "totals (keeps the total time), ordinary or relative"),
+      add_choice(command, "--average", options.fit.averaging, averagings,
+                 "calls: all count; shapes: equal shapes are averaged"),
+      command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu"),
+      command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (2)",
+                         at_least_zero()),
+      command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"),
+      add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"),
+      command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best",
+                         among(family_choices())),
+      command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1", by_commas),
+      command.add_flag("--published", options.published,
+                       "T. Cornebize's dgemm regression (M2, averaged shapes, ordinary weights)"),
+      command.add_option("--split", options.split, "M': the product along which pieces follow each other (mnk)"),
+      command.add_option("--breakpoints", options.fit.breakpoints,
+                         "M': starts of the pieces after the first (searched)", by_commas),
+      command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)", between(1, 16))};
 }
 
 }  // namespace
@@ -275,7 +344,7 @@ void setup_fit_kernel(Command& fit) {
       "hplcast fit kernel examples/fit-library/dgemm.csv --kernel dgemm --level M2 --noise N2 -o kernels.json");
   command.add_option("files", options->files,
                      "CSV with columns kernel, m, n, k, duration_s (docs/formats/measurements-csv.md)", required,
-                     of_type("FILE.csv"));
+                     reads("FILE.csv"));
   command.add_option("--kernel", options->csv.only_kernel,
                      "only this kernel (default: all in the file, each with the formula that suits it)");
   command.add_option("--default-kernel", options->csv.default_kernel, "kernel of files without that column (dgemm)");
@@ -290,10 +359,8 @@ void setup_fit_kernel(Command& fit) {
                      at_least_zero());
   const std::vector<Option*> formula = add_formula_options(command, *options);
   command.add_option("--plot", options->plot,
-                     "picture of the fit, .png or .svg; of several fits: FILE-KERNEL-GROUP.png", of_type("FILE.png"));
-  accept_json(command);
-  command.add_option("-o,--output", options->output, "kernel models as JSON (default: the standard output)",
-                     of_type("FILE"));
+                     "picture of the fit, .png or .svg; of several fits: FILE-KERNEL-GROUP.png", draws("FILE.png"));
+  command.add_json_output(options->output, "kernel models as JSON");
   command.callback([options, formula] {
     for (const Option* option : formula) options->formula_given = options->formula_given || !option->empty();
     run_fit_kernel(*options);

@@ -1,19 +1,12 @@
 #include <algorithm>
-#include <cctype>
-#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "cli/support/picture.hpp"
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/fit/network_fit.hpp"
 
@@ -35,7 +28,6 @@ struct FitNetworkOptions {
   std::string filter = "robust";
   std::string objective = "log";
   std::string noise = "none";
-  bool published = false;
   std::vector<double> breakpoints;
   bool breakpoints_each = false;
   std::string thresholds;
@@ -55,11 +47,6 @@ struct Source {
   bool has_scope = false;
 };
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 bool is_operation(const std::string& name) {
   return std::find(std::begin(known_operations), std::end(known_operations), name) != std::end(known_operations);
 }
@@ -73,7 +60,7 @@ Source make_source(const fs::path& path, std::string operation) {
     const auto has = [&](const char* column) { return csv.find_column(column) != core::CsvReader::npos; };
     source.has_scope = has("scope");
     if (!source.operation.empty() || has("operation") || has("send_s")) return;
-    const std::string stem = lower_case(path.stem().string());
+    const std::string stem = core::folded(path.stem().string());
     if (!is_operation(stem)) {
       throw core::ParseError({name, 1, "operation"}, "missing, and the name of the file is no operation",
                              "say what the rows are: --recv " + name);
@@ -92,12 +79,11 @@ std::vector<Source> sources_of(const FitNetworkOptions& options) {
     }
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(input))
-      if (entry.path().extension() == ".csv" && is_operation(lower_case(entry.path().stem().string())))
+      if (entry.path().extension() == ".csv" && is_operation(core::folded(entry.path().stem().string())))
         files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     if (files.empty()) {
-      throw core::Error(core::ExitCode::bad_input,
-                        input + ": no files of measurements; expected PingPong.csv, Send.csv, Recv.csv ...");
+      throw bad_input(input + ": no files of measurements; expected PingPong.csv, Send.csv, Recv.csv ...");
     }
     for (const fs::path& file : files) sources.push_back(make_source(file, ""));
   }
@@ -123,14 +109,13 @@ fit::MpiRows rows_of(const std::vector<Source>& sources, const std::string& scop
 }
 
 template <typename Value>
-Value one_of(const std::string& option, const std::string& name,
-             const std::vector<std::pair<const char*, Value>>& values) {
-  std::string expected;
+Value one_of(const std::string& option, const std::string& name, const Names<Value>& values) {
+  std::vector<std::string> expected;
   for (const auto& [known, value] : values) {
     if (name == known) return value;
-    expected += (expected.empty() ? "" : ", ") + std::string(known);
+    expected.push_back(known);
   }
-  throw core::UsageError(option + " is `" + name + "`; expected one of " + expected);
+  throw core::UsageError(option + " is `" + name + "`; expected one of " + core::comma_separated(expected));
 }
 
 fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
@@ -266,12 +251,6 @@ void draw(const fit::NetworkFit& fit, const std::string& plot) {
 }
 
 void run_fit_network(const FitNetworkOptions& given) {
-  require_writable(given.output);
-  std::vector<std::string> inputs = given.inputs;
-  for (const auto& [operation, file] : given.of_operation) inputs.push_back(file);
-  inputs.push_back(given.thresholds);
-  require_other_file(given.output, inputs);
-  if (!given.plot.empty()) require_picture(given.plot);
   const std::vector<Source> sources = sources_of(given);
   const fit::NetworkFitOptions options = of_options([&] {
     fit::NetworkFitOptions checked = fit_options(given);
@@ -282,24 +261,23 @@ void run_fit_network(const FitNetworkOptions& given) {
   if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
   fit.model = with_capacities(fit.model, given.capacities);
   summarise(fit);
-  for (const fit::QualityFlag& flag : fit.flags)
-    std::cerr << "hplcast fit network: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
+  warn_of_flags(fit.flags);
   if (!given.plot.empty()) draw(fit, given.plot);
-  write_result(given.output, [&](std::ostream& out) { out << core::json_text(to_json(fit), 2) << '\n'; });
+  write_result(given.output, to_json(fit));
 }
 
 void add_inputs(Command& command, FitNetworkOptions& options) {
   command.add_option(
       "input", options.inputs,
       "CSV files of measurements, or a folder with files named after operations (PingPong.csv, Recv.csv ...)",
-      of_type("FILE"));
+      reads("FILE"));
   for (const char* operation : known_operations) {
     std::string flag = operation;
     std::replace(flag.begin(), flag.end(), '_', '-');
     command.add_option_function<std::string>(
         "--" + flag,
         [&options, operation](const std::string& file) { options.of_operation.emplace_back(operation, file); },
-        std::string("CSV whose rows are all of operation ") + operation, of_type("FILE"));
+        std::string("CSV whose rows are all of operation ") + operation, reads("FILE"));
   }
   command.add_option("--scope", options.scope, "of rows in files without that column", among({"local", "remote"}),
                      with_default);
@@ -345,7 +323,7 @@ void setup_fit_network(Command& app) {
   add_inputs(command, options);
   add_method(command, options);
   command.add_option("--thresholds", options.thresholds,
-                     "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)", of_type("FILE"));
+                     "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)", reads("FILE"));
   const Check int_bytes = between(0.0, 2147483647.0);  // SMPI's thresholds
   command.add_option("--async-small", options.async_small_bytes, "messages below are eager", as_bytes(), int_bytes);
   command.add_option("--detached", options.detached_bytes,
@@ -353,17 +331,15 @@ void setup_fit_network(Command& app) {
   command.add_option("--receive-delay", options.fit.receive_delay_s, "how late the receiver of send_unmatched came",
                      as_seconds(), with_default);
   command.add_option("--bandwidth", options.bandwidth_bytes_per_s, "that factors refer to (default: of long messages)",
-                     as_link_bandwidth("hplcast fit network: warning: --bandwidth"));
+                     as_link_bandwidth("--bandwidth"));
   command.add_option("--latency", options.latency_s, "that factors refer to (default: of the shortest messages)",
-                     as_latency("hplcast fit network: warning: --latency"));
-  add_capacity_options(command, options.capacities, "hplcast fit network");
+                     as_latency("--latency"));
+  add_capacity_options(command, options.capacities);
   command.add_flag("--all-backgrounds", options.fit.all_backgrounds,
                    "keep all messages, also if some were measured with the background dgemm+iprobe, as in HPL");
   command.add_option("--wtime-calls", options.wtime_calls, "calls that one row of wtime covers", with_default);
-  command.add_option("--plot", options.plot, "pictures, .png or .svg: FILE-SCOPE-OPERATION.png", of_type("FILE"));
-  accept_json(command);
-  command.add_option("-o,--output", options.output, "file of the result (default: the standard output)",
-                     of_type("FILE"));
+  command.add_option("--plot", options.plot, "pictures, .png or .svg: FILE-SCOPE-OPERATION.png", draws("FILE"));
+  command.add_json_output(options.output, "file of the result");
 }
 
 }  // namespace hplcast::cli

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "cli/support/output.hpp"
+#include "cli/support/command.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
-#include "hplcast/fit/kernel_fit.hpp"
+#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
@@ -15,96 +15,6 @@ namespace {
 using study::PlotPanel;
 using study::PlotScale;
 using study::PlotSeries;
-
-const core::DurationLaw& law_at(const fit::KernelFit& fit, const core::KernelShape& shape) {
-  return fit.model.cluster_law().at(shape);
-}
-
-/// What the shapes are drawn along: the split of pieces, else the first product that is not the constant.
-core::Monomial main_product(const fit::KernelFit& fit) {
-  if (fit.pieces.size() > 1) return fit.model.cluster_law().split();
-  for (const core::Monomial& term : fit.pieces.front().mu.polynomial.terms())
-    if (term != core::Monomial{}) return term;
-  return {1, 1, 1};
-}
-
-PlotPanel expectation_panel(const fit::KernelTable& table, const fit::KernelFit& fit) {
-  PlotPanel panel{"Measured and expected durations: good if along the line", "expected [s]", "measured [s]",
-                  PlotScale::log_both};
-  PlotSeries& calls = panel.points("calls");
-  for (const fit::SampledCall& call : table.sample()) {
-    const core::KernelShape& shape = table.shapes()[call.shape].shape;
-    calls.add(law_at(fit, shape).mean_s(shape), call.duration_s);
-  }
-  panel.add_diagonal("equal");
-  return panel;
-}
-
-PlotPanel kernel_residual_panel(const fit::KernelTable& table, const fit::KernelFit& fit) {
-  const core::Monomial product = main_product(fit);
-  PlotPanel panel{"Relative residuals of the shapes: good if around 0", to_string(product),
-                  "mean duration / expected - 1", PlotScale::log_x};
-  PlotSeries& shapes = panel.points("shapes");
-  for (const fit::ShapeSummary& one : table.shapes())
-    shapes.add(product(one.shape), one.mean_s / law_at(fit, one.shape).mean_s(one.shape) - 1);
-  panel.add_level(0);
-  for (std::size_t i = 1; i < fit.pieces.size(); ++i) panel.breaks.push_back(fit.pieces[i].from);
-  return panel;
-}
-
-/// Durations in standard deviations from the expected one: their histogram, and the density that the model gives them
-/// (the mean over some calls, since families that are not scaled copies of one law differ from shape to shape).
-PlotPanel kernel_noise_panel(const fit::KernelTable& table, const fit::KernelFit& fit) {
-  constexpr double from = -4, to = 8;
-  constexpr int bins = 96, curve_calls = 50;
-  PlotPanel panel{"Scatter of calls: good if the histogram follows the model",
-                  "(duration - expected) / standard deviation", "density"};
-  std::vector<double> deviations;
-  for (const fit::SampledCall& call : table.sample()) {
-    const core::KernelShape& shape = table.shapes()[call.shape].shape;
-    const core::DurationLaw& law = law_at(fit, shape);
-    deviations.push_back((call.duration_s - law.mean_s(shape)) / law.sd_s(shape));
-  }
-  panel.add_histogram("calls", deviations, from, to, bins);
-  panel.add_curve("model", from, to, bins + 1, [&](double deviation) {
-    double sum = 0, drawn = 0;
-    for (std::size_t i = 0; i < table.sample().size(); i += table.sample().size() / curve_calls + 1) {
-      const core::KernelShape& shape = table.shapes()[table.sample()[i].shape].shape;
-      const core::DurationLaw& law = law_at(fit, shape);
-      const double sd_s = law.sd_s(shape);
-      drawn += 1;
-      if (sd_s > 0) sum += fit::duration_density(law, shape, law.mean_s(shape) + deviation * sd_s) * sd_s;
-    }
-    return sum / drawn;
-  });
-  return panel;
-}
-
-PlotPanel sigma_panel(const fit::KernelTable& table, const fit::KernelFit& fit) {
-  PlotPanel panel{"Standard deviation of repeated shapes: good if along the line", "sigma of the model [s]",
-                  "measured [s]", PlotScale::log_both};
-  PlotSeries& shapes = panel.points("shapes");
-  for (const fit::ShapeSummary& one : table.shapes())
-    if (one.count >= 3) shapes.add(law_at(fit, one.shape).sd_s(one.shape), std::sqrt(one.variance_s2()));
-  panel.add_diagonal("equal");
-  return panel;
-}
-
-}  // namespace
-
-study::Picture kernel_picture(const std::string& title, const fit::KernelTable& table, const fit::KernelFit& fit) {
-  study::Picture picture{title + " (" + fit.model.level() + ")",
-                         {expectation_panel(table, fit), kernel_residual_panel(table, fit)}};
-  const bool noisy =
-      std::any_of(fit.model.cluster_law().pieces().begin(), fit.model.cluster_law().pieces().end(),
-                  [](const core::LawPiece& piece) { return piece.law.noise() != core::NoiseFamily::none; });
-  if (!noisy) return picture;
-  picture.panels.push_back(kernel_noise_panel(table, fit));
-  picture.panels.push_back(sigma_panel(table, fit));
-  return picture;
-}
-
-namespace {
 
 /// Where it is drawn: size 0 left of 1.
 double place_of(double size) {
@@ -145,10 +55,9 @@ PlotPanel residual_panel(const SegmentsToDraw& drawn) {
 
 /// Density of core::half_normal(mean, sd) at x.
 double half_normal_density(double mean, double sd, double x) {
-  constexpr double pi = 3.14159265358979323846;
-  const double scale = sd / std::sqrt(1 - 2 / pi);
-  const double z = (x - mean) / scale + std::sqrt(2 / pi);
-  return z < 0 ? 0 : std::sqrt(2 / pi) * std::exp(-z * z / 2) / scale;
+  const double scale = sd / std::sqrt(1 - 2 / M_PI);
+  const double z = (x - mean) / scale + std::sqrt(2 / M_PI);
+  return z < 0 ? 0 : std::sqrt(2 / M_PI) * std::exp(-z * z / 2) / scale;
 }
 
 PlotPanel noise_panel(const fit::FittedSegment& segment, const fit::SegmentNoise& noise) {
@@ -171,14 +80,14 @@ PlotPanel noise_panel(const fit::FittedSegment& segment, const fit::SegmentNoise
 
 }  // namespace
 
-study::Picture segments_picture(const SegmentsToDraw& drawn) {
+std::string segments_picture(const SegmentsToDraw& drawn) {
   constexpr std::size_t most_noise_panels = 6;
   study::Picture picture{drawn.title, {}};
-  if (drawn.cells.empty()) return picture;
+  if (drawn.cells.empty()) return picture_file(picture);
   picture.panels = {data_panel(drawn), residual_panel(drawn)};
   for (std::size_t i = 0; i < std::min(most_noise_panels, drawn.noise.size()); ++i)
     if (drawn.noise[i].sd > 0) picture.panels.push_back(noise_panel(drawn.segments[i], drawn.noise[i]));
-  return picture;
+  return picture_file(picture);
 }
 
 }  // namespace hplcast::cli

@@ -1,23 +1,16 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
-#include "cli/support/command.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "cli/support/picture.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/json.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/fit/power_fit.hpp"
+#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
@@ -60,10 +53,10 @@ PlotPanel frequency_panel(const fit::HostPowerFit& fit) {
 }
 
 /// Power over the active cores of each state, as measured and as fitted, and the residuals.
-study::Picture power_picture(const fit::PowerFit& fit) {
+std::string power_picture(const fit::PowerFit& fit) {
   study::Picture picture{"Power", {states_panel(fit.all), residuals_panel(fit.all)}};
   if (fit.model.values().frequency) picture.panels.push_back(frequency_panel(fit.all));
-  return picture;
+  return picture_file(picture);
 }
 
 std::string polynomial_text(const fit::FittedWatts& watts) {
@@ -98,6 +91,8 @@ void print_power_fit(std::ostream& out, const fit::PowerFit& fit, const fit::Pow
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct FitPowerOptions {
   std::vector<std::string> files;
   std::string cluster;
@@ -114,23 +109,16 @@ struct FitPowerOptions {
 void write_model(const FitPowerOptions& options, std::optional<core::ClusterModel> cluster, const fit::PowerFit& fit,
                  const fit::PowerRows& rows) {
   if (!cluster) {
-    using Json = nlohmann::ordered_json;
     Json json = core::parse_json<Json>(core::power_json(fit.model));
     json["report"] = core::parse_json<Json>(fit::power_report_json(fit, rows));
-    write_result(options.output, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
-    return;
+    return write_result(options.output, json);
   }
   if (cluster->power) std::cerr << "  note: this takes the place of the power of " << options.cluster << '\n';
   fit::set_power(fit, rows, *cluster);
-  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, *cluster); });
+  write_cluster_file(options.output, *cluster);
 }
 
 void run_fit_power(FitPowerOptions options) {
-  require_writable(options.output);
-  std::vector<std::string> inputs = options.files;
-  inputs.push_back(options.cluster);
-  for (const std::string& path : {options.output, options.plot}) require_other_file(path, inputs);
-  if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("files", options.files);
   if (options.by_host && options.cluster.empty())
     throw core::UsageError("--by-host needs --cluster: its hosts are those that the watts are of");
@@ -139,18 +127,14 @@ void run_fit_power(FitPowerOptions options) {
   if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
   if (options.by_host) options.fit.hosts = &cluster->hosts;
   std::vector<core::PowerSample> samples;
-  for (const std::string& file : options.files) {
-    core::read_file(file, [&](std::istream& in, const std::string& name) {
-      const auto some = core::read_power_samples(in, name, options.application, options.pstates);
-      samples.insert(samples.end(), some.begin(), some.end());
-    });
-  }
+  for (const std::string& file : options.files)
+    for (auto& sample : read_from(file, core::read_power_samples, options.application, options.pstates))
+      samples.push_back(std::move(sample));
   const fit::PowerRows rows = fit::power_rows(samples, options.sensors);
   const fit::PowerFit fit = fit::fit_power(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   if (!is_quiet()) print_power_fit(std::cerr, fit, rows);
-  for (const core::QualityFlag& flag : fit.flags)
-    std::cerr << "hplcast fit power: warning: " << flag.subject << ": " << flag.flag << ": " << flag.detail << '\n';
+  warn_of_flags(fit.flags);
   if (!options.plot.empty()) write_picture(options.plot, power_picture(fit));
   write_model(options, std::move(cluster), fit, rows);
 }
@@ -163,7 +147,7 @@ void setup_fit_power(Command& fit) {
   auto& options = command.runs<FitPowerOptions>(run_fit_power);
   command.add_option("files", options.files,
                      "of hplcast-measure-power, or a published table (watt_idle, watt_one_core, watt_all_cores)",
-                     required, of_type("SAMPLES.csv"));
+                     required, reads("SAMPLES.csv"));
   command.add_option("--sensors", options.sensors,
                      "sensors that add up to the power of a host (default: one of the whole host, else packages and "
                      "memories)",
@@ -176,10 +160,9 @@ void setup_fit_power(Command& fit) {
   command.add_option("--pstates", options.pstates, "published tables: frequencies of the states 0, 1, ...", by_commas);
   command.add_flag("--by-host", options.by_host, "with --cluster: watts of each host, too");
   command.add_option("--cluster", options.cluster, "write this cluster.json with the power in it, not the power alone",
-                     of_type("CLUSTER.json"));
-  command.add_option("--plot,--picture", options.plot, "picture of the fit, .png or .svg", of_type("FILE.svg"));
-  accept_json(command);
-  command.add_option("-o,--output", options.output, "power as JSON (default: the standard output)", of_type("FILE"));
+                     reads("CLUSTER.json"));
+  command.add_option("--plot,--picture", options.plot, "picture of the fit, .png or .svg", draws("FILE.svg"));
+  command.add_json_output(options.output, "power as JSON");
 }
 
 }  // namespace hplcast::cli

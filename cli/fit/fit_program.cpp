@@ -7,15 +7,10 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
-#include "cli/support/output.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
@@ -45,39 +40,32 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, fit:
     if (core::ends_with(name, ending)) {
       const std::string calls_name = name.substr(0, name.size() - ending.size()) + ".calls.csv";
       const auto calls = files.find(calls_name);
-      if (calls == files.end()) throw core::Error(core::ExitCode::bad_input, path + ": no " + calls_name + " in it");
+      if (calls == files.end()) throw bad_input(path + ": no " + calls_name + " in it");
       std::istringstream calls_in(calls->second), times_in(text);
       fit::read_observed_rank({calls_in, path + ":" + calls_name}, {times_in, where}, observation);
       found = true;
     }
   }
-  if (!found)
-    throw core::Error(core::ExitCode::bad_input,
-                      path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
+  if (!found) throw bad_input(path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
   return run ? run->program : "";
 }
 
 /// The published method: a region's factor is the ratio of its real to its simulated duration, of the same workload.
 void set_factors(const std::string& path, core::ProgramModel& program) {
-  nlohmann::json regions;
-  core::read_file(path, [&](std::istream& in, const std::string& name) {
-    const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, name));
-    if (!json.is_object() || !json.contains("regions") || !json.at("regions").is_object())
-      throw core::ParseError({name, 0, "/regions"}, "expected the JSON of `hplcast run --bench-regions -o FILE`");
-    regions = json.at("regions");
-  });
+  const auto json = core::parse_json<nlohmann::json>(read_from(path, core::read_json_text));
+  if (!json.is_object() || !json.contains("regions") || !json.at("regions").is_object())
+    throw core::ParseError({path, 0, "/regions"}, "expected the JSON of `hplcast run --bench-regions -o FILE`");
+  const nlohmann::json& regions = json.at("regions");
   for (auto& [name, region] : program.regions) {
     const auto found = regions.find(name);
     const double calls = found == regions.end() || !found->is_object() ? 0 : found->value("calls", 0.0);
     const double simulated_s = calls > 0 ? found->value("time_s", 0.0) : 0;
     if (!(simulated_s > 0 && region.time_s > 0))
-      throw core::Error(core::ExitCode::bad_input,
-                        path + ": region " + name + " took no time in it; expected a run with --bench-regions");
+      throw bad_input(path + ": region " + name + " took no time in it; expected a run with --bench-regions");
     if (static_cast<long>(calls) != region.calls)
-      throw core::Error(core::ExitCode::bad_input, path + ": region " + name + " was entered " + core::shortest(calls) +
-                                                       " times, but " + std::to_string(region.calls) +
-                                                       " times in what was observed\n  hint: simulate the same " +
-                                                       "program with the same arguments on as many ranks");
+      throw bad_input(path + ": region " + name + " was entered " + core::shortest(calls) + " times, but " +
+                      std::to_string(region.calls) + " times in what was observed\n  hint: simulate the same " +
+                      "program with the same arguments on as many ranks");
     region.mode = core::RegionMode::factor;
     region.factor = region.time_s / simulated_s;
     region.model = {};
@@ -116,10 +104,6 @@ void write_table(std::ostream& out, const fit::ProgramObservation& seen, const f
 }
 
 void run_fit_program(const FitProgramOptions& options) {
-  require_writable(options.output);
-  std::vector<std::string> inputs = options.archives;
-  inputs.push_back(options.cluster);
-  require_other_file(options.output, inputs);
   core::ClusterModel cluster = read_cluster_file(options.cluster);
   fit::ProgramObservation observation;
   std::string command;
@@ -127,13 +111,10 @@ void run_fit_program(const FitProgramOptions& options) {
   for (const std::string& archive : options.archives) {
     const std::string before = command;
     const auto [run, is_new] = runs.emplace(calibration::read_archive(archive), archive);
-    if (!is_new)
-      std::cerr << "hplcast fit program: warning: " << archive << " is the same run as " << run->second
-                << ", which counts twice now: give each run once\n";
+    if (!is_new) warn(archive + " is the same run as " + run->second + ", which counts twice now: give each run once");
     command = add_archive(archive, run->first, observation);
     if (!before.empty() && before != command)
-      std::cerr << "hplcast fit program: warning: " << archive << " is of `" << command << "`, not of `" << before
-                << "`: models of one program are asked for\n";
+      warn(archive + " is of `" + command + "`, not of `" + before + "`: models of one program are asked for");
   }
   fit::ProgramFit fit = fit::fit_program(observation);
   fit.program.command = command;
@@ -142,11 +123,11 @@ void run_fit_program(const FitProgramOptions& options) {
     for (const auto& [name, region] : fit.program.regions) fit.errors.erase("region:" + name);  // their models are gone
   }
   if (!is_quiet()) write_table(std::cerr, observation, fit);
-  for (const std::string& warning : fit::few_sizes(observation, fit.fits)) fit.warnings.push_back(warning);
-  for (const std::string& warning : fit::far_off(observation, fit.errors)) fit.warnings.push_back(warning);
-  for (const std::string& warning : fit.warnings) std::cerr << "hplcast fit program: warning: " << warning << '\n';
+  warn_all(fit.warnings);
+  warn_all(fit::few_sizes(observation, fit.fits));
+  warn_all(fit::far_off(observation, fit.errors));
   cluster.program = std::move(fit.program);
-  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+  write_cluster_file(options.output, cluster);
 }
 
 }  // namespace
@@ -156,17 +137,15 @@ void setup_fit_program(Command& fit) {
                                  "hplcast fit program solver.zip --cluster examples/dahu-like.json -o solver.json");
   auto& options = command.runs<FitProgramOptions>(run_fit_program);
   command.add_option("archives", options.archives, "archives of `hplcast observe`, of one program", required,
-                     of_type("FILE"));
+                     reads("FILE"));
   command.add_option("--cluster", options.cluster, "cluster.json with the network of the machine", required,
-                     of_type("FILE"));
+                     reads("FILE"));
   command.add_option(
       "--factors-from", options.factors_from,
       "JSON of `run --bench-regions` of the observed run: regions are executed, and their CPU time times the "
       "ratio of both is taken",
-      of_type("FILE"));
-  accept_json(command);
-  command.add_option("-o,--output", options.output,
-                     "cluster.json with routines and regions (default: the standard output)", of_type("FILE"));
+      reads("FILE"));
+  command.add_json_output(options.output, "cluster.json with routines and regions");
 }
 
 }  // namespace hplcast::cli

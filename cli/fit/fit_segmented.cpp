@@ -1,17 +1,11 @@
-#include <functional>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
-#include "cli/support/picture.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
 
 namespace hplcast::cli {
@@ -24,7 +18,6 @@ struct FitSegmentedOptions {
   std::string input;
   std::string objective = "log";
   std::vector<double> breakpoints;
-  bool breakpoints_given = false;
   std::string x = "size_bytes";
   std::string y = "duration_s";
   std::vector<std::string> by;
@@ -109,11 +102,8 @@ long for_rows(std::istream& in, const std::string& name, const FitSegmentedOptio
 }
 
 long for_rows(const FitSegmentedOptions& options, const std::function<void(const Key& key, double x, double y)>& each) {
-  if (options.input == "-") return for_rows(std::cin, "standard input", options, each);
-  long failed = 0;
-  core::read_file(options.input,
-                  [&](std::istream& in, const std::string& name) { failed = for_rows(in, name, options, each); });
-  return failed;
+  return read_from(options.input,
+                   [&](std::istream& in, const std::string& name) { return for_rows(in, name, options, each); });
 }
 
 /// One fit, of the rows that have these values in the columns of --by.
@@ -216,14 +206,11 @@ Json to_json(const Groups& groups, const FitSegmentedOptions& options) {
 }
 
 void run_fit_segmented(FitSegmentedOptions options) {
-  require_writable(options.output);
-  for (const std::string& path : {options.output, options.plot}) require_other_file(path, {options.input});
-  if (!options.plot.empty()) require_picture(options.plot);
   require_distinct("--by", options.by);
   parse_conditions(options.where);
   const fit::SegmentNoiseKind noise = of_options([&] {
     options.regression.objective = fit::objective_from_name(options.objective);
-    if (options.breakpoints_given) options.regression.breakpoints = options.breakpoints;
+    if (!options.breakpoints.empty()) options.regression.breakpoints = options.breakpoints;
     fit::validate(options.regression);
     return fit::segment_noise_from_name(options.noise);
   });
@@ -235,46 +222,38 @@ void run_fit_segmented(FitSegmentedOptions options) {
   Groups groups = fit_groups(options);
   if (noise != fit::SegmentNoiseKind::none) fit_noise(options, noise, groups);
   if (!options.plot.empty()) draw(groups, options);
-  write_result(options.output, [&](std::ostream& out) { out << core::json_text(to_json(groups, options), 2) << '\n'; });
+  write_result(options.output, to_json(groups, options));
 }
 
 }  // namespace
 
 void setup_fit_segmented(Command& app) {
-  auto options = std::make_shared<FitSegmentedOptions>();
   Command& command =
       add_command(app, "segmented", "Segmented linear regression of durations over sizes",
                   "hplcast fit segmented examples/fit-library/mpi.csv --where operation=pingpong --where scope=remote");
-  command.add_option("input", options->input, "CSV with a header; - is the standard input", required, of_type("FILE"));
-  command.add_option("--objective", options->objective, "ols, weighted (residuals^2 / x) or log (relative errors)",
+  auto& options = command.runs<FitSegmentedOptions>(run_fit_segmented);
+  command.add_option("input", options.input, "CSV with a header; - is the standard input", required, reads("FILE"));
+  command.add_option("--objective", options.objective, "ols, weighted (residuals^2 / x) or log (relative errors)",
                      with_default);
-  Option* breakpoints = command.add_option("--breakpoints", options->breakpoints,
-                                           "starts of the segments after the first: no search", by_commas, one_each);
-  command.add_option("--x", options->x, "column of the sizes", with_default);
-  command.add_option("--y", options->y, "column of the durations", with_default);
-  command.add_option("--where", options->where, "only rows with this value: operation=send (repeatable)",
+  command.add_option("--breakpoints", options.breakpoints, "starts of the segments after the first: no search",
+                     by_commas, one_each);
+  command.add_option("--x", options.x, "column of the sizes", with_default);
+  command.add_option("--y", options.y, "column of the durations", with_default);
+  command.add_option("--where", options.where, "only rows with this value: operation=send (repeatable)",
                      of_type("COLUMN=VALUE"), one_each);
-  command.add_option("--by", options->by, "one fit for each combination of values of these columns", by_commas,
+  command.add_option("--by", options.by, "one fit for each combination of values of these columns", by_commas,
                      one_each);
-  command.add_flag("--average", options->average, "one row per size: its mean duration");
-  command.add_option("--noise", options->noise, "of each segment: none, n1 (a standard deviation) or mixture",
+  command.add_flag("--average", options.average, "one row per size: its mean duration");
+  command.add_option("--noise", options.noise, "of each segment: none, n1 (a standard deviation) or mixture",
                      with_default);
-  command.add_flag("--continuous", options->regression.continuous, "segments join at the breakpoints");
-  command.add_flag("--non-negative", options->regression.non_negative,
-                   "slopes and intercepts >= 0 (always so for log)");
-  command.add_option("--min-sizes", options->regression.min_sizes, "fewest distinct sizes in a segment", with_default);
-  command.add_option("--max-segments", options->regression.max_segments, "where the search stops", with_default);
-  command.add_option("--significance", options->regression.significance,
+  command.add_flag("--continuous", options.regression.continuous, "segments join at the breakpoints");
+  command.add_flag("--non-negative", options.regression.non_negative, "slopes and intercepts >= 0 (always so for log)");
+  command.add_option("--min-sizes", options.regression.min_sizes, "fewest distinct sizes in a segment", with_default);
+  command.add_option("--max-segments", options.regression.max_segments, "where the search stops", with_default);
+  command.add_option("--significance", options.regression.significance,
                      "level at which a breakpoint must differ from none; 1: the least BIC alone decides", with_default);
-  command.add_option("--plot", options->plot, "picture, .png or .svg; with --by: FILE-VALUE-VALUE.png",
-                     of_type("FILE"));
-  accept_json(command);
-  command.add_option("-o,--output", options->output, "file of the result (default: the standard output)",
-                     of_type("FILE"));
-  command.callback([options, breakpoints] {
-    options->breakpoints_given = breakpoints->count() > 0;
-    run_fit_segmented(*options);
-  });
+  command.add_option("--plot", options.plot, "picture, .png or .svg; with --by: FILE-VALUE-VALUE.png", draws("FILE"));
+  command.add_json_output(options.output, "file of the result");
 }
 
 }  // namespace hplcast::cli

@@ -5,17 +5,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/json.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/study/history_check.hpp"
 
@@ -29,11 +24,6 @@ using Json = nlohmann::ordered_json;
 std::string where(const study::HistoryFinding& one, bool several_clusters) {
   const std::string name = one.place.host.empty() ? "all CPUs" : study::to_string(one.place);
   return several_clusters ? one.cluster + ": " + name : name;
-}
-
-bool has_several_clusters(const study::HistoryCheck& check) {
-  return std::any_of(check.findings.begin(), check.findings.end(),
-                     [&](const auto& one) { return one.cluster != check.findings.front().cluster; });
 }
 
 std::string nearest_text(const study::HistoryFinding& one) {
@@ -67,13 +57,9 @@ void write_missing(std::ostream& out, const study::MissingHost& one) {
       << last << (one.told_s ? "; first told on " + study::date_text(*one.told_s) : "") << ")\n";
 }
 
-struct ShownFindings {
-  bool past = false;      ///< past ones, too
-  bool only_new = false;  ///< only what no recorded check has told
-};
-
-/// A table for people: one row per event, then the hosts without results.
-void write_findings(std::ostream& out, const study::HistoryCheck& check, const ShownFindings& shown) {
+/// A table for people: one row per event (`past`: past ones, too; `only_new`: only what no recorded check has told),
+/// then the hosts without results.
+void write_findings(std::ostream& out, const study::HistoryCheck& check, bool past, bool only_new) {
   const bool any_told =
       std::any_of(check.findings.begin(), check.findings.end(), [](const auto& one) { return one.told_s.has_value(); });
   std::vector<std::string> header = {"where", "factor", "since",   "until",     "runs",          "effect",
@@ -81,11 +67,12 @@ void write_findings(std::ostream& out, const study::HistoryCheck& check, const S
   if (any_told) header.emplace_back("first told");
   TextTable table(std::move(header));
   std::size_t rows = 0;
-  const bool several = has_several_clusters(check);
+  const bool several = std::any_of(check.findings.begin(), check.findings.end(),
+                                   [&](const auto& one) { return one.cluster != check.findings.front().cluster; });
   for (const study::FindingEvent& event : check.events()) {
     const study::HistoryFinding& one = check.findings[event.first];
     const fit::Finding& finding = one.finding;
-    if ((!finding.open && !shown.past) || (shown.only_new && is_told(check, event))) continue;
+    if ((!finding.open && !past) || (only_new && is_told(check, event))) continue;
     ++rows;
     std::vector<std::string> row = {where(one, several),
                                     one.factor,
@@ -103,11 +90,11 @@ void write_findings(std::ostream& out, const study::HistoryCheck& check, const S
   }
   if (rows > 0) table.write(out);
   for (const study::MissingHost& one : check.missing) {
-    if (shown.only_new && one.told_s) continue;
+    if (only_new && one.told_s) continue;
     write_missing(out, one);
     ++rows;
   }
-  if (rows == 0) out << (shown.only_new && check.open() > 0 ? "nothing new\n" : "nothing found\n");
+  if (rows == 0) out << (only_new && check.open() > 0 ? "nothing new\n" : "nothing found\n");
 }
 
 /// Open events and missing hosts; `only_new`: that no recorded check has told.
@@ -190,19 +177,26 @@ Json scenario_json(const study::Scenario& one) {
           {"effect_error", one.effect_error}};
 }
 
-/// Options of `hplcast check` that predict what findings cost HPL.
-struct CheckCostOptions {
-  std::string configuration;  ///< HPL.dat or CSV; empty: no prediction
+struct CheckCommandOptions {
+  std::string database;
+  study::CheckOptions check;
+  std::vector<std::string> against = {"own", "cluster"};
+  std::string until;
+  double missing_after_s = static_cast<double>(study::CheckOptions().missing_after_s);
+  bool all = false, ignore_changes = false, json = false, record = false, only_new = false;
+  bool counts = false, published = false, together = false;
+  std::string configuration;  ///< HPL.dat or CSV: what findings cost HPL; empty: no prediction
   std::string normal;         ///< cluster.json without the findings; empty: the models of the history
   study::CostOptions cost;
+  std::string output;
 };
 
-void add_cost_options(Command& command, CheckCostOptions& options) {
+void add_cost_options(Command& command, CheckCommandOptions& options) {
   command.add_option("--predict", options.configuration, "what the findings cost this HPL run: HPL.dat, or CSV",
-                     of_type("HPL.dat"));
+                     reads("HPL.dat"));
   command.add_option("--normal", options.normal,
                      "with --predict: cluster.json without the findings (the newest models of the history)",
-                     of_type("FILE"));
+                     reads("FILE"));
   add_seeds(command, options.cost.seeds, "with --predict: seeds, the same for all that is compared (1,2,3)");
   command.add_option("--jobs", options.cost.jobs, "with --predict: simulations at a time (1)", between(1, 1024));
   add_simulation_mode(command, options.cost.mode);
@@ -210,16 +204,16 @@ void add_cost_options(Command& command, CheckCostOptions& options) {
 
 /// Predicts. @throws core::Error (bad_input) for several configurations, a history without models.
 study::Cost predicted_cost(const study::HistoryDatabase& database, const study::HistoryCheck& check,
-                           const std::string& cluster, CheckCostOptions options) {
-  const auto configurations = read_configuration_file("hplcast check", options.configuration);
+                           CheckCommandOptions options) {
+  const auto configurations = read_configuration_file(options.configuration);
   if (configurations.size() != 1) {
-    throw core::Error(core::ExitCode::bad_input, options.configuration + " has " +
-                                                     std::to_string(configurations.size()) +
-                                                     " runs; expected the one that matters");
+    throw bad_input(options.configuration + " has " + std::to_string(configurations.size()) +
+                    " runs; expected the one that matters");
   }
   options.cost.parameters = configurations.front();
-  const core::ClusterModel normal =
-      options.normal.empty() ? study::normal_cluster(database, check, cluster) : read_cluster_file(options.normal);
+  const core::ClusterModel normal = options.normal.empty()
+                                        ? study::normal_cluster(database, check, options.check.cluster)
+                                        : read_cluster_file(options.normal);
   return cost_of(check, normal, options.cost);
 }
 
@@ -257,18 +251,6 @@ Json cost_json(const study::Cost& cost) {
   return json;
 }
 
-struct CheckCommandOptions {
-  std::string database;
-  study::CheckOptions check;
-  std::vector<std::string> against = {"own", "cluster"};
-  std::string until;
-  double missing_after_s = static_cast<double>(study::CheckOptions().missing_after_s);
-  bool all = false, ignore_changes = false, json = false, record = false, only_new = false;
-  bool counts = false, published = false, together = false;
-  CheckCostOptions cost;
-  std::string output;
-};
-
 void tell_summary(const study::HistoryCheck& check) {
   std::cerr << check.campaigns << " campaigns" << (check.newest_s ? " until " + study::date_text(*check.newest_s) : "")
             << ", " << check.counts.tests << " tests\n";
@@ -301,13 +283,8 @@ void run_counts(const HistoryDatabase& database, const CheckCommandOptions& opti
                       {"logged", one.logged}});
     }
   }
-  write_result(options.output, [&](std::ostream& out) {
-    if (options.json) {
-      out << core::json_text(json, 2) << '\n';
-    } else {
-      table.write(out);
-    }
-  });
+  if (options.json) return write_result(options.output, json);
+  write_result(options.output, [&](std::ostream& out) { table.write(out); });
 }
 
 void set_options(CheckCommandOptions& options) {
@@ -333,33 +310,29 @@ void set_options(CheckCommandOptions& options) {
 
 void run_check(CheckCommandOptions& options) {
   set_options(options);
-  require_writable(options.output);
-  require_other_file(options.output, {options.database});
   const HistoryDatabase database(options.database, HistoryDatabase::Access::read);
   if (options.counts) return run_counts(database, options);
-  if (!options.cost.configuration.empty() && options.check.cluster.empty() && database.clusters().size() > 1)
+  if (!options.configuration.empty() && options.check.cluster.empty() && database.clusters().size() > 1)
     throw core::UsageError("--predict is about one cluster: expected --cluster, one of " +
                            study::names_text(database.clusters()));
   const study::HistoryCheck check = check_history(database, options.check);
   tell_summary(check);
   std::optional<study::Cost> cost;
-  if (!options.cost.configuration.empty()) {
-    if (has_cost(check)) {
-      cost = predicted_cost(database, check, options.check.cluster, options.cost);
-    } else {
-      std::cerr << "no open finding is about the speed of CPUs: nothing to predict\n";
-    }
+  if (!options.configuration.empty() && has_cost(check)) {
+    cost = predicted_cost(database, check, options);
+  } else if (!options.configuration.empty()) {
+    std::cerr << "no open finding is about the speed of CPUs: nothing to predict\n";
   }
-  write_result(options.output, [&](std::ostream& out) {
-    if (options.json) {
-      auto json = check_json(check);
-      if (cost) json["cost"] = cost_json(*cost);
-      out << core::json_text(json, 2) << '\n';
-      return;
-    }
-    write_findings(out, check, {options.all, options.only_new});
-    if (cost) write_cost(out, *cost);
-  });
+  if (options.json) {
+    Json json = check_json(check);
+    if (cost) json["cost"] = cost_json(*cost);
+    write_result(options.output, json);
+  } else {
+    write_result(options.output, [&](std::ostream& out) {
+      write_findings(out, check, options.all, options.only_new);
+      if (cost) write_cost(out, *cost);
+    });
+  }
   // What could not be told is not recorded as told.
   if (options.record) HistoryDatabase(options.database, HistoryDatabase::Access::write).add_verdicts(check.verdicts());
   const std::size_t found = count_events(check, options.only_new);
@@ -390,7 +363,7 @@ void setup_check(Command& app) {
   Command& command = add_command(app, "check", "Tell which hosts have changed since earlier campaigns; 5: some have",
                                  "hplcast check watch.db --until 2025-04-01 || test $? = 5");
   auto& options = command.runs<CheckCommandOptions>(run_check);
-  command.add_option("history", options.database, "database of `hplcast history`", required, of_type("FILE"));
+  command.add_option("history", options.database, "database of `hplcast history`", required, reads("FILE"));
   add_test_options(command, options);
   command.add_option("--cluster", options.check.cluster, "only this one (all)");
   command.add_option("--factors", options.check.factors, "only these (docs/use/history.md)");
@@ -404,9 +377,9 @@ void setup_check(Command& app) {
   command.add_flag("--counts", options.counts, "how many runs are flagged, instead of findings");
   command.add_flag("--published", options.published, "with --counts: as the published program does");
   command.add_flag("--together", options.together, "with --counts: all factors as one vector");
-  add_cost_options(command, options.cost);
+  add_cost_options(command, options);
   command.add_flag("--json", options.json, "JSON (docs/use/history.md) instead of a table");
-  command.add_option("-o,--output", options.output, "file (default: the standard output)", of_type("FILE"));
+  command.add_output(options.output, "file (default: the standard output)");
 }
 
 }  // namespace hplcast::cli

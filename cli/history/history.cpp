@@ -2,19 +2,13 @@
 
 #include <algorithm>
 #include <ctime>
-#include <filesystem>
 #include <iostream>
-#include <memory>
-#include <optional>
 #include <set>
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/archive.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/study/history_check.hpp"
 
@@ -48,24 +42,25 @@ void add_log_options(Command& command, LogOptions& options) {
 }
 
 /// Names with "/" between them. @throws core::UsageError for empty ones.
-std::vector<std::string> listed(const char* option, const std::string& list) {
+std::vector<std::string> hosts_in(const std::string& list) {
   auto names = study::names_in(list);
   if (std::find(names.begin(), names.end(), "") != names.end())
-    throw core::UsageError(std::string(option) + " is `" + list + "`; expected names with / between them, or all");
+    throw core::UsageError("--hosts is `" + list + "`; expected names with / between them, or all");
   return names;
+}
+
+/// The time of --date, if --hosts is right, too. @throws core::UsageError
+std::int64_t time_of(const LogOptions& options) {
+  const std::int64_t time_s = of_options([&] { return study::parse_date(options.date); });
+  hosts_in(options.hosts);
+  return time_s;
 }
 
 /// @throws core::Error (bad_input) for a name that no campaign has: an entry about it would do nothing.
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw core::Error(core::ExitCode::bad_input, "no campaign has measured " + what + " `" + name + "`; there are " +
-                                                   (known.empty() ? "none" : study::names_text(known)));
-}
-
-std::vector<std::string> hosts_of(const HistoryDatabase& database, const std::string& cluster) {
-  std::vector<std::string> hosts;
-  for (const auto& [host, times] : database.host_times(cluster)) hosts.push_back(host);
-  return hosts;
+  throw bad_input("no campaign has measured " + what + " `" + name + "`; there are " +
+                  (known.empty() ? "none" : study::names_text(known)));
 }
 
 /// An entry of a log is about clusters and hosts, or networks, that campaigns have measured.
@@ -77,11 +72,10 @@ void require_known(const HistoryDatabase& database, const LogOptions& options) {
   if (options.hosts == "all") return;
   std::set<std::string> hosts;
   for (const std::string& cluster : clusters)
-    for (const std::string& host : hosts_of(database, cluster)) hosts.insert(host);
+    for (const auto& [host, times] : database.host_times(cluster)) hosts.insert(host);
   for (const study::Place& place : database.places())
     if (study::list_names(options.cluster, place.cluster)) hosts.insert(place.host);
-  for (const std::string& host : listed("--hosts", options.hosts))
-    require_known("host", host, {hosts.begin(), hosts.end()});
+  for (const std::string& host : hosts_in(options.hosts)) require_known("host", host, {hosts.begin(), hosts.end()});
 }
 
 /// What was measured was measured before now. @throws core::UsageError
@@ -89,53 +83,47 @@ void require_past(const std::string& date, std::int64_t time_s) {
   if (time_s > std::time(nullptr)) throw core::UsageError("--date is `" + date + "`, in the future (UTC)");
 }
 
+void run_change(const LogOptions& options) {
+  const std::int64_t time_s = time_of(options);
+  HistoryDatabase database(options.database, HistoryDatabase::Access::write);
+  require_known(database, options);
+  if (time_s > std::time(nullptr))
+    std::cerr << "warning: " << options.date << " (UTC) is in the future: the change counts from then on\n";
+  tell_added("change of " + options.date,
+             database.add_change({time_s, options.cluster, options.hosts, options.type, options.description}));
+}
+
 void setup_change(Command& group) {
-  const auto options = std::make_shared<LogOptions>();
   Command& command = add_command(
       group, "change", "Log that something was changed or repaired: a new reference begins",
       "hplcast history change --date 2025-04-08 --hosts node-3 --type repair \"new fan\" --database watch.db");
-  add_log_options(command, *options);
-  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC", required);
-  command.add_option("--type", options->type, "any word: protocol, BIOS, repair ... (change)");
-  command.callback([options] {
-    const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
-    (void)listed("--hosts", options->hosts);
-    HistoryDatabase database(options->database, HistoryDatabase::Access::write);
-    require_known(database, *options);
-    if (time_s > std::time(nullptr))
-      std::cerr << "warning: " << options->date << " (UTC) is in the future: the change counts from then on\n";
-    const bool added =
-        database.add_change({time_s, options->cluster, options->hosts, options->type, options->description});
-    tell_added("change of " + options->date, added);
-  });
+  auto& options = command.runs<LogOptions>(run_change);
+  add_log_options(command, options);
+  command.add_option("--date", options.date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC", required);
+  command.add_option("--type", options.type, "any word: protocol, BIOS, repair ... (change)");
+}
+
+void run_outlier(const LogOptions& options) {
+  const std::int64_t time_s = time_of(options);
+  if (time_s % core::day_s != 0)
+    throw core::UsageError("--date is `" + options.date +
+                           "`; expected a day, YYYY-MM-DD: all runs of it, or those of --job");
+  require_past(options.date, time_s);
+  HistoryDatabase database(options.database, HistoryDatabase::Access::write);
+  require_known(database, options);
+  tell_added("outlier of " + options.date,
+             database.add_outlier({time_s, options.cluster, options.hosts, options.job, options.description}));
 }
 
 void setup_outlier(Command& group) {
-  const auto options = std::make_shared<LogOptions>();
   Command& command = add_command(
       group, "outlier", "Log runs that are known to be bad: they are no part of any reference",
       "hplcast history outlier --date 2025-01-20 --hosts node-7 \"another job was on the node\" --database watch.db");
-  add_log_options(command, *options);
-  command.add_option("--date", options->date, "day of the runs, YYYY-MM-DD, in UTC", required);
-  command.add_option("--job", options->job, "of the batch system (all of that day)");
-  command.callback([options] {
-    const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
-    if (time_s % core::day_s != 0)
-      throw core::UsageError("--date is `" + options->date +
-                             "`; expected a day, YYYY-MM-DD: all runs of it, or those of --job");
-    require_past(options->date, time_s);
-    (void)listed("--hosts", options->hosts);
-    HistoryDatabase database(options->database, HistoryDatabase::Access::write);
-    require_known(database, *options);
-    const bool added =
-        database.add_outlier({time_s, options->cluster, options->hosts, options->job, options->description});
-    tell_added("outlier of " + options->date, added);
-  });
+  auto& options = command.runs<LogOptions>(run_outlier);
+  add_log_options(command, options);
+  command.add_option("--date", options.date, "day of the runs, YYYY-MM-DD, in UTC", required);
+  command.add_option("--job", options.job, "of the batch system (all of that day)");
 }
-
-struct FailedOptions {
-  std::string database, date, cluster, hosts, job;
-};
 
 /// The cluster that is named, or the only one. @throws core::UsageError if there are several.
 std::string one_cluster(const HistoryDatabase& database, const std::string& name) {
@@ -160,41 +148,43 @@ std::vector<std::string> present_hosts(const HistoryDatabase& database, const st
 }
 
 /// A campaign that asked hosts and got nothing. It is measured as the one before, so it begins no new reference.
-study::CampaignRecord failed_campaign(const HistoryDatabase& database, const FailedOptions& options,
-                                      std::int64_t time_s) {
+study::CampaignRecord failed_campaign(const HistoryDatabase& database, const LogOptions& options, std::int64_t time_s) {
   study::CampaignRecord record;
   record.job = options.job;
   record.cluster = options.cluster;
   record.start_s = record.end_s = time_s;
-  record.hosts = options.hosts == "all" ? present_hosts(database, options.cluster) : listed("--hosts", options.hosts);
+  record.hosts = options.hosts == "all" ? present_hosts(database, options.cluster) : hosts_in(options.hosts);
   for (const study::StoredCampaign& one : database.campaigns())
     if (one.cluster == options.cluster) record.protocol = database.protocol(one.protocol);
   return record;
 }
 
+void run_failed(LogOptions& options) {
+  const std::int64_t time_s = time_of(options);
+  require_past(options.date, time_s);
+  HistoryDatabase database(options.database, HistoryDatabase::Access::write);
+  options.cluster = one_cluster(database, options.cluster);
+  const auto record = failed_campaign(database, options, time_s);
+  if (record.hosts.empty()) throw bad_input("the history has no hosts yet");
+  std::vector<std::string> known;
+  for (const auto& [host, times] : database.host_times(options.cluster)) known.push_back(host);
+  for (const std::string& host : record.hosts) require_known("host", host, known);
+  const std::string name = "failed " + options.hosts + " " + options.date + " " + options.cluster;
+  tell_added(name, database.add_source({core::sha256_hex(name), name}, [&](const auto& add) { add(record); }));
+}
+
 void setup_failed(Command& group) {
-  const auto options = std::make_shared<FailedOptions>();
   Command& command = add_command(
       group, "failed", "Log hosts that were to be measured and gave no result: a job that never ended",
       "hplcast history failed --date \"2025-04-09 07:00\" --cluster demo --hosts node-2 --database watch.db");
-  add_history_option(command, options->database);
-  command.add_option("--cluster", options->cluster, "its name, if the history is of several");
-  command.add_option("--hosts", options->hosts, "names, with / between them, or all that took part in the last week",
+  auto& options = command.runs<LogOptions>(run_failed);
+  options.cluster.clear();
+  add_history_option(command, options.database);
+  command.add_option("--cluster", options.cluster, "its name, if the history is of several");
+  command.add_option("--hosts", options.hosts, "names, with / between them, or all that took part in the last week",
                      required);
-  command.add_option("--date", options->date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC", required);
-  command.add_option("--job", options->job, "of the batch system");
-  command.callback([options] {
-    const std::int64_t time_s = of_options([&] { return study::parse_date(options->date); });
-    require_past(options->date, time_s);
-    (void)listed("--hosts", options->hosts);
-    HistoryDatabase database(options->database, HistoryDatabase::Access::write);
-    options->cluster = one_cluster(database, options->cluster);
-    const auto record = failed_campaign(database, *options, time_s);
-    if (record.hosts.empty()) throw core::Error(core::ExitCode::bad_input, "the history has no hosts yet");
-    for (const std::string& host : record.hosts) require_known("host", host, hosts_of(database, options->cluster));
-    const std::string name = "failed " + options->hosts + " " + options->date + " " + options->cluster;
-    tell_added(name, database.add_source({core::sha256_hex(name), name}, [&](const auto& add) { add(record); }));
-  });
+  command.add_option("--date", options.date, "YYYY-MM-DD, or with HH:MM or HH:MM:SS, in UTC", required);
+  command.add_option("--job", options.job, "of the batch system");
 }
 
 struct SiteOptions {
@@ -204,7 +194,7 @@ struct SiteOptions {
 
 void run_site(const SiteOptions& options) {
   if (fs::exists(options.folder) && !fs::is_directory(options.folder))
-    throw core::Error(core::ExitCode::bad_input, options.folder + " is a file; expected a folder for the pages");
+    throw bad_input(options.folder + " is a file; expected a folder for the pages");
   const study::HistoryDatabase database(options.database, study::HistoryDatabase::Access::read);
   const study::SiteSize size = write_site(database, options.check, options.folder);
   std::cerr << size.pages << " pages, the largest of " << (size.largest_bytes + 1023) / 1024 << " KiB; begin with "
@@ -318,23 +308,22 @@ void import_file(HistoryDatabase& database, const std::string& path, const std::
     std::cerr << "  columns that are no factors: " << core::comma_separated(found.unused) << '\n';
 }
 
-/// The entries of a log, after those that are there.
+/// The entries of logs.
 template <typename Entry>
-void add_all(const std::string& path, std::vector<Entry> (*read)(std::istream&, const std::string&),
-             std::vector<Entry>& entries) {
-  core::read_file(path, [&](std::istream& in, const std::string& name) {
-    for (Entry& entry : read(in, name)) entries.push_back(std::move(entry));
-  });
+std::vector<Entry> read_all(const std::vector<std::string>& paths,
+                            std::vector<Entry> (*read)(std::istream&, const std::string&)) {
+  std::vector<Entry> entries;
+  for (const std::string& path : paths)
+    for (Entry& entry : read_from(path, read)) entries.push_back(std::move(entry));
+  return entries;
 }
 
 void run_import(const ImportOptions& options) {
   if (options.files.empty() && options.changes.empty() && options.outliers.empty())
     throw core::UsageError("nothing to import: expected files of runs, --changes or --outliers");
   // Whatever can be wrong is read before the history is made.
-  std::vector<study::Change> changes;
-  std::vector<study::LoggedOutlier> outliers;
-  for (const std::string& path : options.changes) add_all(path, study::read_changes, changes);
-  for (const std::string& path : options.outliers) add_all(path, study::read_outliers, outliers);
+  const std::vector<study::Change> changes = read_all(options.changes, study::read_changes);
+  const std::vector<study::LoggedOutlier> outliers = read_all(options.outliers, study::read_outliers);
   for (const std::string& path : options.files)
     if (!core::is_standard_stream(path)) core::read_file(path, [](std::istream&, const std::string&) {});
   HistoryDatabase database(options.database, HistoryDatabase::Access::write);

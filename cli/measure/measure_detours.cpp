@@ -5,16 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
-#include <vector>
 
 #include "cli/measure/measuring_program.hpp"
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/fit/detours.hpp"
@@ -114,15 +108,15 @@ Json json_of(const fit::DetectorRuns& detector) {
 /// @throws core::Error (bad_input) if a detector has fewer than 2 clean runs, or no level.
 void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
   const auto detectors = fit::detector_runs(runs);
-  if (detectors.empty()) throw core::Error(core::ExitCode::bad_input, "there are no runs but those of the warm-up");
+  if (detectors.empty()) throw bad_input("there are no runs but those of the warm-up");
   for (const fit::DetectorRuns& detector : detectors) print_one(out, detector);
 }
 
 /// The same as JSON.
-void write_sensitivity_json(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
+Json sensitivity_json(const std::vector<core::CollectiveRun>& runs) {
   Json json = {{"detectors", Json::array()}};
   for (const fit::DetectorRuns& detector : fit::detector_runs(runs)) json["detectors"].push_back(json_of(detector));
-  out << core::json_text(json, 2) << '\n';
+  return json;
 }
 
 enum class Method { gaps, fwq, ftq, collectives };
@@ -145,10 +139,6 @@ std::string with_host(std::string path, const std::string& host) {
   return path;
 }
 
-void warn(const std::string& text) {
-  std::cerr << "hplcast-measure-detours: warning: " << text << '\n';
-}
-
 void warn_about_hardware_threads(const calibration::Topology& topology) {
   if (topology.hardware_threads() > static_cast<int>(topology.cores().size()))
     warn(
@@ -163,7 +153,7 @@ void print_gaps(std::ostream& out, bool gaps, const calibration::GapReport& repo
                significant(static_cast<double>(row.events) / row.watched_s, 3),
                significant(1e6 * row.longest_s, 3) + " us", significant(100 * row.lost_s / row.watched_s, 3) + " %"});
   table.write(out);
-  for (const std::string& warning : report.warnings) warn(warning);
+  warn_all(report.warnings);
 }
 
 void measure_gaps(Options& options) {
@@ -192,9 +182,8 @@ void evaluate(const Options& options) {
   core::read_file(options.evaluate, [&](std::istream& in, const std::string& name) {
     core::read_collective_csv(in, name, [&](const core::CollectiveRun& run) { runs.push_back(run); });
   });
-  write_result(options.common.output, [&](std::ostream& out) {
-    options.json ? write_sensitivity_json(out, runs) : print_sensitivity(out, runs);
-  });
+  if (options.json) return write_result(options.common.output, sensitivity_json(runs));
+  write_result(options.common.output, [&](std::ostream& out) { print_sensitivity(out, runs); });
 }
 
 /// All but collectives. True if that was it.

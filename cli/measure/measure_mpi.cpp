@@ -1,9 +1,7 @@
 #include <iostream>
-#include <memory>
 #include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
@@ -12,23 +10,24 @@
 namespace {
 
 using namespace hplcast;
+using namespace hplcast::cli;
 
-std::string measure(const cli::MeasuringRank& rank, const std::string& design_text, const cli::MeasuringOptions& common,
+std::string measure(const MeasuringRank& rank, const std::string& design_text, const MeasuringOptions& common,
                     calibration::MpiMeasureOptions options) {
   options.epoch_s = rank.epoch_s;
   std::istringstream in(design_text);
   calibration::MpiDesign design = calibration::read_mpi_design(in, common.design);
-  const std::size_t first_row = cli::cut(design, common.rows);
+  const std::size_t first_row = cut(design, common.rows);
   if (common.check) {
     const calibration::MpiSteps fits(rank.world.hosts(), design, options.pattern, options.scope, 0);
     return "";
   }
-  std::unique_ptr<cli::Progress> progress;
-  if (rank.world.rank() == 0) {
-    progress = std::make_unique<cli::Progress>();
+  const bool root = rank.world.rank() == 0;
+  Progress progress;
+  if (root) {
     options.progress = [&](double fraction) {
-      progress->update(fraction, "mpi");
-      cli::note_position(first_row, design.size(), fraction);
+      progress.update(fraction, "mpi");
+      note_position(first_row, design.size(), fraction);
     };
   }
   auto rows = calibration::measure_mpi(rank.world, design, options);
@@ -38,8 +37,8 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
   std::ostringstream all;
   calibration::write_mpi_header(all);
   for (const std::string& text : rank.world.gather(mine.str())) all << text;
-  if (progress) {
-    progress->clear();
+  progress.clear();
+  if (root) {
     const std::size_t measured = rows.empty() ? 0 : rows.back().order + 1 - first_row;
     if (design.front().pairs > 0) {
       const calibration::MpiSteps steps(rank.world.hosts(), design, options.pattern, options.scope, 0);
@@ -54,35 +53,33 @@ std::string measure(const cli::MeasuringRank& rank, const std::string& design_te
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::Command app("Measures MPI calls between ranks of one host or of two, idle or under load.",
-                   "hplcast-measure-mpi");
-  cli::set_example(app, "mpirun -np 2 hplcast-measure-mpi --design mpi.csv -o mpi_measurements.csv");
-  cli::MeasuringOptions common;
+  Command app("Measures MPI calls between ranks of one host or of two, idle or under load.", "hplcast-measure-mpi");
+  set_example(app, "mpirun -np 2 hplcast-measure-mpi --design mpi.csv -o mpi_measurements.csv");
+  MeasuringOptions common;
   calibration::MpiMeasureOptions options;
-  cli::add_measuring_options(app, common);
-  cli::add_scope_option(app, options.scope);
-  cli::add_choice<calibration::MpiPattern>(app, "--pattern", options.pattern,
-                                           {{"pair", calibration::MpiPattern::pair},
-                                            {"ring", calibration::MpiPattern::ring},
-                                            {"saturated", calibration::MpiPattern::saturated}},
-                                           "pair: rank 0 with its peers; ring: each rank with the next; saturated: "
-                                           "disjoint pairs, all at once; a design with "
-                                           "a column `pairs` says itself how many pairs are at it at once");
-  cli::add_choice<calibration::Background>(app, "--background", options.background,
-                                           {{"none", calibration::Background::none},
-                                            {"dgemm", calibration::Background::dgemm},
-                                            {"iprobe", calibration::Background::iprobe},
-                                            {"dgemm+iprobe", calibration::Background::dgemm_iprobe}},
-                                           "activity of the ranks between messages");
+  add_measuring_options(app, common);
+  add_scope_option(app, options.scope);
+  add_choice<calibration::MpiPattern>(app, "--pattern", options.pattern,
+                                      {{"pair", calibration::MpiPattern::pair},
+                                       {"ring", calibration::MpiPattern::ring},
+                                       {"saturated", calibration::MpiPattern::saturated}},
+                                      "pair: rank 0 with its peers; ring: each rank with the next; saturated: "
+                                      "disjoint pairs, all at once; a design with "
+                                      "a column `pairs` says itself how many pairs are at it at once");
+  add_choice<calibration::Background>(app, "--background", options.background,
+                                      {{"none", calibration::Background::none},
+                                       {"dgemm", calibration::Background::dgemm},
+                                       {"iprobe", calibration::Background::iprobe},
+                                       {"dgemm+iprobe", calibration::Background::dgemm_iprobe}},
+                                      "activity of the ranks between messages");
   app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say",
-                 cli::among({"local", "remote"}));
+                 among({"local", "remote"}));
   app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call",
-                 cli::at_least_zero(), cli::with_default);
+                 at_least_zero(), with_default);
   app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished",
-                 cli::as_seconds());
-  cli::add_seed(app, options.seed, "of the contents of the messages");
-  return cli::run_measuring_program(app, common, argc, argv,
-                                    [&](const cli::MeasuringRank& rank, const std::string& design) {
-                                      return measure(rank, design, common, options);
-                                    });
+                 as_seconds());
+  add_seed(app, options.seed, "of the contents of the messages");
+  return run_measuring_program(app, common, argc, argv, [&](const MeasuringRank& rank, const std::string& design) {
+    return measure(rank, design, common, options);
+  });
 }

@@ -2,30 +2,23 @@
 #include <cmath>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <set>
 #include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_power.hpp"
 #include "hplcast/calibration/power_meter.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 
 namespace {
 
 using namespace hplcast;
-
-constexpr const char* program_name = "hplcast-measure-power";
+using namespace hplcast::cli;
 
 struct Options {
-  cli::MeasuringOptions common;
+  MeasuringOptions common;
   calibration::PowerDesignOptions design;
   calibration::PowerMeasureOptions measure;
   std::vector<std::string> frequencies;
@@ -38,25 +31,18 @@ struct Options {
   int cores = 0;
 };
 
-void warn(const std::string& text) {
-  std::cerr << program_name << ": warning: " << text << '\n';
-}
-
 /// Clock and gaps of a wattmeter are told; its rows become samples.
 std::vector<core::PowerSample> wattmeter_samples(const Options& options,
                                                  const std::vector<calibration::PieceRun>& pieces) {
   calibration::WattmeterDoubts doubts;
-  std::map<std::string, std::vector<core::PowerSample>> rows;
-  core::read_file(options.meter, [&](std::istream& in, const std::string& name) {
-    rows = calibration::read_wattmeter(in, name, doubts);
-  });
+  const auto rows = read_from(options.meter, calibration::read_wattmeter, doubts);
   for (const std::string& note : doubts.notes) warn(note + "; pieces in them have fewer samples");
   const calibration::ClockOffset clock = calibration::estimate_offset(rows, pieces, options.most_offset_s);
-  std::cerr << "the wattmeter's clock is ahead by " << cli::significant(clock.offset_s, 4) << " s (+- "
-            << cli::significant(clock.error_s, 2) << " s); the pieces explain "
-            << cli::significant(100 * clock.explained, 4) << " % of its variance\n";
+  std::cerr << "the wattmeter's clock is ahead by " << significant(clock.offset_s, 4) << " s (+- "
+            << significant(clock.error_s, 2) << " s); the pieces explain " << significant(100 * clock.explained, 4)
+            << " % of its variance\n";
   if (std::abs(clock.offset_s) > 10)
-    warn("the wattmeter's clock is off by " + cli::significant(clock.offset_s, 4) +
+    warn("the wattmeter's clock is off by " + significant(clock.offset_s, 4) +
          " s: set it, or its zone, if that is not meant");
   return calibration::place_wattmeter(rows, pieces, options.measure.aside, clock, doubts.period_s);
 }
@@ -80,31 +66,28 @@ void print_summary(std::ostream& out, const std::vector<core::PowerSample>& samp
     sample.used ? ++row.used : ++row.aside;
     if (sample.used) row.sum_w += sample.power_w;
   }
-  cli::TextTable table({"sensor", "state", "active cores", "mean [W]", "samples", "set aside"});
+  TextTable table({"sensor", "state", "active cores", "mean [W]", "samples", "set aside"});
   for (const auto& [sensor, kinds] : rows)
     for (const auto& [kind, row] : kinds)
       table.add({sensor, kind.first, std::to_string(kind.second),
-                 row.used > 0 ? cli::significant(row.sum_w / static_cast<double>(row.used)) : "-",
-                 std::to_string(row.used), std::to_string(row.aside)});
+                 row.used > 0 ? significant(row.sum_w / static_cast<double>(row.used)) : "-", std::to_string(row.used),
+                 std::to_string(row.aside)});
   table.write(out);
 }
 
 /// @throws core::Error if no sample is used: nobody can fit that.
 void require_used(const std::vector<core::PowerSample>& samples) {
   if (std::any_of(samples.begin(), samples.end(), [](const core::PowerSample& one) { return one.used; })) return;
-  throw core::Error(core::ExitCode::bad_input,
-                    "nothing was measured: no sample is within a piece, less what is set aside\n  hint: longer pieces "
-                    "(--piece), a shorter --period; warnings above tell of sensors that stand still");
+  throw bad_input(
+      "nothing was measured: no sample is within a piece, less what is set aside\n  hint: longer pieces "
+      "(--piece), a shorter --period; warnings above tell of sensors that stand still");
 }
 
 void join(const Options& options) {
-  std::vector<calibration::PieceRun> pieces;
-  core::read_file(options.pieces,
-                  [&](std::istream& in, const std::string& name) { pieces = calibration::read_pieces(in, name); });
-  const auto samples = wattmeter_samples(options, pieces);
+  const auto samples = wattmeter_samples(options, read_from(options.pieces, calibration::read_pieces));
   require_used(samples);
   print_summary(std::cerr, samples);
-  cli::write_result(options.common.output, [&](std::ostream& out) { out << csv_of(samples); });
+  write_result(options.common.output, [&](std::ostream& out) { out << csv_of(samples); });
 }
 
 /// Frequencies in Hz from "1.2GHz", "2300MHz"; "all" or "three" (the least, a middle one, the most) of those that can
@@ -116,9 +99,9 @@ std::vector<double> frequencies_of(const std::vector<std::string>& texts, const 
     const calibration::FrequencyControl control(root);
     const std::vector<double>& states = control.states_hz();
     if (states.empty())
-      throw core::Error(core::ExitCode::bad_input,
-                        "this host does not say which frequencies it has: no "
-                        "/sys/devices/system/cpu/cpu*/cpufreq\n  hint: without --frequencies they are left alone");
+      throw bad_input(
+          "this host does not say which frequencies it has: no "
+          "/sys/devices/system/cpu/cpu*/cpufreq\n  hint: without --frequencies they are left alone");
     if (texts.front() == "all" || states.size() <= 3) return states;
     return {states.back(), states[states.size() / 2], states.front()};
   }
@@ -135,11 +118,11 @@ void complete(Options& options) {
   options.measure.seed = options.design.seed;
   options.design.frequencies_hz = frequencies_of(options.frequencies, options.root);
   if (!(options.measure.period_s >= 0.01))
-    throw core::UsageError("--period is " + cli::significant(options.measure.period_s) + " s; expected at least 10 ms");
+    throw core::UsageError("--period is " + significant(options.measure.period_s) + " s; expected at least 10 ms");
   const calibration::SetAside& aside = options.measure.aside;
   if (aside.begin_s + aside.end_s + 2 * options.measure.period_s > options.design.piece_s)
-    throw core::UsageError("--piece is " + cli::significant(options.design.piece_s) + " s; expected at least " +
-                           cli::significant(aside.begin_s + aside.end_s + 2 * options.measure.period_s) +
+    throw core::UsageError("--piece is " + significant(options.design.piece_s) + " s; expected at least " +
+                           significant(aside.begin_s + aside.end_s + 2 * options.measure.period_s) +
                            " s: what is set aside, and two readings");
 }
 
@@ -155,10 +138,9 @@ bool without_mpi(Options& options) {
   if (!options.dry_run) return false;
   const int cores =
       options.cores > 0 ? options.cores : static_cast<int>(calibration::Topology::of_this_machine().cores().size());
-  const auto design = cli::of_options([&] { return calibration::make_power_design(options.design, cores); });
-  cli::write_result(options.common.output, [&](std::ostream& out) { calibration::write_design(out, design); });
-  std::cerr << design.size() << " pieces, about " << cli::significant(calibration::estimated_s(design) / 60, 3)
-            << " min\n";
+  const auto design = of_options([&] { return calibration::make_power_design(options.design, cores); });
+  write_result(options.common.output, [&](std::ostream& out) { calibration::write_design(out, design); });
+  std::cerr << design.size() << " pieces, about " << significant(calibration::estimated_s(design) / 60, 3) << " min\n";
   return true;
 }
 
@@ -166,9 +148,8 @@ bool without_mpi(Options& options) {
 int ranks_per_host(const calibration::World& world) {
   const double most = world.max(world.local_size()), least = -world.max(-world.local_size());
   if (most != least)
-    throw core::Error(core::ExitCode::bad_input, "hosts have " + cli::significant(least, 6) + " to " +
-                                                     cli::significant(most, 6) +
-                                                     " ranks; expected one rank per core on each of them");
+    throw bad_input("hosts have " + significant(least, 6) + " to " + significant(most, 6) +
+                    " ranks; expected one rank per core on each of them");
   return world.local_size();
 }
 
@@ -182,24 +163,24 @@ std::vector<calibration::PieceRun> all_pieces(const std::vector<std::string>& te
   return pieces;
 }
 
-std::string measure(Options& options, const cli::MeasuringRank& rank) {
+std::string measure(Options& options, const MeasuringRank& rank) {
   const bool root = rank.world.rank() == 0;
   const int ranks = ranks_per_host(rank.world);
-  const auto design = cli::of_options([&] { return calibration::make_power_design(options.design, ranks); });
+  const auto design = of_options([&] { return calibration::make_power_design(options.design, ranks); });
   calibration::check_power_measurement(rank.world, design, options.measure);
   if (root && ranks < static_cast<int>(rank.topology.cores().size()))
     warn(std::to_string(ranks) + " ranks on a host with " + std::to_string(rank.topology.cores().size()) +
          " cores: the others stay idle");
   if (options.common.check) return "";
-  cli::Progress progress;
+  Progress progress;
   if (root) {
-    std::cerr << design.size() << " pieces, about " << cli::significant(calibration::estimated_s(design) / 60, 3)
+    std::cerr << design.size() << " pieces, about " << significant(calibration::estimated_s(design) / 60, 3)
               << " min\n";
     options.measure.progress = [&](double fraction) { progress.update(fraction, "pieces"); };
   }
   const auto result = calibration::measure_power(rank.world, rank.place, design, options.measure);
   progress.clear();
-  for (const std::string& trouble : result.troubles) warn(trouble);
+  warn_all(result.troubles);
   std::ostringstream samples, pieces;
   for (const core::PowerSample& sample : result.samples) core::write_row(samples, sample);
   if (!result.pieces.empty()) calibration::write_pieces(pieces, result.pieces);
@@ -207,7 +188,7 @@ std::string measure(Options& options, const cli::MeasuringRank& rank) {
   const auto runs = all_pieces(rank.world.gather(pieces.str()));
   if (!root) return "";
   if (!options.pieces.empty())
-    cli::write_result(options.pieces, [&](std::ostream& out) { calibration::write_pieces(out, runs); });
+    write_result(options.pieces, [&](std::ostream& out) { calibration::write_pieces(out, runs); });
   std::string csv = std::string(core::power_csv_header) + "\n";
   for (const std::string& text : all_samples) csv += text;
   if (!options.meter.empty()) {
@@ -221,58 +202,55 @@ std::string measure(Options& options, const cli::MeasuringRank& rank) {
   return csv;
 }
 
-void add_design_options(cli::Command& app, Options& options) {
+void add_design_options(Command& app, Options& options) {
   app.add_option("--states", options.design.states,
                  "what active cores do besides being idle: " + core::comma_separated(calibration::power_states()),
-                 cli::by_commas, cli::default_text(core::comma_separated(options.design.states)));
+                 by_commas, default_text(core::comma_separated(options.design.states)));
   app.add_option("--counts", options.design.counts, "how many cores are active (default: 1, a quarter, half, all)",
-                 cli::by_commas);
+                 by_commas);
   app.add_option(
       "--frequencies", options.frequencies,
       "frequencies to set (cpufreq): such as 1.2GHz,2.3GHz; all; or three, the least, a middle one, the most "
       "(default: left alone)",
-      cli::by_commas);
+      by_commas);
   app.add_option("--repetitions", options.design.repetitions, "of all pieces, each in another random order",
-                 cli::with_default);
-  app.add_option("--piece", options.design.piece_s, "length of a piece", cli::as_seconds(), cli::with_default);
-  app.add_option("--warm-up", options.design.warm_up_s, "dgemm on all cores before the first piece", cli::as_seconds(),
-                 cli::with_default);
-  cli::add_seed(app, options.design.seed, "of the random order");
+                 with_default);
+  app.add_option("--piece", options.design.piece_s, "length of a piece", as_seconds(), with_default);
+  app.add_option("--warm-up", options.design.warm_up_s, "dgemm on all cores before the first piece", as_seconds(),
+                 with_default);
+  add_seed(app, options.design.seed, "of the random order");
   app.add_flag("--dry-run", options.dry_run, "print the pieces and their time, measure nothing");
   app.add_option("--cores", options.cores, "with --dry-run: cores of a host (default: of this machine)",
-                 cli::between(1, 100000));
+                 between(1, 100000));
 }
 
-void add_meter_options(cli::Command& app, Options& options) {
-  cli::add_choices(app, "--sensors", options.measure.kinds, calibration::meter_kinds_by_name,
-                   "kinds of sensors to read");
-  app.add_option("--root", options.root, "folder in which sys and dev are looked for", cli::of_type("DIR"),
-                 cli::existing_folder(), cli::with_default);
-  app.add_option("--period", options.measure.period_s, "between two readings", cli::as_seconds(), cli::with_default);
+void add_meter_options(Command& app, Options& options) {
+  add_choices(app, "--sensors", options.measure.kinds, calibration::meter_kinds_by_name, "kinds of sensors to read");
+  app.add_option("--root", options.root, "folder in which sys and dev are looked for", of_type("DIR"),
+                 existing_folder(), with_default);
+  app.add_option("--period", options.measure.period_s, "between two readings", as_seconds(), with_default);
   app.add_option("--set-aside", options.measure.aside.begin_s, "of each piece at its begin: marked, not used",
-                 cli::as_seconds(), cli::with_default);
-  app.add_option("--set-aside-end", options.measure.aside.end_s, "the same at its end", cli::as_seconds(),
-                 cli::with_default);
+                 as_seconds(), with_default);
+  app.add_option("--set-aside-end", options.measure.aside.end_s, "the same at its end", as_seconds(), with_default);
   app.add_option("--meter", options.meter, "CSV that a wattmeter writes meanwhile: time_s or time, power_w, maybe host",
-                 cli::of_type("METER.csv"));
-  app.add_option("--most-offset", options.most_offset_s, "by which the wattmeter's clock may be off", cli::as_seconds(),
-                 cli::with_default);
-  app.add_option("--pieces", options.pieces, "CSV to write: when which piece ran", cli::of_type("PIECES.csv"));
+                 of_type("METER.csv"));
+  app.add_option("--most-offset", options.most_offset_s, "by which the wattmeter's clock may be off", as_seconds(),
+                 with_default);
+  app.add_option("--pieces", options.pieces, "CSV to write: when which piece ran", of_type("PIECES.csv"));
   app.add_flag("--join", options.join, "measure nothing: join --pieces of an earlier measurement with --meter");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::Command app("Measures what hosts draw while their cores compute, poll, wait and sleep.", program_name);
-  cli::set_example(app, "hplcast-measure-power --dry-run --cores 4");
+  Command app("Measures what hosts draw while their cores compute, poll, wait and sleep.", "hplcast-measure-power");
+  set_example(app, "hplcast-measure-power --dry-run --cores 4");
   Options options;
   options.common.takes_design = false;
   add_design_options(app, options);
   add_meter_options(app, options);
-  cli::add_measuring_options(app, options.common);
+  add_measuring_options(app, options.common);
   options.common.without_mpi = [&] { return without_mpi(options); };
-  return cli::run_measuring_program(
-      app, options.common, argc, argv,
-      [&](const cli::MeasuringRank& rank, const std::string&) { return measure(options, rank); });
+  return run_measuring_program(app, options.common, argc, argv,
+                               [&](const MeasuringRank& rank, const std::string&) { return measure(options, rank); });
 }

@@ -1,36 +1,33 @@
 #include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
-#include "hplcast/core/errors.hpp"
 
 int main(int argc, char** argv) {
   using namespace hplcast;
-  cli::Command app("Finds where MPI_Send stops being eager, and where it begins to wait for the receiver.",
-                   "hplcast-measure-thresholds");
-  cli::set_example(app, "mpirun -np 2 hplcast-measure-thresholds -o thresholds.json");
-  cli::MeasuringOptions common;
+  using namespace hplcast::cli;
+  Command app("Finds where MPI_Send stops being eager, and where it begins to wait for the receiver.",
+              "hplcast-measure-thresholds");
+  set_example(app, "mpirun -np 2 hplcast-measure-thresholds -o thresholds.json");
+  MeasuringOptions common;
   common.takes_design = false;
   common.time_limit_s = 120;
   calibration::ThresholdOptions options;
   double max_bytes = static_cast<double>(options.max_bytes);
   calibration::PeerChoice choice = calibration::PeerChoice::any;
-  cli::add_measuring_options(app, common);
-  cli::add_scope_option(app, choice);
-  app.add_option("--max-bytes", max_bytes, "largest message to try", cli::as_bytes(), cli::default_text("16MiB"));
-  app.add_option("--absence", options.absence_s, "how long a receiver stays away", cli::as_seconds(),
-                 cli::with_default);
+  add_measuring_options(app, common);
+  add_scope_option(app, choice);
+  app.add_option("--max-bytes", max_bytes, "largest message to try", as_bytes(), default_text("16MiB"));
+  app.add_option("--absence", options.absence_s, "how long a receiver stays away", as_seconds(), with_default);
   app.add_option("--repetitions", options.repetitions, "probes of each size; one that does not wait decides",
-                 cli::with_default);
-  return cli::run_measuring_program(app, common, argc, argv, [&](const cli::MeasuringRank& rank, const std::string&) {
+                 with_default);
+  return run_measuring_program(app, common, argc, argv, [&](const MeasuringRank& rank, const std::string&) {
     options.max_bytes = static_cast<long>(max_bytes);
     const auto peers = calibration::choose_peers(rank.world.hosts(), choice);
     if (common.check) return std::string();
     const auto thresholds = calibration::measure_thresholds(rank.world, peers, options);
-    if (rank.world.rank() == 0 && thresholds.empty())
-      throw core::Error(core::ExitCode::bad_input, "nothing was measured: no pair of ranks");
+    if (rank.world.rank() == 0 && thresholds.empty()) throw bad_input("nothing was measured: no pair of ranks");
     std::ostringstream json;
     calibration::write_json(json, thresholds);
     return json.str();

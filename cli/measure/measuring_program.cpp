@@ -4,27 +4,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
-#include <optional>
 #include <sstream>
 #include <thread>
 
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/sensors.hpp"
 #include "hplcast/core/campaign.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
@@ -46,7 +39,7 @@ char* mapped_position = nullptr;
 void map_position(const std::string& path) {
   core::write_file(path, [](std::ostream& out) { out << std::string(position_digits, ' ') << '\n'; });
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) throw core::Error(core::ExitCode::bad_input, "cannot write " + path);
+  if (file < 0) throw bad_input("cannot write " + path);
   void* const memory = ::mmap(nullptr, position_digits, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ::close(file);
   if (memory != MAP_FAILED) mapped_position = static_cast<char*>(memory);
@@ -102,12 +95,12 @@ void refuse_nothing(const std::string& csv, bool allow_failures) {
     reason = rows.text(error);
   }
   if (count > 0) {
-    throw core::Error(core::ExitCode::bad_input, "nothing was measured: all " + std::to_string(count) +
-                                                     " calls failed, the last one because: " + reason);
+    throw bad_input("nothing was measured: all " + std::to_string(count) +
+                    " calls failed, the last one because: " + reason);
   }
-  throw core::Error(core::ExitCode::bad_input,
-                    "nothing was measured: the results have no row\n  hint: more --budget, another --scope or "
-                    "--pattern (are there ranks for it?), or other --rows of the design");
+  throw bad_input(
+      "nothing was measured: the results have no row\n  hint: more --budget, another --scope or "
+      "--pattern (are there ranks for it?), or other --rows of the design");
 }
 
 void measure_and_write(const MeasuringOptions& options, const Measure& measure) {
@@ -137,8 +130,8 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   // Wall clocks of hosts may differ by more than messages take: they are used for this one offset only.
   const double elapsed_s = options.since_unix_s > 0 ? core::unix_time_s() - options.since_unix_s : 0;
   if (elapsed_s < 0) {
-    throw core::Error(core::ExitCode::bad_input, "the clock of " + world.host() + " is " + std::to_string(-elapsed_s) +
-                                                     " s before the time of --since: it has been set back");
+    throw bad_input("the clock of " + world.host() + " is " + std::to_string(-elapsed_s) +
+                    " s before the time of --since: it has been set back");
   }
   if (root && !options.position.empty()) map_position(options.position);
   const double epoch_s = calibration::now_s() - elapsed_s;

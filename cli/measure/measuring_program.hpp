@@ -1,8 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "cli/support/command.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
 #include "hplcast/calibration/world.hpp"

@@ -5,17 +5,14 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/output.hpp"
 #include "hplcast/calibration/machine.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/json.hpp"
 
 namespace {
 
 using namespace hplcast;
+using namespace hplcast::cli;
 
 struct Options {
   std::string cores = "all";
@@ -34,16 +31,16 @@ void stop_at_signals() {
 }
 
 void print_table(std::ostream& out, const std::vector<calibration::NoiseSourceRow>& rows) {
-  cli::TextTable table({"core", "periods", "begun", "late", "lateness", "at most", "busy [s]", "duty"});
+  TextTable table({"core", "periods", "begun", "late", "lateness", "at most", "busy [s]", "duty"});
   for (const calibration::NoiseSourceRow& row : rows)
     table.add({std::to_string(row.core), std::to_string(row.periods), std::to_string(row.events),
-               std::to_string(row.late), cli::significant(1e6 * row.mean_lateness_s, 3) + " us",
-               cli::significant(1e6 * row.longest_lateness_s, 3) + " us", cli::significant(row.busy_s),
-               cli::significant(100 * row.duty) + " %"});
+               std::to_string(row.late), significant(1e6 * row.mean_lateness_s, 3) + " us",
+               significant(1e6 * row.longest_lateness_s, 3) + " us", significant(row.busy_s),
+               significant(100 * row.duty) + " %"});
   table.write(out);
 }
 
-void print_json(std::ostream& out, const Options& options, const std::vector<calibration::NoiseSourceRow>& rows) {
+nlohmann::ordered_json json_of(const Options& options, const std::vector<calibration::NoiseSourceRow>& rows) {
   nlohmann::ordered_json json;
   json["period_s"] = options.source.period_s;
   json["duration_s"] = options.source.duration_s;
@@ -61,44 +58,40 @@ void print_json(std::ostream& out, const Options& options, const std::vector<cal
                              {"wall_s", row.wall_s},
                              {"duty", row.duty}});
   json["warnings"] = calibration::noise_source_warnings(options.source, rows);
-  out << core::json_text(json, 2) << '\n';
+  return json;
 }
 
 void run(Options& options) {
   options.source.cores = calibration::parse_cores(options.cores, calibration::Topology::of_this_machine().cores());
   options.source.seed = options.seed != 0 ? options.seed : std::random_device{}();
-  cli::of_options([&] { calibration::validate(options.source); });
+  of_options([&] { calibration::validate(options.source); });
   stop_at_signals();
   const auto rows = calibration::run_noise_source(options.source, stop);
-  options.json ? print_json(std::cout, options, rows) : print_table(std::cout, rows);
-  for (const std::string& warning : calibration::noise_source_warnings(options.source, rows))
-    std::cerr << "hplcast-noise-source: warning: " << warning << '\n';
+  options.json ? write_result("", json_of(options, rows)) : print_table(std::cout, rows);
+  warn_all(calibration::noise_source_warnings(options.source, rows));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::Command app("Takes cores away now and then, as an agent or a daemon does: to test detectors of detours.",
-                   "hplcast-noise-source");
-  cli::set_example(app, "hplcast-noise-source --period 1s --duration 10ms --cores 0 --for 2s");
+  Command app("Takes cores away now and then, as an agent or a daemon does: to test detectors of detours.",
+              "hplcast-noise-source");
+  set_example(app, "hplcast-noise-source --period 1s --duration 10ms --cores 0 --for 2s");
   Options options;
-  app.add_option("--period", options.source.period_s, "from one beginning to the next", cli::as_seconds(),
-                 cli::with_default);
-  app.add_option("--duration", options.source.duration_s, "of work in every period", cli::as_seconds(),
-                 cli::with_default);
-  app.add_option("--cores", options.cores, "cores to work on, such as 0-3,8, or all", cli::with_default);
+  app.add_option("--period", options.source.period_s, "from one beginning to the next", as_seconds(), with_default);
+  app.add_option("--duration", options.source.duration_s, "of work in every period", as_seconds(), with_default);
+  app.add_option("--cores", options.cores, "cores to work on, such as 0-3,8, or all", with_default);
   app.add_flag(
       "--synchronous", options.source.synchronous,
       "begin at multiples of the period of the absolute clock: at once on all cores, and on hosts whose clocks "
       "agree (default: a random phase per core)");
-  cli::add_choice<calibration::WorkClock>(
+  add_choice<calibration::WorkClock>(
       app, "--clock", options.source.clock,
       {{"cpu", calibration::WorkClock::cpu}, {"wall", calibration::WorkClock::wall}},
       "what the duration is of: processor time, or wall time, in which another program may have the core");
-  app.add_option("--for", options.source.for_s, "end after this time, in whole periods", cli::as_seconds(),
-                 cli::with_default);
+  app.add_option("--for", options.source.for_s, "end after this time, in whole periods", as_seconds(), with_default);
   app.add_option("--seed", options.seed, "of the random phases (default: others every time)");
   app.add_flag("--json", options.json, "what it really did as JSON");
   app.callback([&] { run(options); });
-  return cli::run_program(app, argc, argv);
+  return run_program(app, argc, argv);
 }

@@ -1,29 +1,35 @@
 #include "cli/support/command.hpp"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <optional>
-#include <utility>
 
 namespace hplcast::cli {
 
 namespace {
 
 Check known(const CLI::Validator& validator) {
-  return {[validator](std::string& text) { return validator(text); }, validator.get_description()};
+  const auto take = [validator](std::string& text) {
+    if (const std::string problem = validator(text); !problem.empty()) throw core::UsageError(problem);
+  };
+  return {take, validator.get_description()};
+}
+
+Setting use_as(Option::Use use, const std::string& type) {
+  return [use, type](Option& option) {
+    option.use = use;
+    option.parsed().type_name(type);
+  };
 }
 
 }  // namespace
 
-Check between(int low, int high) {
+template <typename Number>
+Check between(Number low, Number high) {
   return known(CLI::Range(low, high));
 }
-Check between(long low, long high) {
-  return known(CLI::Range(low, high));
-}
-Check between(double low, double high) {
-  return known(CLI::Range(low, high));
-}
+template Check between(int, int);
+template Check between(long, long);
+template Check between(double, double);
+
 Check positive() {
   return known(CLI::PositiveNumber);
 }
@@ -44,61 +50,65 @@ void refuse_value(const std::string& option, const std::string& message) {
   throw CLI::ValidationError(option, message);
 }
 
-bool parse_whole(const std::string& text, int& value) {
+template <typename Number>
+bool parse_whole(const std::string& text, Number& value) {
   return CLI::detail::lexical_cast(text, value);
 }
-bool parse_whole(const std::string& text, std::size_t& value) {
-  return CLI::detail::lexical_cast(text, value);
-}
+template bool parse_whole(const std::string&, int&);
+template bool parse_whole(const std::string&, std::size_t&);
 
-void Check::operator()(CLI::Option& option) const {
+void Check::operator()(Option& option) const {
+  const auto problem = [take = take](std::string& text) {
+    try {
+      take(text);
+      return std::string();
+    } catch (const core::UsageError& error) {
+      return std::string(error.what());
+    }
+  };
   const CLI::Validator validator(problem, type);
-  changes ? option.transform(validator) : option.check(validator);
+  changes ? option.parsed().transform(validator) : option.parsed().check(validator);
 }
 
-void required(CLI::Option& option) {
-  option.required();
-}
-void with_default(CLI::Option& option) {
-  option.capture_default_str();
-}
-void by_commas(CLI::Option& option) {
-  option.delimiter(',');
-}
-void one_each(CLI::Option& option) {
-  option.allow_extra_args(false);
-}
-void many(CLI::Option& option) {
-  option.take_all();
-}
+const Setting required = [](Option& option) { option.parsed().required(); };
+const Setting with_default = [](Option& option) { option.parsed().capture_default_str(); };
+const Setting by_commas = [](Option& option) { option.parsed().delimiter(','); };
+const Setting one_each = [](Option& option) { option.parsed().allow_extra_args(false); };
+const Setting many = [](Option& option) { option.parsed().take_all(); };
 Setting value_count(int count) {
-  return [count](CLI::Option& option) { option.expected(count); };
+  return [count](Option& option) { option.parsed().expected(count); };
 }
 Setting default_text(const std::string& text) {
-  return [text](CLI::Option& option) { option.default_str(text); };
+  return [text](Option& option) { option.parsed().default_str(text); };
 }
 Setting of_type(const std::string& name) {
-  return [name](CLI::Option& option) { option.type_name(name); };
+  return use_as(Option::Use::value, name);
+}
+Setting reads(const std::string& type) {
+  return use_as(Option::Use::reads, type);
+}
+Setting writes(const std::string& type) {
+  return use_as(Option::Use::writes, type);
+}
+Setting draws(const std::string& type) {
+  return use_as(Option::Use::draws, type);
 }
 Setting in_group(const std::string& name) {
-  return [name](CLI::Option& option) { option.group(name); };
+  return [name](Option& option) { option.parsed().group(name); };
 }
 Setting described(const std::string& help) {
-  return [help](CLI::Option& option) { option.description(help); };
+  return [help](Option& option) { option.parsed().description(help); };
 }
 Setting excludes(const Option* other) {
-  return [other](CLI::Option& option) { option.excludes(&other->parsed()); };
+  return [other](Option& option) { option.parsed().excludes(&other->parsed()); };
 }
 Setting needs(const Option* other) {
-  return [other](CLI::Option& option) { option.needs(&other->parsed()); };
+  return [other](Option& option) { option.parsed().needs(&other->parsed()); };
 }
 Setting needs(const std::string& other) {
-  return [other](CLI::Option& option) { option.needs(other); };
+  return [other](Option& option) { option.parsed().needs(other); };
 }
 
-std::size_t Option::count() const {
-  return parsed_.count();
-}
 const std::vector<std::string>& Option::results() const {
   return parsed_.results();
 }
@@ -154,8 +164,9 @@ Option* Command::add_function(const std::string& name, const std::function<void(
 template Option* Command::add_function(Name, const std::function<void(const std::string&)>&, Name);
 template Option* Command::add_function(Name, const std::function<void(const std::vector<std::string>&)>&, Name);
 
-Option* Command::add_flag(const std::string& name, const std::string& help) {
-  return own(parser_.add_flag(name, help));
+void Command::add_json_output(std::string& path, const std::string& result) {
+  own(parser_.add_flag("--json", "accepted as in other commands: the result always is JSON"));
+  add_output(path, result + " (default: the standard output)");
 }
 Option* Command::add_flag_callback(const std::string& name, const std::function<void()>& given,
                                    const std::string& help) {
@@ -165,30 +176,36 @@ void Command::set_version_flag(const std::string& name, const std::string& versi
   parser_.set_version_flag(name, version);
 }
 
+void Command::check_files() const {
+  std::vector<std::string> inputs;
+  for (const auto& option : options_)
+    if (option->use == Option::Use::reads)
+      inputs.insert(inputs.end(), option->results().begin(), option->results().end());
+  for (const auto& option : options_) {
+    if (option->use != Option::Use::writes && option->use != Option::Use::draws) continue;
+    for (const std::string& output : option->results()) {
+      option->use == Option::Use::draws ? require_picture(output) : require_writable(output);
+      require_other_file(output, inputs);
+    }
+  }
+}
+
 void Command::callback(const std::function<void()>& run) {
-  parser_.callback(run);
+  parser_.callback([this, run] {
+    check_files();
+    run();
+  });
 }
 void Command::group(const std::string& name) {
   parser_.group(name);
-}
-void Command::require_subcommand(int count) {
-  parser_.require_subcommand(count);
 }
 void Command::require_subcommand(int least, int most) {
   parser_.require_subcommand(static_cast<std::size_t>(least), static_cast<std::size_t>(most));
 }
 
-Option* Command::get_option(const std::string& name) {
-  const CLI::Option* parsed = parser_.get_option(name);
-  for (const auto& option : options_)
-    if (&option->parsed() == parsed) return option.get();
-  return nullptr;
-}
-
 std::string Command::name() const {
   return parser_.get_name();
 }
-
 bool Command::has_parsed_subcommand() const {
   return !parser_.get_subcommands().empty();
 }

@@ -1,34 +1,43 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
 
-/// CLI11 behind a few types: its header costs seconds in each file that includes it, so command.cpp and
+/// What all commands need: options, messages, files, tables, and core's errors, files and texts.
+/// CLI11 is behind a few types: its header costs seconds in each file that includes it, so command.cpp and
 /// command_line.cpp alone do. Functions do the same as those of CLI11.
 namespace hplcast::cli {
 
+class Option;
+
 /// A test of a value of an option.
 struct Check {
-  /// Says what is wrong with a text; empty: nothing.
-  std::function<std::string(std::string&)> problem;
-  std::string type;      ///< put after the type of the option in the help; may be empty
-  bool changes = false;  ///< `problem` may also put another text in the place of the value
+  std::function<void(std::string&)> take;  ///< refuses a text by core::UsageError
+  std::string type;                        ///< put after the type of the option in the help; may be empty
+  bool changes = false;                    ///< `take` may also put another text in the place of the value
 
-  void operator()(CLI::Option& option) const;
+  void operator()(Option& option) const;
 };
 
-Check between(int low, int high);  ///< both inclusive
-Check between(long low, long high);
-Check between(double low, double high);
+template <typename Number>
+Check between(Number low, Number high);  ///< both inclusive; int, long or double
 Check positive();
 Check not_negative();
 Check among(const std::vector<std::string>& names);
@@ -38,19 +47,18 @@ Check existing_folder();
 /// For functions that take a value. @throws what makes the program end as after a failed check
 [[noreturn]] void refuse_value(const std::string& option, const std::string& message);
 
-/// Reads a whole text as options do; false if it is no whole number.
-bool parse_whole(const std::string& text, int& value);
-bool parse_whole(const std::string& text, std::size_t& value);
+/// Reads a whole text as options do; false if it is no whole number. Number: int or std::size_t.
+template <typename Number>
+bool parse_whole(const std::string& text, Number& value);
 
 /// What is said of an option after its name, value and help; in this order, and each as CLI11 means it. A Check is one.
-using Setting = std::function<void(CLI::Option&)>;
+using Setting = std::function<void(Option&)>;
 
-class Option;
-void required(CLI::Option& option);
-void with_default(CLI::Option& option);  ///< the help shows the value that it has
-void by_commas(CLI::Option& option);     ///< several values in one text
-void one_each(CLI::Option& option);      ///< a list of one value each time that the option is given
-void many(CLI::Option& option);          ///< the option may be given several times
+extern const Setting required;
+extern const Setting with_default;  ///< the help shows the value that it has
+extern const Setting by_commas;     ///< several values in one text
+extern const Setting one_each;      ///< a list of one value each time that the option is given
+extern const Setting many;          ///< the option may be given several times
 Setting value_count(int count);
 Setting default_text(const std::string& text);
 Setting of_type(const std::string& name);
@@ -60,21 +68,29 @@ Setting excludes(const Option* other);
 Setting needs(const Option* other);
 Setting needs(const std::string& other);
 
+// Files, with the name of their type in the help. Before the command runs, what it writes must be writable
+// (require_writable()), and none of what it reads (require_other_file()).
+Setting reads(const std::string& type);
+Setting writes(const std::string& type);
+Setting draws(const std::string& type);  ///< a picture: require_picture()
+
 /// An option of a command, which owns it.
 class Option {
  public:
+  enum class Use { value, reads, writes, draws };
   explicit Option(CLI::Option& parsed) : parsed_(parsed) {}
 
   template <typename... Settings>
   Option* with(const Settings&... settings) {
-    (Setting(settings)(parsed_), ...);
+    (Setting(settings)(*this), ...);
     return this;
   }
 
-  std::size_t count() const;
-  bool empty() const { return count() == 0; }
+  bool empty() const { return results().empty(); }
   const std::vector<std::string>& results() const;
   CLI::Option& parsed() const { return parsed_; }  ///< for command.cpp
+
+  Use use = Use::value;
 
  private:
   CLI::Option& parsed_;
@@ -106,11 +122,17 @@ class Command {
   Option* add_flag(const std::string& name, bool& value, const std::string& help, const Settings&... settings) {
     return add(name, value, help)->with(settings...);
   }
-  Option* add_flag(const std::string& name, const std::string& help);  ///< one that changes nothing
+  /// -o, a file of the result.
+  template <typename Path, typename... Settings>
+  Option* add_output(Path& path, const std::string& help, const Settings&... settings) {
+    return add_option("-o,--output", path, help, writes("FILE"), settings...);
+  }
+  /// -o of a command whose result always is JSON, or `result`, and --json, which scripts may give everywhere.
+  void add_json_output(std::string& path, const std::string& result);
   Option* add_flag_callback(const std::string& name, const std::function<void()>& given, const std::string& help);
   void set_version_flag(const std::string& name, const std::string& version);
 
-  void callback(const std::function<void()>& run);
+  void callback(const std::function<void()>& run);  ///< after a look at its files
   /// A callback with the options of the command. Returns these, which add_option() is to set.
   template <typename Options, typename Run>
   Options& runs(Run run) {
@@ -119,10 +141,8 @@ class Command {
     return *options;
   }
   void group(const std::string& name);
-  void require_subcommand(int count);
-  void require_subcommand(int least, int most);
+  void require_subcommand(int least, int most = 1);
 
-  Option* get_option(const std::string& name);
   std::string name() const;
   bool has_parsed_subcommand() const;
   std::vector<const Option*> parse_order() const;  ///< an option once for every time that it was given
@@ -131,6 +151,7 @@ class Command {
 
  private:
   explicit Command(CLI::App& parser);
+  void check_files() const;
   Option* own(CLI::Option* parsed);
   Option* add(const std::string& name, bool& flag, const std::string& help);
   /// command.cpp lists the types of values.
@@ -154,6 +175,12 @@ void add_talk_options(Command& command);
 bool is_quiet();
 bool is_verbose();
 
+/// On stderr, after the name of the command that runs: "hplcast predict: warning: ...".
+void tell(const std::string& text);
+void warn(const std::string& text);
+/// A line for each.
+void warn_all(const std::vector<std::string>& texts);
+
 /// Everything is told again: before the message of an error, and at the end of a program.
 void talk_normally();
 
@@ -172,6 +199,69 @@ int run_program(Command& program, int argc, const char* const* argv, std::ostrea
 /// run_program() on the standard streams, for main().
 int run_program(Command& program, int argc, const char* const* argv);
 
+/// For messages about what was given. Exit code bad_input.
+core::Error bad_input(const std::string& message);
+
+/// The result of `read(stream, name, arguments...)` of a file (core::read_file()).
+template <typename Read, typename... Arguments>
+auto read_from(const std::filesystem::path& path, Read read, Arguments&&... arguments) {
+  std::optional<std::decay_t<std::invoke_result_t<Read, std::istream&, const std::string&, Arguments&...>>> result;
+  core::read_file(path, [&](std::istream& in, const std::string& name) { result = read(in, name, arguments...); });
+  return std::move(*result);
+}
+
+/// Writes a result to `path`, or to the standard output if it is empty. A file is there whole or not at all.
+void write_result(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
+
+/// The same of JSON, with lines and blanks.
+void write_result(const std::filesystem::path& path, const nlohmann::ordered_json& json);
+
+/// Fails now rather than after hours of work. @throws core::Error (bad_input) if `path` is a folder, or the folder that
+/// it would be in is missing (none is invented: it may be mistyped) or cannot be written. An empty path is fine.
+void require_writable(const std::filesystem::path& path);
+
+/// The same for a folder that a command makes: the one that it would be in must be there.
+void require_place_of(const std::filesystem::path& folder);
+
+/// For files that are changed in place or kept open. @throws core::UsageError for `-`.
+void require_named_file(const std::string& option, const std::filesystem::path& path);
+
+/// For files that are read more than once. @throws core::UsageError for a pipe (a process substitution, /dev/stdin).
+void require_rereadable(const std::filesystem::path& path);
+
+/// @throws core::Error (bad_input) if `output` is the same file as one of `inputs`, whatever the paths say. Empty paths
+/// and devices are fine.
+void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs);
+
+/// The file of one of several pictures: "fit.png" and {"dgemm", "node/1"} give "fit-dgemm-node_1.png".
+std::filesystem::path picture_name(const std::filesystem::path& path, const std::vector<std::string>& parts);
+
+/// Before work whose result it shows. @throws core::UsageError unless the name ends in .png or .svg; as
+/// require_writable().
+void require_picture(const std::filesystem::path& path);
+
+/// Whether pictures can be drawn as PNG here.
+bool can_draw_png();
+
+/// A .png or .svg file of an SVG, which is there whole or not at all. @throws as require_picture(), core::ExternalError
+/// if rsvg-convert is not installed or fails.
+void write_picture(const std::filesystem::path& path, const std::string& svg);
+
+/// A table for people: columns as wide as they must be, aligned right, two spaces apart.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
+  /// A row of as many texts as the header has.
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// The last column is aligned left.
+  void end_with_words() { words_ = true; }
+  void write(std::ostream& out) const;
+
+ private:
+  bool words_ = false;
+  std::vector<std::vector<std::string>> rows_;
+};
+
 /// An option as a user sees it.
 struct OptionPage {
   std::vector<std::string> names;  ///< "--output", "-o"
@@ -189,5 +279,10 @@ struct CommandPage {
 
 /// Of all commands that --help lists, outer ones first.
 std::vector<CommandPage> pages_of(const Command& program);
+
+using core::duration_text;
+using core::percent;
+using core::signed_percent;
+using core::significant;
 
 }  // namespace hplcast::cli

@@ -3,15 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <regex>
 #include <streambuf>
-#include <string>
-#include <utility>
 
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
@@ -75,8 +70,33 @@ struct Quiet {
 
 std::unique_ptr<Quiet> quiet;
 bool verbose = false;
+const CLI::App* running = nullptr;  ///< the program, while run_program() is at it
+
+/// Where parsing got to: `kernel` of "hplcast fit kernel".
+const CLI::App& deepest_command(const CLI::App& app) {
+  const auto given = app.get_subcommands();
+  return given.empty() ? app : deepest_command(*given.front());
+}
+
+/// "hplcast fit kernel": the program and the subcommands that were given.
+std::string command_name(const CLI::App& app) {
+  const auto given = app.get_subcommands();
+  return app.get_name() + (given.empty() ? "" : " " + command_name(*given.front()));
+}
 
 }  // namespace
+
+void tell(const std::string& text) {
+  std::cerr << (running == nullptr ? "" : command_name(*running) + ": ") + text + '\n';
+}
+
+void warn(const std::string& text) {
+  tell("warning: " + text);
+}
+
+void warn_all(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) warn(text);
+}
 
 void add_talk_options(Command& command) {
   const auto be_quiet = [](std::int64_t) {
@@ -103,24 +123,13 @@ bool is_verbose() {
 }
 
 void talk_normally() {
+  running = nullptr;
   quiet.reset();
   verbose = false;
   core::show_output(nullptr);
 }
 
 namespace {
-
-/// Where parsing got to: `kernel` of "hplcast fit kernel".
-const CLI::App& deepest_command(const CLI::App& app) {
-  const auto given = app.get_subcommands();
-  return given.empty() ? app : deepest_command(*given.front());
-}
-
-/// "hplcast fit kernel": the program and the subcommands that were given.
-std::string command_name(const CLI::App& app) {
-  const auto given = app.get_subcommands();
-  return app.get_name() + (given.empty() ? "" : " " + command_name(*given.front()));
-}
 
 /// `word`: with what was given to it, --name=value.
 std::string no_option(const CLI::App& command, const std::string& word) {
@@ -230,6 +239,7 @@ void set_example(Command& program, const std::string& example) {
 
 int run_program(Command& program, int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
   CLI::App& app = program.parser();
+  running = &app;
   const auto fail = [&](core::ExitCode code, const std::string& message) {
     talk_normally();
     err << command_name(app) << ": " << message << std::endl;

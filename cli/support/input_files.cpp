@@ -1,50 +1,45 @@
 #include "cli/support/input_files.hpp"
 
 #include <algorithm>
-#include <iostream>
 
 #include "cli/support/options.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/doubts.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 
 namespace hplcast::cli {
 
 core::ClusterModel read_cluster_file(const std::string& path) {
-  core::ClusterModel cluster;
-  core::read_file(path, [&](std::istream& in, const std::string& name) { cluster = core::read_cluster(in, name); });
-  return cluster;
+  return read_from(path, core::read_cluster);
 }
 
-std::vector<core::HplParameters> read_configuration_file(const std::string& program, const std::string& path,
-                                                         const core::HplParameters& defaults) {
-  std::vector<core::HplParameters> configurations;
+void write_cluster_file(const std::string& path, const core::ClusterModel& cluster) {
+  write_result(path, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+}
+
+std::vector<core::HplParameters> read_configuration_file(const std::string& path, const core::HplParameters& defaults) {
   std::vector<std::string> warnings;
-  core::read_file(path, [&](std::istream& in, const std::string& name) {
-    configurations = core::read_configurations(in, name, defaults, &warnings);
-  });
-  for (const std::string& warning : warnings) std::cerr << program << ": warning: " << warning << '\n';
+  const auto configurations = read_from(path, core::read_configurations, defaults, &warnings);
+  warn_all(warnings);
   return configurations;
 }
 
-void warn_about_quality(const std::string& command, const core::ClusterModel& cluster) {
-  const std::string who = command + ": warning: the model " + cluster.name;
-  for (const core::QualityFlag& doubt : core::doubts(cluster))
-    std::cerr << who << ", " << doubt.subject << ": " << doubt.detail << '\n';
+void warn_about_quality(const core::ClusterModel& cluster) {
+  const std::string model = "the model " + cluster.name;
+  for (const core::QualityFlag& doubt : core::doubts(cluster)) warn(model + ", " + doubt.subject + ": " + doubt.detail);
   const core::Verdict verdict = core::verdict_on(core::recorded_flags(cluster));
   if (verdict.usability != core::Usability::usable)
-    std::cerr << who << " is " << core::to_string(verdict) << "; see provenance.quality_flags in it\n";
+    warn(model + " is " + core::to_string(verdict) + "; see provenance.quality_flags in it");
 }
 
-void add_capacity_options(Command& command, CapacityOptions& options, const std::string& who) {
+void warn_of_flags(const std::vector<core::QualityFlag>& flags, const std::string& of) {
+  for (const core::QualityFlag& flag : flags) warn(of + flag.subject + ": " + flag.flag + ": " + flag.detail);
+}
+
+void add_capacity_options(Command& command, CapacityOptions& options) {
   command.add_option("--capacity", options.remote_bytes_per_s,
                      "total bandwidth of several messages through the link of a host, per direction: 100Gbps (default: "
                      "as measured or published)",
-                     as_link_bandwidth(who + ": warning: --capacity"));
+                     as_link_bandwidth("--capacity"));
   command.add_option("--local-capacity", options.local_bytes_per_s, "the same inside a host",
-                     as_link_bandwidth(who + ": warning: --local-capacity"));
+                     as_link_bandwidth("--local-capacity"));
 }
 
 core::NetworkModel with_capacities(const core::NetworkModel& network, const CapacityOptions& options) {

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/support/command.hpp"
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/doubts.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/network_model.hpp"
 
@@ -13,14 +11,20 @@ namespace hplcast::cli {
 /// Reads a cluster.json. @throws core::Error if it cannot be opened or read.
 core::ClusterModel read_cluster_file(const std::string& path);
 
-/// Reads configurations (core::read_configurations) and tells on stderr, as `program`, where HPL reads its HPL.dat in
-/// another way than people would. @throws core::Error if the file cannot be opened or read.
-std::vector<core::HplParameters> read_configuration_file(const std::string& program, const std::string& path,
+/// A result: to the standard output if `path` is empty. @throws as write_result()
+void write_cluster_file(const std::string& path, const core::ClusterModel& cluster);
+
+/// Reads configurations (core::read_configurations) and warns where HPL reads its HPL.dat in another way than people
+/// would. @throws core::Error if the file cannot be opened or read.
+std::vector<core::HplParameters> read_configuration_file(const std::string& path,
                                                          const core::HplParameters& defaults = {});
 
-/// Tells on stderr what a model probably does not mean (core::doubts), and how many doubts `fit cluster` has noted
-/// about the measurements of a model (docs/use/fit-cluster.md), and of which kinds.
-void warn_about_quality(const std::string& command, const core::ClusterModel& cluster);
+/// Warns of what a model probably does not mean (core::doubts), and tells how many doubts `fit cluster` has noted about
+/// the measurements of a model (docs/use/fit-cluster.md), and of which kinds.
+void warn_about_quality(const core::ClusterModel& cluster);
+
+/// Warns of the doubts of a fit. `of`: before their subjects.
+void warn_of_flags(const std::vector<core::QualityFlag>& flags, const std::string& of = "");
 
 /// Total bandwidth of several messages at once, given by the user, in bytes/s. 0: not given.
 struct CapacityOptions {
@@ -28,8 +32,8 @@ struct CapacityOptions {
   double local_bytes_per_s = 0;
 };
 
-/// Adds --capacity and --local-capacity. `who`: the command, for warnings: "hplcast assemble".
-void add_capacity_options(Command& command, CapacityOptions& options, const std::string& who);
+/// Adds --capacity and --local-capacity.
+void add_capacity_options(Command& command, CapacityOptions& options);
 
 /// The network with these capacities (origin given) in place of its own.
 /// @throws core::UsageError for --capacity if the network has no messages between hosts.

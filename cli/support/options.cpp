@@ -5,17 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
-#include <iostream>
-#include <optional>
 #include <regex>
-#include <string>
 #include <tuple>
 
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/core/units.hpp"
 
 namespace hplcast::cli {
@@ -28,16 +21,8 @@ std::string digits(double value) {
 }
 
 /// CLI11 hands texts from one step to the next: the number goes on with all its digits.
-Check validator(const std::function<double(const std::string&)>& parse_quantity, const std::string& kind) {
-  return {[parse_quantity](std::string& text) {
-            try {
-              text = core::printed("%.17g", parse_quantity(text));
-              return std::string();
-            } catch (const core::UsageError& error) {
-              return std::string(error.what());
-            }
-          },
-          kind, true};
+Check quantity(const std::function<double(const std::string&)>& parse, const std::string& kind) {
+  return {[parse](std::string& text) { text = core::printed("%.17g", parse(text)); }, kind, true};
 }
 
 /// The number before a percent sign over 100; nothing if there is none, or no number.
@@ -45,16 +30,6 @@ std::optional<double> percentage(const std::string& text) {
   double value = 0;
   if (text.empty() || text.back() != '%' || !core::parse_double(text.substr(0, text.size() - 1), value)) return {};
   return value / 100;
-}
-
-double parse_percentage(const std::string& text) {
-  const std::optional<double> share = percentage(text);
-  if (share && *share >= 0 && *share <= 1) return *share;
-  double bare = 0;
-  const bool ambiguous = core::parse_double(text, bare) && bare > 0 && bare <= 1;
-  throw core::UsageError(
-      "found `" + text + "`; expected a share of 0% to 100%" +
-      (ambiguous ? ", with the percent sign: " + text + "% or " + digits(100 * bare) + "%?" : ", such as 1%"));
 }
 
 double parse_ratio(const std::string& text) {
@@ -89,8 +64,8 @@ struct Plausible {
 };
 
 Check plausible(double (*parse_quantity)(const std::string&), const std::string& kind, const Plausible& usual,
-                const std::string& who) {
-  return validator(
+                const std::string& option) {
+  return quantity(
       [=](const std::string& text) {
         const double value = parse_quantity(text);
         if (!(value > 0)) throw core::UsageError("found `" + text + "`; expected a number above 0");
@@ -99,10 +74,9 @@ Check plausible(double (*parse_quantity)(const std::string&), const std::string&
         std::strtod(text.c_str(), &unit);
         const std::string number(text.c_str(), static_cast<const char*>(unit));
         const double meant = parse_quantity(number + usual.meant);
-        std::cerr << who << ": `" << text << "` is " << digits(value) << ' ' << usual.unit << "; usual is "
-                  << usual.range;
-        if (meant >= usual.low && meant <= usual.high) std::cerr << "; did you mean " << number << usual.meant << '?';
-        std::cerr << '\n';
+        const bool is_meant = meant >= usual.low && meant <= usual.high;
+        warn(option + ": `" + text + "` is " + digits(value) + ' ' + usual.unit + "; usual is " + usual.range +
+             (is_meant ? "; did you mean " + number + usual.meant + '?' : ""));
         return value;
       },
       kind);
@@ -110,20 +84,30 @@ Check plausible(double (*parse_quantity)(const std::string&), const std::string&
 
 }  // namespace
 
+double parse_percentage(const std::string& text) {
+  const std::optional<double> share = percentage(text);
+  if (share && *share >= 0 && *share <= 1) return *share;
+  double bare = 0;
+  const bool ambiguous = core::parse_double(text, bare) && bare > 0 && bare <= 1;
+  throw core::UsageError(
+      "found `" + text + "`; expected a share of 0% to 100%" +
+      (ambiguous ? ", with the percent sign: " + text + "% or " + digits(100 * bare) + "%?" : ", such as 1%"));
+}
+
 Check as_bytes() {
-  return validator(parse_whole_bytes, "SIZE");
+  return quantity(parse_whole_bytes, "SIZE");
 }
 Check as_bytes_per_s() {
-  return validator(core::parse_bytes_per_s, "BANDWIDTH");
+  return quantity(core::parse_bytes_per_s, "BANDWIDTH");
 }
 Check as_flop_per_s() {
-  return validator(core::parse_flop_per_s, "RATE");
+  return quantity(core::parse_flop_per_s, "RATE");
 }
 Check as_seconds() {
-  return validator(core::parse_seconds, "DURATION");
+  return quantity(core::parse_seconds, "DURATION");
 }
 Check as_time_limit() {
-  return validator(
+  return quantity(
       [](const std::string& text) {
         const double seconds = core::parse_seconds(text);
         if (!(seconds > 0)) throw core::UsageError("found `" + text + "`; expected a duration above 0, such as 30min");
@@ -132,44 +116,37 @@ Check as_time_limit() {
       "DURATION");
 }
 Check as_percentage() {
-  return validator(parse_percentage, "PERCENT");
+  return quantity(parse_percentage, "PERCENT");
 }
 Check as_ratio() {
-  return validator(parse_ratio, "RATIO");
+  return quantity(parse_ratio, "RATIO");
 }
 
-Check as_link_bandwidth(const std::string& who) {
-  return plausible(core::parse_bytes_per_s, "BANDWIDTH", {10e6 / 8, 10e12 / 8, "10Mb/s to 10Tb/s", "B/s", "Gb/s"}, who);
+Check as_link_bandwidth(const std::string& option) {
+  return plausible(core::parse_bytes_per_s, "BANDWIDTH", {10e6 / 8, 10e12 / 8, "10Mb/s to 10Tb/s", "B/s", "Gb/s"},
+                   option);
 }
-Check as_latency(const std::string& who) {
-  return plausible(core::parse_seconds, "DURATION", {1e-7, 1e-2, "0.1us to 10ms", "s", "us"}, who);
+Check as_latency(const std::string& option) {
+  return plausible(core::parse_seconds, "DURATION", {1e-7, 1e-2, "0.1us to 10ms", "s", "us"}, option);
 }
-Check as_memory(const std::string& who) {
+Check as_memory(const std::string& option) {
   constexpr double mib = 1024.0 * 1024.0;
-  return plausible(core::parse_bytes, "SIZE", {16 * mib, 128 * mib * mib, "16MiB to 128TiB", "B", "GiB"}, who);
+  return plausible(core::parse_bytes, "SIZE", {16 * mib, 128 * mib * mib, "16MiB to 128TiB", "B", "GiB"}, option);
 }
-Check as_core_rate(const std::string& who) {
+Check as_core_rate(const std::string& option) {
   const auto parse_gflop_per_s = [](const std::string& text) {
     double plain = 0;
     const bool is_plain = core::parse_double(text, plain) && std::isfinite(plain) && plain >= 0;
     return is_plain ? plain : core::parse_flop_per_s(text) / 1e9;
   };
-  return plausible(parse_gflop_per_s, "RATE", {0.1, 1e4, "0.1 to 10000 Gflop/s", "Gflop/s", "flop/s"}, who);
+  return plausible(parse_gflop_per_s, "RATE", {0.1, 1e4, "0.1 to 10000 Gflop/s", "Gflop/s", "flop/s"}, option);
 }
 
 namespace {
 
 /// CLI11 reads -1 as 2^64 - 1.
 Check as_seed() {
-  return {[](std::string& text) {
-            try {
-              (void)parse_seed(text);
-              return std::string();
-            } catch (const core::UsageError& error) {
-              return std::string(error.what());
-            }
-          },
-          "SEED"};
+  return {[](std::string& text) { parse_seed(text); }, "SEED"};
 }
 
 }  // namespace
@@ -189,19 +166,16 @@ Option* add_seeds(Command& command, std::vector<std::uint64_t>& seeds, const std
   return command.add_option("--seed", seeds, help, as_seed(), by_commas, one_each);
 }
 
-RowRange parse_rows(const std::string& text, std::size_t rows_of_design) {
+std::pair<std::size_t, std::size_t> parse_rows(const std::string& text, std::size_t rows_of_design) {
   if (text.empty()) return {0, rows_of_design};
-  RowRange rows;
+  std::size_t first = 0, end = 0;
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos || !parse_whole(text.substr(0, colon), rows.first) ||
-      !parse_whole(text.substr(colon + 1), rows.end) || rows.first >= rows.end) {
+  if (colon == std::string::npos || !parse_whole(text.substr(0, colon), first) ||
+      !parse_whole(text.substr(colon + 1), end) || first >= end)
     throw core::UsageError("--rows is `" + text + "`; expected FIRST:END with FIRST < END, such as 0:100");
-  }
-  if (rows.end > rows_of_design) {
-    throw core::Error(core::ExitCode::bad_input,
-                      "--rows is " + text + "; the design has " + std::to_string(rows_of_design) + " rows");
-  }
-  return rows;
+  if (end > rows_of_design)
+    throw bad_input("--rows is " + text + "; the design has " + std::to_string(rows_of_design) + " rows");
+  return {first, end};
 }
 
 void require_distinct(const std::string& option, const std::vector<std::string>& names) {
@@ -216,22 +190,22 @@ void unify_json_output(bool& json, std::string& output) {
 }
 
 Check at_least_zero() {
-  return {[](std::string& text) {
-            double value = 0;
-            if (core::parse_double(text, value) && value >= 0) return std::string();
-            return "`" + text + "` is not a number of at least 0";
-          },
-          "NUMBER"};
+  const auto take = [](const std::string& text) {
+    double value = 0;
+    if (!core::parse_double(text, value) || !(value >= 0))
+      throw core::UsageError("`" + text + "` is not a number of at least 0");
+  };
+  return {take, "NUMBER"};
 }
 
 Check first_to_last() {
-  return {[](std::string& text) {
-            static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
-            std::smatch parts;
-            if (std::regex_match(text, parts, form) && std::stol(parts[1]) <= std::stol(parts[2])) return std::string();
-            return "found `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31";
-          },
-          ""};
+  const auto take = [](const std::string& text) {
+    static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
+    std::smatch parts;
+    if (!std::regex_match(text, parts, form) || std::stol(parts[1]) > std::stol(parts[2]))
+      throw core::UsageError("found `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31");
+  };
+  return {take, ""};
 }
 
 Option* add_range(Command& command, const std::string& name, int& first, int& last, const std::string& help) {
@@ -251,12 +225,12 @@ void require_begins_below(const std::string& option, int first, long long count,
 }
 
 Check host_names() {
-  return {[](std::string& text) {
-            const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
-            if (std::any_of(text.begin(), text.end(), is_letter)) return std::string();
-            return "found `" + text + "`; expected names such as node-[1-32]";
-          },
-          ""};
+  const auto take = [](const std::string& text) {
+    const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+    if (std::none_of(text.begin(), text.end(), is_letter))
+      throw core::UsageError("found `" + text + "`; expected names such as node-[1-32]");
+  };
+  return {take, ""};
 }
 
 }  // namespace hplcast::cli

@@ -1,15 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
@@ -34,6 +27,8 @@ Option* add_choice(Command& command, const std::string& option, Value& value, co
   };
   return command.add_option_function<std::string>(option, set, help, among(texts), default_text(otherwise));
 }
+
+inline const Names<bool> on_or_off = {{"on", true}, {"off", false}};
 
 /// An option for several of some names, of which the help says that the default is all.
 template <typename Value>
@@ -60,16 +55,18 @@ Check as_time_limit();  ///< seconds, above 0
 
 /// 0 to 1, as "0.5%". Without the sign it is refused: 0.5 could be meant either way.
 Check as_percentage();
+/// The same for a text. @throws core::UsageError
+double parse_percentage(const std::string& text);
 
 /// 0 and more, as "0.2" or "20%". A number above 1 needs the sign.
 Check as_ratio();
 
-/// As those above; a value that no machine has is told on stderr after `who` ("hplcast quick: warning: --bandwidth"),
-/// with the unit that was understood: 100 is 100 B/s. Zero is refused.
-Check as_link_bandwidth(const std::string& who);
-Check as_latency(const std::string& who);    ///< between two nodes
-Check as_memory(const std::string& who);     ///< of a node
-Check as_core_rate(const std::string& who);  ///< to Gflop/s, which is also the unit of a bare number
+/// As those above; a value of `option` that no machine has is warned of, with the unit that was understood: 100 is 100
+/// B/s. Zero is refused.
+Check as_link_bandwidth(const std::string& option);
+Check as_latency(const std::string& option);    ///< between two nodes
+Check as_memory(const std::string& option);     ///< of a node
+Check as_core_rate(const std::string& option);  ///< to Gflop/s, which is also the unit of a bare number
 
 /// A whole number from 0 to 2^64 - 1, every digit of it. @throws core::UsageError for anything else.
 std::uint64_t parse_seed(const std::string& text);
@@ -78,22 +75,16 @@ std::uint64_t parse_seed(const std::string& text);
 Option* add_seed(Command& command, std::uint64_t& seed, const std::string& help);
 Option* add_seeds(Command& command, std::vector<std::uint64_t>& seeds, const std::string& help);
 
-/// The part of a list that is to be done: [first, end).
-struct RowRange {
-  std::size_t first = 0, end = 0;
-};
-
-/// Reads the value of --rows, "FIRST:END"; empty: all. @throws core::UsageError for other texts, core::Error
-/// (bad_input) for rows that are not there.
-RowRange parse_rows(const std::string& text, std::size_t rows_of_design);
+/// Reads the value of --rows, "FIRST:END"; empty: all. Returns [first, end). @throws core::UsageError for other texts,
+/// core::Error (bad_input) for rows that are not there.
+std::pair<std::size_t, std::size_t> parse_rows(const std::string& text, std::size_t rows_of_design);
 
 /// Leaves only the rows asked for. Returns the first of them.
 template <typename Rows>
 std::size_t cut(Rows& rows, const std::string& text) {
-  const RowRange range = parse_rows(text, rows.size());
-  rows = Rows(rows.begin() + static_cast<std::ptrdiff_t>(range.first),
-              rows.begin() + static_cast<std::ptrdiff_t>(range.end));
-  return range.first;
+  const auto [first, end] = parse_rows(text, rows.size());
+  rows = Rows(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.begin() + static_cast<std::ptrdiff_t>(end));
+  return first;
 }
 
 /// The result of `check()`. A value outside its domain came from an option: wrong usage, not bad input.

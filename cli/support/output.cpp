@@ -1,16 +1,19 @@
-#include "cli/support/output.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
+#include "cli/support/command.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::cli {
 
 namespace fs = std::filesystem;
+
+core::Error bad_input(const std::string& message) {
+  return {core::ExitCode::bad_input, message};
+}
 
 void write_result(const fs::path& path, const std::function<void(std::ostream&)>& content) {
   if (path.empty()) {
@@ -21,21 +24,27 @@ void write_result(const fs::path& path, const std::function<void(std::ostream&)>
   }
 }
 
+void write_result(const fs::path& path, const nlohmann::ordered_json& json) {
+  write_result(path, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
+}
+
 void require_writable(const fs::path& path) {
   if (path.empty() || core::is_standard_stream(path)) return;
   std::error_code error;
-  if (fs::is_directory(path, error)) {
-    throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": it is a folder");
-  }
+  const std::string cannot = "cannot write " + path.string() + ": ";
+  if (fs::is_directory(path, error)) throw bad_input(cannot + "it is a folder");
   const fs::path folder = fs::absolute(core::behind_links(path)).parent_path();
-  if (!fs::exists(folder, error)) {
-    throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": there is no folder " +
-                                                     folder.string() + "\n  hint: make it, or is it mistyped?");
-  }
-  if (!fs::is_directory(folder, error) || access(folder.c_str(), W_OK) != 0) {
-    throw core::Error(core::ExitCode::bad_input, "cannot write " + path.string() + ": " + folder.string() +
-                                                     " is not a folder that can be written");
-  }
+  if (!fs::exists(folder, error))
+    throw bad_input(cannot + "there is no folder " + folder.string() + "\n  hint: make it, or is it mistyped?");
+  if (!fs::is_directory(folder, error) || access(folder.c_str(), W_OK) != 0)
+    throw bad_input(cannot + folder.string() + " is not a folder that can be written");
+}
+
+void require_picture(const fs::path& path) {
+  if (path.extension() != ".png" && path.extension() != ".svg")
+    throw core::UsageError("a picture would be written to " + path.string() +
+                           "; expected a name that ends in .png or .svg");
+  require_writable(path);
 }
 
 void require_named_file(const std::string& option, const fs::path& path) {
@@ -54,14 +63,9 @@ void require_other_file(const fs::path& output, const std::vector<std::string>& 
   if (output.empty() || core::is_standard_stream(output) || !fs::is_regular_file(output, error)) return;
   for (const std::string& input : inputs) {
     if (input.empty() || !fs::equivalent(output, input, error)) continue;
-    throw core::Error(core::ExitCode::bad_input, "the output " + output.string() +
-                                                     " is a file that is read: it would be overwritten\n  hint: choose "
-                                                     "another name for the output");
+    throw bad_input("the output " + output.string() +
+                    " is a file that is read: it would be overwritten\n  hint: choose another name for the output");
   }
-}
-
-void accept_json(Command& command) {
-  command.add_flag("--json", "accepted as in other commands: the result always is JSON");
 }
 
 void require_place_of(const fs::path& folder) {
@@ -69,8 +73,8 @@ void require_place_of(const fs::path& folder) {
   std::error_code error;
   const fs::path parent = fs::absolute(folder).lexically_normal().parent_path();
   if (fs::exists(folder, error) || fs::is_directory(parent, error)) return;
-  throw core::Error(core::ExitCode::bad_input, "cannot make " + folder.string() + ": there is no folder " +
-                                                   parent.string() + "\n  hint: make it, or is it mistyped?");
+  throw bad_input("cannot make " + folder.string() + ": there is no folder " + parent.string() +
+                  "\n  hint: make it, or is it mistyped?");
 }
 
 void TextTable::write(std::ostream& out) const {
@@ -80,7 +84,9 @@ void TextTable::write(std::ostream& out) const {
   }
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      out << (i == 0 ? "" : "  ") << std::string(widths[i] - row[i].size(), ' ') << row[i];
+      const std::string blanks(widths[i] - row[i].size(), ' ');
+      const bool left = words_ && i + 1 == row.size();
+      out << (i == 0 ? "" : "  ") << (left ? row[i] + blanks : blanks + row[i]);
     }
     out << '\n';
   }

@@ -1,20 +1,11 @@
 #include "cli/support/prediction_results.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <functional>
-#include <iostream>
 #include <limits>
 #include <map>
 #include <ostream>
-#include <string>
 
 #include "cli/support/command.hpp"
-#include "cli/support/output.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
 
@@ -40,8 +31,7 @@ bool PredictionResults::is_of(const core::Prediction& prediction, std::size_t in
 
 void PredictionResults::resume() {
   if (!std::filesystem::exists(file_)) return;
-  std::vector<core::Prediction> found;
-  core::read_file(file_, [&](std::istream& in, const std::string& name) { found = core::read_predictions(in, name); });
+  const std::vector<core::Prediction> found = read_from(file_, core::read_predictions);
   std::size_t foreign = 0;
   for (const core::Prediction& prediction : found) {
     bool asked_for = false;
@@ -52,15 +42,13 @@ void PredictionResults::resume() {
     }
     if (!asked_for) ++foreign;
   }
-  if (foreign > 0) {
-    throw core::Error(
-        core::ExitCode::bad_input,
+  if (foreign > 0)
+    throw bad_input(
         file_ + " has " + std::to_string(foreign) +
-            " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
-            "--resume would lose them\n  hint: give the options of the first time, or another -o");
-  }
-  std::cerr << "hplcast predict: " << found.size() << " of " << plans_.size() << " predictions are in " << file_
-            << " already\n";
+        " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
+        "--resume would lose them\n  hint: give the options of the first time, or another -o");
+  tell(std::to_string(found.size()) + " of " + std::to_string(plans_.size()) + " predictions are in " + file_ +
+       " already");
 }
 
 void PredictionResults::add(std::size_t index, core::Prediction prediction) {
@@ -82,8 +70,8 @@ void PredictionResults::save_what_is_there() {
   const std::size_t count = there().size();
   if (file_.empty() || count == 0) return;
   if (!saved_) save();
-  std::cerr << "hplcast predict: " << count << " of " << plans_.size() << " predictions are in " << file_
-            << "; the same command with --resume makes the others\n";
+  tell(std::to_string(count) + " of " + std::to_string(plans_.size()) + " predictions are in " + file_ +
+       "; the same command with --resume makes the others");
 }
 
 std::vector<std::size_t> PredictionResults::missing() const {
@@ -102,9 +90,38 @@ std::vector<core::Prediction> PredictionResults::there() const {
   return list;
 }
 
-const std::vector<core::Prediction>& PredictionResults::all() {
-  all_ = there();
-  return all_;
+ParameterColumns::ParameterColumns(const std::vector<core::HplParameters>& configurations,
+                                   const std::vector<std::string>& always) {
+  const std::vector<const core::HplField*> varying = core::varying_fields(configurations, {});
+  const auto has = [](const auto& list, const auto& one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
+  const std::vector<std::string> first = {"N", "NB", "P", "Q"};
+  for (const core::HplField& field : core::hpl_fields())
+    if (!has(first, field.name)) (has(varying, &field) || has(always, field.name) ? fields_ : rest_).push_back(&field);
+}
+
+std::vector<std::string> ParameterColumns::with(const std::vector<std::string>& others) const {
+  std::vector<std::string> names = {"N", "NB", "PxQ"};
+  for (const core::HplField* field : fields_) names.emplace_back(field->name);
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
+std::vector<std::string> ParameterColumns::with(const core::HplParameters& p,
+                                                const std::vector<std::string>& others) const {
+  std::vector<std::string> cells = {std::to_string(p.N), std::to_string(p.NB),
+                                    std::to_string(p.P) + "x" + std::to_string(p.Q)};
+  for (const core::HplField* field : fields_) cells.push_back(std::to_string(field->get(p)));
+  cells.insert(cells.end(), others.begin(), others.end());
+  return cells;
+}
+
+std::string ParameterColumns::rest_of(const core::HplParameters& p) const {
+  std::string text;
+  for (const core::HplField* field : rest_)
+    text += (text.empty() ? "" : " ") + std::string(field->name) + "=" + std::to_string(field->get(p));
+  return text;
 }
 
 namespace {
@@ -114,33 +131,6 @@ struct Column {
   std::string name;
   std::function<std::string(const core::Prediction&)> text;
 };
-
-/// The parameters that a table always has; of a single prediction also those that people change most.
-bool always_shown(const std::string& field, bool single) {
-  for (const char* shown : {"N", "NB", "P", "Q"}) {
-    if (field == shown) return true;
-  }
-  return single && (field == "BCAST" || field == "DEPTH" || field == "SWAP");
-}
-
-std::vector<Column> parameter_columns(const std::vector<core::Prediction>& predictions) {
-  std::vector<core::HplParameters> configurations;
-  for (const core::Prediction& prediction : predictions) configurations.push_back(prediction.parameters);
-  const std::vector<const core::HplField*> varying = core::varying_fields(configurations, {});
-  std::vector<Column> columns;
-  for (const core::HplField& field : core::hpl_fields()) {
-    const std::string name = field.name;
-    const bool varies = std::find(varying.begin(), varying.end(), &field) != varying.end();
-    if (name == "Q" || !(varies || always_shown(name, predictions.size() == 1))) continue;
-    if (name == "P") {
-      columns.push_back(
-          {"PxQ", [](const auto& p) { return std::to_string(p.parameters.P) + "x" + std::to_string(p.parameters.Q); }});
-    } else {
-      columns.push_back({name, [&field](const auto& p) { return std::to_string(field.get(p.parameters)); }});
-    }
-  }
-  return columns;
-}
 
 std::vector<Column> result_columns(const std::vector<core::Prediction>& predictions,
                                    const core::ClusterModel& cluster) {
@@ -152,15 +142,14 @@ std::vector<Column> result_columns(const std::vector<core::Prediction>& predicti
                                  {"mode", [](const auto& p) { return p.mode; }},
                                  {"time [s]", [](const auto& p) { return significant(p.time_s); }},
                                  {"Gflop/s", [](const auto& p) { return significant(p.gflops); }}};
-  const bool sampled =
-      std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.sampling.has_value(); });
-  if (sampled)
+  const auto any = [&](const auto& has) { return std::any_of(predictions.begin(), predictions.end(), has); };
+  if (any([](const auto& p) { return p.sampling.has_value(); }))
     columns.push_back({"95 % error", [](const auto& p) {
                          return p.sampling ? percent(p.error_95_s / p.time_s) : std::string("all panels");
                        }});
-  if (std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.detours_s > 0; }))
+  if (any([](const auto& p) { return p.detours_s > 0; }))
     columns.push_back({"detours [s]", [](const auto& p) { return significant(p.detours_s); }});
-  if (std::any_of(predictions.begin(), predictions.end(), [](const auto& p) { return p.energy.has_value(); })) {
+  if (any([](const auto& p) { return p.energy.has_value(); })) {
     const auto of = [](double core::Energy::*member, double unit) {
       return
           [=](const core::Prediction& p) { return p.energy ? significant(*p.energy.*member / unit) : std::string(); };
@@ -173,19 +162,6 @@ std::vector<Column> result_columns(const std::vector<core::Prediction>& predicti
   columns.push_back({"took [s]", [](const auto& p) { return significant(p.wall_s, 3); }});
   columns.push_back({"memory [MB]", [](const auto& p) { return significant(p.peak_pss_bytes / 1e6, 3); }});
   return columns;
-}
-
-/// The parameters that have one value, which no column shows.
-std::string common_parameters(const std::vector<core::Prediction>& predictions, const std::vector<Column>& columns) {
-  std::string text;
-  for (const core::HplField& field : core::hpl_fields()) {
-    const std::string name = field.name;
-    const bool shown = name == "P" || name == "Q" ||
-                       std::any_of(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
-    if (!shown)
-      text += (text.empty() ? "" : " ") + name + "=" + std::to_string(field.get(predictions.front().parameters));
-  }
-  return text;
 }
 
 void write_best(std::ostream& out, const std::vector<core::Prediction>& predictions) {
@@ -207,21 +183,25 @@ void write_best(std::ostream& out, const std::vector<core::Prediction>& predicti
 
 void write_prediction_table(std::ostream& out, const std::vector<core::Prediction>& predictions,
                             const core::ClusterModel& cluster) {
-  std::vector<Column> columns = parameter_columns(predictions);
-  const std::string common = common_parameters(predictions, columns);
-  for (Column& column : result_columns(predictions, cluster)) columns.push_back(std::move(column));
+  std::vector<core::HplParameters> configurations;
+  for (const core::Prediction& prediction : predictions) configurations.push_back(prediction.parameters);
+  const bool single = predictions.size() == 1;  // of one also those that people change most
+  const ParameterColumns parameters(
+      configurations, single ? std::vector<std::string>{"BCAST", "DEPTH", "SWAP"} : std::vector<std::string>());
+  const std::vector<Column> results = result_columns(predictions, cluster);
   std::vector<std::string> names;
-  for (const Column& column : columns) names.push_back(column.name);
+  for (const Column& column : results) names.push_back(column.name);
+  TextTable table(parameters.with(names));
   std::vector<core::Prediction> sorted = predictions;
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.gflops > b.gflops; });
-  TextTable table(names);
   for (const core::Prediction& prediction : sorted) {
-    std::vector<std::string> row;
-    for (const Column& column : columns) row.push_back(column.text(prediction));
-    table.add(std::move(row));
+    std::vector<std::string> texts;
+    for (const Column& column : results) texts.push_back(column.text(prediction));
+    table.add(parameters.with(prediction.parameters, texts));
   }
   table.write(out);
   if (predictions.size() < 2 || is_quiet()) return;
+  const std::string common = parameters.rest_of(predictions.front().parameters);
   if (!common.empty()) out << "All: " << common << '\n';
   write_best(out, predictions);
 }

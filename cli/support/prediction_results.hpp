@@ -1,13 +1,9 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
-#include <iosfwd>
 #include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
+#include "cli/support/command.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/study/resolve.hpp"
@@ -32,13 +28,12 @@ class PredictionResults {
   /// Before the command ends early: writes what there is, and says how to go on.
   void save_what_is_there();
 
-  std::vector<std::size_t> missing() const;    ///< indices of plans
-  const std::vector<core::Prediction>& all();  ///< once none is missing
+  std::vector<std::size_t> missing() const;     ///< indices of plans
+  std::vector<core::Prediction> there() const;  ///< those that are not missing
 
  private:
   using Clock = std::chrono::steady_clock;
   bool is_of(const core::Prediction& prediction, std::size_t index) const;
-  std::vector<core::Prediction> there() const;
   void save();
 
   const std::vector<study::RunPlan>& plans_;
@@ -46,9 +41,25 @@ class PredictionResults {
   std::string file_;
   std::string model_sha256_;
   std::vector<std::optional<core::Prediction>> results_;
-  std::vector<core::Prediction> all_;
   Clock::time_point last_save_;
   bool saved_ = true;
+};
+
+/// The columns of a table that tell configurations apart: order, block size, grid, and all else that differs.
+class ParameterColumns {
+ public:
+  /// `always`: parameters that are shown even if they do not differ.
+  explicit ParameterColumns(const std::vector<core::HplParameters>& configurations,
+                            const std::vector<std::string>& always = {});
+  /// Their names before others.
+  std::vector<std::string> with(const std::vector<std::string>& others) const;
+  /// Their texts of a configuration before others.
+  std::vector<std::string> with(const core::HplParameters& p, const std::vector<std::string>& others) const;
+  /// "PMAP=0 L1=1": the parameters without a column.
+  std::string rest_of(const core::HplParameters& p) const;
+
+ private:
+  std::vector<const core::HplField*> fields_, rest_;
 };
 
 /// Predictions as a table for people. Several: the fastest first, with columns for the parameters that vary; the others

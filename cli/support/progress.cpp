@@ -8,7 +8,6 @@
 #include <cstdio>
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 

@@ -1,13 +1,9 @@
 #include "cli/support/simulation_options.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <string>
 
-#include "cli/support/options.hpp"
-#include "cli/support/picture.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
+#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
@@ -16,9 +12,8 @@ namespace {
 /// "swap_threshold" to "--swap-threshold"; N, P and Q are one letter long.
 std::string option_name(std::string field) {
   if (field == "N" || field == "P" || field == "Q") return "-" + field;
-  std::transform(field.begin(), field.end(), field.begin(),
-                 [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
-  return "--" + field;
+  std::replace(field.begin(), field.end(), '_', '-');
+  return "--" + core::folded(field);
 }
 
 std::string description(const core::HplField& field, const core::HplParameters& defaults) {
@@ -63,6 +58,36 @@ void add_hpl_levels(Command& command, const std::string& field, std::vector<int>
       of_type(names.empty() ? "INT" : "INT|NAME"), default_text(otherwise));
 }
 
+void add_for_hpl(Command& command, std::vector<long>& values, const std::string& help) {
+  command.add_option("--for-hpl", values, "N,NB,P,Q: " + help, by_commas, value_count(4), between(1L, 2147483647L));
+}
+
+core::HplParameters grid_of(const std::vector<long>& values) {
+  return {values[0], static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])};
+}
+
+void add_simulation_mode(Command& command, study::SimulationMode& mode, const std::string& note) {
+  add_choice<study::SimulationMode>(
+      command, "--mode", mode,
+      {{"auto", study::SimulationMode::automatic},
+       {"exact", study::SimulationMode::exact},
+       {"fast", study::SimulationMode::fast}},
+      "exact: every message of HPL; fast: most exchanges inside panels are computed at once; auto: fast where it saves "
+      "more than some seconds" +
+          note);
+}
+
+void add_simulator(Command& command, study::SimulatorPrograms& programs) {
+  command.add_option("--xhpl", programs.xhpl,
+                     "the simulated HPL (default: xhpl-smpi next to hplcast, or $HPLCAST_XHPL_SMPI)", of_type("PATH"));
+  command.add_option("--smpirun", programs.smpirun,
+                     "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)", of_type("PATH"));
+}
+
+void add_timeout(Command& command, double& timeout_s, const std::string& what) {
+  command.add_option("--timeout", timeout_s, "stop a " + what + " that takes longer (default: never)", as_time_limit());
+}
+
 void add_windows(Command& command, study::PredictionRequest& request) {
   const auto take_rule = [&request](const std::string& text) {
     try {
@@ -88,13 +113,20 @@ void add_windows(Command& command, study::PredictionRequest& request) {
       not_negative(), in_group("Sampled prediction"));
 }
 
+void add_trace(Command& command, study::Observation& observation) {
+  command.add_option("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", writes("FILE"),
+                     in_group("Observation"));
+  command.add_option("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31",
+                     of_type("FIRST-LAST"), in_group("Observation"), needs("--trace"), first_to_last());
+}
+
 void add_energy(Command& command, study::Observation& observation) {
   command.add_flag("--energy", observation.energy,
                    "energy, mean power and Gflop/s per W; the cluster must have `power` (docs/use/energy.md)",
                    in_group("Energy"));
   Option* trace = command.add_option("--power-trace", observation.power_trace,
                                      "power over time: CSV, or a picture (.svg, .png); turns on --energy",
-                                     of_type("FILE"), in_group("Energy"));
+                                     writes("FILE"), in_group("Energy"));
   command.add_option("--bin", observation.bin_s, "time that a row of --power-trace is the mean of (default 1s)",
                      as_time_limit(), needs(trace), of_type("DURATION"), in_group("Energy"));
   command.add_flag("--power-hosts", observation.power_hosts, "a column for every host in --power-trace", needs(trace),
@@ -130,7 +162,7 @@ void PowerTraceFile::finish() const {
       for (std::size_t i = 0; i < columns.size(); ++i) columns[i]->add(middle_s, reader.number(first + i));
     }
   });
-  write_picture(picture_, {"", {panel}});
+  write_picture(picture_, study::picture_file({"", {panel}}));
 }
 
 }  // namespace hplcast::cli

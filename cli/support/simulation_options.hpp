@@ -1,12 +1,7 @@
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cli/support/options.hpp"
-#include "hplcast/core/files.hpp"
+#include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/resolve.hpp"
 
@@ -21,20 +16,25 @@ Option* add_hpl_options(Command& command, core::HplParameters& parameters, Optio
 /// options are parsed.
 void add_hpl_levels(Command& command, const std::string& field, std::vector<int>& levels, const std::string& help = "");
 
+/// --for-hpl, the N, NB, P and Q of a run. `help`: what it is for.
+void add_for_hpl(Command& command, std::vector<long>& values, const std::string& help);
+/// Of these four values.
+core::HplParameters grid_of(const std::vector<long>& values);
+
 /// --mode. `note` is put at the end of its help.
-inline void add_simulation_mode(Command& command, study::SimulationMode& mode, const std::string& note = "") {
-  add_choice<study::SimulationMode>(
-      command, "--mode", mode,
-      {{"auto", study::SimulationMode::automatic},
-       {"exact", study::SimulationMode::exact},
-       {"fast", study::SimulationMode::fast}},
-      "exact: every message of HPL; fast: most exchanges inside panels are computed at once; auto: fast where it saves "
-      "more than some seconds" +
-          note);
-}
+void add_simulation_mode(Command& command, study::SimulationMode& mode, const std::string& note = "");
+
+/// --xhpl and --smpirun.
+void add_simulator(Command& command, study::SimulatorPrograms& programs);
+
+/// --timeout of a `what` ("simulation", "run").
+void add_timeout(Command& command, double& timeout_s, const std::string& what);
 
 /// --windows, --target-error, --windows-jobs, --only-window.
 void add_windows(Command& command, study::PredictionRequest& request);
+
+/// --trace and --trace-ranks.
+void add_trace(Command& command, study::Observation& observation);
 
 /// --energy, --power-trace, --bin, --power-hosts.
 void add_energy(Command& command, study::Observation& observation);

@@ -63,10 +63,12 @@ TEST(Quantities, BytesAreWhole) {
 TEST(Quantities, WhatNoMachineHasIsTold) {
   EXPECT_EQ(parsed(as_link_bandwidth("x"), "100Gb/s"), std::pair(12.5e9, std::string()));
   EXPECT_THAT(parsed(as_link_bandwidth("x"), "0").second, HasSubstr("above 0"));
-  const auto [value, told] = parsed(as_link_bandwidth("x: --bandwidth"), "100");
+  const auto [value, told] = parsed(as_link_bandwidth("--bandwidth"), "100");
   EXPECT_EQ(value, 100);
-  EXPECT_EQ(told, "x: --bandwidth: `100` is 100 B/s; usual is 10Mb/s to 10Tb/s; did you mean 100Gb/s?\n");
-  EXPECT_EQ(parsed(as_link_bandwidth("x"), "1e20").second, "x: `1e20` is 1e+20 B/s; usual is 10Mb/s to 10Tb/s\n");
+  EXPECT_EQ(told,
+            "program: warning: --bandwidth: `100` is 100 B/s; usual is 10Mb/s to 10Tb/s; did you mean 100Gb/s?\n");
+  EXPECT_EQ(parsed(as_link_bandwidth("--x"), "1e20").second,
+            "program: warning: --x: `1e20` is 1e+20 B/s; usual is 10Mb/s to 10Tb/s\n");
   EXPECT_THAT(parsed(as_latency("x"), "1").second, HasSubstr("did you mean 1us?"));
   EXPECT_THAT(parsed(as_memory("x"), "192").second, HasSubstr("did you mean 192GiB?"));
   EXPECT_THAT(parsed(as_core_rate("x"), "30e9").second, HasSubstr("did you mean 30e9flop/s?"));
