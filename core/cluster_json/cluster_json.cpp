@@ -66,20 +66,25 @@ static Json own_json(const DetourDuration& duration) {
 
 static void take_own(const Node& node, DetourDuration& duration) {
   const std::string law = node.at("law").text();
-  if (law == ConstantDuration::kind) {
+  const auto is = [&](const char* kind, const std::vector<std::string>& parameters) {
+    if (law != kind) return false;
+    for (const auto& [key, value] : node.object().items()) {
+      const bool known = key == "law" || std::find(parameters.begin(), parameters.end(), key) != parameters.end();
+      if (!known && !value.is_null()) node.at(key.c_str()).fail("not a parameter of the law " + law);
+    }
+    return true;
+  };
+  if (is(ConstantDuration::kind, {"mean_s"})) {
     duration = ConstantDuration{node.at("mean_s").number()};
-  } else if (law == ExponentialDuration::kind) {
+  } else if (is(ExponentialDuration::kind, {"mean_s"})) {
     duration = ExponentialDuration{node.at("mean_s").number()};
-  } else if (law == UniformDuration::kind) {
+  } else if (is(UniformDuration::kind, {"least_s", "most_s"})) {
     duration = UniformDuration{node.at("least_s").number(), node.at("most_s").number()};
-  } else if (law == QuantileDuration::kind) {
+  } else if (is(QuantileDuration::kind, {"quantiles_s"})) {
     duration = QuantileDuration{node.at("quantiles_s").numbers()};
   } else {
     node.at("law").fail("found \"" + law + "\"; expected constant, exponential, uniform or quantiles");
   }
-  const Json parameters = own_json(duration);
-  for (const auto& [key, value] : node.object().items())
-    if (!parameters.contains(key) && !value.is_null()) node.at(key.c_str()).fail("not a parameter of the law " + law);
 }
 
 static void detour_duration(Walk& walk, const Json& json) {
@@ -129,8 +134,10 @@ static void describe(Fields& fields, RegionModel& region) {
   fields.if_any("model", model, kernel);
   fields.if_any("calls", region.calls);
   fields.if_any("time_s", region.time_s, at_least_zero);
-  fields.check("factor", region.mode != RegionMode::factor || factor, "`factor`, for the mode is factor");
-  fields.check("model", region.mode != RegionMode::model || model, "`model`, for the mode is model");
+  fields.check("factor", region.mode != RegionMode::factor || factor,
+               "a field `factor`: with no factor this mode says nothing");
+  fields.check("model", region.mode != RegionMode::model || model,
+               "a field `model`: with no model this mode says nothing");
   region.factor = factor.value_or(1);
   region.model = model.value_or(KernelModel());
 }

@@ -90,7 +90,7 @@ double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelSha
   if (ranges_[index] != nullptr && !contains(*ranges_[index], shape)) ++count.outside_range;
   const double spent_s = drawn_s(rank, kernel, shape, rank.calls[index]++);
   count.time_s += spent_s;
-  LOG("%s %g x %g x %g: %g s", core::to_string(kernel), shape.m, shape.n, shape.k, spent_s);
+  LOG(kernels, "%s %g x %g x %g: %g s", core::to_string(kernel), shape.m, shape.n, shape.k, spent_s);
   return spent_s;
 }
 

@@ -109,7 +109,7 @@ void RankClock::flush() {
                       "(hplcast_polling_loop) only when it has found a message");
   if (ahead_s_ <= 0) return;
   worked_ = false;
-  LOG("spends %g s", ahead_s_);
+  LOG(rank, "spends %g s", ahead_s_);
   if (pieces_) return spend_pieces();
   waits_for_.date_s = now_s();
   ahead_s_ += port::spend(take_ahead_s(), *bell_);
@@ -152,11 +152,11 @@ void RankClock::wait_for(NetworkFlow& flow) {
 void RankClock::sleep(int other) {
   enter(State::running, State::asleep);
   slept_at_s_ = now_s();
-  LOG("falls asleep at %.12g s", slept_at_s_);
+  LOG(rank, "falls asleep at %.12g s", slept_at_s_);
   waits_for_.other = other;
   bell_->acquire();
   waits_for_.other = -1;
-  LOG("wakes up after %g s", now_s() - slept_at_s_);
+  LOG(rank, "wakes up after %g s", now_s() - slept_at_s_);
   enter(State::asleep, State::running);
 }
 
@@ -176,7 +176,7 @@ void RankClock::fall_behind(double ahead_s, bool replays) {
   constexpr double rounding_s = 1e-9;  // of dates
   require(younger_s <= rounding_s, rank_, "it goes on before it fell asleep [s]", younger_s);
   if (replays || ahead_s < 0) enter(State::running, replays ? State::replaying : State::catching_up);
-  LOG("goes on %g s before the clock", -ahead_s);
+  LOG(rank, "goes on %g s before the clock", -ahead_s);
 }
 
 void RankClock::catch_up(double ahead_s) {

@@ -209,7 +209,7 @@ void ColumnMeetings::learn(Column& column) {
     sampled.clear();
   }
   const auto exchanges = static_cast<double>(size * run);
-  LOG("part %d: %zu sampled exchanges took %g s, %g s longer than expected", column.sampled_part, run,
+  LOG(columns, "part %d: %zu sampled exchanges took %g s, %g s longer than expected", column.sampled_part, run,
       took_s / static_cast<double>(size), excess_s / static_cast<double>(size));
   lessons_.add(column.sampled_part, {took_s / exchanges, excess_s / exchanges});
 }
@@ -268,7 +268,7 @@ PivotRows ColumnMeetings::settle(Rank& rank, const hplcast_column& column) {
     here.meeting = nullptr;
   }
   here.barrier->wait();
-  LOG("%zu exchanges from %d on take until %.12g s", meeting->pivots.rows.size(), meeting->pivots.first_index,
+  LOG(columns, "%zu exchanges from %d on take until %.12g s", meeting->pivots.rows.size(), meeting->pivots.first_index,
       at(meeting->finish_s, column.position));
   rank.clock.go_on_noted(at(meeting->finish_s, column.position));
   rank.let_in_s = at(meeting->finish_s, column.position);

@@ -118,7 +118,7 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
     source.clock.spend(overhead_s(cost, *sent));
   }
   sent->sent_s = message.probed ? on_the_clock_s(source.clock) : own_time_s(source.clock, channel);
-  LOG("sends %g bytes to rank %d, tag %d, %s", message.bytes, channel.destination, channel.tag,
+  LOG(messages, "sends %g bytes to rank %d, tag %d, %s", message.bytes, channel.destination, channel.tag,
       !sent->detached                      ? "rendezvous"
       : message.bytes < async_small_bytes_ ? "eager"
                                            : "detached");
@@ -244,7 +244,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   request->into = into;
   Rank& rank = at(wanted.channel.destination);
   request->wanted_s = own_time_s(rank.clock, wanted.channel);
-  LOG("wants a message of rank %d, tag %d", wanted.channel.source, wanted.channel.tag);
+  LOG(messages, "wants a message of rank %d, tag %d", wanted.channel.source, wanted.channel.tag);
   Mail& mail = rank.mail;
   mail.receiving.push_back(request.get());
   request->message = mail.open.post(request.get());
@@ -341,7 +341,7 @@ void Messages::wait(MessageRequest& request) {
 }
 
 void Messages::finish_receive(MessageRequest& request) {
-  LOG("has the message of rank %d, tag %d", request.wanted.channel.source, request.wanted.channel.tag);
+  LOG(messages, "has the message of rank %d, tag %d", request.wanted.channel.source, request.wanted.channel.tag);
   Rank& rank = at(request.wanted.channel.destination);
   std::vector<MessageRequest*>& receiving = rank.mail.receiving;
   receiving.erase(std::find(receiving.begin(), receiving.end(), &request));

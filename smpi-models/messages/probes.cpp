@@ -85,7 +85,7 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
   }
   loop.piece.clear();
   rank.clock.is_between_kernels(core::CoreState::messages);
-  LOG("probes rank %d, tag %d: %s", channel.source, channel.tag, found ? "found" : "nothing");
+  LOG(probes, "probes rank %d, tag %d: %s", channel.source, channel.tag, found ? "found" : "nothing");
   return found;
 }
 
