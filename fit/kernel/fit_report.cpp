@@ -4,9 +4,11 @@
 #include "fit/kernel/kernel_regression.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 
-namespace hplcast::fit::detail {
+namespace hplcast::fit {
 
 namespace {
+
+using detail::short_number;
 
 void note_size(const char* name, double least, double most, bool used, std::vector<std::string>& notes) {
   if (!used) return;
@@ -58,7 +60,7 @@ void note_far_calls(const KernelTable& table, const core::PiecewiseLaw& law, std
 
 }  // namespace
 
-std::vector<std::string> data_notes(const KernelTable& table, const std::vector<core::Monomial>& terms) {
+std::vector<std::string> detail::data_notes(const KernelTable& table, const std::vector<core::Monomial>& terms) {
   std::vector<std::string> notes;
   bool m = false, n = false, k = false;
   for (const core::Monomial& term : terms) {
@@ -79,7 +81,7 @@ std::vector<std::string> data_notes(const KernelTable& table, const std::vector<
   return notes;
 }
 
-std::vector<std::string> call_notes(const KernelTable& table, const core::PiecewiseLaw& law) {
+std::vector<std::string> detail::call_notes(const KernelTable& table, const core::PiecewiseLaw& law) {
   std::vector<std::string> notes;
   const auto expected = [&](const SampledCall& call) {
     const core::KernelShape& shape = table.shapes()[call.shape].shape;
@@ -101,8 +103,8 @@ std::vector<std::string> call_notes(const KernelTable& table, const core::Piecew
   return notes;
 }
 
-std::vector<std::string> leverage_notes(const ShapeRows& shapes, const std::vector<double>& leverage,
-                                        std::size_t fitted_terms) {
+std::vector<std::string> detail::leverage_notes(const ShapeRows& shapes, const std::vector<double>& leverage,
+                                                std::size_t fitted_terms) {
   constexpr double alone = 0.95;
   if (leverage.empty() || shapes.size() <= fitted_terms) return {};
   const auto largest = std::max_element(leverage.begin(), leverage.end());
@@ -113,13 +115,7 @@ std::vector<std::string> leverage_notes(const ShapeRows& shapes, const std::vect
           " alone decides a coefficient; measure more shapes of about its size"};
 }
 
-}  // namespace hplcast::fit::detail
-
-namespace hplcast::fit {
-
 namespace {
-
-using detail::short_number;
 
 std::string polynomial_text(const core::Polynomial& polynomial) {
   std::string text;

@@ -75,12 +75,10 @@ KernelFit fit_constant(const KernelTable& table, KernelFitOptions options) {
   return fit_kernel(table, options);
 }
 
-/// The forms of a kernel that are physically sensible, the simplest first: dgemm M2; the others one product M1 (dtrsm
-/// mnk, dgemv and dger mn, vector kernels n, dtrsv n^2 or n, copies and row swaps mn), then that product with the lower
-/// ones (mn, m, n) as M2; always with a constant and, but for dgemm, without negative coefficients, so that they can be
-/// extrapolated. Then each of these in up to three pieces along its first product (M'), since caches make small calls
-/// cheaper or dearer by more than a constant. An unknown kernel gets the products of the sizes that vary. All with
-/// weights `totals`, noise N2 and the family that fits best (dgemm: half-normal).
+/// The forms of a kernel that are physically sensible, as forms_with() has them: dgemm M2; the others one product M1
+/// (dtrsm mnk, dgemv and dger mn, vector kernels n, dtrsv n^2 or n, copies and row swaps mn), then that product with
+/// the lower ones (mn, m, n) as M2. An unknown kernel gets the products of the sizes that vary. dgemm is half-normal,
+/// and in one piece its coefficients may be negative.
 std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table) {
   const std::optional<KernelId> id = core::kernel_from_name(kernel);
   const auto [least, most] = table.range();

@@ -226,13 +226,11 @@ void validate(const KernelFitOptions& options) {
 
 KernelFitOptions published_options(Intercept intercept) {
   KernelFitOptions options;
-  options.level = "M2";
   options.intercept = intercept;
   options.weighting = Weighting::ordinary;
   options.averaging = Averaging::shapes;
   options.remove_insignificant = false;
   options.keep_positive = false;
-  options.noise = NoiseLevel::n2;
   options.published_sigma = true;
   return options;
 }

@@ -97,11 +97,7 @@ void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOp
       });
 }
 
-}  // namespace hplcast::fit
-
-namespace hplcast::fit::detail {
-
-ShapeRows rows_between(const ShapeRows& rows, const core::Monomial& split, double from, double to) {
+detail::ShapeRows detail::rows_between(const ShapeRows& rows, const core::Monomial& split, double from, double to) {
   constexpr std::size_t not_here = static_cast<std::size_t>(-1);
   ShapeRows part;
   std::vector<std::size_t> place(rows.size(), not_here);
@@ -116,14 +112,14 @@ ShapeRows rows_between(const ShapeRows& rows, const core::Monomial& split, doubl
   return part;
 }
 
-std::vector<double> column_of(const ShapeRows& rows, const core::Monomial& term) {
+std::vector<double> detail::column_of(const ShapeRows& rows, const core::Monomial& term) {
   std::vector<double> column;
   column.reserve(rows.size());
   for (const ShapeSummary& summary : rows.shapes) column.push_back(term(summary.shape));
   return column;
 }
 
-double smallest_in_range(const core::Polynomial& polynomial, const core::ShapeRange& range) {
+double detail::smallest_in_range(const core::Polynomial& polynomial, const core::ShapeRange& range) {
   const auto curved = [](const core::Monomial& term) { return term.m > 1 || term.n > 1 || term.k > 1; };
   const int steps = std::any_of(polynomial.terms().begin(), polynomial.terms().end(), curved) ? 8 : 1;
   const auto between = [&](double low, double high, int step) { return low + (high - low) * step / steps; };
@@ -137,8 +133,8 @@ double smallest_in_range(const core::Polynomial& polynomial, const core::ShapeRa
   return smallest;
 }
 
-std::string short_number(double value) {
+std::string detail::short_number(double value) {
   return core::printed("%.4g", value);
 }
 
-}  // namespace hplcast::fit::detail
+}  // namespace hplcast::fit

@@ -2,9 +2,8 @@
 #include <cmath>
 #include <optional>
 
-#include "fit/network/scope_fit.hpp"
+#include "fit/network/network_steps.hpp"
 #include "fit/stats/robust_statistics.hpp"
-
 #include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit::detail {

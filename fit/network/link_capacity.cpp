@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fit/network/mpi_rows.hpp"
+#include "fit/network/network_steps.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {

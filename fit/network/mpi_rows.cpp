@@ -1,4 +1,4 @@
-#include "fit/network/mpi_rows.hpp"
+#include "fit/network/network_steps.hpp"
 
 #include <algorithm>
 

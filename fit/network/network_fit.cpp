@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "fit/network/mpi_rows.hpp"
-#include "fit/network/scope_fit.hpp"
+#include "fit/network/network_steps.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"

@@ -1,4 +1,4 @@
-#include "fit/network/scope_fit.hpp"
+#include "fit/network/network_steps.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,6 @@
 namespace hplcast::fit::detail {
 
 namespace {
-
-using Segments = std::vector<FittedSegment>;
 
 /// Breakpoints that leave at least `min_sizes` of the sizes measured in every segment; of two that do not, the later
 /// one goes, unless it is the threshold.
@@ -68,7 +66,7 @@ struct Parts {
 /// The segment of `operation` that holds `from`.
 Piece piece(const ScopeLines& lines, const ScopeResiduals& residuals, SizedOperation operation, double from,
             double to) {
-  const Segments& segments = lines.of[operation];
+  const std::vector<FittedSegment>& segments = lines.of[operation];
   if (segments.empty()) return {from, to};
   const FittedSegment& s = segment_at(segments, from);
   const std::vector<SegmentNoise>& noise = residuals[operation].noise;

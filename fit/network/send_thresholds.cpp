@@ -4,14 +4,16 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "fit/network/scope_fit.hpp"
+#include "fit/network/network_steps.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/fit/network_fit.hpp"
 
-namespace hplcast::fit::detail {
+namespace hplcast::fit {
 
 namespace {
+
+using detail::MpiSamples, detail::ScopeSamples, detail::Thresholds, detail::UnmatchedCount;
 
 // SMPI compares sizes with the thresholds as ints.
 constexpr double greatest_threshold = 2147483647;
@@ -73,13 +75,13 @@ double measured_threshold(const MpiSamples& samples, const NetworkFitOptions& op
     notes.push_back(
         "sends wait from another size on one host than between two; SMPI knows one threshold: that between two");
   }
-  return narrowed(bracket, scope.sized[op_pingpong].by_size.cells(), options).middle();
+  return narrowed(bracket, scope.sized[detail::op_pingpong].by_size.cells(), options).middle();
 }
 
 }  // namespace
 
-Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& options,
-                           std::vector<std::string>& notes) {
+Thresholds detail::find_thresholds(const MpiSamples& samples, const NetworkFitOptions& options,
+                                   std::vector<std::string>& notes) {
   Thresholds thresholds;
   const auto given = options.detached_bytes ? options.detached_bytes : options.async_small_bytes;
   thresholds.detached_bytes = given ? static_cast<double>(*given) : measured_threshold(samples, options, notes);
@@ -87,10 +89,6 @@ Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& o
       options.async_small_bytes ? static_cast<double>(*options.async_small_bytes) : thresholds.detached_bytes;
   return thresholds;
 }
-
-}  // namespace hplcast::fit::detail
-
-namespace hplcast::fit {
 
 void set_thresholds(std::istream& in, const std::string& name, NetworkFitOptions& options) {
   using Json = nlohmann::ordered_json;

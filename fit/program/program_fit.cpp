@@ -18,7 +18,6 @@ namespace hplcast::fit {
 namespace {
 
 using core::Monomial;
-
 using detail::form_of;
 using detail::region_prefix;
 

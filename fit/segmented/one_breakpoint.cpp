@@ -95,40 +95,6 @@ Split exact_split(const Points& points, Range range, double whole_rss, std::size
   return split;
 }
 
-}  // namespace
-
-Split best_split(const Points& points, Range range, const Line& whole, std::size_t min_sizes) {
-  if (range.size() < 2 * min_sizes) return {};
-  const auto costs = [&](bool forward) {
-    if (points.objective != Objective::log)
-      return end_costs(RunningLine(points.non_negative), points, range, min_sizes, forward);
-    const std::size_t least = range.first + (points.x[range.first] == 0 ? 1 : 0);
-    const RunningLogLine line(points.log_x[least], points.log_x[range.last - 1]);
-    return end_costs(line, points, range, min_sizes, forward);
-  };
-  const std::vector<double> left = costs(true), right = costs(false);
-  std::size_t best = min_sizes;
-  for (std::size_t k = min_sizes; k + min_sizes <= range.size(); ++k)
-    if (left[k] + right[range.size() - k] < left[best] + right[range.size() - best]) best = k;
-  Split split = exact_split(points, range, whole.rss, range.first + best);
-  for (std::size_t step : {std::size_t{4}, std::size_t{2}, std::size_t{1}}) {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (const bool up : {false, true}) {
-        if (!up && split.at < range.first + min_sizes + step) continue;
-        if (up && split.at + step + min_sizes > range.last) continue;
-        const Split other = exact_split(points, range, whole.rss, up ? split.at + step : split.at - step);
-        if (other.gain <= split.gain) continue;
-        split = other;
-        moved = true;
-      }
-    }
-  }
-  return split.gain > 0 ? split : Split{};
-}
-
-namespace {
-
 /// A symmetric 2 x 2 matrix.
 struct Symmetric {
   double a = 0, b = 0, d = 0;
@@ -221,6 +187,36 @@ double local_probability(const Points& points, Range left, Range right) {
 }
 
 }  // namespace
+
+Split best_split(const Points& points, Range range, const Line& whole, std::size_t min_sizes) {
+  if (range.size() < 2 * min_sizes) return {};
+  const auto costs = [&](bool forward) {
+    if (points.objective != Objective::log)
+      return end_costs(RunningLine(points.non_negative), points, range, min_sizes, forward);
+    const std::size_t least = range.first + (points.x[range.first] == 0 ? 1 : 0);
+    const RunningLogLine line(points.log_x[least], points.log_x[range.last - 1]);
+    return end_costs(line, points, range, min_sizes, forward);
+  };
+  const std::vector<double> left = costs(true), right = costs(false);
+  std::size_t best = min_sizes;
+  for (std::size_t k = min_sizes; k + min_sizes <= range.size(); ++k)
+    if (left[k] + right[range.size() - k] < left[best] + right[range.size() - best]) best = k;
+  Split split = exact_split(points, range, whole.rss, range.first + best);
+  for (std::size_t step : {std::size_t{4}, std::size_t{2}, std::size_t{1}}) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const bool up : {false, true}) {
+        if (!up && split.at < range.first + min_sizes + step) continue;
+        if (up && split.at + step + min_sizes > range.last) continue;
+        const Split other = exact_split(points, range, whole.rss, up ? split.at + step : split.at - step);
+        if (other.gain <= split.gain) continue;
+        split = other;
+        moved = true;
+      }
+    }
+  }
+  return split.gain > 0 ? split : Split{};
+}
 
 double same_line_probability(const Points& points, Range left, const Line& left_line, Range right,
                              const Line& right_line, double small) {

@@ -21,6 +21,37 @@ boost::math::fisher_f distribution(std::size_t p, std::size_t n) {
   return boost::math::fisher_f(static_cast<double>(p), static_cast<double>(n - p));
 }
 
+/// Squared distance of one factor; infinite if it never varied and now differs.
+double distance_of_one(const ReferenceRuns& reference, double value, double least_sd) {
+  const double difference = value - reference.mean()[0];
+  if (difference == 0) return 0;
+  const double sd = reference.standard_deviation(0, least_sd);
+  return sd > 0 ? difference / sd * (difference / sd) : std::numeric_limits<double>::infinity();
+}
+
+/// In units of standard deviations, so that the correlations decide whether there is an inverse, not the units.
+std::optional<double> distance_of_many(const ReferenceRuns& reference, const std::vector<double>& values,
+                                       double least_sd) {
+  const auto p = static_cast<Eigen::Index>(values.size());
+  Eigen::MatrixXd correlation = Eigen::MatrixXd::Identity(p, p);
+  Eigen::VectorXd difference(p);
+  for (Eigen::Index i = 0; i < p; ++i) {
+    const auto a = static_cast<std::size_t>(i);
+    const double sd = reference.standard_deviation(a, least_sd);
+    if (!(sd > 0)) return std::nullopt;
+    difference(i) = (values[a] - reference.mean()[a]) / sd;
+    for (Eigen::Index j = 0; j < i; ++j) {
+      const auto b = static_cast<std::size_t>(j);
+      correlation(i, j) = correlation(j, i) =
+          reference.covariance(a, b) / sd / reference.standard_deviation(b, least_sd);
+    }
+  }
+  const Eigen::LDLT<Eigen::MatrixXd> factors(correlation);
+  // Pivots: what a factor says that those before it do not, 1 at most. Below this it is rounding.
+  if (factors.info() != Eigen::Success || factors.vectorD().minCoeff() < 1e-12) return std::nullopt;
+  return difference.dot(factors.solve(difference));
+}
+
 }  // namespace
 
 double f_limit(double confidence, std::size_t p, std::size_t n) {
@@ -71,41 +102,6 @@ double ReferenceRuns::covariance(std::size_t i, std::size_t j) const {
 double ReferenceRuns::standard_deviation(std::size_t i, double least_sd) const {
   return std::max(std::sqrt(std::max(0.0, covariance(i, i))), least_sd * std::abs(mean_[i]));
 }
-
-namespace {
-
-/// Squared distance of one factor; infinite if it never varied and now differs.
-double distance_of_one(const ReferenceRuns& reference, double value, double least_sd) {
-  const double difference = value - reference.mean()[0];
-  if (difference == 0) return 0;
-  const double sd = reference.standard_deviation(0, least_sd);
-  return sd > 0 ? difference / sd * (difference / sd) : std::numeric_limits<double>::infinity();
-}
-
-/// In units of standard deviations, so that the correlations decide whether there is an inverse, not the units.
-std::optional<double> distance_of_many(const ReferenceRuns& reference, const std::vector<double>& values,
-                                       double least_sd) {
-  const auto p = static_cast<Eigen::Index>(values.size());
-  Eigen::MatrixXd correlation = Eigen::MatrixXd::Identity(p, p);
-  Eigen::VectorXd difference(p);
-  for (Eigen::Index i = 0; i < p; ++i) {
-    const auto a = static_cast<std::size_t>(i);
-    const double sd = reference.standard_deviation(a, least_sd);
-    if (!(sd > 0)) return std::nullopt;
-    difference(i) = (values[a] - reference.mean()[a]) / sd;
-    for (Eigen::Index j = 0; j < i; ++j) {
-      const auto b = static_cast<std::size_t>(j);
-      correlation(i, j) = correlation(j, i) =
-          reference.covariance(a, b) / sd / reference.standard_deviation(b, least_sd);
-    }
-  }
-  const Eigen::LDLT<Eigen::MatrixXd> factors(correlation);
-  // Pivots: what a factor says that those before it do not, 1 at most. Below this it is rounding.
-  if (factors.info() != Eigen::Success || factors.vectorD().minCoeff() < 1e-12) return std::nullopt;
-  return difference.dot(factors.solve(difference));
-}
-
-}  // namespace
 
 std::optional<double> chew_statistic(const ReferenceRuns& reference, const std::vector<double>& mean_of_new,
                                      std::size_t r, double least_sd) {

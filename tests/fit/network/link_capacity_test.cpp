@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "fit/network/mpi_rows.hpp"
+#include "fit/network/network_steps.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/fit/row_rules.hpp"
 #include "tests/support/errors_in.hpp"
