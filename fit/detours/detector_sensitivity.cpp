@@ -1,12 +1,12 @@
 #include "hplcast/fit/detours.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <tuple>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/fit/distributions.hpp"
 
 namespace hplcast::fit {
 
@@ -14,8 +14,7 @@ namespace {
 
 /// Runs of each kind that see a difference in nine of ten studies (normal approximation).
 long runs_to_see(double difference, const SampleSummary& a, const SampleSummary& b, double confidence) {
-  const boost::math::normal normal;
-  const double quantiles = boost::math::quantile(normal, (1 + confidence) / 2) + boost::math::quantile(normal, 0.9);
+  const double quantiles = normal_quantile((1 + confidence) / 2) + normal_quantile(0.9);
   const double needed = (a.sd * a.sd + b.sd * b.sd) * std::pow(quantiles / difference, 2);
   return static_cast<long>(std::ceil(std::min(needed, 1e9)));
 }

@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/fit/distributions.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 
 namespace hplcast::fit {
@@ -56,10 +54,9 @@ class PredictiveLaw {
     constexpr int count = 15;
     for (int i = 0; i < count; ++i) {
       const double probability = (i + 0.5) / count;
-      shifts_.push_back(mean_error * boost::math::quantile(boost::math::normal(), probability));
+      shifts_.push_back(mean_error * normal_quantile(probability));
       if (sigma_freedom > 0)
-        scales_.push_back(
-            std::sqrt(sigma_freedom / boost::math::quantile(boost::math::chi_squared(sigma_freedom), probability)));
+        scales_.push_back(std::sqrt(sigma_freedom / chi_squared_quantile(sigma_freedom, probability)));
     }
     if (scales_.empty()) scales_.push_back(1);
   }
@@ -94,7 +91,7 @@ class PredictiveLaw {
 Bounds mean_interval_s(const KernelFit& fit, const core::KernelShape& shape, double level) {
   validate(fit, shape, level);
   const PolynomialFit& mu = piece_at(fit, shape).mu;
-  const double quantile = boost::math::quantile(boost::math::students_t(mu.degrees_of_freedom), (1 + level) / 2);
+  const double quantile = students_t_quantile(mu.degrees_of_freedom, (1 + level) / 2);
   const double half = quantile * std::sqrt(variance_at(mu, shape)), mean = mu.polynomial(shape);
   return {mean - half, mean + half, level};
 }

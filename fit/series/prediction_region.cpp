@@ -2,23 +2,24 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
-#include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 #include <limits>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/fit/distributions.hpp"
 
 namespace hplcast::fit {
 
 namespace {
 
-boost::math::fisher_f distribution(std::size_t p, std::size_t n) {
+/// Degrees of freedom of the denominator.
+double freedom_of(std::size_t p, std::size_t n) {
   if (p < 1) throw core::DomainError("number of factors", static_cast<double>(p), "a number >= 1");
   if (n <= p) {
     throw core::DomainError("number of earlier runs", static_cast<double>(n),
                             "more than the number of factors, " + std::to_string(p));
   }
-  return boost::math::fisher_f(static_cast<double>(p), static_cast<double>(n - p));
+  return static_cast<double>(n - p);
 }
 
 /// Squared distance of one factor; infinite if it never varied and now differs.
@@ -57,7 +58,7 @@ std::optional<double> distance_of_many(const ReferenceRuns& reference, const std
 double f_limit(double confidence, std::size_t p, std::size_t n) {
   if (!(confidence > 0 && confidence < 1))
     throw core::DomainError("confidence", confidence, "a number above 0 and below 1");
-  return boost::math::quantile(distribution(p, n), confidence);
+  return fisher_f_quantile(static_cast<double>(p), freedom_of(p, n), confidence);
 }
 
 double interval_factor(double confidence, std::size_t n, std::size_t r) {
@@ -70,7 +71,7 @@ double interval_factor(double confidence, std::size_t n, std::size_t r) {
 double f_tail(double statistic, std::size_t p, std::size_t n) {
   if (!(statistic > 0)) return 1;
   if (std::isinf(statistic)) return 0;
-  return boost::math::cdf(boost::math::complement(distribution(p, n), statistic));
+  return fisher_f_tail(static_cast<double>(p), freedom_of(p, n), statistic);
 }
 
 ReferenceRuns::ReferenceRuns(std::size_t dimensions)

@@ -1,13 +1,13 @@
 #include "hplcast/fit/comparison.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
 
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/fit/distributions.hpp"
 
 namespace hplcast::fit {
 
@@ -39,8 +39,7 @@ double error_square(const SampleSummary& sample) {
 
 /// Of the difference of two means.
 struct WelchDifference {
-  double mean, error;
-  boost::math::students_t student;
+  double mean, error, freedom;
 };
 
 WelchDifference difference_of(const SampleSummary& a, const SampleSummary& b) {
@@ -50,7 +49,7 @@ WelchDifference difference_of(const SampleSummary& a, const SampleSummary& b) {
   if (!(x + y > 0)) throw core::DomainError("variance", 0.0, "values that differ in at least one sample");
   const double freedom =
       (x + y) * (x + y) / (x * x / static_cast<double>(a.count - 1) + y * y / static_cast<double>(b.count - 1));
-  return {a.mean - b.mean, std::sqrt(x + y), boost::math::students_t(freedom)};
+  return {a.mean - b.mean, std::sqrt(x + y), freedom};
 }
 
 }  // namespace
@@ -70,21 +69,21 @@ SampleSummary summarize(const std::vector<double>& values) {
 Bounds mean_interval(const SampleSummary& sample, double level) {
   require_summary(sample);
   require_level(level);
-  const boost::math::students_t student(static_cast<double>(sample.count - 1));
-  const double half = boost::math::quantile(student, (1 + level) / 2) * std::sqrt(error_square(sample));
+  const double half =
+      students_t_quantile(static_cast<double>(sample.count - 1), (1 + level) / 2) * std::sqrt(error_square(sample));
   return {sample.mean - half, sample.mean + half, level};
 }
 
 TestResult welch_t_test(const SampleSummary& a, const SampleSummary& b) {
   const WelchDifference difference = difference_of(a, b);
   const double t = difference.mean / difference.error;
-  return {t, 2 * boost::math::cdf(boost::math::complement(difference.student, std::abs(t)))};
+  return {t, 2 * students_t_tail(difference.freedom, std::abs(t))};
 }
 
 Bounds difference_interval(const SampleSummary& a, const SampleSummary& b, double level) {
   require_level(level);
   const WelchDifference difference = difference_of(a, b);
-  const double half = boost::math::quantile(difference.student, (1 + level) / 2) * difference.error;
+  const double half = students_t_quantile(difference.freedom, (1 + level) / 2) * difference.error;
   return {difference.mean - half, difference.mean + half, level};
 }
 

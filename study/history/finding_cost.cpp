@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <map>
 #include <sstream>
@@ -7,6 +6,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/fit/distributions.hpp"
 #include "hplcast/study/history_check.hpp"
 #include "hplcast/study/predict.hpp"
 #include "study/whatif/cluster_changes.hpp"
@@ -129,8 +129,7 @@ Scenario scenario(const std::string& name, const core::HplParameters& parameters
   for (std::size_t i = 0; i < gflops.size(); ++i) squares += std::pow(gflops[i] / normal[i] - 1 - result.effect, 2);
   double of_seeds = 0;
   if (gflops.size() > 1) {
-    const boost::math::students_t law(count - 1);
-    of_seeds = boost::math::quantile(law, 0.975) * std::sqrt(squares / (count - 1) / count);
+    of_seeds = fit::students_t_quantile(count - 1, 0.975) * std::sqrt(squares / (count - 1) / count);
   }
   result.effect_error = std::hypot(of_seeds, share_error * result.effect);
   return result;

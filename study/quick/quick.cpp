@@ -95,7 +95,7 @@ core::NetworkModel network(const QuickMachine& machine, const QuickAssumptions& 
   values.async_small_bytes = values.detached_bytes = static_cast<std::uint64_t>(rendezvous_bytes);
   values.iprobe_s = values.test_s = 2e-7;
   values.wtime_s = 3e-8;
-  return core::NetworkModel::make(values);
+  return core::NetworkModel::make(std::move(values));
 }
 
 std::string provenance(const QuickMachine& machine, const QuickAssumptions& assumed) {

@@ -1,11 +1,11 @@
 #include "hplcast/study/factor_effects.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 #include <set>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/fit/distributions.hpp"
 
 namespace hplcast::study {
 
@@ -134,8 +134,7 @@ void test_rows(Anova& result, const Analysis& analysis) {
   if (!result.balanced || result.residual_freedom < 1 || result.residual_share < least_share) return;
   for (AnovaRow& row : result.rows) {
     row.f = row.share * analysis.total / row.freedom / (analysis.rest / result.residual_freedom);
-    const boost::math::fisher_f law(row.freedom, result.residual_freedom);
-    row.p_value = boost::math::cdf(boost::math::complement(law, row.f));
+    row.p_value = fit::fisher_f_tail(row.freedom, result.residual_freedom, row.f);
   }
 }
 

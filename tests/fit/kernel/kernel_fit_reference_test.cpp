@@ -35,10 +35,10 @@ double t_value(const PolynomialFit& fit, const Monomial& term) {
 }
 
 // 1e-9: the reference prints 16 digits and was made by another QR; what is left is the rounding of both.
-constexpr double tolerance = 1e-9;
+constexpr double published_tolerance = 1e-9;
 
 void expect_near_relative(double found, double published, const std::string& what) {
-  EXPECT_LE(std::abs(found - published), tolerance * std::abs(published))
+  EXPECT_LE(std::abs(found - published), published_tolerance * std::abs(published))
       << what << ": " << found << " vs " << published;
 }
 

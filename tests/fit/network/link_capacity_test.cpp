@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 using tests::error_in;
 
 constexpr double mebibyte = 1 << 20;
-constexpr double rate = 3.95e9, capacity = 12.5e9, latency_s = 20e-6;
+constexpr double rate = 3.95e9, capacity = 12.5e9, link_latency_s = 20e-6;
 
 /// A link as the model has it: n flows get min(n rate, capacity) together.
 double total(long pairs) {
@@ -41,7 +41,7 @@ std::vector<SaturatedTurn> measured(const Measurement& how) {
     for (const double size : {1.0, 2.0, 4.0, 8.0}) {
       for (int i = 0; i < how.repetitions; ++i) {
         const double bytes = size * mebibyte;
-        double duration_s = latency_s + static_cast<double>(pairs) * bytes / how.total_of(pairs);
+        double duration_s = link_latency_s + static_cast<double>(pairs) * bytes / how.total_of(pairs);
         duration_s *= std::exp(how.relative_sd * random.normal());
         if (random.uniform() < how.interrupted) duration_s *= 3;
         turns.push_back({pairs, bytes, duration_s});
