@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds and runs the tests: ./test.sh [ctest options, for example -L unit or -R core]
+# As many at a time as there are cores, but for those labelled mpi, which measure this machine.
 # Tests labelled slow (validations of minutes) and netns (two hosts, real HPL; needs an idle machine) are left out:
 # ctest --test-dir build -L slow; ctest --test-dir build -L netns.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-case " $* " in *' --help '* | *' -h '*) sed -n '2,4s/^# //p' test.sh && exit ;; esac
+case " $* " in *' --help '* | *' -h '*) sed -n '2,5s/^# //p' test.sh && exit ;; esac
 
 tools/setup
 tools/build
@@ -17,7 +18,7 @@ run() {
   ctest --test-dir build --output-on-failure "$@" || status=$?
   skipped+=$(grep -hoE 'skipped: [^]].*' "$logs/LastTest.log" 2>/dev/null)$'\n' || true
 }
-run -LE 'slow|netns' "$@"
+run -j "$(nproc)" -LE 'slow|netns' "$@"
 # Tests labelled mpi measure this machine. If no other one failed, they are tried once more, for all to see.
 if [ -s "$failed" ]; then
   names="^($(sed 's/^[0-9]*://' "$failed" | paste -sd '|'))\$"

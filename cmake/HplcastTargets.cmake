@@ -124,6 +124,9 @@ function(hplcast_add_test room label)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1800 ENVIRONMENT "HPLCAST_CHECKS=on;GTEST_FILTER=-${ARG_SLOW}"
     ${ARG_PROPERTIES})
+  if(label STREQUAL "mpi")
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)  # they measure this machine
+  endif()
   if(ARG_SLOW)
     hplcast_add_slow_test(${name} "${ARG_SLOW}")
   endif()
