@@ -23,7 +23,7 @@ function(hplcast_warnings target)
     $<$<BOOL:${HPLCAST_WARNINGS_AS_ERRORS}>:-Werror>)
 endfunction()
 
-# Headers that many sources include, compiled once, by core; the other static libraries and the programs have the same flags and use its own.
+# Headers that many sources include, compiled once, by core; the other static libraries have the same flags and use its own.
 # A header that brings code of its own into every object (CLI11: 3 s) costs more in here than it saves.
 function(hplcast_precompiled_headers target)
   if(target STREQUAL "hplcast_core")

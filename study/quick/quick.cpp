@@ -85,7 +85,7 @@ core::ScopeModel scope(double latency_s, double flow_bytes_per_s, double call_s)
 }
 
 core::NetworkModel network(const QuickMachine& machine, const QuickAssumptions& assumed) {
-  core::NetworkModel::Values values;
+  core::NetworkModel::Values values{};  // braces: GCC 12 warns of members of its variant otherwise
   values.local = scope(local_latency_s, assumed.local_bytes_per_s, assumed.call_s);
   if (machine.nodes > 1) {
     const double link = machine.bandwidth_bytes_per_s * assumed.link_share;
