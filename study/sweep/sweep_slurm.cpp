@@ -25,7 +25,7 @@ namespace hplcast::study {
 
 namespace fs = std::filesystem;
 
-// JSON of chunks and settings: its keys are the names of members.
+// JSON of chunks: its keys are the names of members.
 static void to_json(nlohmann::json& json, const WindowRule& rule) {
   json = to_string(rule);
 }
@@ -33,7 +33,6 @@ static void from_json(const nlohmann::json& json, WindowRule& rule) {
   rule = WindowRule::from(json);
 }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepRun, id, model_sha256, parameters, seed, mode, windows, energy, levels)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SimulatorPrograms, smpirun, xhpl, platform_library)
 
 namespace {
 
@@ -196,9 +195,12 @@ class SlurmSweep {
     for (const SweepTask& task : execution_.tasks)
       if (missing_.count(task.run->id) > 0) tasks.push_back(&task);
     const std::size_t chunks = write_chunks(tasks);
-    write_json(folder_ / "settings.json", nlohmann::json{{"database", fs::absolute(execution_.database)},
+    const SimulatorPrograms& programs = execution_.programs;
+    write_json(folder_ / "settings.json", nlohmann::json{{"database", fs::absolute(execution_.database).string()},
                                                          {"timeout_s", execution_.timeout_s},
-                                                         {"programs", execution_.programs}});
+                                                         {"smpirun", programs.smpirun},
+                                                         {"xhpl", programs.xhpl.string()},
+                                                         {"platform_library", programs.platform_library.string()}});
     const fs::path hplcast = options_.hplcast.empty() ? core::own_executable() : options_.hplcast;
     core::write_file(folder_ / "task.sh", [&](std::ostream& out) {
       out << "#!/bin/sh\nexec " << core::shell_quoted(hplcast.string()) << " sweep worker "
@@ -322,9 +324,10 @@ void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOpti
 void run_sweep_chunk(const fs::path& folder, int chunk) try {
   const auto settings = read_json<nlohmann::json>(folder / "settings.json");
   SweepExecution execution;
-  settings.at("database").get_to(execution.database);
-  settings.at("timeout_s").get_to(execution.timeout_s);
-  settings.at("programs").get_to(execution.programs);
+  const auto text = [&](const char* key) { return settings.at(key).get<std::string>(); };
+  execution.database = text("database");
+  execution.timeout_s = settings.at("timeout_s").get<double>();
+  execution.programs = {text("smpirun"), text("xhpl"), text("platform_library")};
   const core::TemporaryFolder work(work_prefix(execution.database), execution.database.parent_path());
   execution.work = work.path();
   std::map<std::string, core::ClusterModel> clusters;

@@ -16,7 +16,7 @@ Argument::Argument(const TransformationInfo& info, const std::string& text, Sepa
     : info_(info), text_(text) {
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, static_cast<char>(separator));) parts_.push_back(part);
-  if (!text.empty() && text.back() == separator) parts_.emplace_back();  // getline() drops it
+  if (text.empty() ? separator == nothing : text.back() == separator) parts_.emplace_back();  // getline() drops it
   const std::string form = separator == colon ? info.argument : "";
   const auto colons = static_cast<std::size_t>(std::count(form.begin(), form.end(), ':'));
   std::size_t optional = 0;

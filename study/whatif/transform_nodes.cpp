@@ -47,7 +47,8 @@ std::string copy_name(const std::string& name, std::set<std::string>& taken) {
   }
 }
 
-/// The number of hosts that the argument begins with, from 0 to `most`.
+/// The number of hosts that the argument begins with, from 0 to `most`; its form is looked at before: a wrong one is
+/// wrong for any cluster.
 int count_of(const ClusterModel& cluster, const Argument& argument, int most) {
   const int count = argument.integer(0);
   if (count < 0 || count > most)
@@ -144,8 +145,9 @@ ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hos
 
 /// The first ones by speed go.
 ClusterModel remove_nodes(ClusterModel cluster, const Argument& argument) {
+  const SpeedRank which = argument.rank(1, SpeedRank::slowest);
   const int count = count_of(cluster, argument, cluster.hosts.count() - 1);
-  const std::vector<int> order = hosts_from(cluster, argument.rank(1, SpeedRank::slowest));
+  const std::vector<int> order = hosts_from(cluster, which);
   std::vector<int> stay(order.begin() + count, order.end());
   std::sort(stay.begin(), stay.end());
   return with_hosts(cluster, stay);
@@ -154,18 +156,19 @@ ClusterModel remove_nodes(ClusterModel cluster, const Argument& argument) {
 /// Copies stand at the end.
 ClusterModel add_nodes(ClusterModel cluster, const Argument& argument) {
   constexpr int most = 1000000;  // beyond any machine: a mistake, which would fill the memory
+  const SpeedRank which = argument.rank(1, SpeedRank::median);
   const int count = count_of(cluster, argument, most);
   std::vector<int> hosts = all_hosts(cluster);
-  hosts.insert(hosts.end(), static_cast<std::size_t>(count),
-               hosts_from(cluster, argument.rank(1, SpeedRank::median)).front());
+  hosts.insert(hosts.end(), static_cast<std::size_t>(count), hosts_from(cluster, which).front());
   return with_hosts(cluster, hosts);
 }
 
 /// Names stay.
 ClusterModel replace_nodes(ClusterModel cluster, const Argument& argument) {
+  const SpeedRank which = argument.rank(1, SpeedRank::slowest), by = argument.rank(2, SpeedRank::median);
   const int count = count_of(cluster, argument, cluster.hosts.count());
-  const std::vector<int> order = hosts_from(cluster, argument.rank(1, SpeedRank::slowest));
-  const int source = hosts_from(cluster, argument.rank(2, SpeedRank::median)).front();
+  const std::vector<int> order = hosts_from(cluster, which);
+  const int source = hosts_from(cluster, by).front();
   std::vector<int> sources = all_hosts(cluster);
   for (int i = 0; i < count; ++i) sources[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = source;
   return with_models_of(cluster, sources);

@@ -53,9 +53,11 @@ ClusterModel with_top_switches(ClusterModel cluster, const Argument& argument) {
 
 ClusterModel with_torus(ClusterModel cluster, const Argument& argument) {
   core::Torus torus;
-  for (std::size_t i = 0; i < argument.size(); ++i) {
-    if (argument.integer(i) < 1) throw core::DomainError("torus", argument.integer(i), "dimensions of 1 or more");
-    torus.dimensions.push_back(static_cast<unsigned long>(argument.integer(i)));
+  std::vector<int> dimensions;  // all of them, before one is refused: the form is wrong for any cluster
+  for (std::size_t i = 0; i < argument.size(); ++i) dimensions.push_back(argument.integer(i));
+  for (const int dimension : dimensions) {
+    if (dimension < 1) throw core::DomainError("torus", dimension, "dimensions of 1 or more");
+    torus.dimensions.push_back(static_cast<unsigned long>(dimension));
   }
   return with_topology(std::move(cluster), std::move(torus));
 }
