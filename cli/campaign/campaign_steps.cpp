@@ -285,7 +285,8 @@ void power_step(Step& step) {
   calibration::PowerDesignOptions design;
   design.seed = step.common.seed;
   std::vector<std::string> frequencies, sensors;
-  step.pass_list("states", design.states);
+  step.section.read("states", design.states);
+  step.pass("states", joined(design.states));  // the program refuses none: it would take its own
   step.pass_list("counts", design.counts);
   step.pass_list("frequencies", frequencies);
   step.pass_list("sensors", sensors);

@@ -61,7 +61,8 @@ std::string name_without_number(const std::string& host) {
 void add_kernel(std::map<std::string, core::KernelModel>& all, const std::string& path, const std::string& kernel,
                 core::KernelModel model) {
   if (!all.emplace(kernel, std::move(model)).second) {
-    throw core::ParseError({path, 0, "/" + kernel}, "the kernel " + kernel + " is in another file, too");
+    throw core::ParseError({core::is_standard_stream(path) ? "standard input" : path, 0, "/" + kernel},
+                           "the kernel " + kernel + " is in another file, too");
   }
 }
 

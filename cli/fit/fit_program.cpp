@@ -54,7 +54,8 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, fit:
 void set_factors(const std::string& path, core::ProgramModel& program) {
   const auto json = core::parse_json<nlohmann::json>(read_from(path, core::read_json_text));
   if (!json.is_object() || !json.contains("regions") || !json.at("regions").is_object())
-    throw core::ParseError({path, 0, "/regions"}, "expected the JSON of `hplcast run --bench-regions -o FILE`");
+    throw core::ParseError({core::is_standard_stream(path) ? "standard input" : path, 0, "/regions"},
+                           "expected the JSON of `hplcast run --bench-regions -o FILE`");
   const nlohmann::json& regions = json.at("regions");
   for (auto& [name, region] : program.regions) {
     const auto found = regions.find(name);

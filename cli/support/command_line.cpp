@@ -255,6 +255,7 @@ int run_program(Command& program, int argc, const char* const* argv, std::ostrea
     talk_normally();
     return static_cast<int>(core::ExitCode::fine);
   } catch (const CLI::Success& request) {  // --help, --version
+    talk_normally();
     return app.exit(request, out, err);
   } catch (const CLI::RequiredError& error) {
     return fail(core::ExitCode::wrong_usage, missing(app, error) + hint());
