@@ -216,15 +216,15 @@ static void describe(Fields& fields, std::array<SegmentedLaw, message_cost_count
 
 template <typename Fields>
 static void describe(Fields& fields, LinkCapacity& capacity) {
-  std::vector<double> interval;
-  if (capacity.low_bytes_per_s > 0) interval = {capacity.low_bytes_per_s, capacity.high_bytes_per_s};
+  std::optional<std::vector<double>> interval;
+  if (capacity.low_bytes_per_s > 0) interval = std::vector<double>{capacity.low_bytes_per_s, capacity.high_bytes_per_s};
   fields("bytes_per_s", capacity.bytes_per_s, positive);
   fields.if_any("interval_bytes_per_s", interval);
-  fields.check("interval_bytes_per_s", interval.empty() || interval.size() == 2, "two numbers: [low, high]");
+  fields.check("interval_bytes_per_s", !interval || interval->size() == 2, "two numbers: [low, high]");
   fields.if_given("origin", capacity.origin);
-  if (interval.size() != 2) return;
-  capacity.low_bytes_per_s = interval[0];
-  capacity.high_bytes_per_s = interval[1];
+  if (!interval) return;
+  capacity.low_bytes_per_s = interval->at(0);
+  capacity.high_bytes_per_s = interval->at(1);
 }
 
 static Json own_json(const Topology& topology) {

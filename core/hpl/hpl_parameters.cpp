@@ -16,8 +16,8 @@ namespace hplcast::core {
 
 const std::vector<HplField>& hpl_fields() {
   using Names = std::vector<std::string>;
-  const Names sides = {"left", "crout", "right"}, sides_said = {"Left", "Crout", "Right"};
-  const Names forms = {"transposed", "no-transposed"};
+  static const Names sides = {"left", "crout", "right"}, sides_said = {"Left", "Crout", "Right"};
+  static const Names forms = {"transposed", "no-transposed"};
   static const std::vector<HplField> fields = {
       HPLCAST_FIELD(N, 0),
       HPLCAST_FIELD(NB, 1),

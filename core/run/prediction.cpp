@@ -135,6 +135,8 @@ static Prediction prediction_from(const Node& root) {
   detail::refuse_cluster(root, "what `hplcast predict -o` writes");
   detail::check_schema(root, Prediction::schema_version);
   auto prediction = FieldReader::read<Prediction>(root);
+  if (prediction.sampling)
+    for (const Node& piece : root.at("sampling").at("pieces").elements()) (void)piece.at("error_95_s");
   root.at("parameters").made([&] { prediction.parameters.validate(); });
   return prediction;
 }

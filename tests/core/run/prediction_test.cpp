@@ -67,5 +67,14 @@ TEST(PredictionJson, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(message("\"P\": 32", "\"P\": 0"), ::testing::HasSubstr("`P` is 0; expected at least 1"));
 }
 
+TEST(PredictionJson, PiecesOfASampledOneHaveTheirErrors) {
+  Prediction sampled = example();
+  sampled.sampling = Sampling{0.5, {}, {{0, 1, 1.0, std::nullopt}}, 0, 0};
+  std::stringstream text;
+  write_prediction(text, sampled);
+  EXPECT_THAT(tests::error_in([&] { read_prediction(text, "p.json"); }),
+              ::testing::HasSubstr("p.json, field `/sampling/pieces/0/error_95_s`: missing"));
+}
+
 }  // namespace
 }  // namespace hplcast::core

@@ -1,5 +1,6 @@
 /* What ranks of HPL do, for C and C++: the one list of its phases, and of the MPI operations that are told apart. Enums
- * (hplcast_smpi.h), names in statistics, tables and traces, of simulated and of real runs, follow from it. X(NAME, name): HPLCAST_PHASE_NAME or HPLCAST_MPI_NAME in C; the name in files. */
+ * (hplcast_smpi.h), names in statistics, tables and traces, of simulated and of real runs, follow from it. X(NAME,
+ * name): HPLCAST_PHASE_NAME or HPLCAST_MPI_NAME in C; the name in files. */
 #ifndef HPLCAST_ACTIVITY_LIST_H
 #define HPLCAST_ACTIVITY_LIST_H
 
