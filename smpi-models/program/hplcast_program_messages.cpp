@@ -38,7 +38,7 @@ int in_mpi(const char* function, const Body& body) {
   return MPI_SUCCESS;
 }
 
-/// SMPI's own function, for a request of its own.
+/// SMPI's own function, for a request of its own. Not by PMPI: MPI_Wait is what calls error handlers.
 template <typename Call>
 int by_smpi(const char* function, const Call& call) {
   hplcast_before_mpi(function);
@@ -46,7 +46,7 @@ int by_smpi(const char* function, const Call& call) {
   hplcast_after_mpi();
   return result;
 }
-#define SMPI(NAME, ...) by_smpi(#NAME, [&] { return P##NAME(__VA_ARGS__); })
+#define SMPI(NAME, ...) by_smpi(#NAME, [&] { return NAME(__VA_ARGS__); })
 
 /// What a function of MPI takes that has a model; `other`: that of this one does for it.
 void spend(const char* function, const char* other, double bytes) {
@@ -96,8 +96,13 @@ int send(const char* function, const MessageEnd& end, bool synchronous) {
 
 int begin(const char* function, const MessageEnd& end, const RequestKind& kind, MPI_Request* request) {
   if (!kind.receives && !kind.persistent) spend_packing(end.count, end.type);
-  return in_mpi(function,
-                [&] { *request = messages().make(Runtime::rank(), kind.persistent ? end : noted(end), kind); });
+  return in_mpi(function, [&] {
+    // What is persistent does not block, and finds its communicator only here.
+    if (kind.persistent)
+      *request = guarded([&] { return messages().make(Runtime::rank(), end, kind); });
+    else
+      *request = messages().make(Runtime::rank(), noted(end), kind);
+  });
 }
 
 void exchange(const char* function, const MessageEnd& out, const MessageEnd& in, MPI_Status* status) {
