@@ -2,7 +2,7 @@
 # again when the list changes.
 function(hplcast_kernel_functions header result)
   file(READ "${header}" text)
-  string(REGEX MATCHALL "\n  X\\([A-Z0-9]+, [a-zA-Z0-9]+, [a-zA-Z0-9_]+" kernels "${text}")
+  string(REGEX MATCHALL "\n  X\\([A-Z0-9_]+, [a-zA-Z0-9_]+, [a-zA-Z0-9_]+" kernels "${text}")
   list(TRANSFORM kernels REPLACE ".*, " "")
   set(${result} "${kernels}" PARENT_SCOPE)
   if(NOT CMAKE_SCRIPT_MODE_FILE)

@@ -1,6 +1,5 @@
 #include "hplcast/core/prediction.hpp"
 
-#include <algorithm>
 #include <ostream>
 
 #include "core/base/described_json.hpp"
@@ -79,9 +78,6 @@ static void describe(Fields& fields, Sampling& sampling) {
   fields("deviates_at_panel", sampling.deviates_at_panel);
   fields("windows", sampling.windows);
   fields("pieces", sampling.pieces);
-  const auto is_estimated = [](const PanelCost& piece) { return piece.error_95_s.has_value(); };
-  fields.check("pieces", std::all_of(sampling.pieces.begin(), sampling.pieces.end(), is_estimated),
-               "error_95_s of each of them");
 }
 
 template <typename Fields>

@@ -89,7 +89,7 @@ Visitor(Functions...) -> Visitor<Functions...>;
 
 template <bool is_there, typename Kind>
 struct FunctionFor {
-  static_assert(is_there, "visit_topology() lacks a function for this kind of topology: `a topology` in docs/map.md");
+  static_assert(is_there, "visit_topology() lacks a function for this kind of topology: `a topology` in CONTRIBUTING.md");
 };
 
 /// Calls the one of `functions` that takes this topology: visit_topology(topology, [](const Torus&) { ... }, ...).
