@@ -1,5 +1,6 @@
 /* The kernels of HPL that have a model: the one list of them, for C and C++. Ids, the enum and the macros of model.h,
- * names, counts of flop, the instrumented and the simulated program follow from it; CONTRIBUTING.md says how to add one.
+ * names, counts of flop, the instrumented and the simulated program follow from it; CONTRIBUTING.md says how to add
+ * one.
  *
  * HPLCAST_KERNELS(X) expands X(NAME, name, function, call, sizes, flop, touches) for each kernel:
  *   NAME      HPLCAST_NAME is its number in C (hplcast_smpi.h) and its macro in model.h
