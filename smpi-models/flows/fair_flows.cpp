@@ -2,11 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "smpi-models/session/invariants.hpp"
 
 namespace hplcast::smpi_models {
+
+std::size_t FairFlows::KindHash::operator()(const Kind& kind) const {
+  constexpr std::size_t mix = 0x9e3779b97f4a7c15;
+  std::size_t hash = kind.route;
+  for (const double value : {kind.limit_bytes_per_s, kind.gain}) {
+    hash = (hash ^ std::hash<double>()(value)) * mix;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
 
 FairFlows::Link FairFlows::add_link(double bytes_per_s) {
   links_.emplace_back().bytes_per_s = bytes_per_s;

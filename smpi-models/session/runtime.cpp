@@ -156,9 +156,12 @@ ProgramMessages* Runtime::program_messages() {
 }
 
 Rank& Runtime::rank() {
-  instance();  // which has told actors what they run
   const s4u::Actor* const actor = s4u::Actor::self();
-  if (Rank* const rank = actor == nullptr ? nullptr : actor->extension(rank_extension())) return *rank;
+  if (actor != nullptr) {
+    if (Rank* const rank = actor->extension(rank_extension())) return *rank;
+    instance();  // tells the actors what they run
+    if (Rank* const rank = actor->extension(rank_extension())) return *rank;
+  }
   end_simulation(
       "called outside of a rank of the simulated program, perhaps by a thread of it, which are not simulated; expected "
       "a rank that smpirun started");
