@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 if [ "$#" -gt 0 ]; then
   usage='Usage: ./quickstart.sh    (no options; HPL_SOURCE=FOLDER or TARBALL chooses the HPL; build/quickstart/ has all results)
-Measures this machine, predicts HPL, runs it, compares both: 10 min, and up to half an hour more where it has to be built.'
+Measures this machine, predicts HPL, runs it, compares both: 3 min, and about 4 more (on two cores) where it has to be built.'
   if [ "$*" = --help ] || [ "$*" = -h ]; then echo "$usage" && exit; fi
   printf 'quickstart.sh: no options are taken, found "%s"\n%s\n' "$*" "$usage" >&2
   exit 2
