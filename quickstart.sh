@@ -50,7 +50,7 @@ configurations() {
   awk -v nb="$nb" -v ranks="$ranks" 'NF == 5 && $2 * $3 <= ranks { print $1 "," nb "," $2 "," $3 "," $4 "," $5 }' >>"$1"
 }
 
-step 1 600 "setting up: Debian packages, HPL's source, the build"
+step 1 435 "setting up: Debian packages, HPL's source, the build"
 tools/setup
 tools/build quickstart_programs
 rm -rf "$work" # of a run that was interrupted
@@ -58,17 +58,17 @@ mkdir -p "$work"
 ranks=$(nproc)
 [ "$ranks" -lt 2 ] || ranks=2
 
-step 2 420 "looking at the machine"
+step 2 180 "looking at the machine"
 "$bin/hplcast" doctor
 
-step 3 415 "measuring dgemm, HPL's other kernels and MPI"
+step 3 175 "measuring dgemm, HPL's other kernels and MPI"
 campaign >"$work/campaign.yaml"
 "$bin/hplcast" calibrate "$work/campaign.yaml" --folder "$work/campaign" -o "$work/campaign.zip"
 
-step 4 290 "fitting models: cluster.json"
+step 4 95 "fitting models: cluster.json"
 "$bin/hplcast" fit cluster "$work/campaign.zip" --quiet --force -o "$work/cluster.json"
 
-step 5 285 "predicting HPL, then running the real one"
+step 5 95 "predicting HPL, then running the real one"
 configurations "$work/runs.csv" <<'END'
 3000 1 1 1 0
 5000 1 1 1 1

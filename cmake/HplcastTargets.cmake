@@ -25,12 +25,12 @@ endfunction()
 
 # Headers that many sources include, compiled once, by core; the other static libraries have the same flags and use its own.
 # A header that brings code of its own into every object (CLI11: 3 s) costs more in here than it saves.
-function(hplcast_precompiled_headers target)
-  if(target STREQUAL "hplcast_core")
+function(hplcast_precompiled_headers name)
+  if(name STREQUAL "core")
     target_precompile_headers(hplcast_core PRIVATE <nlohmann/json.hpp> <algorithm> <filesystem> <fstream> <functional> <map> <optional>
       <sstream> <string> <variant> <vector>)
   else()
-    target_precompile_headers(${target} REUSE_FROM hplcast_core)
+    target_precompile_headers(hplcast_${name} REUSE_FROM hplcast_core)
   endif()
 endfunction()
 
@@ -63,7 +63,7 @@ function(hplcast_add_library name)
   target_link_libraries(hplcast_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   hplcast_warnings(hplcast_${name})
   if(NOT ARG_SHARED)
-    hplcast_precompiled_headers(hplcast_${name})
+    hplcast_precompiled_headers(${name})
   endif()
   hplcast_compile_rooms_together(hplcast_${name})
   if(ARG_EXPORTED)

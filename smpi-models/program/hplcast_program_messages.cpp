@@ -399,3 +399,8 @@ FUNCTION(MPI_Comm_create_group, MPI_Comm parent, MPI_Group group, int tag, MPI_C
   guarded([&] { messages().communicators().made_by_group(Runtime::rank().number, parent, tag, *child); });
   return result;
 }
+
+#undef BEGIN  // the sources of a room are compiled together
+#undef FUNCTION
+#undef SEND
+#undef SMPI
