@@ -155,7 +155,7 @@ void find_hwmon_power(const fs::path& root, PowerMeters& meters) {
   meters.looked_for.push_back({"hwmon (/sys/class/hwmon/hwmon*/power*_input, energy*_input)", inputs.text("inputs")});
 }
 
-constexpr double patience_s = 10;  // a busy management controller takes about 1 s
+constexpr double reply_patience_s = 10;  // a busy management controller takes about 1 s
 
 /// The number behind "Instantaneous power reading:"; nothing if the text has none, or says that it is off.
 std::optional<double> watts_in(const std::string& text) {
@@ -181,7 +181,7 @@ std::optional<double> ask_ipmi(std::string& complaint) {
   core::Command command;
   command.program = "ipmitool";
   command.arguments = {"dcmi", "power", "reading"};
-  command.timeout_s = patience_s;
+  command.timeout_s = reply_patience_s;
   try {
     const core::CommandResult result = core::run(command);
     if (const auto watts = watts_in(result.output); watts && result.status == 0 && !result.timed_out) return watts;

@@ -25,7 +25,7 @@ std::string rate_text(double gflops) {
 }
 
 /// "0.0124s", "3m12s".
-std::string time_text(double seconds) {
+std::string run_time_text(double seconds) {
   return seconds < 60 ? significant(seconds, 3) + "s" : duration_text(seconds);
 }
 
@@ -41,7 +41,7 @@ void write_table(std::ostream& out, const study::QuickResult& result) {
                             percent(result.low_gflops / result.peak_gflops) + " to " +
                             percent(result.high_gflops / result.peak_gflops) + ") of " + rate_text(result.peak_gflops));
   line("HPL takes    ",
-       time_text(result.time_s) + " (" + time_text(result.low_time_s) + " to " + time_text(result.high_time_s) + ")");
+       run_time_text(result.time_s) + " (" + run_time_text(result.low_time_s) + " to " + run_time_text(result.high_time_s) + ")");
 }
 
 /// Where the interval comes from.

@@ -97,7 +97,7 @@ core::DetourTrace read_traces(const FitDetoursOptions& options) {
   return core::join_traces(std::move(traces));
 }
 
-std::string time_text(double seconds) {
+std::string detour_time_text(double seconds) {
   if (seconds < 1e-3) return significant(1e6 * seconds, 4) + " us";
   return seconds < 1 ? significant(1e3 * seconds, 6) + " ms" : significant(seconds, 6) + " s";
 }
@@ -115,8 +115,8 @@ void print_table(std::ostream& out, const fit::DetourFit& fit) {
     const auto& values = found.source.values();
     const auto* periodic = std::get_if<core::PeriodicDetours>(&values.times);
     const auto law = [](const auto& kind) { return std::string(std::decay_t<decltype(kind)>::kind); };
-    table.add({values.name, found.source.kind(), time_text(values.period_s),
-               periodic != nullptr ? time_text(periodic->jitter_s) : "-", time_text(core::mean_s(values.duration)),
+    table.add({values.name, found.source.kind(), detour_time_text(values.period_s),
+               periodic != nullptr ? detour_time_text(periodic->jitter_s) : "-", detour_time_text(core::mean_s(values.duration)),
                std::visit(law, values.duration), core::to_string(values.per), cores_text(values.cores),
                std::to_string(found.events), significant(100 * found.share, 3) + " %"});
   }

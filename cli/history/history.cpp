@@ -287,7 +287,7 @@ void setup_add(Command& group) {
   command.add_option("--job", options.job, "of the batch system, for `history outlier`");
 }
 
-struct ImportOptions {
+struct HistoryImportOptions {
   std::vector<std::string> files, changes, outliers;
   std::string database, cluster;
 };
@@ -318,7 +318,7 @@ std::vector<Entry> read_all(const std::vector<std::string>& paths,
   return entries;
 }
 
-void run_import(const ImportOptions& options) {
+void run_history_import(const HistoryImportOptions& options) {
   if (options.files.empty() && options.changes.empty() && options.outliers.empty())
     throw core::UsageError("nothing to import: expected files of runs, --changes or --outliers");
   // Whatever can be wrong is read before the history is made.
@@ -336,7 +336,7 @@ void setup_import_of_runs(Command& group) {
   Command& command = add_command(
       group, "import", "Add runs, changes and outliers from CSV files",
       "hplcast history import examples/watch/runs.csv --changes examples/watch/changes.csv --database watch.db");
-  auto& options = command.runs<ImportOptions>(run_import);
+  auto& options = command.runs<HistoryImportOptions>(run_history_import);
   command.add_option("files", options.files, "one row per CPU and job: node, cpu, jobid, start_time, factors",
                      of_type("FILE"));
   add_history_option(command, options.database);

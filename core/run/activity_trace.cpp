@@ -12,7 +12,7 @@ namespace hplcast::core {
 namespace {
 
 constexpr double us_per_s = 1e6;  // Chrome's traces are in microseconds
-constexpr std::size_t buffer_bytes = 1U << 20U;
+constexpr std::size_t trace_buffer_bytes = 1U << 20U;
 
 std::string part_of(const std::string& path) {
   return path + ".part";
@@ -36,7 +36,7 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 TraceFile::TraceFile(const std::string& path)
-    : path_(path), file_(std::fopen(part_of(path).c_str(), "w")), buffer_(buffer_bytes) {
+    : path_(path), file_(std::fopen(part_of(path).c_str(), "w")), buffer_(trace_buffer_bytes) {
   if (!file_) throw cannot_write(path);
   (void)std::setvbuf(file_.get(), buffer_.data(), _IOFBF, buffer_.size());
   (void)std::fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", file_.get());

@@ -29,7 +29,7 @@ double clamped_normal_mean(double mean, double sd) {
 // The families for one shape: every one says its distribution, density and clamped mean.
 
 /// All of the probability at mu.
-struct Point {
+struct PointMass {
   double mu;
 
   double cdf(double duration_s) const { return duration_s >= mu ? 1 : 0; }
@@ -100,11 +100,11 @@ struct Mixture {
   }
 };
 
-using Noise = std::variant<Point, HalfNormal, Normal, LogNormal, Mixture>;
+using Noise = std::variant<PointMass, HalfNormal, Normal, LogNormal, Mixture>;
 
 Noise noise_of(const DurationLaw& law, const KernelShape& shape) {
   const double mu = law.mean_s(shape);
-  if (!(law.sd_s(shape) > 0)) return Point{mu};
+  if (!(law.sd_s(shape) > 0)) return PointMass{mu};
   const double sigma = law.sigma()(shape);
   switch (law.noise()) {
     case NoiseFamily::none:
@@ -119,7 +119,7 @@ Noise noise_of(const DurationLaw& law, const KernelShape& shape) {
     case NoiseFamily::mixture:
       return Mixture{mu, law.modes()};
   }
-  return Point{mu};
+  return PointMass{mu};
 }
 
 }  // namespace

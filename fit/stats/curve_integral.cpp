@@ -18,7 +18,7 @@ using Eigen::VectorXd;
 constexpr Index term_count = 3;
 
 /// Pieces with x moved to [0, 1].
-struct Pieces {
+struct ScaledPieces {
   VectorXd x, units;
 
   Index size() const { return x.size(); }
@@ -35,12 +35,12 @@ struct Pieces {
 /// The pilot: the quadratic with the least relative residuals. Where it gets too low, a tenth of the cheapest unit.
 class Pilot {
  public:
-  Pilot(const Pieces& measured, const VectorXd& cost) {
+  Pilot(const ScaledPieces& measured, const VectorXd& cost) {
     const MatrixXd relative = cost.cwiseInverse().asDiagonal() * measured.quadratic();
     coefficients_ = relative.colPivHouseholderQr().solve(VectorXd::Ones(cost.size()));
     least_per_unit_ = 0.1 * cost.cwiseQuotient(measured.units).minCoeff();
   }
-  VectorXd operator()(const Pieces& pieces) const {
+  VectorXd operator()(const ScaledPieces& pieces) const {
     return (pieces.quadratic() * coefficients_).cwiseMax(least_per_unit_ * pieces.units);
   }
 
@@ -62,7 +62,7 @@ MatrixXd matern(const VectorXd& x, const VectorXd& y, double length) {
 
 /// Everything but the hyperparameters, relative to the pilot.
 struct Problem {
-  Pieces measured, gaps;
+  ScaledPieces measured, gaps;
   VectorXd z;                 ///< of measured
   MatrixXd h, gap_h;          ///< relative terms
   VectorXd noise, gap_noise;  ///< variances of e, in s^2
@@ -172,8 +172,8 @@ void check(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePi
   for (const CurvePiece& one : gaps) check_piece(one);
 }
 
-Pieces pieces_of(const std::vector<CurvePiece>& list) {
-  Pieces result;
+ScaledPieces pieces_of(const std::vector<CurvePiece>& list) {
+  ScaledPieces result;
   result.x.resize(static_cast<Index>(list.size()));
   result.units.resize(result.x.size());
   for (Index i = 0; i < result.size(); ++i) {
@@ -184,14 +184,14 @@ Pieces pieces_of(const std::vector<CurvePiece>& list) {
   return result;
 }
 
-void move_to_unit_interval(Pieces& a, Pieces& b) {
+void move_to_unit_interval(ScaledPieces& a, ScaledPieces& b) {
   double least = a.x.minCoeff(), most = a.x.maxCoeff();
   if (b.size() > 0) {
     least = std::min(least, b.x.minCoeff());
     most = std::max(most, b.x.maxCoeff());
   }
   const double width = most > least ? most - least : 1;
-  for (Pieces* pieces : {&a, &b}) pieces->x = (pieces->x.array() - least) / width;
+  for (ScaledPieces* pieces : {&a, &b}) pieces->x = (pieces->x.array() - least) / width;
 }
 
 }  // namespace

@@ -16,6 +16,11 @@
 
 namespace hplcast::smpi_models {
 
+/// The clock of the simulation.
+inline double clock_s() {
+  return simgrid::s4u::Engine::get_clock();
+}
+
 /// The own time of a rank: local virtual time, as in conservative parallel discrete event simulation (Bryant 1977,
 /// Chandy and Misra 1979). It may be ahead of the simulated clock, or behind it. Causality holds all the same:
 ///  - What a rank does is dated by its own time, which only falls while it sleeps, to not before it fell asleep.
@@ -63,7 +68,7 @@ class RankClock {
   enum class State { running, noting, asleep, catching_up, replaying };
   State state() const { return state_; }
 
-  double now_s() const { return simgrid::s4u::Engine::get_clock() + ahead_s_; }
+  double now_s() const { return clock_s() + ahead_s_; }
   /// Own time after the simulated clock; negative when catching up.
   double ahead_s() const { return ahead_s_; }
   /// Whether kernels are among that, not only costs of messages.

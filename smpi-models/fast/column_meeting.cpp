@@ -14,10 +14,6 @@ namespace hplcast::smpi_models {
 
 namespace {
 
-double clock_s() {
-  return simgrid::s4u::Engine::get_clock();
-}
-
 core::KernelShape vector_of(int count) {
   return {1, static_cast<double>(count), 1};
 }

@@ -44,14 +44,6 @@ HPLCAST_LOG_CATEGORY(probes, "MPI_Iprobe, made and skipped");
 
 namespace hplcast::smpi_models {
 
-namespace {
-
-double clock_s() {
-  return simgrid::s4u::Engine::get_clock();
-}
-
-}  // namespace
-
 Probes::Probes(const Kernels& kernels, const Messages& messages, bool may_sleep)
     : kernels_(kernels),
       messages_(messages),

@@ -20,7 +20,7 @@ fs::path file_of(const fs::path& folder, int rank) {
   return folder / ("run-" + std::to_string(rank) + ".activity");
 }
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_trace(const std::string& message) {
   throw core::Error(core::ExitCode::bad_input, message);
 }
 
@@ -32,16 +32,16 @@ std::string grid(long long n, int nb, int p, int q) {
 void check_rank(const RankActivity& one, int rank, const RankActivity& first, const core::HplParameters& parameters,
                 const fs::path& path) {
   if (one.rank != rank || one.ranks != parameters.P * parameters.Q)
-    refuse(path.string() + " is of rank " + std::to_string(one.rank) + " of " + std::to_string(one.ranks) +
+    refuse_trace(path.string() + " is of rank " + std::to_string(one.rank) + " of " + std::to_string(one.ranks) +
            "; expected rank " + std::to_string(rank) + " of " + std::to_string(parameters.P * parameters.Q));
   if (one.run != first.run)
-    refuse(path.string() + " is of another run (" + one.run + ") than that of rank 0 (" + first.run +
+    refuse_trace(path.string() + " is of another run (" + one.run + ") than that of rank 0 (" + first.run +
            "); expected the files of one run\n  hint: repeat the run in an empty folder");
   if (one.runs != 1)
-    refuse(path.string() + " is of " + std::to_string(one.runs) +
+    refuse_trace(path.string() + " is of " + std::to_string(one.runs) +
            " runs of HPL_pdgesv; expected one configuration in HPL.dat");
   if (one.n != parameters.N || one.nb != parameters.NB || one.p != parameters.P || one.q != parameters.Q)
-    refuse(path.string() + " is of a run with " + grid(one.n, one.nb, one.p, one.q) + "; expected " +
+    refuse_trace(path.string() + " is of a run with " + grid(one.n, one.nb, one.p, one.q) + "; expected " +
            grid(parameters.N, parameters.NB, parameters.P, parameters.Q));
 }
 
@@ -99,11 +99,11 @@ std::vector<RankActivity> read_ranks(const fs::path& folder, const core::HplPara
   for (int rank = 0; rank < count; ++rank)
     if (!fs::exists(file_of(folder, rank))) missing.push_back(rank);
   if (static_cast<int>(missing.size()) == count)
-    refuse(
+    refuse_trace(
         "no rank wrote its activities into " + folder.string() +
         "; expected run-RANK.activity\n  hint: --xhpl must be xhpl-instrumented of this hplcast; only that keeps them");
   if (!missing.empty())
-    refuse("rank " + std::to_string(missing.front()) + " wrote no " + file_of(folder, missing.front()).string() + " (" +
+    refuse_trace("rank " + std::to_string(missing.front()) + " wrote no " + file_of(folder, missing.front()).string() + " (" +
            std::to_string(missing.size()) + " of " + std::to_string(count) +
            " ranks)\n  hint: all hosts must have this folder: --outputs on a shared file system");
   Ranks ranks;

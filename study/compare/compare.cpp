@@ -22,9 +22,9 @@ struct Side {
   std::optional<double> sampling_error;                 ///< the largest of its sampled predictions, relative
   std::vector<double> energy_j, power_w, gflops_per_w;  ///< where they are known
 };
-using Sides = std::map<core::HplParameters, Side>;
+using SidesByRun = std::map<core::HplParameters, Side>;
 
-Side& add(Sides& sides, const core::HplParameters& parameters, double gflops, std::optional<double> energy_j,
+Side& add(SidesByRun& sides, const core::HplParameters& parameters, double gflops, std::optional<double> energy_j,
           std::optional<double> power_w) {
   if (!(gflops > 0) || !std::isfinite(gflops))
     throw core::DomainError("gflops of " + core::to_string(parameters), gflops, "a positive rate");
@@ -189,7 +189,7 @@ std::optional<double> rank_correlation(const std::vector<double>& x, const std::
 
 Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted) {
   Comparison comparison;
-  Sides real_sides, predicted_sides;
+  SidesByRun real_sides, predicted_sides;
   for (const core::HplRun& run : real) {
     if (run.residual_checked && !run.residual_passed) {
       ++comparison.failed_residuals;

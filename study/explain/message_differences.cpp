@@ -26,7 +26,7 @@ struct Sides {
   bool isend = false, synchronous = false;
 };
 
-using Messages = std::unordered_map<MessageKey, Sides, MessageHash>;
+using SidesByMessage = std::unordered_map<MessageKey, Sides, MessageHash>;
 
 void add_call(Sides& sides, const ActivityEvent& event, double begin_s, double end_s) {
   if (is(event.name, "wait")) {
@@ -43,8 +43,8 @@ void add_call(Sides& sides, const ActivityEvent& event, double begin_s, double e
   }
 }
 
-Messages both_sides(const ObservedRanks& observed) {
-  Messages messages;
+SidesByMessage both_sides(const ObservedRanks& observed) {
+  SidesByMessage messages;
   for (std::size_t i = 0; i < observed.ranks.size(); ++i) {
     const RankActivity& rank = observed.ranks[i];
     const auto at = [&](double time_s) { return observed.clocks[i].at_rank_0_s(rank.begin_s + time_s); };

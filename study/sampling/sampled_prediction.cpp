@@ -24,7 +24,7 @@ bool wants_only_these_windows(const PredictionRequest& request) {
 }
 
 /// A window and what its simulation gave.
-struct Sample {
+struct SimulatedWindow {
   PanelWindow window;
   HplSimulation simulation;
 
@@ -147,7 +147,7 @@ class SampledRun {
   }
 
   core::Prediction combined() const {
-    const Sample& first = samples_.begin()->second;
+    const SimulatedWindow& first = samples_.begin()->second;
     core::Prediction prediction = first.simulation.prediction;
     if (windows_.windows.size() == 1) return prediction;
     core::Sampling sampling;
@@ -237,7 +237,7 @@ class SampledRun {
   WindowPlan windows_;  // those of the plan, and those that were added
   fs::path folder_;
   const SimulationWatch& watch_;
-  std::map<int, Sample> samples_;  // by the first panel that counts
+  std::map<int, SimulatedWindow> samples_;  // by the first panel that counts
   int changes_ = 0;                // rounds of windows_at_a_change()
 };
 
