@@ -89,7 +89,7 @@ NetworkModel network_from(const Node& entry) {
   const Node calibration = entry.at("calibration");
   const Node platform = entry.at("platform");
   return entry.made([&] {
-    NetworkModel::Values values;
+    NetworkModel::Values values{};
     const Link remote{platform.at("link_bandwidth_Bps").number(), platform.at("route_latency_s").number()};
     values.remote = scope_from(calibration, remote, "bw_factor", "lat_factor");
     values.remote->capacity = LinkCapacity{remote.bandwidth_bytes_per_s, 0, 0, LinkCapacity::Origin::published};
