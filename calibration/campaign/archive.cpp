@@ -70,7 +70,7 @@ void add_file(archive* handle, const fs::path& archive_path, const std::string& 
   }
 }
 
-/// Of a folder and those in it, sorted, without empty ones.
+/// Paths of the files below a folder, at any depth, sorted, without empty ones.
 std::vector<fs::path> files_of(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;

@@ -100,7 +100,7 @@ std::map<std::string, Json> steps_of(const CampaignPlan& plan) {
   return steps;
 }
 
-/// What people call these fields.
+/// The field in users' words.
 std::string words_for(const std::string& field) {
   const std::map<std::string, std::string> words = {{"arguments", "its options"},
                                                     {"design", "its sizes, counts or seed"},
@@ -117,7 +117,7 @@ std::string first_difference(const Json& before, const Json& now) {
   return "";
 }
 
-/// What the folder of a campaign remembers of the plan that is measured there (steps.json): of each step the program,
+/// Content of steps.json, the plan that is measured in a campaign folder: for each step the program,
 /// its arguments, its design and its pieces; and who measures.
 std::string steps_json(const CampaignPlan& plan) {
   const Json json = {{"launch", launch_of(plan)}, {"steps", steps_of(plan)}};

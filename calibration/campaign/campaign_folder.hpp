@@ -23,7 +23,7 @@ class CampaignFolder {
   double start_unix_s() const noexcept { return start_unix_s_; }
 
   std::filesystem::path design(const CampaignStep& step) const { return path_ / "designs" / (step.name + ".csv"); }
-  /// Of a step, or of one piece of it.
+  /// File of a step, or of one piece of it.
   std::filesystem::path result(const CampaignStep& step, const CampaignChunk* piece = nullptr) const;
   std::filesystem::path monitoring(const CampaignStep& step, const CampaignChunk* piece = nullptr) const;
   std::filesystem::path surroundings(const std::string& file) const { return path_ / "surroundings" / file; }

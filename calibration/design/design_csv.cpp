@@ -34,7 +34,7 @@ DgemmRole role_of(const core::CsvReader& csv, std::size_t column) {
   throw core::ParseError(csv.at(column), "found `" + std::string(csv.text(column)) + "`, expected update or panel");
 }
 
-/// What is made of a text; its DomainError gets the place.
+/// Result of `make` on a field's text; its DomainError gets the place.
 template <typename Make>
 auto made_of(const core::CsvReader& csv, std::size_t column, Make make) {
   try {

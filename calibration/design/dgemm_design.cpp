@@ -34,7 +34,7 @@ void require(bool condition, const char* name, Number value, const char* constra
   if (!condition) throw core::DomainError(name, value, constraint);
 }
 
-/// Of BLAS's int.
+/// Sizes are BLAS's int.
 void require_size(const char* name, long value, long least) {
   require(value >= least && value <= std::numeric_limits<int>::max(), name, value,
           least == 1 ? "1 to 2^31 - 1" : "0 to 2^31 - 1");

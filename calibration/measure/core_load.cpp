@@ -20,7 +20,7 @@ constexpr int matrix_rows = 2048, matrix_columns = 1024, panel_width = 128;
 constexpr std::size_t matrix_size = std::size_t{matrix_rows} * matrix_columns,
                       panel_size = std::size_t{matrix_rows} * panel_width;
 
-/// What HPL updates between two probes for the next panel: one block column.
+/// HPL's update between two probes for the next panel: one block column.
 const DgemmCall block_column{{1024, 128, 128}};
 constexpr double background_bytes = 64.0 * 1024 * 1024;
 

@@ -10,7 +10,7 @@
 #include "hplcast/calibration/measure_dgemm.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
 
-// What a core does while power is measured.
+// Loads of a core while power is measured.
 namespace hplcast::calibration {
 
 /// A core at work in one state, until a moment of now_s().
@@ -22,7 +22,7 @@ struct KernelMatrices {
   explicit KernelMatrices(std::uint64_t seed);
   std::vector<double> matrix, other, panel, triangle;
 };
-/// Of a kernel: the same call again and again, which does not change the content of the matrices noticeably.
+/// Load of one kernel: the same call again and again, which does not change the matrices' contents noticeably.
 /// @throws core::DomainError for a kernel that is not known.
 CoreLoad kernel_load(const std::string& kernel, std::shared_ptr<KernelMatrices> matrices);
 /// Asks MPI_Iprobe for a message that never comes.

@@ -102,7 +102,7 @@ class Study {
     }
   }
 
-  /// Of the slowest rank.
+  /// Time of `calls` calls on the slowest rank, in s.
   double timed(long calls) {
     world_.barrier();
     const double begin_s = now_s();

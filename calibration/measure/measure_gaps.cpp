@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 constexpr long ftq_unit = 64;  ///< multiplications of a unit of work: about 100 ns
 
-/// What a core's thread notes while it watches. Times in ns of CLOCK_MONOTONIC.
+/// One observation of a core's watching thread. Times in ns of CLOCK_MONOTONIC.
 struct WatchRecord {
   std::int64_t start = 0;
   std::int64_t duration = 0;
@@ -75,14 +75,14 @@ class CoreWatch {
   const std::vector<WatchRecord>& records() const noexcept { return records_; }
   std::int64_t begin() const noexcept { return begin_; }
   std::int64_t end() const noexcept { return end_; }
-  /// Of this thread's processor time from begin() to end().
+  /// Processor time of this thread from begin() to end().
   double cpu_s() const noexcept { return 1e-9 * static_cast<double>(cpu_); }
   double unit_s() const noexcept { return 1e-9 * static_cast<double>(unit_); }
   double drift() const noexcept { return least_probe_ > 0 ? most_probe_ / least_probe_ - 1 : 0; }
   int core() const noexcept { return place_.core; }
 
  private:
-  /// Of several tries: the frequency, not what disturbs.
+  /// The quickest of several tries: the frequency, not what disturbs.
   double quickest_ns(long multiplications) {
     std::int64_t least = never;
     for (int i = 0; i < 50; ++i) {

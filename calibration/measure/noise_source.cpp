@@ -28,7 +28,7 @@ std::int64_t to_ns(double s) {
   return static_cast<std::int64_t>(std::llround(s * 1e9));
 }
 
-/// Of the thread that asks.
+/// Processor time of the calling thread.
 std::int64_t cpu_ns() {
   return now_ns(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -25,7 +25,7 @@ constexpr double still_s = 3;
 /// More than any host draws: a counter that goes back was not wrapped but reset.
 constexpr double most_w = 20000;
 
-/// Of a file in millionths.
+/// The number in a file, given there in millionths.
 std::optional<double> micro_number(const fs::path& file) {
   const auto value = first_number(file);
   return value ? std::optional<double>(*value * 1e-6) : std::nullopt;
@@ -59,7 +59,7 @@ std::string rapl_name(const fs::path& zone) {
   return first_line(zone.parent_path() / file.substr(0, last) / "name") + " " + own;
 }
 
-/// What a zone sees, by its own name: package-N, dram, psys, core, uncore.
+/// Domain of a RAPL zone, by its own name: package-N, dram, psys, core, uncore.
 core::PowerDomain rapl_domain_of(const std::string& own_name) {
   if (own_name.rfind("package", 0) == 0) return core::PowerDomain::package;
   if (own_name.rfind("dram", 0) == 0) return core::PowerDomain::dram;
@@ -176,7 +176,7 @@ std::optional<double> watts_in(const std::string& text) {
   return watts;
 }
 
-/// Of the host in W; nothing with a `complaint`.
+/// Power of the host in W; nothing with a `complaint`.
 std::optional<double> ask_ipmi(std::string& complaint) {
   core::Command command;
   command.program = "ipmitool";

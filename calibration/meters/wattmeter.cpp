@@ -149,7 +149,7 @@ double shortest_piece(const std::vector<PieceRun>& pieces) {
   return least_s;
 }
 
-/// What fits as well as the best: the middle of it is the estimate, half of its width the error.
+/// Offsets that fit as well as the best: their middle is the estimate, half of their width the error.
 void refine(const Correlation& correlation, double step_s, ClockOffset& best) {
   constexpr int parts = 20;
   const double fine_s = step_s / parts;

@@ -146,7 +146,7 @@ class FieldReader {
     wrong.fail("found " + (wrong.raw().empty() ? "none" : wrong.raw().dump()) + "; expected " + expected);
   }
 
-  /// What is described at `node`.
+  /// The value described at `node`.
   template <typename T>
   static T read(const Node& node, Reading reading = Reading::whole) {
     T value;

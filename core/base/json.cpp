@@ -47,7 +47,7 @@ class Inspector : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
     const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(position, text_.size()));
     const auto line = static_cast<std::size_t>(std::count(text_.begin(), end, '\n')) + 1;
-    // What archives of zip, gzip and zstd begin with.
+    // First bytes of zip, gzip and zstd archives.
     for (const char* magic : {"PK\3\4", "\x1f\x8b", "\x28\xb5\x2f\xfd"})
       if (text_.rfind(magic, 0) == 0)
         throw ParseError({name_, 0, ""}, "an archive; expected JSON", "measurements become a model by hplcast fit");

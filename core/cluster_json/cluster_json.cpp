@@ -235,7 +235,7 @@ void check_overrides(const Node& node, const KernelModel& model, const Hosts& ho
   }
 }
 
-/// What the parts of a cluster say of its hosts.
+/// Checks the references to hosts in all parts of a cluster.
 void check_hosts(const Node& root, const ClusterModel& cluster) {
   for (const auto& [name, model] : cluster.kernels)
     check_overrides(root.at("kernels").at(name.c_str()), model, cluster.hosts);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What may stand where in cluster.json: rules, and the walk through a document that applies them.
+// The schema of cluster.json: rules, and the walk through a document that applies them.
 
 #include <algorithm>
 #include <string>

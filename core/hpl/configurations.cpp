@@ -29,7 +29,7 @@ std::size_t find_field_column(const CsvReader& csv, const std::string& field) {
   return CsvReader::npos;
 }
 
-/// What results of runs have beside the parameters: ours, and those of published ones.
+/// Columns of results of runs beside the parameters: ours, and those of published ones.
 const std::vector<std::string>& result_columns() {
   static const std::vector<std::string> names = {"time_s", "gflops",         "residual", "repetition", "start",
                                                  "order",  "oversubscribed", "comment",  "energy_j",   "mean_power_w"};

@@ -22,7 +22,7 @@ bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/// What HPL_pdinfo.c has of HPL.dat at any moment: a buffer that fgets fills line by line, and the last word that
+/// State of HPL_pdinfo.c while it reads HPL.dat: a buffer that fgets fills line by line, and the last word that
 /// sscanf took out of it. Both keep what they had where there is nothing new: at the end of the file the buffer keeps
 /// the last line, and behind a short line lies the end of a longer one before.
 class HplLines {
@@ -69,7 +69,7 @@ class HplLines {
   static constexpr std::size_t most_read = 253;  ///< characters of a line that HPL reads at once
 
  private:
-  /// What fgets would store, with the end of the line but without the final NUL; empty at the end of the file.
+  /// The line that fgets would store, with its end but without the final NUL; empty at the end of the file.
   std::string read() {
     std::string line;
     char c = 0;

@@ -115,7 +115,7 @@ bool linear(const DurationLaw& law) {
   });
 }
 
-/// What the table says of one kernel's duration: the product that it is proportional to; nothing if it costs nothing.
+/// The product that one kernel's duration is proportional to, from the table; nothing if it costs nothing.
 std::optional<Monomial> product_of(const CsvReader& csv, std::size_t duration, std::size_t size) {
   const std::string_view form = csv.text(duration);
   if (form == "0") return std::nullopt;

@@ -290,7 +290,7 @@ DetourTrace read_ftq(const DetourLines& file, const std::vector<Pair>& pairs, co
   return trace;
 }
 
-/// What `rtla osnoise top` prints.
+/// Output of `rtla osnoise top`.
 bool looks_like_osnoise(const DetourLines& file) {
   return std::any_of(file.lines.begin(), file.lines.end(), [](const std::string& line) {
     const auto words = words_of(line);

@@ -141,7 +141,7 @@ const Watts* find_state(const PowerModel::Values& values, int host, int cpu, con
   return result;
 }
 
-/// What an override of a whole host says of one of its members, else `otherwise`.
+/// A member of the override of a whole host, else `otherwise`.
 template <typename T>
 const T& of_host(const PowerModel::Values& values, int host, std::optional<T> PowerOverride::*member,
                  const T& otherwise) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int first_other = 3;
 constexpr std::size_t buffer_bytes = 4096;
-/// Of struct linux_dirent64: d_ino, d_off, d_reclen, d_type, d_name.
+/// Offsets in struct linux_dirent64: d_ino, d_off, d_reclen, d_type, d_name.
 constexpr std::size_t length_offset = 16, name_offset = 19;
 
 void close_one(int fd, CloseWhich which, std::initializer_list<int> kept) {
@@ -72,7 +72,7 @@ void leave_standard_streams() {
 
 namespace {
 
-/// What the guard tells us.
+/// A message from the guard.
 struct Report {
   enum class Kind { started, failed, ended } kind;
   int value;  ///< process id; errno; status of waitpid()
@@ -226,7 +226,7 @@ pid_t start_program(const Pointers& pointers, const ExecRequest& request, const 
   ::sigaction(SIGCHLD, &wake, nullptr);
   sigset_t awake = mask;
   sigdelset(&awake, SIGCHLD);
-  // Locks and pipes of others: to hold them would say that we live. What exec hands on is for the program.
+  // Locks and pipes of others: to hold them would say that we live. Descriptors that exec hands on are for the program.
   close_descriptors(CloseWhich::those_that_exec_closes, {life, report, request.output});
   leave_standard_streams();
   const pid_t program = start_program(pointers, request, mask);

@@ -274,7 +274,7 @@ bool is_ours(const std::string& line) {
          line.find(": warning: ") == std::string::npos && line.find(": note: ") == std::string::npos;
 }
 
-/// What smpirun and SMPI add about a program that failed: its exit code, and the command.
+/// Lines that smpirun and SMPI add about a program that failed: its exit code, and the command.
 bool is_of_smpirun(const std::string& line) {
   return begins_with(line, "Execution failed with code ") ||
          line.find("SMPI process did not return 0. Return value :") != std::string::npos ||

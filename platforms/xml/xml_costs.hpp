@@ -18,7 +18,7 @@ XmlCosts xml_costs(const core::ScopeModel& scope);
 /// Losses of xml_costs() for a single message of this scope, one sentence with its size each.
 std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, core::Scope which);
 
-/// What local messages lose by having the costs of remote ones, one sentence with its size for each list that differs.
+/// Losses of local messages that get the costs of remote ones, one sentence with its size for each list that differs.
 std::vector<std::string> xml_scope_losses(const core::ScopeModel& local, const core::ScopeModel& remote);
 
 }  // namespace hplcast::platforms

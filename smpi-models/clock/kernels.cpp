@@ -64,7 +64,7 @@ double duration_s(const Settings& settings, const core::DurationLaw& law, const 
   return result_s > 0 ? result_s : 0;
 }
 
-/// Of call number `call`, perhaps drawn before.
+/// Duration of call number `call` in s, perhaps drawn before.
 double Kernels::drawn_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape,
                         std::uint64_t call) const {
   for (const DrawnCalls& drawn : rank.drawn)

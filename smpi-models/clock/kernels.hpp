@@ -13,11 +13,11 @@
 
 namespace hplcast::smpi_models {
 
-/// Of call number `call` by its law, at least 0: drawn from the stream, or the mean if the settings say so.
+/// Duration of call number `call` in s by its law, at least 0: drawn from the stream, or the mean if `settings` say so.
 double duration_s(const Settings& settings, const core::DurationLaw& law, const core::KernelShape& shape,
                   const core::StreamName& stream, std::uint64_t call);
 
-/// What kernels cost: the models of the cluster, drawn from streams of the rank, the kernel and the number of its call.
+/// Durations of kernels: the models of the cluster, drawn from streams of the rank, the kernel and the call's number.
 class Kernels {
  public:
   /// No model: a program may run without kernels. Counts calls in `counts`; both references must outlive this.
@@ -41,7 +41,7 @@ class Kernels {
   double spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape);
   /// The expected duration in s of a call that is not made: draws and counts nothing.
   double expected_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape) const;
-  /// What rank.loop.piece will take in s in each of the next `times` times that the rank calls these kernels. The
+  /// Durations of rank.loop.piece in s in each of the next `times` times that the rank calls these kernels. The
   /// draws are kept in rank.drawn for these calls.
   std::vector<double> repeated_s(Rank& rank, std::size_t times) const;
 

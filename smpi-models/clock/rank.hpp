@@ -59,7 +59,7 @@ inline double clock_s() {
 /// Every other change of state ends the simulation as a bug of ours.
 ///
 /// Detours (RankDetours) stretch what the rank spends. They take nothing while it waits; of one that runs when it stops
-/// waiting it pays the rest (resume()). What it spends while it replays or notes is not stretched: the time of it is
+/// waiting it pays the rest (resume()). Time spent while it replays or notes is not stretched: when that is, is
 /// not known yet.
 class RankClock {
  public:
@@ -76,7 +76,7 @@ class RankClock {
 
   /// The rank spends time of its own in a call.
   void spend(double duration_s) { add(Work::other, duration_s, between_kernels_); }
-  /// Likewise in a kernel.
+  /// The same in a kernel.
   void work(core::KernelId kernel, double duration_s) {
     worked_ = true;
     add(Work::kernel, duration_s, core::state_of(kernel));
@@ -88,7 +88,7 @@ class RankClock {
   /// The own time goes back to the clock; what it was ahead is for the caller to spend.
   double take_ahead_s();
 
-  /// What only the other end of a message can notice may begin at the own time, ahead of the clock.
+  /// Whether actions that only a message's other end can notice may begin at the own time, ahead of the clock.
   bool may_run_ahead() const { return is_on_time() && !pieces_; }
   /// Before a wait for others, after which the rank goes on from its own time of now, if the clock has not passed it.
   void pause() { ahead_s_ = 0; }
@@ -100,7 +100,7 @@ class RankClock {
   /// Blocks until the flow has ended.
   void wait_for(NetworkFlow& flow);
 
-  /// What a rank that is blocked waits for: it sends nothing before.
+  /// The event that a blocked rank waits for: it sends nothing before.
   struct Wait {
     double date_s = 0;
     const NetworkFlow* flow = nullptr;
@@ -116,10 +116,10 @@ class RankClock {
   /// The end of a replay.
   void catch_up(double ahead_s);
 
-  /// What a rank spends after something whose time is not known yet.
+  /// Time that a rank spends after something whose time is not known yet.
   struct Noted {
     double elapsed_s = 0;  ///< all of it, if nothing before it is unknown: with detours
-    double kernels_s = 0;  ///< else
+    double kernels_s = 0;  ///< otherwise
     double other_s = 0;
   };
   /// Takes what is pending, and begins to note what it spends.
@@ -131,7 +131,7 @@ class RankClock {
 
   void set_detours(RankDetours detours) { detours_ = std::move(detours); }
   RankDetours& detours() { return detours_; }
-  /// Those of a wait that ended with them, by which they stretched what the rank did then.
+  /// Detours of a wait that ended with them, by which they stretched what the rank did then.
   void count_detours(double duration_s) { taken_s_ += duration_s; }
   /// By how much detours have stretched what the rank spent, in s.
   double detours_s() const { return taken_s_; }
@@ -147,7 +147,7 @@ class RankClock {
   void tell(core::CoreState state) {
     if (meter_ != nullptr || is_watched()) tell(state, now_s());
   }
-  /// Likewise until a date that is not after its own time.
+  /// The same until a date that is not after its own time.
   void tell(core::CoreState state, double date_s) {
     if (is_watched() && state == core::CoreState::blocked) *blocked_s_ += date_s - told_s_;
     told_s_ = date_s;
@@ -198,7 +198,7 @@ struct KernelCall {
   core::KernelShape shape;
 };
 
-/// What calls to come of one kernel will take, all of one shape: drawn when the probes between them were computed.
+/// Durations of calls to come of one kernel, all of one shape: drawn when the probes between them were computed.
 struct DrawnCalls {
   core::KernelId kernel;
   core::KernelShape shape;
@@ -210,7 +210,7 @@ struct DrawnCalls {
   const double* find(core::KernelId of, const core::KernelShape& size, std::uint64_t call) const;
 };
 
-/// What a rank has announced by hplcast_polling_loop().
+/// The polling loop that a rank has announced by hplcast_polling_loop().
 struct PollingLoop {
   hplcast_loop kind = HPLCAST_LOOP_NONE;
   std::size_t pieces = 0;     ///< of work that are left in it; 0: not known

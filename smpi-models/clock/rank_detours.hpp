@@ -7,8 +7,8 @@
 
 namespace hplcast::smpi_models {
 
-/// What a rank does with its time: detours that the measured durations of kernels contain already (`in_kernels`) hold
-/// up only the rest.
+/// Kind of a rank's work: detours that the measured durations of kernels contain already (`in_kernels`) hold
+/// up only `other`.
 enum class Work {
   kernel,
   other,  ///< the software's part of messages, probes, hplcast_delay()

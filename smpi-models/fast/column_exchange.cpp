@@ -123,7 +123,7 @@ class Exchange {
     times_s_[at(b)] = received(b, to_a.sender_s, to_b);
   }
 
-  /// Of a process that looks for it from `begin_s` on.
+  /// When a process that looks for the message from `begin_s` on has received it.
   double received(int position, double begin_s, const Passage& message) {
     if (message.there_s > begin_s) costs_.waited(position, message.there_s - begin_s);
     const double arrived_s = std::max(begin_s, message.arrival_s);

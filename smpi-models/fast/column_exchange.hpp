@@ -8,7 +8,7 @@
 
 namespace hplcast::smpi_models {
 
-/// What sampled exchanges (made with messages that share links) teach about those that are computed. A panel is in
+/// Lessons of sampled exchanges (made with messages that share links) for those that are computed. A panel is in
 /// parts (SampledExchanges); each part has lessons of its own, because row swaps fill the links at its beginning more
 /// than at its end. Times in s are of one exchange.
 class ExchangeLessons {
@@ -21,7 +21,7 @@ class ExchangeLessons {
   void add(int part, const Sample& sample);
   void count_computed(std::size_t exchanges) { computed_ += exchanges; }
 
-  /// Of the latest sample of the part; 0 before the first.
+  /// Excess of the latest sample of the part; 0 before the first.
   double excess_s(int part) const;
 
   /// How much of the bytes of computed exchanges the links feel, if these bytes go at a constant rate: from 0 to 1.
@@ -48,7 +48,7 @@ class ExchangeLessons {
   double squared_changes_s2_ = 0;
 };
 
-/// What a process of a process column brings to the search for the pivot of one matrix column: HPL's WORK[0..3].
+/// A process's candidate in the search of its column for the pivot of one matrix column: HPL's WORK[0..3].
 struct PivotCandidate {
   double value = 0;
   double local_row = 0;
@@ -56,7 +56,7 @@ struct PivotCandidate {
   double owner = 0;  ///< process row; one more than there are: none
 };
 
-/// What one message of an exchange costs, in s: MPI_Send and the receive in the calling process, and the message
+/// Costs of one message of an exchange, in s: MPI_Send and the receive in the calling process, and the message
 /// between them. From detached_bytes on only the last counts.
 struct ExchangeMessage {
   double send_s = 0;
@@ -64,7 +64,7 @@ struct ExchangeMessage {
   double recv_s = 0;
 };
 
-/// What the exchange of one matrix column costs, in s. Positions are places in the process column, counted from the
+/// Costs of the exchange of one matrix column, in s. Positions are places in the process column, counted from the
 /// process that owns the diagonal block.
 class ColumnCosts {
  public:

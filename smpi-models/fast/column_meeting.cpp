@@ -63,7 +63,7 @@ class ColumnMeetings::Costs : public ColumnCosts {
   Column& column_;
 };
 
-/// Of exchanges that are made otherwise: nothing is drawn or counted.
+/// Costs of exchanges that are made otherwise: nothing is drawn or counted.
 class ColumnMeetings::ExpectedCosts final : public Costs {
  public:
   using Costs::Costs;
@@ -80,7 +80,7 @@ class ColumnMeetings::ExpectedCosts final : public Costs {
   }
 };
 
-/// Of exchanges that happen.
+/// Costs of exchanges that happen.
 class ColumnMeetings::DrawnCosts final : public Costs {
  public:
   using Costs::Costs;
@@ -175,7 +175,7 @@ void ColumnMeetings::end_sampled(Rank& rank, const hplcast_column& column) {
   if (++here.through == column.size) learn(here);
 }
 
-/// What the last run of sampled exchanges took beyond what it would have taken alone. More than one in a row: whoever
+/// Excess of the last run of sampled exchanges over the time that it would have taken alone. A run has several: whoever
 /// is held up in one holds up the others in the next.
 void ColumnMeetings::learn(Column& column) {
   column.through = 0;

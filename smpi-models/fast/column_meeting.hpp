@@ -89,7 +89,7 @@ class ColumnMeetings {
     std::vector<SampledExchange> sampled;      ///< of the run that goes on
     RankDetours detours;                       ///< as they were at the begin of that
   };
-  /// What the last to come finds out for all. Held by those that are still to wake up when the next has begun.
+  /// Result of a meeting, found by the last to come. Held by those that are still to wake up when the next has begun.
   struct Meeting {
     PivotRows pivots;
     std::vector<double> finish_s;  ///< by position

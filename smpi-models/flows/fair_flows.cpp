@@ -196,7 +196,7 @@ void FairFlows::take_all_connected() {
   }
 }
 
-/// What the part has of a link: all that other classes, whose rates stay, do not carry there.
+/// The part's share of a link: all that other classes, whose rates stay, do not carry there.
 void FairFlows::offer(Link link) {
   LinkState& state = links_[link];
   state.fill = fills_;
@@ -239,8 +239,8 @@ void FairFlows::fix(ClassIndex index, double level, Link held_up_by) {
   }
 }
 
-/// All levels of the part rise together. Those at which links are full only rise while classes are fixed: what the heap
-/// has is perhaps too low, never too high.
+/// All levels of the part rise together. Those at which links are full only rise while classes are fixed: levels in the
+/// heap are perhaps too low, never too high.
 void FairFlows::fill() {
   ++fills_;
   part_links_.clear();

@@ -54,7 +54,7 @@ class FairFlows {
 
   /// When the next flow begins or ends, in s; infinity: there is none.
   double next_s();
-  /// Of a flow on its way, as it is at `now_s`, which is before next_s() and not before the last advance(): it does not
+  /// Earliest end of a flow on its way as of `now_s`, before next_s() and not before the last advance(): it does not
   /// end before, but for twice the resolution.
   double earliest_end_s(std::uint32_t name, double now_s) const;
   /// Lets what happens until `date_s` happen. Adds the names of the flows that end to `ended`, in order.
@@ -86,12 +86,12 @@ class FairFlows {
       return end_bytes != other.end_bytes ? end_bytes > other.end_bytes : number > other.number;
     }
   };
-  /// Of a flow, by its name.
+  /// State of a flow, by its name.
   struct Place {
     bool has_begun = false;
     ClassIndex of = 0;      // if it has
     double end_bytes = 0;   // likewise
-    double earliest_s = 0;  // else
+    double earliest_s = 0;  // otherwise
   };
   struct Class {
     Kind kind{};
@@ -118,7 +118,7 @@ class FairFlows {
     bool is_changed = false;
     // In fill(), for the part:
     std::uint64_t fill = 0;
-    bool binds = false;  // else it is full by classes that have more there than the part
+    bool binds = false;  // if not, it is full by classes that have more there than the part
     double left_bytes_per_s = 0;
     double load = 0;       // by which it is filled per rise of the level
     std::size_t open = 0;  // classes that are not fixed
@@ -147,7 +147,7 @@ class FairFlows {
       return date_s != other.date_s ? date_s > other.date_s : of > other.of;
     }
   };
-  /// What may stop the rates from rising: a link, or the limit of a class.
+  /// An obstacle that may stop the rates from rising: a link, or the limit of a class.
   struct Stop {
     double level;
     std::uint32_t index;
@@ -193,7 +193,7 @@ class FairFlows {
   std::priority_queue<Start> starts_;
   std::priority_queue<EndNote> ends_;
   std::vector<Link> changed_links_;
-  // Of share_out():
+  // State of share_out():
   std::uint64_t round_ = 0;
   std::uint64_t fills_ = 0;
   std::vector<ClassIndex> part_;

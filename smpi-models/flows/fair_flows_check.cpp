@@ -1,4 +1,4 @@
-// What HPLCAST_CHECKS checks of flows: slowly, and apart from the way in which they are computed.
+// Checks of flows under HPLCAST_CHECKS: slow, and apart from the way in which they are computed.
 
 #include <algorithm>
 #include <cmath>

@@ -13,7 +13,7 @@ class Host;
 
 namespace hplcast::smpi_models {
 
-/// What a flow is: links are shared among flows by max-min fairness, and none exceeds `as.bandwidth_bytes_per_s`.
+/// One flow: links are shared among flows by max-min fairness, and none exceeds `as.bandwidth_bytes_per_s`.
 /// (A bandwidth factor would not do: since SimGrid 3.28 a flow of factor f takes 1/f of the link for each byte.)
 struct FlowShape {
   simgrid::s4u::Host* source = nullptr;
@@ -41,7 +41,7 @@ class AnnouncedFlows {
           core::ExitCode::external_failure);
   }
 
-  /// What the flow that begins was announced to be; nothing for a message of SMPI. To be asked once for each of its two
+  /// The announced shape of the flow that begins; nothing for a message of SMPI. To be asked once for each of its two
   /// factors.
   std::optional<FlowShape> answer(const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination,
                                   double wire_bytes) {

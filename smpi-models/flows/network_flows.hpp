@@ -32,7 +32,7 @@ class NetworkFlows {
 
   /// Does not block, nor let others run.
   std::shared_ptr<NetworkFlow> begin(const FlowShape& shape);
-  /// Of one that has not ended: whatever others do, it does not before.
+  /// A flow that has not ended does not end before this date, whatever others do.
   double earliest_end_s(const NetworkFlow& flow) const;
   void check_end() const { flows_.check_end(); }
 
@@ -72,13 +72,13 @@ class Transfer {
  public:
   /// As a flow.
   void begin(NetworkFlows& flows, const FlowShape& shape) { own_flow_ = flows.begin(shape); }
-  /// Of SimGrid's. Lets other actors run before it returns.
+  /// As a flow of SimGrid. Lets other actors run before it returns.
   void begin(const FlowShape& shape) { flow_ = port::begin_flow(shape); }
-  /// Without.
+  /// Without a flow.
   void end_at(double date_s) { ends_s_ = date_s; }
 
   bool has_begun() const { return own_flow_ != nullptr || flow_ != nullptr || ends_s_ >= 0; }
-  /// Of SimGrid's.
+  /// Whether it is a flow of SimGrid.
   bool has_flow() const { return flow_ != nullptr; }
   const port::Flow& flow() const { return flow_; }
   /// At the simulated clock.

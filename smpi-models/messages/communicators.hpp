@@ -59,18 +59,18 @@ class ProgramCommunicators {
   explicit ProgramCommunicators(const Communicator& world);
 
   using Pointer = std::shared_ptr<const ProgramCommunicator>;
-  /// Of the calling rank. @throws Error for a communicator whose making was not told.
+  /// Communicator of the calling rank. @throws Error for one whose making was not told.
   const Pointer& find(std::size_t rank, MPI_Comm handle);
-  /// Likewise; null for one whose making was not told.
+  /// The same; null for one whose making was not told.
   Pointer find_if_known(std::size_t rank, MPI_Comm handle);
   /// All ranks of `parent` have made `child` by one call, which gave the rank none if it is MPI_COMM_NULL.
   void made(std::size_t rank, MPI_Comm parent, MPI_Comm child);
-  /// Likewise, but only the ranks of `child` have called (MPI_Comm_create_group).
+  /// The same, but only the ranks of `child` have called (MPI_Comm_create_group).
   void made_by_group(std::size_t rank, MPI_Comm parent, int tag, MPI_Comm child);
   void freed(std::size_t rank, MPI_Comm handle);
 
  private:
-  /// Of one rank.
+  /// A communicator as one rank knows it.
   struct Known {
     Pointer communicator;
     std::uint64_t calls = 0;  ///< that made others of it

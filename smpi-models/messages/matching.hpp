@@ -40,7 +40,7 @@ inline bool matches(const hplcast_channel& sent, const hplcast_channel& wanted) 
          (sent.tag == wanted.tag || wanted.tag == any_value) && sent.context == wanted.context;
 }
 
-/// What waits at one rank for its other half. Messages do not overtake each other (MPI 4.0, 3.5): a receive gets the
+/// Waiting messages and receives of one rank. Messages do not overtake each other (MPI 4.0, 3.5): a receive gets the
 /// one sent first of those that it may get, and a message goes to the receive posted first of those that may get it. So
 /// of two messages of one sender that one receive may get, the first sent is received first, and no message waits
 /// beside a receive that may get it.

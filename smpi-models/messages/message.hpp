@@ -24,7 +24,7 @@ struct MessageEnd {
   MPI_Comm communicator;
 };
 
-/// Of a message, packed.
+/// Content of a message, packed.
 struct MessageContent {
   std::unique_ptr<char[]> bytes;  ///< null: nobody looks at it
   std::size_t size = 0;

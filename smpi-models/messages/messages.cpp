@@ -55,7 +55,7 @@ void wait_for_bell(const std::vector<MessageRequest*>& not_begun, RankClock& clo
   for (MessageRequest* const request : not_begun) alarm_of(*request) = nullptr;
 }
 
-/// Those whose transfer has begun go to the end, of which the begin is returned.
+/// Moves requests whose transfer has begun to the end, and returns where they begin.
 std::vector<MessageRequest*>::iterator let_begin(std::vector<MessageRequest*>& requests) {
   while (std::any_of(requests.begin(), requests.end(), is_just_beginning)) s4u::this_actor::yield();
   return std::partition(requests.begin(), requests.end(), [](const MessageRequest* request) {
@@ -216,7 +216,7 @@ void Messages::wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage
   sent->transfer.wait(clock);
 }
 
-/// Of the sending, for its sender.
+/// Waits for the end of a sending, for its sender.
 void Messages::wait_for_end(const std::shared_ptr<SentMessage>& sent) {
   if (sent->detached) return;
   Rank& source = at(sent->message.channel.source);

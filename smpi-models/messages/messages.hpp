@@ -14,7 +14,7 @@ namespace hplcast::smpi_models {
 
 /// Point-to-point messages as flows, of NetworkFlows or of SimGrid, with the three semantics of MPI_Send that SMPI has
 /// (eager, detached, rendezvous) and its costs, for a fraction of the work that SMPI itself has with a message.
-/// Simulated times are those of SMPI to rounding (a test compares). What a call costs (os, ois, or) joins the delay of
+/// Simulated times are those of SMPI to rounding (a test compares). The cost of a call (os, ois, or) joins the delay of
 /// the rank and is spent with it.
 ///
 /// Messages match by source, destination, tag and context, in order (Matching). Only bytes that both sides declare as
@@ -38,7 +38,7 @@ class Messages {
   bool has_ended(const MessageRequest& request) const;
   /// Blocks until one of them, which are all of one rank, has ended; wait() is still to be called.
   void wait_any(const std::vector<MessageRequest*>& requests);
-  /// Likewise; of those whose transfers have begun, if there are any.
+  /// The same; of those whose transfers have begun, if there are any.
   void wait_next(const std::vector<MessageRequest*>& requests);
   /// Whether another rank is known to wait for what comes later. False: it may send something before, or not.
   bool sends_nothing_until(int rank, double date_s) const;

@@ -19,7 +19,7 @@ void ProbeSeries::Prober::spend(Work what, double duration_s) {
   end_s_ = detours_ == nullptr ? end_s_ + duration_s : detours_->after(what, end_s_, duration_s);
 }
 
-/// What comes after the end of a piece of work, or of a probe that fails.
+/// The next step after the end of a piece of work, or of a probe that fails.
 void ProbeSeries::go_on(Prober& prober) {
   if (!prober.works_) {
     factor_ += 1;

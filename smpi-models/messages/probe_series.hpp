@@ -33,7 +33,7 @@ class ProbeSeries {
 
   ProbeSeries(double probe_s, bool grow) : probe_s_(probe_s), grow_(grow) {}
 
-  /// What a probe that begins now costs.
+  /// Cost of a probe that begins now.
   double cost_s(double now_s);
   /// A single probe has ended.
   void ended(double now_s, bool found);
@@ -58,7 +58,7 @@ class ProbeSeries {
   /// There is something to find for it from now on. The caller says when a probe has found it, by ended().
   Stop stop(Prober& prober, double now_s);
 
-  /// What one rank is doing. Must stay where it is.
+  /// Present activity of one rank. Must stay where it is.
   class Prober {
    public:
     /// At the same time the lower number comes first.

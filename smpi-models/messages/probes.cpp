@@ -133,7 +133,7 @@ bool Probes::reach_end(Rank& rank, const hplcast_channel& channel) {
     if (grow_) clock.flush();
     return true;
   }
-  // What it costs is known when it begins; what messages have cost before it is too short to matter.
+  // The probe's cost is known when it begins; the cost of messages before it is too short to matter.
   if (grow_ && clock.has_worked()) clock.flush();
   clock.spend(series_.cost_s(clock_s()));
   clock.flush();

@@ -40,7 +40,7 @@ struct Moment {
   double detours_s;
 };
 
-/// How one rank spent the time of one phase. What is in none of the four parts is work that has no model, or (in fast
+/// How one rank spent the time of one phase. Time in none of the four parts is work that has no model, or (in fast
 /// mode) exchanges that are not simulated message by message.
 struct PhaseTime {
   double elapsed_s = 0;  ///< without phases inside it
@@ -54,7 +54,7 @@ struct NamedTimes {
   std::string name;
   std::vector<PhaseTime> ranks;
 };
-/// Of each phase.
+/// Times of one rank by phase.
 using PhaseTimes = std::array<PhaseTime, HPLCAST_PHASE_COUNT>;
 
 /// Follows what the ranks of a simulation do. Times are those of the ranks: the simulated clock plus what a rank has
@@ -83,7 +83,7 @@ class Activity {
   /// `rank` comes to mark 0, 1, ... of the panels of a window.
   void begin_panel(int rank, std::size_t mark, const Moment& now);
 
-  /// Of every phase, in order.
+  /// Times of every phase, in order.
   std::vector<NamedTimes> phase_times() const;
   /// Sums over the ranks of what each had spent when it came to each mark; empty if phases are not asked for.
   const std::vector<PhaseTimes>& phase_times_at_marks() const noexcept { return at_marks_; }

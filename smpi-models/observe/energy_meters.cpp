@@ -133,7 +133,7 @@ void StateMeter::note() {
   notes_ = true;
 }
 
-/// Each state has its share of every moment up to `end_s`. Of a host that may sleep, those that keep it awake come
+/// Each state has its share of every moment up to `end_s`. On a host that may sleep, states that keep it awake come
 /// first.
 void StateMeter::spread(const ByState& amounts, double end_s) {
   const double all_s = sum(amounts), duration_s = end_s - since_s_;

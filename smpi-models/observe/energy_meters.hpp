@@ -64,7 +64,7 @@ using ByState = std::array<double, core::core_state_count>;
 
 class HostMeter;
 
-/// What one rank does in the timed part of HPL (from begin() to end()): seconds in each core::CoreState, which add up
+/// States of one rank in the timed part of HPL (from begin() to end()): seconds in each core::CoreState, which add up
 /// to the time of that part. Times are the rank's own (RankClock).
 ///
 /// Time is told as it passes: until() says what the rank has done since the last time. In fast mode the dates of work
@@ -104,7 +104,7 @@ class StateMeter {
   void add_noted(core::CoreState state, double duration_s) { noted_[static_cast<std::size_t>(state)] += duration_s; }
   /// By how much detours stretched kernels inside the meeting.
   void stretch_noted(double duration_s) { stretched_s_ += duration_s; }
-  /// What was noted is done at `done_s`, the rank goes on at `on_s` >= done_s, and with what it has spent since the
+  /// Noted work is done at `done_s`, the rank goes on at `on_s` >= done_s, and with what it has spent since the
   /// last note it is at `now_s`.
   void settle(double done_s, double on_s, double now_s);
 
@@ -115,7 +115,7 @@ class StateMeter {
   double time_s() const { return ended_s_ - begun_s_; }
   /// It will not tell its host of active times before this, after the origin.
   double held_from_s() const { return active_begin_s_; }
-  /// Those who end before the last wait for it. The intervals that are held back are handed over.
+  /// Ranks that end before the last wait for it. The intervals that are held back are handed over.
   void fill(double time_s);
 
  private:
@@ -145,7 +145,7 @@ class HostMeter {
   bool sleeps() const { return sleeps_; }
   /// Forgets all that was told.
   void begin();
-  /// Of one core; times after the origin, watts behind the supply.
+  /// Adds watts of one core; times after the origin, watts behind the supply.
   void add_watts(double begin_s, double end_s, double w) {
     if (bins_ != nullptr) bins_->add(begin_s, end_s, power_.at_wall_w(w));
   }

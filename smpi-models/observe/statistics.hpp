@@ -35,7 +35,7 @@ struct CallCounts {
   CallCounts& operator+=(const CallCounts& other);
 };
 
-/// What the ranks count, by the panel that the one that calls has begun last.
+/// Counts of the ranks, by the panel that the calling rank has begun last.
 class PanelCounts {
  public:
   /// Messages of more bytes count as outside of the calibrated range; 0: not known.
@@ -47,7 +47,7 @@ class PanelCounts {
   }
   void add_message(std::size_t place, hplcast_mpi operation, double bytes);
 
-  /// Of a rank that leaves a place: RankClock::detours_s().
+  /// A rank leaves a place; `detours_s`: its RankClock::detours_s().
   void leave(std::size_t from, std::size_t to, double detours_s) {
     places_[from].detours_s += detours_s;
     places_[to].detours_s -= detours_s;
@@ -66,7 +66,7 @@ class PanelCounts {
 };
 
 /// When the ranks begin each panel of the last factorisation: means over all ranks, which scatter less than the first
-/// or the last rank. What a sampled prediction is made of.
+/// or the last rank. Sampled predictions are made of them.
 class PanelMarks {
  public:
   /// As hplcast_panel_begins(). @param ranks  of the simulation
@@ -94,7 +94,7 @@ class PanelMarks {
 /// Kernels and operations that were called.
 void add_counts(core::SimulationResult& result, const CallCounts& counts);
 
-/// What CallCounts, EnergyAccount and Activity have at each mark: only what was called, was a state, has a time.
+/// Add CallCounts, EnergyAccount and Activity at each mark: only what was called, was a state, has a time.
 void add_counts(core::CountsAtPanels& panels, const std::vector<CallCounts>& marks);
 void add_states(core::CountsAtPanels& panels, const std::vector<StateSums>& marks);
 void add_phases(core::CountsAtPanels& panels, const std::vector<PhaseTimes>& marks, bool detours);
@@ -113,7 +113,7 @@ class ProgressFile {
 
   /// Writes at most five times a second, and only what goes forward.
   void update(double fraction, double simulated_s);
-  /// Of a program of which nobody knows how long it is. Most calls do next to nothing.
+  /// Progress of a program whose length nobody knows. Most calls do next to nothing.
   void tell(double simulated_s, double messages);
   bool is_told() const { return descriptor_ >= 0; }
 

@@ -130,7 +130,7 @@ double latency_factor(const core::Topology& topology, const core::MessageFlow& f
 
 namespace {
 
-/// What a delay before the flow adds to that factor, whatever the number of links.
+/// Addition to that factor for a delay before the flow, whatever the number of links.
 double delay_factor(const core::Topology& topology, double delay_s, core::Scope scope, std::size_t links) noexcept {
   if (scope == core::Scope::local) return delay_s / route_latency_s;
   const double latency_s = core::visit_topology(
@@ -219,7 +219,7 @@ void install(s4u::NetZone* zone, const std::shared_ptr<Callbacks>& callbacks) {
       [callbacks](const port::FactorQuestion& asked) { return callbacks->bandwidth_factor(asked); });
 }
 
-/// Before any zone exists: SimGrid refuses settings afterwards. What the user set on the command line stays.
+/// Before any zone exists: SimGrid refuses settings afterwards. Settings of the user's command line stay.
 void apply_settings(const core::NetworkModel& network) {
   for (const auto& [name, value] : core::smpi_settings(network)) {
     const bool weight = name == "network/weight-S";  // the zones see to it

@@ -19,7 +19,7 @@ inline constexpr double route_latency_s = 1;
 /// SimGrid's factor on the latency of a route of `links` links: it grows with their number.
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept;
 
-/// What hplcast_build_platform() leaves to SimGrid's callbacks and to the runtime.
+/// Results of hplcast_build_platform() for SimGrid's callbacks and the runtime.
 struct PlatformCosts {
   NetworkCosts costs;
   MessageTotals smpi_messages;  ///< what went through SMPI itself until now, messages of collectives among them

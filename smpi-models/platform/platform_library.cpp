@@ -18,7 +18,7 @@ void restore_arguments_of_program() {
 
 }  // namespace
 
-/// What SimGrid looks for in `smpirun -platform libhplcast-platform.so`.
+/// The function that SimGrid looks for in `smpirun -platform libhplcast-platform.so`.
 extern "C" __attribute__((visibility("default"))) void load_platform(const simgrid::s4u::Engine& engine) {
   restore_arguments_of_program();
   hplcast_build_platform(engine);

@@ -54,7 +54,7 @@ bool is_predefined(MPI_Datatype type) {
   return predefined_layouts().count(type) > 0 || combiner_of(type) == MPI_COMBINER_NAMED;
 }
 
-/// Of predefined types, and of contiguous ones and vectors of these without gaps; null for other types.
+/// Layout of predefined types, and of contiguous ones and vectors of these without gaps; null for other types.
 std::optional<DatatypeLayout> layout_of(MPI_Datatype type) {
   auto& predefined = predefined_layouts();
   if (const auto found = predefined.find(type); found != predefined.end()) return found->second;
@@ -108,7 +108,7 @@ bool is_left_out(const MessageEnd& end) {
   return end.buffer == nullptr || shared_memory().shares(end.buffer);
 }
 
-/// What is at an end, side by side; without bytes if that is left out. SMPI packs types of which the layout is not
+/// Content of an end, side by side; without bytes if that is left out. SMPI packs types of which the layout is not
 /// known.
 MessageContent pack(const MessageEnd& from) {
   MessageContent content{nullptr, packed_bytes(from.count, from.type)};

@@ -17,7 +17,7 @@ using hplcast::smpi_models::shared_memory;
 
 namespace core = hplcast::core;
 
-// What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
+// Blocking calls stay outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "smpi-models/session/runtime.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
-// What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
+// Blocking calls stay outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
 
 namespace hplcast::smpi_models {
 
@@ -48,7 +48,7 @@ int by_smpi(const char* function, const Call& call) {
 }
 #define SMPI(NAME, ...) by_smpi(#NAME, [&] { return NAME(__VA_ARGS__); })
 
-/// What a function of MPI takes that has a model; `other`: that of this one does for it.
+/// Spends the time of an MPI function that has a model; `other`: a function whose model does for it.
 void spend(const char* function, const char* other, double bytes) {
   if (!(bytes > 0)) return;
   guarded([&] {
@@ -69,7 +69,7 @@ void spend_unpacking(double bytes) {
   spend("MPI_Unpack", "MPI_Pack", bytes);
 }
 
-/// Of an active request of ours that receives.
+/// Bytes to unpack if an active request of ours receives; else 0.
 double bytes_to_unpack(const ProgramRequest& request) {
   return request.kind.receives ? bytes_in_short_blocks(request.end.count, request.end.type) : 0;
 }
@@ -97,7 +97,7 @@ int send(const char* function, const MessageEnd& end, bool synchronous) {
 int begin(const char* function, const MessageEnd& end, const RequestKind& kind, MPI_Request* request) {
   if (!kind.receives && !kind.persistent) spend_packing(end.count, end.type);
   return in_mpi(function, [&] {
-    // What is persistent does not block, and finds its communicator only here.
+    // Making a persistent request does not block, and finds its communicator only here.
     if (kind.persistent)
       *request = guarded([&] { return messages().make(Runtime::rank(), end, kind); });
     else
@@ -271,7 +271,7 @@ FUNCTION(MPI_Sendrecv, const void* out, int out_count, MPI_Datatype out_type, in
 
 FUNCTION(MPI_Sendrecv_replace, void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
          MPI_Comm communicator, MPI_Status* status) {
-  // What is sent is packed before anything is received into its place, by functions of MPI that may have models.
+  // The content to send is packed before anything is received into its place, by MPI functions that may have models.
   in_mpi("MPI_Type_size", [] { spend("MPI_Type_size", "MPI_Type_size", 1); });
   const int size = static_cast<int>(packed_bytes(count, type));
   std::vector<char> out(hplcast_is_shared(buffer) != 0 ? 0 : static_cast<std::size_t>(size));  // or it means nothing
@@ -310,7 +310,7 @@ FUNCTION(MPI_Wait, MPI_Request* request, MPI_Status* status) {
 }
 
 FUNCTION(MPI_Waitall, int count, MPI_Request* requests, MPI_Status* statuses) {
-  // What has come is taken while others are on their way. Who asks each of many for each of them waits too long.
+  // Arrived messages are taken while others are on their way. Asking each of many for each of them would take too long.
   constexpr int few = 64;
   std::array<bool, few> done{};
   int result = MPI_SUCCESS;

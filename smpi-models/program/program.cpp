@@ -21,7 +21,7 @@ std::uint32_t hash_of(const std::string& name) {
   return hash;
 }
 
-/// Of this thread, on which SimGrid runs all actors in turn.
+/// CPU time of this thread, on which SimGrid runs all actors in turn.
 double cpu_time_s() {
   std::timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -142,7 +142,7 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
                                     state.calls[static_cast<std::size_t>(number)]++);
   routine.count.time_s += drawn_s;
   const bool modelled_rest = rest() == core::RestMode::model && program_ != nullptr && !routine.is_mpi;
-  // Of a strided vector k is a distance, not a size.
+  // With strided vectors k is a distance, not a size.
   const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
   const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;
   counts_.rest_s += rest_s;

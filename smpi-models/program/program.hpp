@@ -14,7 +14,7 @@
 
 namespace hplcast::smpi_models {
 
-/// What the code of a program between its MPI calls costs: routines by their free names, regions, and the rest.
+/// Costs of a program's code between its MPI calls: routines by their free names, regions, and the rest.
 class Program {
  public:
   /// The references must outlive this. No model: every routine is without one. `activity` says what is to be noted.
@@ -52,7 +52,7 @@ class Program {
   void meet(const CollectiveWaits::Call& call) { next_meeting_ = call; }
   void leave_mpi(Rank& rank);
 
-  /// What the function that it is in sends or receives; `describe`: the core::TracedMessage, if there is a trace.
+  /// Notes the message of the present function; `describe`: the core::TracedMessage, if there is a trace.
   template <typename Describe>
   void note_message(const Rank& rank, const Describe& describe) {
     const int number = static_cast<int>(rank.number);
@@ -61,7 +61,7 @@ class Program {
 
   /// When the rank was seen last, in its own time.
   double last_s(const Rank& rank) const { return states_[rank.number].last_s; }
-  /// Those that are in an MPI function.
+  /// Ranks that are in an MPI function.
   std::vector<core::BlockedRank> blocked() const;
   /// @throws Error for a region that has not ended.
   core::ProgramCounts counts() const;
@@ -92,7 +92,7 @@ class Program {
     double time_s = 0;
     double begin_s = 0;  ///< own time of the rank
   };
-  /// Of one rank.
+  /// State of one rank.
   struct State {
     Kernels::Place place;
     double benched_from_s = -1;        ///< CPU time of this thread; negative: nothing is benched
@@ -109,7 +109,7 @@ class Program {
     double last_s = 0;
   };
   using Part = ProgramTimes::Part;
-  /// What a rank spends its time in: for ProgramTimes.
+  /// Code or function in which a rank spends time: for ProgramTimes.
   struct Where {
     Part part;
     const std::string& name;
@@ -122,7 +122,7 @@ class Program {
   void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
   core::RestMode rest() const { return settings_.program ? settings_.program->rest : core::RestMode::zero; }
   bool benches(const State& state) const;
-  /// What it did in a call that is over.
+  /// Tells the rank's state during a call that is over.
   void tell_state(Rank& rank, const State::Call& call);
   /// Whether the rank is in a region or routine whose model has the time of all that is in it.
   bool is_paid(const State& state) const;

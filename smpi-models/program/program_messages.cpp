@@ -23,7 +23,7 @@ void set_status(MPI_Status* status, int source, int tag, double bytes) {
   status->count = static_cast<int>(bytes);
 }
 
-/// Of a message that has come.
+/// Status of a message that has come.
 void set_status(MPI_Status* status, const ProgramRequest& request, const hplcast_message& sent) {
   if (status == MPI_STATUS_IGNORE) return;
   set_status(status, request.communicator->ranks.number_of(sent.channel.source), sent.channel.tag, sent.bytes);

@@ -18,21 +18,21 @@ MPI_Datatype lasting_copy(MPI_Datatype type);
 
 /// Bytes of `count` elements of a type, packed.
 std::size_t packed_bytes(int count, MPI_Datatype type);
-/// Likewise of a type with gaps whose blocks are shorter than a cache line, or not known: a message of them costs more
+/// The same for a type with gaps whose blocks are shorter than a cache line, or not known: a message of it costs more
 /// than one without gaps, because it is packed in pieces. 0 for other types.
 double bytes_in_short_blocks(int count, MPI_Datatype type);
 
-/// Of what has no message: MPI_PROC_NULL, sendings, requests that are not active.
+/// Status without a message: MPI_PROC_NULL, sendings, requests that are not active.
 void set_empty_status(MPI_Status* status, int peer = MPI_ANY_SOURCE);
 
-/// What a request is for.
+/// Kind of a request.
 struct RequestKind {
   bool receives = false;
   bool synchronous = false;
   bool persistent = false;
 };
 
-/// What an MPI_Request of a program points at.
+/// Object behind an MPI_Request of a program.
 struct ProgramRequest {
   MessageEnd end;
   RequestKind kind;

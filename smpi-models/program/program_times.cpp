@@ -58,7 +58,7 @@ void ProgramTimes::pass(int number, Part part, const std::string& name, double w
   (part == Part::mpi ? time.messages_s : time.kernels_s) += elapsed_s - waited_s - detours_s;
 }
 
-/// What nobody has told of: inside of MPI it belongs to the function; else the program slept, or had not begun.
+/// Time that nobody has told of: inside MPI it belongs to the function; else the program slept, or had not begun.
 void ProgramTimes::pass_until(int number, const Moment& begin) {
   const Rank& rank = at(number);
   if (!(begin.now_s > rank.last.now_s)) return;

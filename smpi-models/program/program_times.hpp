@@ -13,7 +13,7 @@
 namespace hplcast::smpi_models {
 
 /// Who waits for whom in a collective operation: `all`: everybody for the last one that comes; `from`: all for the
-/// root; `to`: the root for the last one. What is left of its time are messages.
+/// root; `to`: the root for the last one. The rest of its time are messages.
 enum class Meets { all, from, to };
 
 /// How long ranks wait in collective operations until those are there whom they need, whatever messages SMPI makes of
@@ -51,7 +51,7 @@ class CollectiveWaits {
 };
 
 /// Finds code that a program times and that takes no simulated time: a rank reads a clock, computes for a while on this
-/// machine, and reads the clock again, and hardly any time has passed. What it prints of that is meaningless.
+/// machine, and reads the clock again, and hardly any time has passed. Such times that it prints are meaningless.
 class ClockIntervals {
  public:
   /// `rank` comes to a function of MPI (not to a clock): no rank's interval goes on, because others run meanwhile.
@@ -111,7 +111,7 @@ class ProgramTimes {
 
   /// `function` must outlive the call. A function may be called inside another, by an operation of the program.
   void enter(int rank, const char* function, const Moment& now);
-  /// What the function that it is in sends or receives, for the trace.
+  /// Notes the message of the present function, for the trace.
   void note(int rank, const TracedMessage& message);
   bool is_traced(int rank) const { return activity_.trace_of(rank) != nullptr; }
   /// The last one that was entered. `waited_s`: since then, for others.

@@ -36,8 +36,8 @@ class SharedMemory {
   std::deque<std::pair<std::size_t, void*>> released_;
 };
 
-/// That of the simulation (share_above_bytes of its settings), made at the first allocation, which may come before
-/// there are ranks.
+/// Shared memory of the simulation (share_above_bytes of its settings), made at the first allocation, which may come
+/// before there are ranks.
 SharedMemory& shared_memory();
 
 }  // namespace hplcast::smpi_models

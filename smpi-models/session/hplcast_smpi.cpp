@@ -82,7 +82,7 @@ void hplcast_delay(double duration_s) {
   });
 }
 
-// What blocks is called outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
+// Blocking calls stay outside of guarded(): an actor that is killed must be unwound by SimGrid's own exception.
 
 void hplcast_flush(void) {
   Runtime::rank().clock.flush();

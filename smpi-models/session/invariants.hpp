@@ -8,7 +8,7 @@
 
 namespace hplcast::smpi_models {
 
-/// What holds in every simulation, whatever the program and the models; checked where the settings ask for it:
+/// Invariants of every simulation, whatever the program and the models; checked where the settings ask for it:
 ///  - a rank that spends time does not get younger, and no sleep takes it to before it fell asleep (RankClock);
 ///  - a rank never receives from its future, nor finds by a probe what is still to be sent (Messages, Probes);
 ///  - probes are computed in the order of their ends (ProbeSeries);
@@ -30,8 +30,8 @@ inline void require(bool holds, std::uint32_t rank, const char* property, double
   if (!holds) end_for("rank", rank, property, excess);
 }
 
-/// Of sums of differences of dates until `date_s`: SimGrid resolves 1e-12 s, and a date rounds by 2^-53 of itself, in
-/// thousands of calls.
+/// Rounding of sums of differences of dates until `date_s`: SimGrid resolves 1e-12 s, and a date rounds by 2^-53 of
+/// itself, in thousands of calls.
 constexpr double rounding_of_dates_s(double date_s) {
   return 1e-9 + 1e-12 * date_s;
 }

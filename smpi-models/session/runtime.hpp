@@ -38,13 +38,13 @@ class Runtime {
   Activity& activity() { return activity_; }
   /// Null: messages go through SMPI, because the platform is not ours or the settings say so.
   Messages* messages() { return messages_ ? &*messages_ : nullptr; }
-  /// Those of programs other than HPL; null where messages() is.
+  /// Messages of programs other than HPL; null where messages() is.
   ProgramMessages* program_messages();
   /// Only with messages().
   Probes& probes() { return *probes_; }
   /// Null where no panel is factored as in fast mode.
   ColumnMeetings* columns() { return columns_ ? &*columns_ : nullptr; }
-  /// Of a panel of the window, counted from 0: whether it is factored as in fast mode.
+  /// Whether a panel of the window, counted from 0, is factored as in fast mode.
   bool meets(int panel) const { return columns_ && (settings_.fast || panel < settings_.fast_panels); }
   Program& program() { return program_; }
   PanelCounts& counts() { return counts_; }
@@ -54,7 +54,7 @@ class Runtime {
   void panel_begins(Rank& rank, const hplcast_window& window, int index);
   /// The part of HPL that is timed begins for a rank, or ends.
   void timed_part(Rank& rank, bool begins, double now_s);
-  /// Of a program: tells now and then how far it is.
+  /// Tells now and then how far a program is.
   void tell_progress();
   void report_time(double time_s) { result_.times_s.push_back(time_s); }
 

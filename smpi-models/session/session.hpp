@@ -32,15 +32,15 @@ Model model_from_file(const std::string& path);
 
 class Runtime;
 
-/// All that belongs to the simulation of this process. Who comes first opens it, without SimGrid: model.h registers
+/// All that belongs to the simulation of this process. The first user opens it, without SimGrid: model.h registers
 /// itself before main(), the program may allocate before there are ranks, and the platform is built before the runtime.
 class Session {
  public:
-  /// Those of the file that HPLCAST_SIMULATION names; without it the defaults. @throws core::Error
+  /// Settings of the file that HPLCAST_SIMULATION names; without it the defaults. @throws core::Error
   const Settings& settings();
-  /// The cluster.json that they name, if they do. @throws core::Error
+  /// The cluster.json that the settings name, if they do. @throws core::Error
   const std::optional<Model>& file_model();
-  /// That cluster.json, or else the registered model.h. @throws core::Error
+  /// The same cluster.json, or else the registered model.h. @throws core::Error
   std::optional<Model> model();
   /// Hands over the tables of model.h. @throws core::DomainError for a second, different model.
   void register_model(const hplcast_model_table& table);

@@ -19,7 +19,7 @@ namespace simgrid::kernel::activity {
 class CommImpl {
  public:
   CommImpl& set_rate(double rate);
-  /// Of one that has not begun: takes it from a list of all flows from host to host.
+  /// Finishes a flow that has not begun: takes it from a list of all flows from host to host.
   void finish();
 };
 

@@ -17,7 +17,7 @@
 #include "hplcast/core/topology.hpp"
 #include "smpi-models/flows/flow_shape.hpp"
 
-/// What hplcast needs of SimGrid beyond the classes above, which are public and the same in every version that CMake
+/// SimGrid as hplcast needs it beyond the classes above, which are public and the same in every version that CMake
 /// accepts. Only sources of this folder include SimGrid's headers, ask for its version or use what is not public
 /// (tools/check-includes).
 ///
@@ -32,7 +32,7 @@ std::string simulator_name();
 /// T: bool, int or double, as SimGrid has it.
 template <typename T>
 T setting(const char* name);
-/// What the user has set on the command line stays. Before any zone exists: SimGrid refuses settings afterwards.
+/// Settings of the user's command line stay. Before any zone exists: SimGrid refuses settings afterwards.
 void set_default(const std::string& name, const std::string& value);
 
 struct Process {
@@ -78,7 +78,7 @@ void add_route(s4u::NetZone* zone, const s4u::Host* from, const s4u::Host* to,
 
 /// The one zone of a platform, as the root or below a root that SimGrid has made; to be sealed.
 s4u::NetZone* make_star(const std::string& name);
-/// What a hierarchy asks for, at the latest when it is sealed.
+/// Makers of a hierarchy's leaves, called at the latest when it is sealed.
 struct Leaves {
   std::function<s4u::Host*(s4u::NetZone* zone, unsigned long id)> host;
   std::function<s4u::Link*(s4u::NetZone* zone, unsigned long id)> loopback;

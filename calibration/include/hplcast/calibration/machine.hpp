@@ -21,9 +21,9 @@ struct CorePlace {
 /// The processors of this host as hwloc sees them, and binding to them.
 class Topology {
  public:
-  /// Of this machine. @throws core::Error (external_failure) if hwloc cannot tell.
+  /// This machine's topology. @throws core::Error (external_failure) if hwloc cannot tell.
   static Topology of_this_machine();
-  /// Of a machine that does not exist, in hwloc's words ("pack:2 core:16 pu:2"): for tests; cannot bind.
+  /// An imaginary machine in hwloc's words ("pack:2 core:16 pu:2"): for tests; cannot bind.
   /// @throws core::InputError if hwloc does not understand them.
   static Topology synthetic(const std::string& description);
 

@@ -32,7 +32,7 @@ struct GapOptions {
   std::function<void(double fraction)> progress;  ///< between slices
 };
 
-/// What was found on a core.
+/// Detours found on one core.
 struct GapRow {
   int core = 0;
   double watched_s = 0;
@@ -75,7 +75,7 @@ struct NoiseSourceOptions {
   unsigned seed = 0;  ///< of the phases
 };
 
-/// What the source did on a core.
+/// Activity of the source on one core.
 struct NoiseSourceRow {
   int core = 0;
   long periods = 0;  ///< planned, until it ended
@@ -95,7 +95,7 @@ void validate(const NoiseSourceOptions& options);
 /// validate(), core::InputError for a core that this process may not be pinned to, or if the threads cannot be started.
 std::vector<NoiseSourceRow> run_noise_source(const NoiseSourceOptions& options, const std::atomic<bool>& stop);
 
-/// What did not come out as wanted: a duty below 95 percent of it, late starts. Empty: all is fine.
+/// Deviations from the options: a duty below 95 percent of it, late starts. Empty: all is fine.
 std::vector<std::string> noise_source_warnings(const NoiseSourceOptions& options,
                                                const std::vector<NoiseSourceRow>& rows);
 

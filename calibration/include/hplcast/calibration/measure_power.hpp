@@ -13,7 +13,7 @@
 namespace hplcast::calibration {
 
 /// The frequencies of this host's CPUs, through cpufreq: scaling_setspeed under the governor userspace, else
-/// scaling_min_freq and scaling_max_freq together. What was there before is put back at destruction.
+/// scaling_min_freq and scaling_max_freq together. The settings found are put back at destruction.
 class FrequencyControl {
  public:
   /// Looks below root/sys.
@@ -22,7 +22,7 @@ class FrequencyControl {
   FrequencyControl(const FrequencyControl&) = delete;
   FrequencyControl& operator=(const FrequencyControl&) = delete;
 
-  /// Those that can be set, from high to low: the driver's list, or steps of 100 MHz from the most to the least. Empty:
+  /// Frequencies that can be set, descending: the driver's list, or steps of 100 MHz from the most to the least. Empty:
   /// this host does not say.
   const std::vector<double>& states_hz() const noexcept { return states_hz_; }
   /// Sets all CPUs. @throws core::InputError that names the file that cannot be written, or says that there is no
@@ -49,7 +49,7 @@ struct PowerMeasureOptions {
   std::function<void(double fraction)> progress;
 };
 
-/// What was measured on this host; empty but on its first rank.
+/// Measurements of this host; empty except on its first rank.
 struct PowerMeasurement {
   std::vector<core::PowerSample> samples;  ///< of all sensors, one after the other
   std::vector<PieceRun> pieces;

@@ -172,7 +172,7 @@ class MpiSteps {
   int leader() const noexcept { return steps_.back().turn->front().initiator; }
   /// Whether rows have a number of pairs.
   bool is_series() const noexcept { return turns_.rbegin()->first > 0; }
-  /// Of such rows: "remote 1, 2, 4; local 1, 2", and what there are too few ranks for.
+  /// The rows of a series: "remote 1, 2, 4; local 1, 2", and those that have too few ranks.
   std::string summary() const;
 
  private:

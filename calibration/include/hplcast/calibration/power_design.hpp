@@ -30,7 +30,7 @@ struct PowerDesignOptions {
   std::uint64_t seed = 1;
 };
 
-/// What active cores can be in: idle has none.
+/// States of active cores: idle has none.
 const std::vector<std::string>& power_states();
 
 /// The warm-up, then every state with every count at every frequency, and idle at every frequency, as often as there
@@ -62,7 +62,7 @@ void write_pieces(std::ostream& out, const std::vector<PieceRun>& pieces);
 /// @throws ParseError for a missing column, or a piece that ends before it begins, or before the one before it.
 std::vector<PieceRun> read_pieces(std::istream& in, const std::string& name);
 
-/// What is set aside at the ends of each piece.
+/// Time that is left out at the ends of each piece.
 struct SetAside {
   double begin_s = 3;  ///< the power supply's and the meter's memory of the piece before
   double end_s = 1;

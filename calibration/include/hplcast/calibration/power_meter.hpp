@@ -15,7 +15,7 @@
 // Everything of a host that measures power, behind one interface (docs/use/power-measuring.md).
 namespace hplcast::calibration {
 
-/// What a meter says.
+/// One reading of a meter.
 struct PowerReading {
   double power_w = 0;    ///< above 0
   double covered_s = 0;  ///< the mean over this time before the reading; 0: of the moment
@@ -24,7 +24,7 @@ struct PowerReading {
 /// One sensor of power: a counter of energy, or a gauge of the power of the moment.
 class PowerMeter {
  public:
-  /// What the sensor says now; nothing if it cannot be read.
+  /// Present value of the sensor; nothing if it cannot be read.
   using Value = std::function<std::optional<double>()>;
   /// Energy counted in J. It may wrap at `range_j` (0: it never does). `limit_w`: see limit_w().
   static PowerMeter counter(std::string name, core::PowerDomain domain, Value energy_j, double range_j,
@@ -36,9 +36,9 @@ class PowerMeter {
   /// Reads it; `time_s`: now, on any clock that never goes back. Nothing at the first reading of a counter, while a
   /// counter stands still, and once the sensor is gone: a power of 0 W is never made up.
   std::optional<PowerReading> read(double time_s);
-  /// What the hardware holds this domain to; absent: not known.
+  /// The hardware's power limit of this domain; absent: not known.
   std::optional<double> limit_w() const { return limit_w_; }
-  /// What went wrong so far, once each, for people: vanished, stands still, says 0 W.
+  /// Troubles so far, once each, for people: vanished, stands still, says 0 W.
   const std::vector<std::string>& troubles() const { return troubles_; }
 
  private:
@@ -78,7 +78,7 @@ struct PowerMeters {
 /// Looks below root/sys and root/dev for these kinds. Meters are those that can be read now.
 PowerMeters find_power_meters(const std::vector<MeterKind>& kinds, const std::filesystem::path& root = "/");
 
-/// What monitors of other measurements read: all that are files. IPMI is not: asking takes a process each time.
+/// Meters that monitors of other measurements read: all that are files. IPMI is not: asking takes a process each time.
 inline const std::vector<MeterKind> meters_of_files = {MeterKind::rapl, MeterKind::hwmon, MeterKind::cray};
 inline const std::vector<MeterKind> all_meters = {MeterKind::rapl, MeterKind::hwmon, MeterKind::ipmi, MeterKind::cray};
 
@@ -88,7 +88,7 @@ std::vector<std::string> require_host_power(const PowerMeters& meters, const std
 
 // --- a wattmeter that writes a CSV of its own, on a clock of its own ---
 
-/// What is odd about a wattmeter's file, for people.
+/// Oddities of a wattmeter's file, for people.
 struct WattmeterDoubts {
   double period_s = 0;             ///< median distance of two rows of a host
   std::vector<std::string> notes;  ///< hosts with gaps: places where more than two rows are missing

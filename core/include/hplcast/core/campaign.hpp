@@ -95,12 +95,12 @@ MeasurementContext read_context(std::istream& in, const std::string& name);
 /// The path of the context in a campaign.
 inline constexpr const char* campaign_hosts_file = "surroundings/hosts.json";
 
-/// What `hplcast calibrate` has measured, as it is read (docs/formats/campaign.md).
+/// Measurements of `hplcast calibrate`, as they are read (docs/formats/campaign.md).
 struct CampaignArchive {
   std::map<std::string, std::string> files;         ///< by path
   std::map<std::string, std::string> measurements;  ///< those of them that models are fitted to
   MeasurementContext context;                       ///< of the whole campaign; one host at least
-  /// That have nothing to do with models: oversubscribed, busy_host, idle_cores, throttling.
+  /// Flags that have nothing to do with models: oversubscribed, busy_host, idle_cores, throttling.
   std::vector<QualityFlag> doubts;
 };
 

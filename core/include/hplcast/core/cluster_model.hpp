@@ -74,7 +74,7 @@ struct ObservedTime {
   bool empty() const { return total_s <= 0; }
 };
 
-/// What `hplcast fit program` knows of a program: part of cluster.json.
+/// Model of a program by `hplcast fit program`: part of cluster.json.
 struct ProgramModel {
   std::string command;                          ///< that was observed
   std::map<std::string, KernelModel> routines;  ///< by free names: "dgemm", "dgemv/T", "dswap/strided"

@@ -18,7 +18,7 @@ struct DetourWindow {
   double end_s = 0;
 };
 
-/// What a program wrote that only counts: no times of single events.
+/// Output of a program that only counts: no times of single events.
 struct DetourSummary {
   std::string host;
   long core = 0;
@@ -47,7 +47,7 @@ struct DetourTrace {
   std::vector<std::string> notes;  ///< what is doubtful
 };
 
-/// What a row of our CSV is.
+/// Kind of a row of our CSV.
 enum class DetourRowKind {
   epoch,   ///< start_s is the Unix time that all other times of the file count from
   window,  ///< the core was watched; unit_s is the shortest loop (gaps), quantum (fwq) or unit of work (ftq) in it

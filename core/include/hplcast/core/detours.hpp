@@ -67,7 +67,7 @@ std::optional<double> longest_s(const DetourDuration& duration);
 /// All durations times `factor` >= 0.
 DetourDuration scaled(const DetourDuration& duration, double factor);
 
-/// What a detour holds up at the same instant.
+/// Cores that a detour holds up at the same instant.
 enum class DetoursPer { core, host, cluster };
 template <>
 inline constexpr EnumNames names_of<DetoursPer> = {"per", {"core", "host", "cluster"}};
@@ -82,7 +82,7 @@ class DetourSource {
     DetourDuration duration = ConstantDuration();
     DetoursPer per = DetoursPer::core;
     bool in_kernels = false;  ///< the measured durations of kernels contain these detours already
-    /// Of each host, counted from 0, ascending: the only cores that are hit; empty: all.
+    /// The only cores of each host that are hit, counted from 0, ascending; empty: all.
     std::vector<int> cores = {};
   };
   DetourSource() = default;
@@ -93,7 +93,7 @@ class DetourSource {
 
   const Values& values() const noexcept { return values_; }
   const char* kind() const;
-  /// Of the time of a core that it hits: mean duration / period, below 1.
+  /// Share of the time of a core that it hits: mean duration / period, below 1.
   double share() const { return mean_s(values_.duration) / values_.period_s; }
   /// Number `core` of a host.
   bool hits(int core) const;
@@ -104,10 +104,10 @@ class DetourSource {
   Values values_;
 };
 
-/// Of the time of a core: what more than this takes are programs that share it, not agents and daemons.
+/// Share of a core's time: whatever takes more is a program that shares the core, not an agent or a daemon.
 constexpr double much_for_detours = 0.1;
 
-/// Of the time of the core that is hit most.
+/// Share of the time of the core that is hit most.
 double most_share(const std::vector<DetourSource>& sources);
 
 /// @throws DomainError if two sources have the same name, or those of a core together take its whole time.
@@ -129,7 +129,7 @@ struct DetourPlace {
   int core_of_host = 0;  ///< for sources that hit some cores only
 };
 
-/// What detours make of the work of one core.
+/// The work of one core under detours.
 ///
 /// The rule: detours begin when their sources say so, whether the core works or waits. One at a time runs; one that
 /// comes while another runs begins when that has ended (they queue, in the order in which they come). Work goes on

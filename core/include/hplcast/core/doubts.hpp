@@ -43,11 +43,11 @@ std::optional<QualityFlag> capacity_unknown(const NetworkModel& network, Scope w
 /// capacity_below_rate() of each scope that there is, and slow_backbone().
 std::vector<QualityFlag> contradictions(const NetworkModel& network);
 
-// What is wrong, or doubtful, in a cluster.json. All texts about it are here.
+// Errors and doubts in a cluster.json. All texts about it are here.
 
 /// One thing that is wrong or doubtful in a file.
 struct Problem {
-  bool is_error = true;  ///< else: the file can be used, but may not say what was meant
+  bool is_error = true;  ///< false: the file can be used, but may not say what was meant
   std::string field;     ///< JSON pointer
   std::string message;   ///< what was found and what was expected
   std::string hint;      ///< may be empty
@@ -62,21 +62,21 @@ std::vector<Problem> cluster_problems(std::istream& in, const std::string& name)
 /// says little.
 std::optional<QualityFlag> formula_flag(const ClusterModel& cluster);
 
-/// What a model that can be read probably does not mean: several hosts without costs of messages between them, costs of
+/// Doubts about a model that can be read: several hosts without costs of messages between them, costs of
 /// messages or kernels that are never positive, or negative for some sizes (simulated as 0); and formula_flag().
 std::vector<QualityFlag> doubts(const ClusterModel& cluster);
 
-/// The kernels that every run of HPL spends time in, and that have no model. What others are called depends on the run:
-/// study/free_kernels.hpp tells after it.
+/// The kernels that every run of HPL spends time in, and that have no model. The others depend on the run:
+/// study/free_kernels.hpp lists them after it.
 std::vector<QualityFlag> missing_kernels(const ClusterModel& cluster);
 
-// What the flags of measurements mean for who predicts with them.
+// The meaning of measurements' flags for predictions.
 
 enum class Usability { usable, doubtful, unusable };
 template <>
 inline constexpr EnumNames names_of<Usability> = {"usability", {"usable", "doubtful", "unusable"}};
 
-/// What becomes of a model with one flag. Unusable: `oversubscribed`, `no_fit`, and `too_few_repetitions` of dgemm,
+/// Usability of a model with one flag. Unusable: `oversubscribed`, `no_fit`, and `too_few_repetitions` of dgemm,
 /// which is nearly all of HPL's time. Usable: `capacity_unknown` and `capacity_lower_bound`, which predictions tell
 /// where they matter. Doubtful: all others.
 Usability usability_with(const QualityFlag& flag);

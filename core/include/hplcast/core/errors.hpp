@@ -73,7 +73,7 @@ class ExternalError : public Error {
 };
 
 /// A file that cannot be written because of the place where it is: a full disk, a quota, a limit of file sizes, a
-/// broken or read-only disk. Whatever was to be written is not to blame. Exit code bad_input.
+/// broken or read-only disk. The content is not to blame. Exit code bad_input.
 class StorageError : public Error {
  public:
   explicit StorageError(const std::string& message) : Error(ExitCode::bad_input, message) {}

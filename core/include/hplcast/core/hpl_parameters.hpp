@@ -69,7 +69,7 @@ std::optional<long long> hpl_value(const std::string& field, std::string_view te
 /// "0 left, 1 crout, 2 right": the values of a field that has names, else empty.
 std::string hpl_value_names(const std::string& field);
 
-/// What hpl_value() accepts, for messages: "an integer below 2^31, or a name (0 left, 1 crout, 2 right)".
+/// Values accepted by hpl_value(), for messages: "an integer below 2^31, or a name (0 left, 1 crout, 2 right)".
 std::string hpl_value_expected(const std::string& field);
 
 /// The parameters in the current row of a CSV: columns have the names of hpl_fields() (also `equilibration` and

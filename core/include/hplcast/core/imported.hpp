@@ -11,7 +11,7 @@
 
 namespace hplcast::core {
 
-/// What the output of a benchmark of messages has for us.
+/// Measurements in the output of a benchmark of messages.
 struct BenchmarkOutput {
   std::vector<MpiMeasurement> rows;  ///< `source` says that each is a mean over many calls
   std::vector<std::string> notes;    ///< of benchmarks in it that say nothing here
@@ -27,7 +27,7 @@ struct BenchmarkOutput {
 BenchmarkOutput read_benchmark_output(std::istream& in, const std::string& name, const std::string& scope);
 
 // Readers of published coefficients (T. Cornebize's models of dahu and files made like them); docs/use/assemble.md has
-// the columns and fields. What they mean is kept: expectation and standard deviation of a half-normal duration.
+// the columns and fields. Their meaning is kept: expectation and standard deviation of a half-normal duration.
 
 /// The dgemm of every CPU of `hosts`, from a CSV with columns model_id, node, cpu, cpu_id, mu_* and sigma_* (suffixes
 /// intercept, mnk, mn, mk, nk; seconds). Lines of other models are ignored. `node` is the number that ends the host's

@@ -17,7 +17,7 @@ namespace hplcast::core {
 
 class Hosts;
 
-/// What a core does, as far as its watts go: a kernel (with the number of its KernelId), or one of these.
+/// Activity of a core, as far as its watts go: a kernel (with the number of its KernelId), or one of these.
 enum class CoreState : int {
   polling = kernel_count,  ///< asks again and again whether a message is there, as HPL does with MPI_Iprobe
   blocked,                 ///< waits inside MPI (docs/models/energy.md)
@@ -130,14 +130,14 @@ class PowerModel {
   const Watts& idle(int host) const noexcept;
   const Watts& awake(int host) const noexcept;
   double off_w(int host) const noexcept;
-  /// What a core adds in a kernel without an entry.
+  /// Watts added by one core in a kernel without an entry.
   const Watts& default_core(int host, int cpu) const noexcept;
 
  private:
   Values values_;
 };
 
-/// Those of polling, blocked, messages that the model says nothing of: they are taken as 0 W.
+/// States (of polling, blocked, messages) that the model does not give: they are taken as 0 W.
 std::vector<CoreState> unstated(const PowerModel& model);
 
 /// @throws DomainError for an override of a host or CPU that the cluster does not have.
@@ -165,7 +165,7 @@ class HostPower {
     return core_w_[static_cast<std::size_t>(cpu)][static_cast<std::size_t>(state)];
   }
   bool is_active(int cpu, CoreState state) const noexcept { return core_w(cpu, state) > 0; }
-  /// What all supplies of the host draw.
+  /// Power drawn by all supplies of the host.
   double at_wall_w(double behind_supply_w) const noexcept { return behind_supply_w / supply_efficiency_; }
   /// Power at the wall with so many cores in each state; cores that are not named add nothing.
   double watts(const std::vector<CoresInState>& cores) const noexcept;
@@ -175,7 +175,7 @@ class HostPower {
   std::vector<std::array<double, core_state_count>> core_w_;  // by CPU
 };
 
-/// What SimGrid's plugin host_energy can say of a host at one frequency, at the wall: idle without load, epsilon +
+/// Wattage of a host for SimGrid's plugin host_energy at one frequency, at the wall: idle without load, epsilon +
 /// load (all - epsilon) with load. All kernels add `default` there, and waiting nothing.
 struct SimgridWattage {
   double idle_w = 0, epsilon_w = 0, all_cores_w = 0, off_w = 0;

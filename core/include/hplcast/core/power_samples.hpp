@@ -9,7 +9,7 @@
 
 #include "hplcast/core/text.hpp"
 
-// What sensors of power say: samples, and what of them is the power of a host. docs/formats/measurements-csv.md has the
+// Samples of power sensors, and which of them add up to the power of a host. docs/formats/measurements-csv.md has the
 // CSV.
 namespace hplcast::core {
 

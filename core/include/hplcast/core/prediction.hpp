@@ -13,7 +13,7 @@
 /// The energy of a run of HPL, and what meters would read of it (docs/models/energy.md). All of it at the wall.
 namespace hplcast::core {
 
-/// What cores did in one of core::CoreState.
+/// Time and energy of the cores in one core::CoreState.
 struct StateEnergy {
   std::string name;
   double time_s = 0;    ///< mean over the ranks
@@ -31,7 +31,7 @@ struct PowerTrace {
   };
   std::vector<Host> hosts;  ///< if asked for: of each host; the rest is that of the network
 
-  /// Of bin `index`: bin_s, or less of the last one.
+  /// Length of bin `index`: bin_s, or less for the last one.
   double duration_s(std::size_t index) const;
   /// Mean power in bin `index` of `joules`, which are bins_j or those of a host.
   double power_w(const std::vector<double>& joules, std::size_t index) const {
@@ -39,7 +39,7 @@ struct PowerTrace {
   }
 };
 
-/// What a meter with one reading every `interval_s` is off the mean power, over all instants at which the first
+/// Error of the mean power of a meter with one reading every `interval_s`, over all instants at which the first
 /// reading may be taken: relative, without sign.
 struct SamplingError {
   double interval_s = 0;
@@ -47,7 +47,7 @@ struct SamplingError {
   double worst = 0, mean = 0;
 };
 
-/// What the levels of the EE HPC Working Group's methodology 2.0, which Green500 asks for, report of one run.
+/// One run as reported at the levels of the EE HPC Working Group's methodology 2.0, which Green500 asks for.
 struct PowerLevels {
   double level1_w = 0;           ///< mean of the samples of the whole core phase, one per second from its begin
   std::vector<double> level2_w;  ///< of equal tenths of the core phase
@@ -82,7 +82,7 @@ struct Energy {
 /// As JSON, with the keys of `energy` in prediction.json (docs/formats/prediction-json.md).
 std::string energy_text(const Energy& energy);
 
-// What describe() names are the fields in JSON, of predictions and of results of simulations.
+// The names in describe() are the fields in JSON, of predictions and of results of simulations.
 
 template <typename Fields>
 void describe(Fields& fields, StateEnergy& state) {
@@ -138,7 +138,7 @@ struct PhaseSummary {
 struct PhaseField {
   const char* name;
   double PhaseSummary::*member;
-  bool required = true;  ///< else it is 0 where it is absent
+  bool required = true;  ///< false: it is 0 where it is absent
 };
 inline constexpr std::array<PhaseField, 7> phase_fields = {{{"elapsed_s", &PhaseSummary::elapsed_s},
                                                             {"least_s", &PhaseSummary::least_s},
@@ -174,7 +174,7 @@ struct Prediction {
   std::uint64_t seed = 0;
   std::string mode;            ///< exact or fast
   double fast_error_95_s = 0;  ///< of fast mode: how far time_s may be off because exchanges are computed, by chance
-  /// Of a sampled prediction: how far time_s may be off the mean over seeds of simulations of all panels.
+  /// Error of time_s in a sampled prediction: how far off the mean over seeds of simulations of all panels it may be.
   double error_95_s = 0;
   std::optional<Sampling> sampling;  ///< nothing: all panels were simulated; else the counts below are extrapolated
   std::string cluster;

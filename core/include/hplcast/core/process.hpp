@@ -48,8 +48,8 @@ CommandResult run_checked(const Command& command);
 /// "smpirun was ended by signal 11 (Segmentation fault)", "mpirun did not end within 60 s".
 std::string how_it_ended(const Command& command, const CommandResult& result);
 
-/// What is thrown for a program that failed: in one line its purpose, `how`, and the file of its output
-/// (`command.output`); then `details` (lines, may be empty), what it said, and how to see more.
+/// The error for a program that failed: in one line its purpose, `how`, and the file of its output
+/// (`command.output`); then `details` (lines, may be empty), the program's own message, and how to see more.
 ExternalError program_failure(const Command& command, int status, const std::string& how,
                               const std::string& details = "");
 
@@ -88,7 +88,7 @@ void catch_interrupts();
 /// the limit of sizes (ulimit -f) gives an error as a full disk does, not SIGXFSZ.
 void settle_in();
 
-/// Of this host; "?" if the system does not tell.
+/// Name of this host; "?" if the system does not tell.
 std::string host_name();
 
 /// Unix time, in s.

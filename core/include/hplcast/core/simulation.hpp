@@ -77,13 +77,13 @@ struct ProgramSettings {
   std::size_t share_above_bytes = 0;  ///< larger allocations share their memory; 0: none
 };
 
-/// What to keep of the power of a run.
+/// Power over time that a run keeps.
 struct EnergySettings {
   double bin_s = 0;    ///< of the power over time; 0: not kept
   bool hosts = false;  ///< of every host
 };
 
-/// What to keep beside the result. Empty paths: nothing.
+/// Observations kept beside the result. Empty paths: nothing.
 struct ObservationSettings {
   std::string trace;                      ///< Chrome's JSON
   std::optional<IndexRange> trace_ranks;  ///< only these are in it
@@ -92,7 +92,7 @@ struct ObservationSettings {
   bool checks = false;  ///< at its end the simulation checks what holds in each (smpi-models/session/invariants.hpp)
 };
 
-/// What is simulated, and how: docs/formats/simulation-settings.md.
+/// The simulation and its options: docs/formats/simulation-settings.md.
 struct SimulationSettings {
   static constexpr int schema_version = 1;
   std::string cluster;                     ///< path of cluster.json; empty: the registered model.h, if any
@@ -110,12 +110,12 @@ struct SimulationSettings {
   SimulationDiagnosis diagnosis;
 };
 
-/// JSON. What is absent when read has its default.
+/// JSON. Fields absent when read have their defaults.
 void write_simulation_settings(std::ostream& out, SimulationSettings settings);
 /// @throws ParseError (JSON pointer as field) for other schema versions, unknown fields and values of the wrong kind or
 /// range.
 SimulationSettings read_simulation_settings(std::istream& in, const std::string& name);
-/// Those of a file; their relative paths are below its folder, and come out absolute. @throws likewise; Error if the
+/// Reads a file; relative paths in it are below its folder, and come out absolute. @throws likewise; Error if the
 /// file cannot be read.
 SimulationSettings read_simulation_settings(const std::filesystem::path& path);
 
@@ -177,7 +177,7 @@ struct RoutineUse {
   bool has_model = false;
 };
 
-/// What a program that was observed did in a simulation (docs/use/any-program.md).
+/// Counts of an observed program in a simulation (docs/use/any-program.md).
 struct ProgramCounts {
   std::map<std::string, RoutineUse> routines;
   std::map<std::string, RoutineUse> regions;
@@ -189,7 +189,7 @@ struct ProgramCounts {
   std::vector<int> unfinished;  ///< ranks that have not come to MPI_Finalize
 };
 
-/// What happened in one simulation: docs/internals/smpi-runtime.md.
+/// Result of one simulation: docs/internals/smpi-runtime.md.
 struct SimulationResult {
   static constexpr int schema_version = 2;
   std::string cluster;         ///< name; empty without a model

@@ -32,7 +32,7 @@ inline double median_distance(std::vector<double> values, double centre) {
 /// Standard deviation of normal values whose median distance from their centre is 1.
 inline constexpr double sd_of_median_distance = 1.4826;
 
-/// Of the standard normal law: the probability of a value of at most z.
+/// Distribution function of the standard normal law: the probability of a value of at most z.
 inline double normal_cdf(double z) {
   return 0.5 * std::erfc(-z / std::sqrt(2.0));
 }

@@ -16,7 +16,7 @@
 /// rest: a topology that is forgotten does not compile.
 namespace hplcast::core {
 
-/// What all hosts share on the way from one to another.
+/// The part of the way between hosts that all of them share.
 struct Backbone {
   double bandwidth_bytes_per_s = 0;
   double latency_s = 0;

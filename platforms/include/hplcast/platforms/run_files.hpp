@@ -12,8 +12,8 @@ namespace hplcast::platforms {
 /// @throws DomainError for fewer than one rank, or more ranks than the cluster has cores.
 void write_hostfile(std::ostream& out, const core::ClusterModel& cluster, int ranks);
 
-/// The `--cfg=...` arguments that smpirun needs for a simulation with our models, whatever the program. What depends on
-/// the network comes with platform.xml or with the platform library and is not repeated here.
+/// The `--cfg=...` arguments that smpirun needs for a simulation with our models, whatever the program. Options for
+/// the network come with platform.xml or with the platform library and are not repeated here.
 std::vector<std::string> smpi_options(const core::ClusterModel& cluster);
 
 /// model.h: the kernel macros and the kernel models of a cluster as tables in C99 (docs/formats/model-h.md). It
