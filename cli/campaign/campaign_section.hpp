@@ -93,7 +93,7 @@ class Section {
   std::set<std::string> known_;
 };
 
-/// What all steps have.
+/// Settings that all steps share.
 struct CampaignCommon {
   std::uint64_t seed = 1;
   std::filesystem::path programs;

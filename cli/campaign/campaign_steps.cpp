@@ -227,7 +227,7 @@ void detours_step(Step& step) {
   if (step.common.ranks < 2) step.left_out = "a collective of one rank waits for nobody";
 }
 
-/// What hplcast-measure-kernels will read: looked at before anything is measured.
+/// The runs that hplcast-measure-kernels will read: checked before anything is measured.
 std::vector<core::HplParameters> runs_of(const Section& section, const std::string& table) {
   std::vector<core::HplParameters> runs;
   try {
@@ -280,7 +280,7 @@ void kernels_step(Step& step) {
   }
 }
 
-/// What hosts draw (docs/use/power-measuring.md).
+/// The power of hosts (docs/use/power-measuring.md).
 void power_step(Step& step) {
   calibration::PowerDesignOptions design;
   design.seed = step.common.seed;

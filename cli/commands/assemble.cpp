@@ -99,7 +99,7 @@ core::NetworkModel read_network(const AssembleOptions& options) {
   return with_capacities(network, options.capacities);
 }
 
-/// What was taken from where; file names without their folders, which say nothing elsewhere.
+/// Sources of the parts; file names without their folders, which say nothing elsewhere.
 std::string provenance_of(const PublishedParts& published) {
   nlohmann::ordered_json assembled = nlohmann::ordered_json::object();
   const auto part = [&](const char* key, const std::string& path, const char* which, const std::string& id) {

@@ -28,7 +28,7 @@ struct CompareOptions {
   std::optional<double> max_error;
 };
 
-/// Of an archive of `hplcast observe`: the rank that took longest, from its start to its end.
+/// Wall time of the slowest rank in an archive of `hplcast observe`, from its start to its end.
 std::optional<double> longest_wall_s(const std::map<std::string, std::string>& files, const std::string& path) {
   std::optional<double> longest_s;
   for (const auto& [file, text] : files) {
@@ -112,7 +112,7 @@ void compare_program_runs(const CompareOptions& options) {
   check_limit(comparison.summary.max_abs_error, options.max_error);
 }
 
-/// Of outputs and CSV files, of archives and folders with outputs.
+/// The runs of outputs and CSV files, and of archives and folders with outputs.
 std::vector<core::HplRun> read_runs(const std::vector<std::string>& paths) {
   std::vector<core::HplRun> all;
   for (const std::string& path : paths) {

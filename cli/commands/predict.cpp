@@ -193,7 +193,7 @@ void tell_windows(const std::vector<study::RunPlan>& plans) {
         "nothing out");
 }
 
-/// What the simulations will take. Only told if one might go for a coffee meanwhile, or asked for it.
+/// Prints the estimated needs of the simulations; those below 30 s only if `always`.
 void tell_needs(const std::vector<study::RunPlan>& plans, bool always) {
   const study::SimulationNeeds all = needs_of_all(plans);
   constexpr double short_s = 30;

@@ -27,7 +27,7 @@ std::string count_text(double count) {
   return std::to_string(static_cast<long long>(count));
 }
 
-/// Of the time of all ranks.
+/// Shares are of the time of all ranks.
 void write_table(std::ostream& out, const study::ProgramRun& run) {
   const double all_s = run.time_s * run.ranks;
   const auto share = [&](double part_s) { return all_s > 0 ? percent(part_s / all_s) : std::string("-"); };

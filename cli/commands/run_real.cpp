@@ -38,7 +38,7 @@ class SensorRecorder : public study::PowerRecorder {
     monitor_.reset();
     return samples;
   }
-  /// What went wrong with sensors since this was asked last, for people.
+  /// Troubles with sensors since the last call, for people.
   std::vector<std::string> take_troubles() { return std::exchange(troubles_, {}); }
 
  private:
@@ -80,7 +80,7 @@ void tell_activity(const study::RealActivity& activity, bool phases) {
   std::cout << ".\n";
 }
 
-/// What a run took, and what is doubtful about that.
+/// Prints the energy of a run, and doubts about it.
 void tell_energy(const core::HplRun& run, const study::RunEnergy& energy, const std::vector<std::string>& troubles) {
   const std::string which = core::to_string(run.parameters);
   for (const std::string& trouble : troubles) warn(which + ": " + trouble);

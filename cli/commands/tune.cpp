@@ -32,7 +32,7 @@ std::pair<int, int> parse_grid(const std::string& text) {
   return {P, Q};
 }
 
-/// Of the mean of the objective.
+/// 95 percent confidence interval of the mean of the objective; empty with one seed.
 std::string interval(study::Objective objective, const study::TunedConfiguration& entry) {
   if (!entry.interval) return "";
   const auto [low, high] =
@@ -101,7 +101,7 @@ void write_panel(std::ostream& out, const study::TuneResult& result) {
   out << '\n';
 }
 
-/// What the ranking rests on.
+/// The basis of the ranking: factors, rounds, untried candidates, naive estimates.
 void write_remarks(std::ostream& out, const study::TuneResult& result) {
   write_influence(out, result.influence, result.objective);
   write_panel(out, result);

@@ -43,7 +43,7 @@ PlotPanel cost_panel(const core::DetourTrace& trace, const fit::DetourFit& fit) 
   for (const core::CoreDetours& core : trace.cores)
     for (const core::DetourEvent& event : core.events)
       measured.emplace_back(event.duration_s, event.duration_s / fit.watched_s);
-  // Of each source the durations at equal steps of probability.
+  // Durations of each source at equal steps of probability.
   constexpr int steps = 200;
   for (const fit::FoundDetours& found : fit.sources)
     for (int i = 0; i < steps; ++i) {

@@ -24,7 +24,7 @@ const core::DurationLaw& law_at(const fit::KernelFit& fit, const core::KernelSha
   return fit.model.cluster_law().at(shape);
 }
 
-/// What the shapes are drawn along: the split of pieces, else the first product that is not the constant.
+/// Horizontal axis for shapes: the split of pieces, else the first product that is not the constant.
 core::Monomial main_product(const fit::KernelFit& fit) {
   if (fit.pieces.size() > 1) return fit.model.cluster_law().split();
   for (const core::Monomial& term : fit.pieces.front().mu.polynomial.terms())

@@ -157,7 +157,7 @@ Json lines_json(const core::SegmentedLaw& law) {
   return lines;
 }
 
-/// What SMPI is told: the same numbers under SimGrid's names.
+/// Parameters of SMPI: the same numbers under SimGrid's names.
 Json smpi_json(const core::ScopeModel& scope) {
   Json json = {{"os", lines_json(scope.cost(core::MessageCost::send))},
                {"ois", lines_json(scope.cost(core::MessageCost::isend))},
@@ -173,7 +173,7 @@ Json rate_json(const fit::RateEstimate& rate) {
   return {{"bytes_per_s", rate.bytes_per_s}, {"interval_bytes_per_s", {rate.low_bytes_per_s, rate.high_bytes_per_s}}};
 }
 
-/// What so many pairs at once get, per scope; empty where nothing was measured.
+/// Bandwidth against the number of simultaneous pairs, per scope; empty where nothing was measured.
 Json saturation_json(const fit::NetworkFit& fit) {
   Json json = Json::object();
   for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {

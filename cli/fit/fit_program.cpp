@@ -23,7 +23,7 @@ struct FitProgramOptions {
   std::string output;
 };
 
-/// What is in an archive, by the names of its files.
+/// Contents of the files in an archive, by name.
 using ArchiveFiles = std::map<std::string, std::string>;
 
 /// The run of one archive. @return the command that was observed.

@@ -333,7 +333,7 @@ void run_check(CheckCommandOptions& options) {
       if (cost) write_cost(out, *cost);
     });
   }
-  // What could not be told is not recorded as told.
+  // Recorded last: verdicts that could not be printed must not count as told.
   if (options.record) HistoryDatabase(options.database, HistoryDatabase::Access::write).add_verdicts(check.verdicts());
   const std::size_t found = count_events(check, options.only_new);
   if (found == 0) return;

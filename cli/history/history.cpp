@@ -78,7 +78,7 @@ void require_known(const HistoryDatabase& database, const LogOptions& options) {
   for (const std::string& host : hosts_in(options.hosts)) require_known("host", host, {hosts.begin(), hosts.end()});
 }
 
-/// What was measured was measured before now. @throws core::UsageError
+/// Refuses dates of measurements in the future. @throws core::UsageError
 void require_past(const std::string& date, std::int64_t time_s) {
   if (time_s > std::time(nullptr)) throw core::UsageError("--date is `" + date + "`, in the future (UTC)");
 }
@@ -240,7 +240,7 @@ std::optional<study::StoredCampaign> last_campaign(const HistoryDatabase& databa
   return std::nullopt;
 }
 
-/// What is new about the hosts or the way of measuring, before a campaign is added.
+/// Prints changes of the hosts or the way of measuring, before a campaign is added.
 void tell_differences(const HistoryDatabase& database, const study::CampaignRecord& record) {
   const auto known = database.host_times(record.cluster);
   const bool any_new = std::any_of(record.hosts.begin(), record.hosts.end(),

@@ -126,7 +126,7 @@ void complete(Options& options) {
                            " s: what is set aside, and two readings");
 }
 
-/// What needs no MPI. True if that was it.
+/// Does the work that needs no MPI (--join, --dry-run). True if that was all.
 bool without_mpi(Options& options) {
   if (options.join) {
     if (options.meter.empty() || options.pieces.empty())

@@ -44,8 +44,8 @@ struct MeasuringRank {
 /// killed, it tells in which row.
 void note_position(std::size_t first, std::size_t count, double fraction);
 
-/// What a program measures: reads the design from a text (empty if it takes none), and returns on rank 0 what the
-/// output file is to hold. With `check` it measures nothing, and throws what it would throw before it measures.
+/// A measurement: reads the design from a text (empty if it takes none), and returns on rank 0 the content of the
+/// output file. With `check` it measures nothing, and throws what it would throw before it measures.
 using Measure = std::function<std::string(const MeasuringRank& rank, const std::string& design_text)>;
 
 /// main() of a measuring program: parses the options without MPI, so that --help needs no mpirun; starts MPI, binds the

@@ -20,7 +20,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-/// What all commands need: options, messages, files, tables, and core's errors, files and texts.
+/// Shared by all commands: options, messages, files, tables, and core's errors, files and texts.
 /// CLI11 is behind a few types: its header costs seconds in each file that includes it, so command.cpp and
 /// command_line.cpp alone do. Functions do the same as those of CLI11.
 namespace hplcast::cli {
@@ -51,7 +51,7 @@ Check existing_folder();
 template <typename Number>
 bool parse_whole(const std::string& text, Number& value);
 
-/// What is said of an option after its name, value and help; in this order, and each as CLI11 means it. A Check is one.
+/// A property of an option, given after its name, value and help; applied in order, each as CLI11 does. A Check is one.
 using Setting = std::function<void(Option&)>;
 
 extern const Setting required;
@@ -277,7 +277,7 @@ struct CommandPage {
   std::vector<std::string> parts;   ///< names of its commands
 };
 
-/// Of all commands that --help lists, outer ones first.
+/// Pages of all commands that --help lists, outer ones first.
 std::vector<CommandPage> pages_of(const Command& program);
 
 using core::duration_text;

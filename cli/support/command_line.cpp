@@ -148,8 +148,8 @@ std::string no_command(const CLI::App& parent, const std::string& word) {
   return "there is no command `" + word + "`; " + core::name_hint(word, commands);
 }
 
-/// What is wrong where words are left over: an option before `--` that the command does not have, or what CLI11 says.
-/// It says only what comes after `--`.
+/// Message for left-over words: an option before `--` that the command does not have, else CLI11's.
+/// CLI11 names only what comes after `--`.
 std::string left_over(const CLI::App& app, int argc, const char* const* argv, const CLI::ExtrasError& error) {
   const CLI::App& deepest = deepest_command(app);
   for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
@@ -162,7 +162,7 @@ std::string left_over(const CLI::App& app, int argc, const char* const* argv, co
   return error.what();
 }
 
-/// What is wrong where something required is missing: a misspelt option, perhaps, or a word in the place of a command.
+/// Message for something required that is missing: a misspelt option, perhaps, or a word in the place of a command.
 std::string missing(const CLI::App& app, const CLI::RequiredError& error) {
   const CLI::App& deepest = deepest_command(app);
   const std::vector<std::string> words = deepest.remaining();

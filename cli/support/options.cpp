@@ -55,7 +55,7 @@ double parse_whole_bytes(const std::string& text) {
   return whole;
 }
 
-/// What networks, memories and so on are like.
+/// Usual values of a quantity of networks, memories and so on.
 struct Plausible {
   double low, high;   ///< SI
   const char* range;  ///< for people

@@ -74,10 +74,10 @@ void write_phases(std::ostream& out, const std::vector<core::Prediction>& predic
 /// The same of one run, predicted or real, named `of`.
 void write_phases(std::ostream& out, const std::string& of, const std::vector<core::PhaseSummary>& phases);
 
-/// Of a run of this title and time: where the energy goes, by what cores do.
+/// Energy of a run of this title and time, by what cores do.
 void write_energy(std::ostream& out, const std::string& of, const core::Energy& energy, double time_s);
 
-/// Of a prediction with energy: where it goes, by what cores do, and what Green500's levels would report.
+/// Energy of a prediction that has it, by what cores do, and what Green500's levels would report.
 void write_energy(std::ostream& out, const core::Prediction& prediction);
 
 }  // namespace hplcast::cli

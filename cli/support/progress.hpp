@@ -10,7 +10,7 @@ namespace hplcast::cli {
 /// work that is done, 0 to 1; the time left supposes that the rest goes at the same speed.
 std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width);
 
-/// Of work of which nobody knows how much there is: simulated and real time, messages per second of real time.
+/// Progress of work of unknown amount: simulated and real time, messages per second of real time.
 std::string running_line(double simulated_s, double elapsed_s, double messages, int width);
 
 /// A progress bar on stderr with the time left; nothing at all if stderr is not a terminal, or with --quiet or

@@ -18,7 +18,7 @@ void add_hpl_levels(Command& command, const std::string& field, std::vector<int>
 
 /// --for-hpl, the N, NB, P and Q of a run. `help`: what it is for.
 void add_for_hpl(Command& command, std::vector<long>& values, const std::string& help);
-/// Of these four values.
+/// HPL's parameters from the four values of --for-hpl.
 core::HplParameters grid_of(const std::vector<long>& values);
 
 /// --mode. `note` is put at the end of its help.

@@ -62,7 +62,7 @@ std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& 
   return static_cast<std::size_t>(std::find_if(hosts.begin(), hosts.end(), same) - hosts.begin());
 }
 
-/// What each host ran on: cores with ranks, in the order of the local ranks.
+/// The measured hosts: their cores with ranks, in the order of the local ranks.
 core::Hosts hosts_of(const std::vector<MeasuredHost>& measured) {
   core::Hosts::Values values;
   values.names.clear();
@@ -164,7 +164,7 @@ void flag_designed(const Campaign& campaign, const CampaignRows& rows, const cor
   flag_calls(std::move(calls), flags);
 }
 
-/// Of kernels that only HPL called just the number can be judged.
+/// Kernels that only HPL called can be judged only by their number of calls.
 void flag_few_calls(const CampaignRows& rows, Flags& flags) {
   for (const auto& [kernel, table] : rows.kernels) {
     const auto same = [name = &kernel](const core::KernelMeasurement& row) { return row.kernel == *name; };

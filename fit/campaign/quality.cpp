@@ -20,7 +20,7 @@ constexpr double share_of_a_mode = 0.1;
 constexpr double distance_of_modes = 0.1;  // of logarithms
 constexpr double sds_between_modes = 2;
 
-/// Of calls in the order of time.
+/// Drift from the first to the last third of calls in the order of time.
 std::optional<std::string> drift(const std::vector<RelativeCall>& calls) {
   std::vector<double> first, last;
   const std::size_t third = calls.size() / 3;

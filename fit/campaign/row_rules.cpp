@@ -4,7 +4,7 @@ namespace hplcast::fit {
 
 namespace {
 
-/// Of the matrices of HPL's own calls.
+/// Content of the matrices of HPL's own calls.
 constexpr const char* hpl_content = "hpl";
 
 bool is_one_way(const core::MpiMeasurement& row) {

@@ -77,7 +77,7 @@ Togetherness judge(const EventTrain& train, double jitter_s, const std::vector<s
     // The mean of uniform draws is uncertain; a third of their range is far beyond that from ten events on.
     const double phase_limit_s = clock_error_s + std::max(raster_s, jitter_s / 3);
     result.phases = result.phases && std::abs(pairing.offset_s) <= phase_limit_s;
-    // Of phases at random as near as these; noting a gap is no nearer than the raster.
+    // Chance that random phases are as near as these; gaps are noted no finer than the raster.
     result.chance *= std::min(1.0, 2 * std::max(std::abs(pairing.offset_s), raster_s) / train.period_s);
   }
   if (members.size() < 2 || (result.chance > 0.01 && !(result.instants && jitter_tells)))
@@ -113,7 +113,7 @@ TrainKeys keys_of(const EventTrain& train, const std::vector<std::string>& hosts
     keys.per = core::DetoursPer::host;
   }
   const bool one_phase = (several_cores || several_hosts) && phases_alike && (!several_hosts || between.phases);
-  // Of one host nobody knows whether others have the same phase as it.
+  // With one host nobody knows whether others would have the same phase.
   const bool has_several_keys =
       keys.per == core::DetoursPer::core || (keys.per == core::DetoursPer::host && several_hosts);
   if (one_phase && has_several_keys) {

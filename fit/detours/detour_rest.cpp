@@ -69,7 +69,7 @@ Stream take_common(std::vector<Stream>& streams, double within_s) {
   return common;
 }
 
-/// What streams have and lose together.
+/// Detours and times of several streams together.
 struct Totals {
   std::vector<double> durations_s;
   double watched_s = 0, lost_s = 0;
@@ -136,7 +136,7 @@ BusierCores busier_cores(const std::vector<Stream>& streams) {
   return busier;
 }
 
-/// What cores of some numbers have beyond the others: sources of these cores. They have the source of the others too:
+/// Sources of the cores whose numbers have more detours than the others. They have the source of the others too:
 /// together the two take the time that was measured.
 void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector<FoundDetours>& sources) {
   const double watched_s = totals_of(streams).watched_s;
@@ -151,7 +151,7 @@ void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector
   for (const auto& [core, number] : busier.numbers) {
     add_source(apart[core], core::DetoursPer::core, "rest-core-" + std::to_string(core), in_kernels, sources);
     FoundDetours& found = sources.back();
-    // Of short events beside rare long ones of the others, less time may be left than none: then their number decides.
+    // Short events beside rare long ones of the others may leave less time than none: then their number decides.
     const double time_beyond = 1 - usual_share / found.share;
     const double beyond = time_beyond > 0 ? time_beyond : 1 - busier.usual_rate / number.rate();
     core::DetourSource::Values values = found.source.values();

@@ -32,7 +32,7 @@ struct Selection {
   std::vector<std::vector<std::size_t>> places;
 };
 
-/// What durations a source may have: around the median, as far as they scatter.
+/// Range of the durations of a source: around the median, as far as they scatter.
 struct DurationLimits {
   double least_s = 0, most_s = INFINITY;
 };
@@ -306,7 +306,7 @@ void add_for_core(FoundDetours found, int core, std::vector<FoundDetours>& sourc
 void fit_events(core::DetourTrace trace, const DetourFitOptions& options, DetourFit& fit) {
   for (const core::CoreDetours& core : trace.cores) fit.watched_s += core.watched_s();
   take_periodic(trace, options, fit.sources);
-  // What only one core of each host has, or a few.
+  // Sources that only one core of each host has, or a few.
   std::map<long, core::DetourTrace> by_core;
   for (core::CoreDetours& core : trace.cores) by_core[core.core].cores.push_back(std::move(core));
   std::vector<core::CoreDetours> rest;
@@ -324,7 +324,7 @@ void fit_events(core::DetourTrace trace, const DetourFitOptions& options, Detour
   for (FoundDetours& found : fit_rest(std::move(rest), options)) fit.sources.push_back(std::move(found));
 }
 
-/// Those that take most time first; periodic ones are numbered.
+/// Largest share of time first; periodic sources are numbered.
 void sort_and_name(DetourFit& fit) {
   std::sort(fit.sources.begin(), fit.sources.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   int number = 0;

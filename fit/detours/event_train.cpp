@@ -138,7 +138,7 @@ void center_on_medians(EventTrain& train) {
   }
 }
 
-/// Of the residuals of all cores.
+/// Median absolute residual of the events of all cores.
 double median_deviation(const EventTrain& train) {
   std::vector<double> deviations;
   for (const CoreTrain& core : train.cores)

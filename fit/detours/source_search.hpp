@@ -74,7 +74,7 @@ EventTrain find_train(const std::vector<TrainInput>& cores, double about_period_
 /// the others, if it is not farther away than uniform jitter explains: 2 median deviations, 3.5 as they are uncertain.
 EventTrain match_train(const EventTrain& train, const std::vector<TrainInput>& cores);
 
-/// What a periodic source hits at the same instant.
+/// Cores that a periodic source hits at the same instant, its jitter and its phase.
 struct TrainKeys {
   core::DetoursPer per = core::DetoursPer::core;
   double jitter_s = 0;

@@ -11,7 +11,7 @@ namespace {
 using core::NodeKind;
 using Vector = std::vector<double>;
 
-/// What a stream of draws is for. The kind of a host, its CPUs' long-term means, their days.
+/// Purpose of a stream of draws: the kind of a host, its CPUs' long-term means, their days.
 enum Purpose : std::uint32_t { for_kind = 0, for_cpu = 1, for_day = 2 };
 
 core::StreamName stream_of(const GenerateOptions& options, int host, int cpu, Purpose purpose) {

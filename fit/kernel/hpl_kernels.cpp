@@ -65,7 +65,7 @@ bool is_worth_it(const Score& further, const Score& simpler) {
 
 /// A formula that lost its main product to noise would be far off for other sizes.
 bool has_main_product(const KernelFit& fit, const KernelFitOptions& options) {
-  // Of pieces the last one counts: larger sizes are its business.
+  // The last piece counts: larger sizes are its business.
   return options.terms.empty() || fit.pieces.back().mu.polynomial.coefficient(options.terms.front()) > 0;
 }
 
@@ -82,7 +82,7 @@ KernelFit fit_constant(const KernelTable& table, KernelFitOptions options) {
 std::vector<KernelFitOptions> hpl_kernel_forms(const std::string& kernel, const KernelTable& table) {
   const std::optional<KernelId> id = core::kernel_from_name(kernel);
   const auto [least, most] = table.range();
-  const auto terms = id ? terms_of_kernel(*id)  // else of the sizes that vary
+  const auto terms = id ? terms_of_kernel(*id)  // unknown: sizes that vary
                         : detail::terms_of_sizes(most.m > least.m, most.n > least.n, most.k > least.k);
   std::vector<KernelFitOptions> forms = detail::forms_with(terms);
   if (id != KernelId::dgemm) return forms;

@@ -25,8 +25,8 @@ std::vector<Monomial> product_terms(const KernelFitOptions& options) {
   return {{1, 1, 1}};
 }
 
-/// What the duration is proportional to in each piece: the split, or, if that is one size, the product of all sizes
-/// that vary.
+/// The product that the duration is proportional to in each piece: the split, or, if that is one size, the product of
+/// all sizes that vary.
 Monomial product_of_pieces(const Monomial& split, const core::ShapeRange& range) {
   if (split.m + split.n + split.k > 1) return split;
   return {range.min.m < range.max.m || split.m > 0 ? 1 : 0, range.min.n < range.max.n || split.n > 0 ? 1 : 0,

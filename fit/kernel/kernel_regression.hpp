@@ -75,8 +75,8 @@ double published_constant(const ShapeRows& shapes, const std::vector<double>& y)
 struct NoiseResult {
   core::DurationLaw law;
   PolynomialFit sigma;
-  /// Of the mean duration of each shape: the noise of its calls, and how far the formula itself may be off there. Empty
-  /// for N0, N1 and where there is no noise.
+  /// Variance of the mean duration of each shape: the noise of its calls, and how far the formula itself may be off
+  /// there. Empty for N0, N1 and where there is no noise.
   std::vector<double> shape_variances;
   std::vector<std::string> notes;
 };

@@ -123,7 +123,7 @@ void make_physical(Parts& parts, double least_slope, bool overheads, bool simula
   put_through((1 - share) * left(wanted.from), (1 - share) * left(wanted.to), parts.recv);
 }
 
-/// What is left of the scatter of round trips, which have two messages, when the overheads have their own. A mixture
+/// The rest of the scatter of round trips, which have two messages, when the overheads have their own. A mixture
 /// keeps its shape and is made narrower.
 SegmentNoise noise_of_transfer(const SegmentNoise& round_trip, const SegmentNoise& send, const SegmentNoise& recv) {
   SegmentNoise noise;
@@ -164,7 +164,7 @@ std::vector<double> starts_of(const ScopeLines& lines, bool one_set) {
   return starts;
 }
 
-/// Of the messages long enough for latencies not to matter, the fastest: what the link can carry.
+/// Seconds per byte of the link: the least of messages long enough for latencies not to matter.
 double link_slope(const std::vector<Parts>& all) {
   constexpr double long_message_bytes = 65536;
   double slope = 0;

@@ -72,7 +72,7 @@ void set_watts(const HostPowerFit& fit, Values& values) {
   values.states = states_of(fit);
 }
 
-/// Of each state with all cores busy at four frequencies and more.
+/// A curve for each state with all cores busy at four frequencies and more.
 std::vector<AllCoresCurve> all_cores_curves(const std::vector<PowerRow>& rows) {
   std::map<std::string, std::vector<PowerRow>> by_state;
   for (const PowerRow& row : rows)

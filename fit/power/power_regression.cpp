@@ -234,7 +234,7 @@ LeastSquares fit_quadratic(const std::vector<double>& x, const std::vector<doubl
 }
 
 Curvature curvature_of(const HostPowerFit& fit, const std::string& state) {
-  // Of the rows of the state: what is left, on cores and on their square.
+  // Residuals of the rows of the state, regressed on cores and on their square.
   std::vector<double> cores, left_w;
   for (std::size_t i = 0; i < fit.used_rows.size(); ++i) {
     if (fit.used_rows[i].state != state) continue;

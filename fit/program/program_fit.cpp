@@ -58,7 +58,7 @@ std::vector<ObservedCall> beyond(const core::ShapeRange& seen, const std::vector
   return calls;
 }
 
-/// What the forms of a routine go with.
+/// Candidate forms of a routine, and the products that its time grows with.
 struct Growth {
   std::vector<KernelFitOptions> forms;
   Monomial term, split;  ///< time is about proportional to `term`, at a rate that goes with `split`
@@ -132,7 +132,7 @@ bool has_three_sizes(const std::vector<ObservedCall>& calls) {
                      [](const ObservedCall& one) { return one.shape.m > 1 && one.shape.n > 1 && one.shape.k > 1; });
 }
 
-/// What was measured after the run is for sizes beyond those of the run: it was measured in memory, whereas the program
+/// Calls measured after the run are for sizes beyond those of the run: in memory, whereas the program
 /// may have its operands in a cache. So one formula has to do about as well for the observed sizes as one of these
 /// alone; else each has its own, and the other one begins where `split` is beyond all that was observed.
 KernelFit fit_with_reach(const std::string& name, const std::vector<ObservedCall>& calls,

@@ -37,7 +37,7 @@ struct Bin {
     square += other.square;
   }
 
-  /// Of the rate that keeps the total time, which is that of the fit (Weighting::totals).
+  /// Squared relative errors at the rate that keeps the total time, which is that of the fit (Weighting::totals).
   double squares() const {
     const double rate = time_s / amount;
     return std::max(0.0, square * rate * rate - 2 * linear * rate + weight);
@@ -67,7 +67,7 @@ std::vector<Bin> bins_of(const KernelTable& table, const core::Monomial& term, c
   return bins;
 }
 
-/// What the scatter of the calls leaves of the mean square error, whatever the form.
+/// The part of the mean square error that is due to the scatter of the calls, whatever the form.
 double square_by_chance(const KernelTable& table, const std::vector<double>& weights) {
   double sum = 0;
   for (std::size_t i = 0; i < table.shapes().size(); ++i) {

@@ -9,7 +9,7 @@
 
 namespace hplcast::fit::detail {
 
-/// What each shape counts in the choice of a form, in the order of table.shapes(); the sum is 1.
+/// Weight of each shape in the choice of a form, in the order of table.shapes(); the sum is 1.
 struct ShapeWeights {
   std::vector<double> by_time;  ///< its share of the time
   std::vector<double> by_size;  ///< ranges of `product` by factors of 2 count alike, by time in each
@@ -58,7 +58,7 @@ KernelFit joined(const KernelFit& inside, const KernelFit& outside, const core::
 /// @param farther  larger products, measured when the run was over
 KernelFit with_wider_products(const KernelFit& inside, const KernelTable& observed, const KernelTable& farther);
 
-/// Of the names of regions among those of routines.
+/// Marks names of regions among those of routines.
 inline const std::string region_prefix = "region:";
 
 /// Adds what is doubtful in an observation, and in the models fitted to it.

@@ -33,7 +33,7 @@ void add_starved(const ProgramObservation& seen, ProgramFit& fit) {
       "too long; see `hplcast doctor`, and observe again on an idle machine");
 }
 
-/// What one rank made of a product of matrices.
+/// Rate of one rank in a product of matrices.
 struct Rate {
   const ProgramObservation::RankRest* rank;
   double flop_per_call, flop_per_s;

@@ -19,7 +19,7 @@ std::ptrdiff_t offset(std::size_t i) {
   return static_cast<std::ptrdiff_t>(i);
 }
 
-/// What was once fitted is kept: the same ranges come up again and again.
+/// Keeps its fits: the same ranges come up again and again.
 class SegmentSearch {
  public:
   SegmentSearch(const Points& points, const SegmentedOptions& options)
@@ -70,7 +70,7 @@ class SegmentSearch {
 
   double bic(const Pieces& pieces) const { return detail::bic(points_, total_rss(points_, pieces), pieces.size()); }
 
-  /// That left and right are one line; exact only where it is above level_.
+  /// Probability that left and right are one line; exact only where it is above level_.
   double probability(const Piece& left, const Piece& right) {
     const auto [entry, is_new] = probabilities_.try_emplace({left.range.first, right.range.first, right.range.last});
     if (is_new) entry->second = same_line_probability(points_, left.range, left.line, right.range, right.line, level_);

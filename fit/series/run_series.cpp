@@ -37,7 +37,7 @@ void require_valid(const RunTestOptions& options) {
   if (!(options.least_sd >= 0)) throw core::DomainError("least standard deviation", options.least_sd, "a number >= 0");
 }
 
-/// Of the mean of `r` runs, compared with `reference` as if that had `n` of them.
+/// Score of the mean of `r` runs, compared with `reference` as if that had `n` of them.
 RunScore scored(const ReferenceRuns& reference, std::size_t n, const std::vector<double>& mean, std::size_t r,
                 double statistic, double limit, double least_sd) {
   RunScore score;
@@ -141,14 +141,14 @@ std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vecto
 
 namespace {
 
-/// What a run is compared with, and its window.
+/// References of a run and of its window, and the mean of the window.
 struct Comparison {
   std::optional<ReferenceRuns> before_run;     ///< all runs before it
   std::optional<ReferenceRuns> before_window;  ///< all runs before its window
   std::vector<double> window_mean;             ///< empty: the window is not full
 };
 
-/// Of the runs of one epoch, and the first `keep` ones after it.
+/// Compares the runs of one epoch, and the first `keep` ones after it.
 void compare_epoch(const RunSeries& series, const PublishedTestOptions& options, std::size_t epoch,
                    std::vector<Comparison>& comparisons) {
   ReferenceRuns reference(series.dimensions);

@@ -37,7 +37,7 @@ double error_square(const SampleSummary& sample) {
   return sample.sd * sample.sd / static_cast<double>(sample.count);
 }
 
-/// Of the difference of two means.
+/// Difference of two means, its standard error and degrees of freedom.
 struct WelchDifference {
   double mean, error, freedom;
 };

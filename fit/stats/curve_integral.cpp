@@ -78,7 +78,7 @@ struct Hyperparameters {
 /// Estimates for one choice of hyperparameters.
 struct Kriging {
   double log_likelihood = 0;  ///< restricted
-  /// Of targets, and of the whole: the last target with the measured pieces, whose costs are not in the mean.
+  /// Per target, and of the whole: the last target with the measured pieces, whose costs are not in the mean.
   VectorXd mean, variance;
 };
 

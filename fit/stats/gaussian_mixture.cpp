@@ -42,7 +42,7 @@ std::vector<Group> group_values(const std::vector<double>& sorted, double width)
   return groups;
 }
 
-/// What EM needs to know of the values.
+/// The values as EM needs them.
 struct GroupedValues {
   std::vector<Group> groups;
   double count = 0;

@@ -69,7 +69,7 @@ ScaledProblem make_scaled(const RegressionData& data) {
 
 /// Terms that are not combinations of terms before them: Gram-Schmidt, twice, since once is not orthogonal enough.
 std::vector<Index> independent_terms(const MatrixXd& x) {
-  // Of the length of a column that must be left. The square root of the precision of a double: below it the coefficient
+  // Least length of what is left of a column: the square root of the precision of a double. Below it the coefficient
   // has no correct digit.
   constexpr double tolerance = 1e-8;
   std::vector<Index> kept;

@@ -71,7 +71,7 @@ bool may_wait(std::uint8_t operation);
 /// until the receiver has asked for the message, if that comes before the call is over.
 MessageWaits message_waits(const std::vector<RankActivity>& ranks, const std::vector<HostClock>& clocks);
 
-/// What the ranks of one run did, brought together.
+/// Activity of all ranks of one run, brought together.
 struct ObservedRanks {
   std::vector<RankActivity> ranks;
   std::vector<HostClock> clocks;

@@ -62,12 +62,12 @@ struct ClockComparison {
 /// most the larger of theirs if both clocks run evenly.
 class HostClock {
  public:
-  /// That of rank 0 itself.
+  /// The clock of rank 0 itself.
   HostClock() = default;
   /// From the comparisons with one rank, in the order of time; without any, that of rank 0; one gives no drift.
   explicit HostClock(const std::vector<ClockComparison>& comparisons);
 
-  /// What the clock of rank 0 showed when this one showed `time_s`.
+  /// Time on the clock of rank 0 when this one showed `time_s`.
   double at_rank_0_s(double time_s) const noexcept { return time_s - offset_s_ - drift_ * (time_s - time_s_); }
 
   double offset_s() const noexcept { return offset_s_; }  ///< at the first comparison
@@ -113,7 +113,7 @@ struct ActivityEvent {
   static constexpr std::uint32_t no_number = 0xffffffffU;
 };
 
-/// What one rank of xhpl-instrumented wrote (docs/formats/activity.md).
+/// Records of one rank of xhpl-instrumented (docs/formats/activity.md).
 struct RankActivity {
   std::string run;  ///< the same on all ranks of a run, and in no other
   int rank = 0, ranks = 1;

@@ -14,7 +14,7 @@ namespace hplcast::study {
 
 namespace {
 
-/// What a file of real runs does not say.
+/// Warns of parameters that a file of real runs does not give.
 void warn_of_assumptions(const std::string& file, const std::vector<core::HplRun>& runs, const Warn& warn) {
   std::map<std::string, std::size_t> assumed;  // the list to the number of runs
   for (const core::HplRun& run : runs) {

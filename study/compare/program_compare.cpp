@@ -24,7 +24,7 @@ struct Match {
   std::vector<std::string> groups;
 };
 
-/// What an option gives to look for.
+/// The regular expression of an option.
 struct Pattern {
   std::string asked;  ///< option and text, for messages
   std::regex regex;

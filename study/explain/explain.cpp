@@ -78,7 +78,7 @@ bool sends(std::size_t operation) {
          std::string(core::mpi_names[operation]).find("send") != std::string::npos;
 }
 
-/// Of all messages of the runs those that were `seen`.
+/// Share of the messages of all runs that were `seen`.
 double seen_share(const std::vector<ObservedRanks>& runs, std::size_t seen) {
   double sent = 0;
   for (const ObservedRanks& run : runs)
@@ -165,7 +165,7 @@ std::vector<SeenMessage> seen_in(const std::vector<RankActivity>& simulated, con
   return seen_messages(observed_ranks(simulated), request.cluster.network, places);
 }
 
-/// What is compared with the model and its simulations.
+/// Compares runs with the model and its simulations.
 class Comparer {
  public:
   Comparer(const ExplainRequest& request, const std::vector<ObservedRanks>& runs, const std::vector<RankPlace>& places)

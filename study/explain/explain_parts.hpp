@@ -15,7 +15,7 @@
 #include "study/activity/rank_activity.hpp"
 #include "study/run/simulation_files.hpp"
 
-// What the files of an explanation give each other.
+// Declarations that the files of an explanation share.
 
 namespace hplcast::study {
 
@@ -66,13 +66,13 @@ struct KernelFinding {
   std::vector<double> deviation;  ///< per rank, beyond the level; 1 where the rank does not stand out
   std::vector<KernelSizes> sizes;
 
-  /// Of all ranks and classes.
+  /// Sum over all ranks and classes.
   double sum_of(double KernelCell::*member) const;
   double real_s() const { return sum_of(&KernelCell::real_s); }
   double model_s() const { return has_model ? sum_of(&KernelCell::model_s) : 0; }
   /// Expected by the model times the level, of one rank.
   double levelled_s(std::size_t rank) const;
-  /// What the level changes in the time of one rank.
+  /// Change of the time of one rank by the level.
   double level_change_s(std::size_t rank) const;
   /// One factor for all classes.
   double overall_level() const;
@@ -129,7 +129,7 @@ std::map<core::Scope, NetworkFinding> network_findings(const std::vector<SeenMes
 void refine(std::map<core::Scope, NetworkFinding>& findings, const std::vector<SeenMessage>& messages,
             const std::vector<SeenMessage>& simulated);
 
-/// What write_phases_csv() wrote. @throws core::ParseError
+/// Reads the CSV of write_phases_csv(). @throws core::ParseError
 std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path);
 
 /// The mean of several runs with as many ranks.
@@ -169,7 +169,7 @@ struct Replacement {
   MeasuredParts parts;
 };
 
-/// What a run and its model are compared in.
+/// Differences between runs and their model.
 struct Findings {
   std::vector<KernelFinding> kernels;
   std::map<core::Scope, NetworkFinding> network;
@@ -218,7 +218,7 @@ double simulate_causes(const ExplainRequest& request, const std::vector<RankPlac
 
 // --- what the ranks did
 
-/// What one rank did, in seconds since the start of the factorisation by one clock.
+/// Activity of one rank, in seconds since the start of the factorisation by one clock.
 struct Timeline {
   int rank = 0;
   std::string kind;  ///< "real" or "simulated"

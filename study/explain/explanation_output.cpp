@@ -161,7 +161,7 @@ bool is_worth_telling(const Explanation& e, const Cause& cause) {
          (share_s > of_difference * std::abs(e.difference_s()) && share_s > least * e.predicted_s);
 }
 
-/// What the run took only because it was observed; no part of the model is to blame. Null: too little.
+/// Time that the run took only because it was observed; no part of the model is to blame. Null: too little.
 const Cause* observation_of(const Explanation& e) {
   for (const Cause& cause : e.causes)
     if (cause.kind == Cause::Kind::observation) return &cause;

@@ -10,7 +10,7 @@ namespace hplcast::study {
 
 namespace {
 
-/// Of a kernel without a model it is the sum of m n k: a model that takes one second for each.
+/// Expected seconds; without a model the sum of m n k, as if it took one second for each.
 double model_of(const KernelCalls& calls, const core::KernelModel* model, const RankPlace& place) {
   if (model == nullptr) return sum_of(calls, core::Monomial{1, 1, 1});
   return expected_s(calls, model->law(place.host, place.cpu));
@@ -29,7 +29,7 @@ double sd_s(const core::DurationLaw& law, const core::KernelShape& shape) {
   return law.noise() == core::NoiseFamily::none ? 0 : law.sd_s(shape);
 }
 
-/// Of one call of mean sizes, times the calls.
+/// Variance of one call of mean sizes, times the calls.
 double variance_s2(const KernelCalls& calls, const core::KernelModel* model, const RankPlace& place) {
   if (model == nullptr || calls.calls == 0) return 0;
   const core::KernelShape shape = mean_shape(calls);

@@ -223,7 +223,7 @@ NetworkFactors fitted(const ScopeSums& real, const ScopeSums& simulated, const N
     Normal equations;
     for (const auto& [one, means] : classes) {
       const double usual_s = one->mean_model_s(factors) + one->usual_excess_s(factors);
-      // Of relative differences, so that each message counts; relative to the run, which a wrong model does not change.
+      // Relative differences, so that each message counts; relative to the run, which a wrong model does not change.
       const double scale_s = std::max(shortest_s, usual_s);
       equations.add(means.n / (scale_s * scale_s), means.latency_s, means.bytes_s, usual_s - means.model_s);
     }

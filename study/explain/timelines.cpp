@@ -84,7 +84,7 @@ constexpr double label_width = 130, strip_width = 900, row_height = 26, axis_hei
 constexpr double phase_end = 12 / row_height, work_end = 20 / row_height;  // in a row
 constexpr std::size_t columns = 900;
 
-// Of phases in the order of core::phase_names; `other`, the first, is not drawn.
+// Classes of phases in the order of core::phase_names; `other`, the first, is not drawn.
 constexpr std::array<const char*, core::phase_names.size()> phase_classes = {"grid", "s4", "s1", "s3", "cell", "s5"};
 constexpr const char* kernel_class = "s6";
 constexpr const char* message_class = "s1";

@@ -37,7 +37,7 @@ int package_of(const std::string& sensor) {
   return number.size() == 1 && number[0] >= '0' && number[0] <= '9' ? number[0] - '0' : -1;
 }
 
-/// Of the CPU, not of a disk.
+/// True for sensors of the CPU, not of a disk.
 bool is_cpu_temperature(const std::string& sensor) {
   for (const char* chip : {"coretemp", "k10temp", "zenpower", "cpu_thermal"})
     if (core::begins_with(sensor, chip)) return true;

@@ -91,7 +91,7 @@ std::string cpu_text(const HistoryFinding& one) {
          core::signed_percent(one.finding.effect);
 }
 
-/// What is to be predicted.
+/// A prediction to make.
 struct Asked {
   core::ClusterModel cluster;
   core::HplParameters parameters;

@@ -169,7 +169,7 @@ CREATE TABLE IF NOT EXISTS verdicts(told_s INTEGER NOT NULL, cluster TEXT NOT NU
 constexpr SqliteKind history_kind = {"history", "history of hplcast", "expected a file of `hplcast history`",
                                      0x68706c68, HistoryDatabase::schema_version};
 
-/// What may help after an error. `code`: as in sqlite3.h.
+/// Hint after an error. `code`: as in sqlite3.h.
 const char* hint_for(int code) {
   constexpr int busy = 5, locked = 6, read_only = 8, cannot_open = 14, not_a_database = 26;
   switch (code) {
@@ -262,7 +262,7 @@ HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patien
     const int flags = SQLite::OPEN_READWRITE | (access == Access::read ? 0 : SQLite::OPEN_CREATE);
     SQLite::Database& database = state_->database.emplace(path.string(), flags, patience_ms);
     const bool empty = has_no_tables(database);
-    // Of a program that was killed before its first transaction, or something else that has no content.
+    // Left by a program that was killed before its first transaction, or another file that has no content.
     if (empty && access == Access::read && database.execAndGet("PRAGMA page_count").getInt() == 0)
       throw core::Error(core::ExitCode::bad_input,
                         path.string() +

@@ -40,7 +40,7 @@ const std::vector<FactorInfo>& known_factors() {
 const FactorInfo* find_factor(const std::string& name) {
   for (const FactorInfo& factor : known_factors())
     if (name == factor.name) return &factor;
-  // Of segments, whose begin is in the name.
+  // Factors of segments, whose begin is in the name.
   static const FactorInfo segment_latency = {"latency_from_SIZE_us", "", "us",
                                              "of a message where a segment begins: half a round trip", true};
   static const FactorInfo segment_bandwidth = {"bandwidth_from_SIZE_gbps", "", "GB/s",

@@ -25,7 +25,7 @@ constexpr std::size_t cells_of_page = 120000;  // of an overview: about 1.3 MB
 constexpr std::size_t runs_of_page = 24000;    // in the plots of a host: about 1.1 MB
 constexpr std::size_t rows_of_table = 1000;    // the newest
 
-/// What a cell or a point says; the names are classes of the style sheet.
+/// State of a cell or a point; the names are classes of the style sheet.
 enum class CellKind { untested, inside, below, above, outlier };
 const char* to_string(CellKind kind) {
   constexpr const char* names[] = {"untested", "inside", "below", "above", "outlier"};  // in the order of CellKind

@@ -21,7 +21,7 @@ constexpr Colour palette[] = {
     {"s5", "#8a6d00", "#d3b13a"},        {"s6", "#4a4a4a", "#c9c9c4"},     {"s7", "#0b7f95", "#4fc3da"},
     {"s8", "#8c4a2f", "#cf8b6e"},        {"inside", "#9cc9ae", "#3d6b50"}, {"untested", "#d3d3cc", "#454541"}};
 
-/// Of the elements of plots; also in pictures of their own.
+/// Style of the elements of plots; also in pictures of their own.
 constexpr const char* plot_style = R"css(
 svg text { fill: var(--soft); font-size: 13px; font-family: system-ui, "DejaVu Sans", sans-serif; }
 svg text.on-cell { fill: var(--ink); }
@@ -50,7 +50,7 @@ svg text.on-cell { fill: var(--ink); }
 .verdict { fill: none; stroke-width: 11; }
 )css";
 
-/// Of the rest of a page.
+/// Style of the rest of a page.
 constexpr const char* page_style = R"css(
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 68rem; padding: 1.2rem 1rem 3rem; background: var(--page); color: var(--ink);

@@ -180,7 +180,7 @@ std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases) {
   return groups;
 }
 
-/// What was asked for beside the result.
+/// Takes what was asked for beside the result.
 void take_observations(const ProgramRunRequest& request, const core::SimulationResult& counted, ProgramRun& run) {
   const Observation& observation = request.observation;
   const std::vector<RankPhases> phases = request.phases_by_group ? grouped(counted.phases) : counted.phases;

@@ -103,7 +103,7 @@ class Panel {
   }
 
  private:
-  /// Of the rank that has most: blocks are dealt out in turn.
+  /// Share of the rank that has most: blocks are dealt out in turn.
   double share(double size, int parts) const {
     return size <= 0 ? 0 : std::min(size, std::ceil(std::ceil(size / p_.NB) / parts) * p_.NB);
   }

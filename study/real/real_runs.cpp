@@ -41,7 +41,7 @@ struct RealRunRow {
   std::string power_sensors;  ///< that run.energy_j is of, with blanks between; empty: it was not measured
 };
 
-/// What the runs of a file have besides times: each has columns of its own, and a file has one kind of rows.
+/// Results of the runs of a file besides times: each has columns of its own, and a file has one kind of rows.
 struct ResultsKind {
   bool instrumented = false;  ///< runs of xhpl-instrumented
   bool power = false;         ///< energy and mean power
@@ -212,7 +212,7 @@ core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const
   throw core::program_failure(command, 0, "its output has not one run of " + core::to_string(run.parameters));
 }
 
-/// What the host has drawn while HPL computed, and all samples in the folder of the run.
+/// Adds the energy of the host while HPL computed, and writes all samples into the folder of the run.
 void add_energy(const RealRunRequest& request, std::vector<core::PowerSample> samples, const fs::path& folder,
                 RealRunRow& row) {
   for (core::PowerSample& sample : samples) {

@@ -53,13 +53,13 @@ std::string summary_html(const ReportData& data, const Comparison& comparison) {
   return html + "</div>\n<p class=\"note\">error = (predicted - measured) / measured, of the medians.</p>\n";
 }
 
-/// What most sweeps are about, beside N and the grid.
+/// Factors of most sweeps, beside N and the grid.
 std::vector<std::string> swept_cells(const core::HplParameters& p) {
   return {std::to_string(p.NB), std::to_string(p.BCAST), std::to_string(p.DEPTH), std::to_string(p.SWAP)};
 }
 
 std::string comparison_table(const Comparison& comparison) {
-  // What one looks for first stands left: a phone shows only that without scrolling.
+  // Columns that one looks for first stand left: a phone shows only those without scrolling.
   std::vector<std::string> header = {
       "N",     "P x Q", "measured [Gflop/s]", "predicted [Gflop/s]", "error", "spread", "runs", "NB", "BCAST",
       "DEPTH", "SWAP"};
@@ -201,7 +201,7 @@ std::string models_html(const ReportData& data) {
          list + "</details>";
 }
 
-/// What is doubtful about the models, with the clusters that it is about.
+/// Doubts about the models, with the clusters that they are about.
 std::vector<std::string> doubts_of(const ReportData& data) {
   std::map<std::string, std::set<std::string>> clusters;  // by doubt
   for (const core::Prediction& prediction : data.predictions)

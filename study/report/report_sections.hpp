@@ -82,14 +82,14 @@ std::string level_of(const SweepResult& result, const std::string& factor);
 /// "NB=128 BCAST=1ring", of these factors.
 std::string described(const SweepResult& result, const std::vector<std::string>& names);
 
-/// What figures show of predictions.
+/// A quantity of predictions that figures show.
 struct Response {
   const char* name;  ///< with its unit
   const char* file;  ///< begin of names of files
   double (*of)(const core::Prediction& prediction);
 };
 inline constexpr Response gflops_response = {"Gflop/s", "factor-", [](const core::Prediction& p) { return p.gflops; }};
-/// Of predictions that have energy.
+/// Only for predictions that have energy.
 inline constexpr Response per_watt_response = {"Gflop/s per W", "per-watt-",
                                                [](const core::Prediction& p) { return p.energy->gflops_per_w; }};
 

@@ -248,7 +248,7 @@ std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, cons
     if (x.name == "grid" || (!has_number_axis(x) && x.levels.size() > most_levels)) continue;
     const bool split = order != nullptr && order != &x;
     const std::size_t orders = split ? order->levels.size() : 1;
-    // Of many orders the largest: what counts is what the machine is used for.
+    // With many orders only the largest: it is the one that the machine is used for.
     for (std::size_t n = orders > most_orders ? orders - 1 : 0; n < orders; ++n) {
       std::vector<std::size_t> chosen;
       for (std::size_t i = 0; i < results.size(); ++i)

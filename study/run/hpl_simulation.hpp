@@ -27,14 +27,14 @@ HplSimulation simulate_hpl(const RunPlan& plan, const std::filesystem::path& fol
 /// @throws core::DomainError for a cluster without power.
 void require_power(const core::ClusterModel& cluster);
 
-/// What the power model of a cluster does not say, if it has one.
+/// Warnings of states missing in the power model of a cluster, if it has one.
 std::vector<std::string> power_warnings(const core::ClusterModel& cluster);
 
 /// The parts that the runtime counted, with states as means over the ranks, added up.
 core::Energy added_energy(const core::ClusterModel& cluster, int ranks, double time_s, double gflops,
                           core::Energy counted);
 
-/// What the runtime counted, as the prediction has it. All panels: also what meters would read.
+/// Energy of a prediction, from the runtime's counts. All panels: also what meters would read.
 core::Energy energy_of(const RunPlan& plan, const core::Prediction& prediction, const core::SimulatedEnergy& counted);
 
 /// One row per bin: its begin, its length, mean power of all and of each host. @throws core::Error if the file cannot

@@ -50,7 +50,7 @@ class ParallelRuns {
   struct Stopped : std::exception {};
   using Results = std::vector<std::pair<std::size_t, Result>>;
 
-  /// Those that ended since the last call, after at most 100 ms.
+  /// Results that came since the last call, after at most 100 ms.
   Results wait() {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return !ended_.empty() || failure_ != nullptr; });

@@ -191,7 +191,7 @@ void check_mode(const PredictionRequest& request) {
   require_platform_library(request, "the fast mode");
 }
 
-/// What messages that go through SMPI itself lose in this run.
+/// Losses of messages that go through SMPI itself in this run.
 std::vector<std::string> lost_by_sharing(const PredictionRequest& request) {
   const RanksOfHosts used = ranks_of_hosts(request);
   std::vector<std::string> lost;
@@ -202,7 +202,7 @@ std::vector<std::string> lost_by_sharing(const PredictionRequest& request) {
   return lost;
 }
 
-/// What windows do not have, or cannot be.
+/// Refuses windows that cannot be, and observations that they do not have. @throws core::UsageError
 void check_windows(const RunPlan& plan) {
   const PredictionRequest& request = plan.request();
   const bool sampled = plan.is_sampled();
@@ -247,7 +247,7 @@ void check_platform(const PredictionRequest& request) {
                         "--force predicts with platform.xml nevertheless");
 }
 
-/// What the model does not know, or says in two ways, about links that messages of this run share.
+/// Gaps and contradictions of the model in links that messages of this run share.
 std::vector<std::string> network_warnings(const PredictionRequest& request) {
   const core::NetworkModel& network = request.cluster.network;
   const RanksOfHosts used = ranks_of_hosts(request);

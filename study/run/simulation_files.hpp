@@ -30,7 +30,7 @@ SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ra
 
 using core::RankPhases;
 
-/// What the file tells that the simulated program in `folder` has left; nothing if there is none.
+/// Result that the simulated program has left in `folder`; nothing if there is none.
 /// @throws core::ParseError if it is not what the runtime writes.
 std::optional<core::SimulationResult> result_in(const std::filesystem::path& folder);
 

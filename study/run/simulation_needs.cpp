@@ -41,8 +41,8 @@ double fast_real_share(int panel_columns) {
   return std::min(4.0 / 32, 4.0 * 8 / panel_columns) / 4;
 }
 
-/// Of all ranks, for one panel in the mean: the long swap, which mix takes while there are more columns than the
-/// threshold, rolls rows round the process rows.
+/// Messages of all ranks, for one panel in the mean: the long swap, which mix takes while there are more columns than
+/// the threshold, rolls rows round the process rows.
 double rolled_per_panel(const core::HplParameters& p) {
   constexpr int long_swap = 1, mix = 2;
   const double rolled = static_cast<double>(p.Q) * p.P * (p.P - 1);
@@ -79,7 +79,7 @@ double limit(int resource) {
   return static_cast<double>(values.rlim_cur);
 }
 
-/// What may still be promised where the kernel promises no more than it has.
+/// Bytes left of the commit limit where the kernel never overcommits; 0: no limit.
 double commit_left() {
   int mode = 0;
   std::ifstream("/proc/sys/vm/overcommit_memory") >> mode;

@@ -155,7 +155,7 @@ WindowPlan WindowPlan::make(const core::HplParameters& p, const WindowRule& rule
   if (sizes.width < sizes.piece)
     refuse(p, rule, "windows of at least " + std::to_string(sizes.piece) + " panels (once round the process grid)",
            "wider windows");
-  // Of the first window the warm-up does not count; the last one has one.
+  // The first window has its warm-up, which does not count; the last one has one piece.
   const int inner = sizes.width / sizes.piece, of_first = std::max(0, sizes.of_first - sizes.warm_up) / sizes.piece;
   constexpr int least_pieces = 5;
   if (sizes.windows * inner + of_first + 1 < least_pieces)

@@ -192,7 +192,7 @@ class SampledRun {
     prediction.error_95_s = deviations * curve.whole.sd;
   }
 
-  /// Of the windows that may have been there at the same time.
+  /// Sum over the windows that may have been there at the same time.
   double peak_pss_bytes() const {
     std::vector<double> peaks;
     for (const auto& [begin, sample] : samples_) peaks.push_back(sample.simulation.prediction.peak_pss_bytes);

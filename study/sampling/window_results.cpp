@@ -67,7 +67,7 @@ void visit_counts(core::Prediction& prediction, const Visit& visit) {
   }
 }
 
-/// What windows count becomes what the run counts.
+/// Counts of the whole run from those of its windows.
 class Integral {
  public:
   Integral(const WindowPlan& plan, const std::vector<HplSimulation>& simulations)

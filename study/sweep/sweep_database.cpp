@@ -28,7 +28,7 @@ constexpr SqliteKind kind = {"database", "database of hplcast sweep", "choose an
                              SweepDatabase::schema_version};
 constexpr int busy_timeout_ms = 30000;
 
-// What is in runs, points, skipped depends on the plans alone, not on when, where and in which order they were run;
+// Contents of runs, points, skipped depend on the plans alone, not on when, where and in which order they were run;
 // that is in executions.
 constexpr const char* schema = R"sql(
 CREATE TABLE clusters(sha256 TEXT PRIMARY KEY, name TEXT NOT NULL, json TEXT NOT NULL) WITHOUT ROWID;

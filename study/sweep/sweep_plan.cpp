@@ -201,7 +201,7 @@ class PlanReader {
     return result;
   }
 
-  /// Of "30x32" that; of "960" all grids of so many ranks.
+  /// "30x32" is one grid; "960" is all grids of so many ranks.
   void add_grids(const YAML::Node& node, std::vector<std::string>& levels) const {
     const std::string value = text(node, "grid");
     if (value.find('x') != std::string::npos) return levels.push_back(level("grid", node));

@@ -261,7 +261,7 @@ SweepRuns runs_of(const SweepPlan& plan) {
       for (const std::string& warning : planned.warnings()) {
         if (warnings.insert(warning).second) result.warnings.push_back(warning);
       }
-      // What a sweep compares should have one mode.
+      // Runs that a sweep compares should have one mode.
       run.mode = to_string(planned.unsampled_mode());
     } catch (const core::UsageError&) {
       throw;  // no configuration could be run like that

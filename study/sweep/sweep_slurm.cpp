@@ -45,7 +45,7 @@ void for_each_log(const fs::path& folder, const Use& use) {
   }
 }
 
-/// What the tasks of Slurm jobs write into their logs, shown as `--verbose` shows the output of programs
+/// Lines that the tasks of Slurm jobs write into their logs, shown as `--verbose` shows the output of programs
 /// (core::show_output()), while they run.
 class TaskLogs {
  public:

@@ -66,7 +66,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
   try {
     execute_locally(execution, jobs_);
   } catch (const OutOfTime&) {
-    // What has ended counts.
+    // Simulations that have ended count.
   }
   return results;
 }
@@ -93,7 +93,7 @@ double TunePredictor::wall_s(const std::vector<core::HplParameters>& configurati
     sum_s += static_cast<double>(seeds) * one_s;
     longest_s = std::max(longest_s, one_s);
   }
-  // What list scheduling takes at most (Graham 1969).
+  // Upper bound of list scheduling (Graham 1969).
   return margin * (sum_s + (jobs_ - 1) * longest_s) / jobs_;
 }
 

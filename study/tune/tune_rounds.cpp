@@ -104,7 +104,7 @@ class TuneRounds {
   }
 
  private:
-  /// Those of the first round that there is time for, at an N that says something of the full one if possible.
+  /// Candidates of the first round that there is time for, at an N that says something of the full one if possible.
   std::vector<core::HplParameters> affordable(std::vector<core::HplParameters> candidates, double available_s) {
     long long least = 0, meaningful = 0;
     for (const core::HplParameters& p : candidates) {
@@ -184,7 +184,7 @@ class TuneRounds {
     return ended;
   }
 
-  /// Those that there was no time for, but that the ones that were tried speak for: better than the last that is kept.
+  /// Adds untried candidates that are predicted to beat the last survivor.
   void nominate(const std::vector<TunedConfiguration>& ended, std::vector<core::HplParameters>& candidates) {
     std::vector<Configuration> factors;
     std::vector<double> merits;
@@ -271,7 +271,7 @@ class TuneRounds {
   void take_panel(const core::HplParameters& better, std::vector<core::HplParameters>& candidates) const {
     const core::HplParameters best = candidates.front();
     if (better == best) return;
-    // What is better at this N may not be at a larger one: the best stays as it was, too, and so does the default.
+    // Better at this N may be worse at a larger one: the best stays as it was, too, and so does the default.
     std::vector<core::HplParameters> kept = {best};
     for (core::HplParameters& candidate : candidates) {
       if (without_N(candidate) == without_N(default_) && !(candidate == best)) kept.push_back(candidate);

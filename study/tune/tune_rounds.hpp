@@ -21,7 +21,7 @@ inline constexpr TunedParameter crossed_parameters[] = {{"NB", &core::HplParamet
                                                         {"DEPTH", &core::HplParameters::DEPTH, &TuneRequest::DEPTH},
                                                         {"BCAST", &core::HplParameters::BCAST, &TuneRequest::BCAST},
                                                         {"SWAP", &core::HplParameters::SWAP, &TuneRequest::SWAP}};
-/// Those of the panel factorisation, one at a time.
+/// Parameters of the panel factorisation, one at a time.
 inline constexpr TunedParameter panel_parameters[] = {{"PFACT", &core::HplParameters::PFACT, &TuneRequest::PFACT},
                                                       {"RFACT", &core::HplParameters::RFACT, &TuneRequest::RFACT},
                                                       {"NBMIN", &core::HplParameters::NBMIN, &TuneRequest::NBMIN},

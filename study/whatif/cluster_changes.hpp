@@ -34,7 +34,7 @@ class Argument {
   int integer_or(std::size_t i, int otherwise) const { return i < size() ? integer(i) : otherwise; }
   double quantity(std::size_t i, double (*parse)(const std::string&)) const;
   SpeedRank rank(std::size_t i, SpeedRank otherwise) const;
-  /// Of a transformation without a number.
+  /// For a transformation without a number.
   void require_yes() const {
     if (text_ != "yes") fail();
   }

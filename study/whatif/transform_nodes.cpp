@@ -13,7 +13,7 @@
 #include "hplcast/fit/generative.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
-// What-if changes of the hosts of a cluster, and of how ranks use their cores.
+// Transformations of the hosts of a cluster, and of how ranks use their cores.
 
 namespace hplcast::study {
 

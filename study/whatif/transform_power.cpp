@@ -8,7 +8,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/units.hpp"
 
-// What-if changes of the frequency of a cluster, as a person sets it or as a limit of power leaves it. Kernels take
+// Changes of the frequency of a cluster, as a person sets it or as a limit of power leaves it. Kernels take
 // b f0/f + 1 - b of their time, with b of power.frequency.scaling; so does the code of an observed program, with b of
 // `default` where it is no kernel of HPL. Network and MPI stay as they are. Limits are kept as hardware does it with
 // all cores in dgemm: by the highest frequency that can be set at which
@@ -31,7 +31,7 @@ std::string in_ghz(double hz) {
   return core::shortest(hz / 1e9) + " GHz";
 }
 
-/// What the hardware may choose from.
+/// Frequencies that the hardware may choose from: least and most, in Hz.
 std::pair<double, double> range_of(const core::FrequencyModel& frequency) {
   if (!frequency.states_hz.empty()) {
     const auto [least, most] = std::minmax_element(frequency.states_hz.begin(), frequency.states_hz.end());
@@ -122,7 +122,7 @@ OnCpus for_each_cpu(const core::Hosts& hosts, Choose choose) {
   return all;
 }
 
-/// Likewise with the same for all hosts, where no host has watts of its own.
+/// for_each_cpu() with the same for all hosts, where no host has watts of its own.
 template <typename Choose>
 OnCpus choose_frequencies(const ClusterModel& cluster, Choose choose) {
   const std::vector<core::PowerOverride>& overrides = cluster.power->values().overrides;

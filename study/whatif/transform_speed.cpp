@@ -2,7 +2,7 @@
 
 #include "hplcast/core/errors.hpp"
 
-// What-if changes of the speed of a cluster. All factors are of speed: 2 is twice as fast. Noise keeps its size
+// Transformations of the speed of a cluster. All factors are of speed: 2 is twice as fast. Noise keeps its size
 // relative to the duration.
 
 namespace hplcast::study {

@@ -2,7 +2,7 @@
 
 #include "hplcast/core/errors.hpp"
 
-// What-if changes of how hosts are joined. Every link has the bandwidth and the latency of the link that joins a host
+// Transformations of how hosts are joined. Every link has the bandwidth and the latency of the link that joins a host
 // to its switch.
 
 namespace hplcast::study {

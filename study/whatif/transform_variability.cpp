@@ -10,7 +10,7 @@
 #include "hplcast/core/units.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
-// What-if changes of how much durations differ, between calls (temporal) and between CPUs (spatial), and of detours
+// Transformations of how much durations differ, between calls (temporal) and between CPUs (spatial), and of detours
 // (docs/use/detours.md).
 
 namespace hplcast::study {
@@ -86,7 +86,7 @@ ClusterModel with_spatial_cv(ClusterModel cluster, const Argument& argument) {
   return cluster;
 }
 
-/// Those of a file.
+/// Sources of a detour file.
 ClusterModel set_detours(ClusterModel cluster, const Argument& argument) {
   core::read_file(argument.text(),
                   [&](std::istream& in, const std::string& name) { cluster.detours = core::read_detours(in, name); });

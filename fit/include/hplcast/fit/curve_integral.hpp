@@ -16,8 +16,8 @@ struct MeasuredPiece {
   double cost = 0;
 };
 
-/// What a piece, or several, costs, and the standard deviation of that: of a Student mixture, more than normal in the
-/// tails when there are few measured pieces.
+/// Cost of a piece, or of several, and its standard deviation: of a Student mixture, more than normal in the tails when
+/// there are few measured pieces.
 struct CostEstimate {
   double cost = 0;
   double sd = 0;

@@ -15,8 +15,8 @@ struct DatedValues {
   std::vector<double> value;      ///< > 0
 };
 
-/// What all CPUs had in common on a day: the median over the CPUs of (value / median of that CPU). A change of all CPUs
-/// moves it, a change of a few does not.
+/// The common factor of all CPUs on a day: the median over the CPUs of (value / median of that CPU). A change of all
+/// CPUs moves it, a change of a few does not.
 struct CommonFactor {
   std::map<std::int64_t, double> of_day;
   std::map<std::int64_t, std::size_t> cpus_of_day;  ///< how many CPUs it is the median of
@@ -43,7 +43,7 @@ struct FactorHistory {
   std::vector<CpuHistory> cpus;
 };
 
-/// What a CPU is compared with.
+/// The reference that a CPU is compared with.
 enum class Against {
   own,     ///< its own earlier runs
   cluster  ///< the same, after division by what all CPUs had in common that day

@@ -102,8 +102,8 @@ struct NetworkFitOptions {
   /// neither.
   bool physical = true;
 
-  /// Of each segment of each cost; the noise of isend, send and recv is that of their calls, that of transfer what is
-  /// left of the ping-pong's.
+  /// Noise of each segment of each cost: for isend, send and recv that of their calls, for transfer the rest of that of
+  /// the ping-pong.
   SegmentNoiseKind noise = SegmentNoiseKind::none;
 
   std::optional<std::uint64_t> async_small_bytes;  ///< nothing: from rows `send_unmatched`

@@ -59,7 +59,7 @@ struct AllCoresCurve {
   double r2 = 0, rms_w = 0, max_residual_w = 0;
 };
 
-/// What the regression of a set of rows found besides numbers.
+/// Findings of the regression of a set of rows, besides numbers.
 struct RegressionNotes {
   std::set<std::string> sleeping;        ///< states that add nothing
   std::set<std::string> degree_lowered;  ///< states, awake

@@ -24,12 +24,12 @@ struct ObservedSum {
   double flop = 0;
 };
 
-/// What `hplcast observe` saw in one or more runs.
+/// Records of one or more runs under `hplcast observe`.
 struct ProgramObservation {
   std::map<std::string, std::vector<ObservedCall>> calls;  ///< by routine
   std::map<std::string, std::vector<ObservedCall>> reach;  ///< measured after the run, at sizes that it did not have
   std::map<std::string, ObservedSum> routines, regions, mpi;
-  /// Of one rank: what its rest goes with, and what it took in all.
+  /// One rank: its rest, the counts that this may grow with, and its times.
   struct RankRest {
     double rest_s = 0, calls = 0, elements = 0;
     double executed_s = 0, mpi_s = 0;                  ///< CPU time outside of MPI, and time in MPI

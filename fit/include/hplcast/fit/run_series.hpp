@@ -50,7 +50,7 @@ class ReferenceRuns {
 std::optional<double> chew_statistic(const ReferenceRuns& reference, const std::vector<double>& mean_of_new,
                                      std::size_t r, double least_sd);
 
-/// What repeated campaigns found of one CPU, in the order of time. All vectors have one entry per run.
+/// Results of repeated campaigns for one CPU, in the order of time. All vectors have one entry per run.
 struct RunSeries {
   std::size_t dimensions = 1;      ///< factors per run
   std::vector<double> values;      ///< `dimensions` per run, finite
@@ -80,7 +80,7 @@ struct RunScore {
   double expected = 0;             ///< mean of the earlier runs; first factor
   double sd = 0;                   ///< standard deviation of the earlier runs; first factor
   double half_width = 0;           ///< of the interval around `expected`; one factor only
-  /// Of windows that are flagged: still so without the run that is farthest off, so that one bad run is no trend.
+  /// For flagged windows: still flagged without the run that is farthest off, so that one bad run is no trend.
   bool without_worst = false;
 };
 

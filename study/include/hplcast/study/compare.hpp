@@ -23,7 +23,7 @@ struct EnergyMedians {
   double gflops_per_w = 0;
 };
 
-/// Of a configuration whose energy was both measured and predicted.
+/// Energy of a configuration, both measured and predicted.
 struct ComparedEnergy {
   EnergyMedians real, predicted;
   double energy_error = 0;  ///< (predicted - real) / real; a ratio
@@ -38,7 +38,7 @@ struct ComparedMedians {
   double error = 0;  ///< (predicted - real) / real, of the medians; a ratio
 };
 
-/// Of HPL; medians in Gflop/s.
+/// One configuration of HPL; medians in Gflop/s.
 struct ComparedConfiguration : ComparedMedians {
   core::HplParameters parameters;
   std::vector<double> real_gflops;       ///< ascending, not empty
@@ -104,8 +104,8 @@ std::vector<core::Prediction> read_compared_predictions(const std::vector<std::s
 /// @throws core::DomainError if a rate is not positive.
 Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted);
 
-/// What keeps a configuration from matching any of `others`: the parameters in which it differs from the nearest of
-/// them, such as "SWAP is 2, not 1"; empty if there are no others.
+/// The parameters that keep a configuration from matching any of `others`: those in which it differs from the nearest,
+/// such as "SWAP is 2, not 1"; empty if there are no others.
 std::string nearest_difference(const core::HplParameters& parameters, const std::vector<core::HplParameters>& others);
 
 /// The cluster models of predictions, as "name (first digits of the SHA-256)", in the order in which they come first.
@@ -122,13 +122,13 @@ using core::median;
 /// Spearman's rank correlation; equal values share their mean rank. Nothing if one side is constant or n < 2.
 std::optional<double> rank_correlation(const std::vector<double>& x, const std::vector<double>& y);
 
-/// What a program printed, in a real run or a simulated one.
+/// Output of a program, in a real run or a simulated one.
 struct ProgramOutput {
   std::string source;  ///< file, for messages
   std::string text;
   std::optional<double> time_s;  ///< of the whole run, where it is known
-  /// What ran, where it is known (archives of `observe`, JSON of `run`): name of the program, its arguments with blanks
-  /// between them, ranks; else empty and 0.
+  /// The command, where it is known (archives of `observe`, JSON of `run`): name of the program, its arguments with
+  /// blanks between them, ranks; else empty and 0.
   std::string program = {}, arguments = {};
   int ranks = 0;
 };
@@ -144,7 +144,7 @@ struct OutputPatterns {
 /// 0; core::UsageError for a pattern that is none, or has not one group.
 double time_in(const ProgramOutput& output, const OutputPatterns& patterns);
 
-/// Of a program other than HPL; medians in s.
+/// One configuration of a program other than HPL; medians in s.
 struct ComparedProgram : ComparedMedians {
   std::string configuration;
   std::vector<double> real_s, predicted_s;
@@ -162,7 +162,7 @@ struct ProgramComparison {
 ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const std::vector<ProgramOutput>& predicted,
                                    const OutputPatterns& patterns);
 
-/// What write_program_run() wrote. @throws core::ParseError
+/// Reads the JSON of write_program_run(). @throws core::ParseError
 ProgramOutput read_program_output(std::istream& in, const std::string& name);
 
 /// Whether a text is what write_program_run() wrote: a prediction, not the output of a real run.

@@ -30,7 +30,7 @@ std::vector<ObservedRun> observed_runs(const std::filesystem::path& real);
 /// predicted, several are, or one with several models.
 core::Prediction prediction_of_runs(const std::string& path, std::vector<ObservedRun>& runs);
 
-/// What to compare, and how far to go.
+/// Runs and the prediction to compare, and how far to go.
 struct ExplainRequest {
   std::vector<ObservedRun> runs;  ///< of the configuration of `prediction`; not empty
   core::Prediction prediction;
@@ -147,7 +147,7 @@ std::vector<std::string> verdict(const Explanation& explanation);
 /// The JSON of docs/formats/explain-json.md.
 void write_explanation(std::ostream& out, const Explanation& explanation);
 
-/// What a report shows of an explanation.
+/// Summary of an explanation in a report.
 struct ExplanationSummary {
   core::HplParameters parameters;
   std::vector<std::string> verdict;

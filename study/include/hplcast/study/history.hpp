@@ -14,7 +14,7 @@
 
 #include "hplcast/core/campaign.hpp"
 
-/// What a history is made of (docs/use/history.md).
+/// Parts of a history (docs/use/history.md).
 namespace hplcast::study {
 
 /// Where something was measured. An empty cluster is the only one there is.
@@ -203,7 +203,7 @@ class HistoryDatabase {
   std::unique_ptr<State> state_;
 };
 
-/// What a history keeps of an archive of `hplcast calibrate`: speed of dgemm per CPU, coefficients of its model where a
+/// The record of an archive of `hplcast calibrate`: speed of dgemm per CPU, coefficients of its model where a
 /// CPU has one of its own, sensors while dgemm ran, cost of messages, and the models. Times are those of the start of
 /// the campaign. `notes` gets what the archive lacks.
 /// @throws core::Error (bad_input) for an archive without its times, or without any call of dgemm.
@@ -219,7 +219,7 @@ void add_network_segments(CampaignRecord& record, const std::string& reference_j
 /// In words, how two protocols differ: "BLAS: OpenBLAS 0.3.21 -> OpenBLAS 0.3.26". Empty: they do not.
 std::vector<std::string> protocol_differences(const std::string& before, const std::string& after);
 
-/// What import_runs() found.
+/// Counts and columns of import_runs().
 struct ImportedRuns {
   std::size_t rows = 0;
   std::size_t campaigns = 0;         ///< jobs

@@ -106,7 +106,7 @@ struct CostOptions {
   SimulatorPrograms programs;
 };
 
-/// What HPL does on one state of the cluster.
+/// Performance of HPL on one state of the cluster.
 struct Scenario {
   std::string name;
   core::HplParameters parameters;  ///< a grid of its own where a host is left out

@@ -23,7 +23,7 @@ struct FreeKernel {
 /// 5 GB/s per core where matrices are copied or rows swapped, 1 us for each call of others.
 std::vector<FreeKernel> free_kernels(const core::Prediction& prediction, const core::ClusterModel& cluster);
 
-/// What to tell of the free kernels of several predictions with one model, each kernel once, for the prediction where
+/// Messages about the free kernels of several predictions with one model, each kernel once, for the prediction where
 /// it matters most: lines that begin with "warning: ", and one with "note: " for those that take less than 1 %.
 std::vector<std::string> free_kernel_lines(const std::vector<core::Prediction>& predictions,
                                            const core::ClusterModel& cluster);

@@ -43,7 +43,7 @@ struct ProgramRunRequest {
 /// For a program that is to run on real MPI. @throws core::Error if it is linked for the simulator.
 void require_real_program(const std::filesystem::path& program);
 
-/// What a simulated program did, and counted.
+/// Results and counts of a simulated program.
 struct ProgramRun : core::ProgramCounts {
   std::string command;
   std::string cluster;
@@ -72,7 +72,7 @@ struct ProgramRun : core::ProgramCounts {
   }
 };
 
-/// What can be told before the run. @throws core::Error for a program that hplcast-cc did not link, that needs a shared
+/// Checks before the run. @throws core::Error for a program that hplcast-cc did not link, that needs a shared
 /// BLAS, LAPACK or MPI of the system, or that is not there; core::DomainError for ranks that the cluster has no cores
 /// for. @return warnings.
 std::vector<std::string> check(const ProgramRunRequest& request);
@@ -80,12 +80,12 @@ std::vector<std::string> check(const ProgramRunRequest& request);
 /// check(), then simulates. @throws core::ExternalError if the program or the simulator fails, or its ranks deadlock.
 ProgramRun run_program(const ProgramRunRequest& request);
 
-/// What has to be known to believe the result: unmodelled routines and code, sizes that were not observed, a run in
+/// Reasons to doubt the result: unmodelled routines and code, sizes that were not observed, a run in
 /// which nothing takes time.
 std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel& cluster);
 
-/// What is right, but may not be meant: models of a program of another name, times of HPL's kernels for routines that
-/// the observed program did not call.
+/// Uses that are right, but may not be meant: models of a program of another name, times of HPL's kernels for routines
+/// that the observed program did not call.
 std::vector<std::string> notes(const ProgramRun& run, const core::ClusterModel& cluster);
 
 /// As JSON, `hplcast run --json` (docs/use/any-program.md).

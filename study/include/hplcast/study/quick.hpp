@@ -19,7 +19,7 @@ struct QuickMachine {
   double memory_bytes = 0;           ///< of a node; 0: not known
 };
 
-/// What is not known of such a machine is assumed: in the middle, and at both ends of what is usual.
+/// Assumed properties of such a machine: in the middle, and at both ends of what is usual.
 struct QuickAssumptions {
   double waiting;            ///< all wait for the slowest CPU: factor on the time of kernels in the closed form
   double other_kernels;      ///< time of all kernels but dgemm and dtrsm, over those of a CPU of 2017

@@ -25,7 +25,7 @@ class PowerRecorder {
   virtual std::vector<core::PowerSample> end() = 0;
 };
 
-/// What a run of HPL took.
+/// Energy of a run of HPL.
 struct RunEnergy {
   double energy_j = 0;               ///< 0: not known, and `doubt` says why
   std::vector<std::string> sensors;  ///< that were added up
@@ -37,7 +37,7 @@ struct RunEnergy {
 /// than 2, says nothing of the run; below 90 % it is doubtful.
 RunEnergy energy_of_run(const std::vector<core::PowerSample>& samples, double begin_unix_s, double end_unix_s);
 
-/// What to keep of real runs besides their times (docs/use/real-runs.md).
+/// Records to keep of real runs besides their times (docs/use/real-runs.md).
 struct RealObservation {
   bool phases = false;
   std::filesystem::path traces;                                   ///< folder for a trace of each run; empty: none
@@ -57,7 +57,7 @@ struct RealCalls {
   double amount = 0;  ///< flop or bytes
 };
 
-/// What the ranks of one real run did.
+/// Activity of the ranks of one real run.
 struct RealActivity {
   core::HplRun run;
   std::vector<core::PhaseSummary> phases;    ///< as those of a prediction

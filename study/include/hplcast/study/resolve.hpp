@@ -103,7 +103,7 @@ struct SimulationNeeds {
   long memory_maps = 0;           ///< with guard pages between the stacks of the ranks
   double block_bytes = 0;         ///< for smpi/shared-malloc-blocksize: the page that SMPI maps repeatedly for panels
 
-  /// Those of a simulation of all panels, in exact or fast mode.
+  /// Needs of a simulation of all panels, in exact or fast mode.
   static SimulationNeeds of_all_panels(const core::HplParameters& parameters, SimulationMode mode);
 };
 
@@ -119,13 +119,13 @@ struct SimulationLimits {
   double disk_bytes = 0;       ///< free where temporary files go
 };
 
-/// Those of this machine, for files in `folder`.
+/// Limits of this machine, for files in `folder`.
 SimulationLimits simulation_limits(const std::filesystem::path& folder);
 
 /// The shortages, each with its remedy; empty: there is none.
 std::vector<std::string> shortages(const SimulationNeeds& needs, const SimulationLimits& limits);
 
-/// What gives a simulation room for its ranks and their panels on this machine.
+/// Settings that give a simulation room for its ranks and their panels on this machine.
 struct MemorySettings {
   std::vector<std::string> options;  ///< of smpirun
   std::string glibc_tunables;        ///< GLIBC_TUNABLES, unless the user has set it

@@ -83,7 +83,7 @@ class SweepDatabase {
 /// Whether a file begins like an SQLite database.
 bool is_sqlite_file(const std::filesystem::path& path);
 
-/// What tells simulations of one cluster apart: parameters, seed, mode, and the panels that were simulated.
+/// Name of a simulation among those of one cluster: parameters, seed, mode, and the panels that were simulated.
 std::string run_name(const core::Prediction& prediction);
 
 /// The predictions of a database, each once, for comparing with real runs. @throws core::Error if they are of several

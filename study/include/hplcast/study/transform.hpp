@@ -57,7 +57,7 @@ core::ClusterModel at_levels(core::ClusterModel cluster, const ModelLevels& leve
 /// The switches that differ from the default, by the name of their option: {"per-cpu": "off"}.
 std::map<std::string, std::string> described(const ModelLevels& levels);
 
-/// Those of which described() gave this, as predictions keep it.
+/// Levels from the result of described(), as predictions keep it.
 ModelLevels levels_of(const std::map<std::string, std::string>& described);
 
 }  // namespace hplcast::study

@@ -14,7 +14,7 @@
 
 namespace hplcast::study {
 
-/// What is to be best. All but the first need Prediction::energy.
+/// The quantity to optimise. All but the first need Prediction::energy.
 enum class Objective {
   gflops,           ///< Gflop/s
   gflops_per_watt,  ///< Gflop/s per W: of one order of the matrix the same ranking as energy
