@@ -103,9 +103,10 @@ struct CampaignCommon {
   bool oversubscribe = false;
 };
 
-/// Step `number` of a campaign, with its design. `left_out` says why there is nothing to measure; empty: there is.
+/// Step `number` of a campaign, with its design; two for `mpi` without `background`: under load, and idle. `left_out`
+/// says why there is nothing to measure; empty: there is.
 /// @throws ParseError with line and key, DomainError for designs that cannot be.
-calibration::CampaignStep read_step(const YAML::Node& node, const std::string& file, std::size_t number,
-                                    CampaignCommon common, std::string& left_out);
+std::vector<calibration::CampaignStep> read_step(const YAML::Node& node, const std::string& file, std::size_t number,
+                                                 CampaignCommon common, std::string& left_out);
 
 }  // namespace hplcast::cli

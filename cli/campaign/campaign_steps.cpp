@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "cli/campaign/campaign_section.hpp"
@@ -30,7 +31,8 @@ struct Step {
   Section& section;
   const CampaignCommon& common;
   calibration::CampaignStep result;
-  std::string left_out;  ///< why there is nothing to measure
+  std::optional<calibration::CampaignStep> idle;  ///< measured after it: the calls that are made without a background
+  std::string left_out;                           ///< why there is nothing to measure
 
   void pass(std::string key, const std::string& value) {
     std::replace(key.begin(), key.end(), '_', '-');
@@ -154,8 +156,24 @@ void mpi_step(Step& step) {
     if (options.among.empty()) section.fail("for_hpl", "an HPL run on one process sends no messages");
   }
   for (const char* option : {"pattern", "background", "scope"}) step.pass_text(option);
-  step.measure([&] { return calibration::make_mpi_design(options); },
-               [](const calibration::MpiDesign& design) { return calibration::estimated_s(design); });
+  const auto seconds = [](const calibration::MpiDesign& design) { return calibration::estimated_s(design); };
+  const auto measure_repetitions = [&](bool odd) {
+    const auto make = [&] {
+      calibration::MpiDesign design = calibration::make_mpi_design(options);
+      design.erase(std::remove_if(design.begin(), design.end(),
+                                  [&](const calibration::MpiCall& call) { return (call.repetition % 2 == 1) != odd; }),
+                   design.end());
+      return design;
+    };
+    step.measure(make, seconds);
+  };
+  if (section.has("background")) return step.measure([&] { return calibration::make_mpi_design(options); }, seconds);
+  if (options.repetitions > 1) {
+    measure_repetitions(true);
+    step.idle = step.result;
+  }
+  measure_repetitions(false);
+  step.pass("background", "dgemm+iprobe");
 }
 
 /// As many pairs at once as there are ranks for, unless the file says how many. Left out if there are too few ranks for
@@ -318,8 +336,8 @@ const std::map<std::string, Kind> kinds = {{"detours", {"hplcast-measure-detours
 
 }  // namespace
 
-calibration::CampaignStep read_step(const YAML::Node& node, const std::string& file, std::size_t number,
-                                    CampaignCommon common, std::string& left_out) {
+std::vector<calibration::CampaignStep> read_step(const YAML::Node& node, const std::string& file, std::size_t number,
+                                                 CampaignCommon common, std::string& left_out) {
   const std::string place = "steps[" + std::to_string(number) + "]";
   Section outer(node, file, place);
   if (!node.IsMap() || node.size() != 1)
@@ -330,16 +348,22 @@ calibration::CampaignStep read_step(const YAML::Node& node, const std::string& f
   if (kind == kinds.end())
     outer.fail(name, "unknown step; expected one of detours, dgemm, kernels, mpi, power, saturation, thresholds");
   common.seed += number;  // two steps of one kind measure different calls
-  Step step{section, common, {}, {}};
+  Step step{section, common, {}, {}, {}};
   step.result.program = common.programs / kind->second.program;
   kind->second.read(step);
   std::vector<std::string> options;
   section.read("options", options);
-  step.result.arguments.insert(step.result.arguments.end(), options.begin(), options.end());
   section.finish();
   step.result.name = core::printed("%02zu-", number + 1) + name;
   left_out = step.left_out;
-  return step.result;
+  std::vector<calibration::CampaignStep> steps = {step.result};
+  if (step.idle) {
+    steps.push_back(*step.idle);
+    steps.back().name = step.result.name + "-idle";
+  }
+  for (calibration::CampaignStep& one : steps)
+    one.arguments.insert(one.arguments.end(), options.begin(), options.end());
+  return steps;
 }
 
 }  // namespace hplcast::cli

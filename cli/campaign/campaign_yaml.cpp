@@ -79,11 +79,12 @@ calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& tex
   if (!steps.IsDefined() || steps.size() == 0) section.fail("steps", "expected a list with at least one step");
   for (std::size_t i = 0; i < steps.size(); ++i) {
     std::string left_out;
-    calibration::CampaignStep step = read_step(steps[i], name, i, common, left_out);
-    if (left_out.empty()) {
-      plan.steps.push_back(std::move(step));
-    } else {
-      plan.notes.push_back(step.name + " is left out: " + left_out);
+    for (calibration::CampaignStep& step : read_step(steps[i], name, i, common, left_out)) {
+      if (left_out.empty()) {
+        plan.steps.push_back(std::move(step));
+      } else {
+        plan.notes.push_back(step.name + " is left out: " + left_out);
+      }
     }
   }
   if (plan.steps.empty()) section.fail("steps", "nothing to measure: " + plan.notes.front());

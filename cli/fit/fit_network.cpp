@@ -128,7 +128,8 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   options.filter = one_of<fit::RowFilter>(
       "--filter", given.filter,
       {{"robust", fit::RowFilter::robust}, {"visits", fit::RowFilter::visits}, {"none", fit::RowFilter::none}});
-  options.regression.objective = fit::objective_from_name(given.objective);
+  options.means = given.objective == "mean";
+  options.regression.objective = options.means ? fit::Objective::log : fit::objective_from_name(given.objective);
   options.noise = fit::segment_noise_from_name(given.noise);
   if (!given.breakpoints.empty()) options.breakpoints = given.breakpoints;
   if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;
@@ -199,6 +200,8 @@ Json report_json(const fit::NetworkFit& fit) {
                           {"rows", r.rows},
                           {"rows_failed", r.rows_failed},
                           {"rows_set_aside", r.rows_set_aside},
+                          {"rows_capped", r.rows_capped},
+                          {"share_above_cap", r.share_above_cap},
                           {"sizes", r.sizes},
                           {"min_bytes", r.min_bytes},
                           {"max_bytes", r.max_bytes},
@@ -230,11 +233,11 @@ Json to_json(const fit::NetworkFit& fit) {
 }
 
 void summarise(const fit::NetworkFit& fit) {
-  TextTable table({"scope", "operation", "rows", "set aside", "failed", "sizes", "segments", "spread"});
+  TextTable table({"scope", "operation", "rows", "set aside", "capped", "failed", "sizes", "segments", "spread"});
   for (const fit::OperationReport& r : fit.operations) {
     table.add({to_string(r.scope), r.operation, std::to_string(r.rows), std::to_string(r.rows_set_aside),
-               std::to_string(r.rows_failed), std::to_string(r.sizes), std::to_string(r.segments.size()),
-               percent(r.relative_sd)});
+               std::to_string(r.rows_capped), std::to_string(r.rows_failed), std::to_string(r.sizes),
+               std::to_string(r.segments.size()), percent(r.relative_sd)});
   }
   table.write(std::cerr);
   for (const std::string& note : fit.notes) std::cerr << "note: " << note << '\n';
@@ -244,9 +247,9 @@ void draw(const fit::NetworkFit& fit, const std::string& plot) {
   for (const fit::OperationReport& r : fit.operations) {
     if (r.segments.empty()) continue;
     const std::string scope = to_string(r.scope);
-    write_picture(
-        picture_name(plot, {scope, r.operation}),
-        segments_picture({r.operation + ", " + scope, "size [bytes]", "duration [s]", r.cells, r.segments, r.noise}));
+    write_picture(picture_name(plot, {scope, r.operation}),
+                  segments_picture({r.operation + ", " + scope, "size [bytes]", "duration [s]", r.cells, r.segments,
+                                    r.noise, true}));
   }
 }
 
@@ -303,8 +306,11 @@ void add_method(Command& command, FitNetworkOptions& options) {
   command.add_option("--filter", options.filter,
                      "rows that count: robust (all but gross outliers), visits (10 to 90 % of each ten), none (all)",
                      with_default);
-  command.add_option("--objective", options.objective, "of the regressions: log, weighted or ols", with_default);
-  command.add_option("--noise", options.noise, "of each segment: none, n1 (a standard deviation) or mixture",
+  command.add_option(
+      "--objective", options.objective,
+      "of the regressions: log, weighted, ols, or mean (sums of durations are right; breakpoints by log)",
+      with_default);
+  command.add_option("--noise", options.noise, "of each segment, relative: none, n1 (log-normal) or mixture",
                      with_default);
   command.add_option("--breakpoints", options.breakpoints, "starts of the segments after the first (default: searched)",
                      by_commas, one_each);

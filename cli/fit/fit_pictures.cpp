@@ -60,7 +60,7 @@ double half_normal_density(double mean, double sd, double x) {
   return z < 0 ? 0 : std::sqrt(2 / M_PI) * std::exp(-z * z / 2) / scale;
 }
 
-PlotPanel noise_panel(const fit::FittedSegment& segment, const fit::SegmentNoise& noise) {
+PlotPanel noise_panel(const fit::FittedSegment& segment, const fit::SegmentNoise& noise, bool relative) {
   std::vector<double> sorted = noise.sample;
   const int bins = std::clamp(static_cast<int>(4 * std::cbrt(sorted.size())), 16, 80);
   std::sort(sorted.begin(), sorted.end());
@@ -69,12 +69,17 @@ PlotPanel noise_panel(const fit::FittedSegment& segment, const fit::SegmentNoise
   };
   // A few calls far out would leave one bin for all others.
   const double from = at(0.005), to = std::max(at(0.99), from + std::numeric_limits<double>::min());
-  PlotPanel panel{"Scatter from " + significant(segment.min) + " on", "duration - fit [s]", "density [1/s]"};
+  PlotPanel panel{"Scatter from " + significant(segment.min) + " on",
+                  relative ? "log(duration / fit)" : "duration - fit [s]", relative ? "density" : "density [1/s]"};
   panel.add_histogram("calls", sorted, from, to, bins);
   constexpr int steps = 400;  // modes may be narrow
-  panel.add_curve(noise.modes.empty() ? "half-normal" : "mixture", from, to, steps + 1, [&](double x) {
-    return noise.modes.empty() ? half_normal_density(noise.mean, noise.sd, x) : fit::mixture_density(noise.modes, x);
-  });
+  panel.add_curve(relative              ? "log-normal, mixed"
+                  : noise.modes.empty() ? "half-normal"
+                                        : "mixture",
+                  from, to, steps + 1, [&](double x) {
+                    return noise.modes.empty() ? half_normal_density(noise.mean, noise.sd, x)
+                                               : fit::mixture_density(noise.modes, x);
+                  });
   return panel;
 }
 
@@ -86,7 +91,8 @@ std::string segments_picture(const SegmentsToDraw& drawn) {
   if (drawn.cells.empty()) return picture_file(picture);
   picture.panels = {data_panel(drawn), residual_panel(drawn)};
   for (std::size_t i = 0; i < std::min(most_noise_panels, drawn.noise.size()); ++i)
-    if (drawn.noise[i].sd > 0) picture.panels.push_back(noise_panel(drawn.segments[i], drawn.noise[i]));
+    if (drawn.noise[i].sd > 0)
+      picture.panels.push_back(noise_panel(drawn.segments[i], drawn.noise[i], drawn.relative_noise));
   return picture_file(picture);
 }
 

@@ -15,6 +15,7 @@ struct SegmentsToDraw {
   const std::vector<fit::SizeCell>& cells;
   const std::vector<fit::FittedSegment>& segments;
   const std::vector<fit::SegmentNoise>& noise;
+  bool relative_noise = false;  ///< log(duration / fit), not duration - fit
 };
 
 /// Data with the fit and its breakpoints, relative residuals, and the scatter of up to six segments with what was

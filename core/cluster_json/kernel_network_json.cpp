@@ -198,6 +198,7 @@ static void describe(Fields& fields, Segment& segment) {
   fields("slope_s_per_byte", segment.slope_s_per_byte);
   fields.if_any("sd_s", segment.sd_s, at_least_zero);
   fields.if_any("mixture", segment.modes);
+  fields.if_any("log_mixture", segment.log_modes);
 }
 
 static Json own_json(const SegmentedLaw& law) {

@@ -8,6 +8,46 @@
 
 namespace hplcast::core {
 
+namespace {
+
+/// Expectation of exp(factor x).
+double mean_of_exp(const std::vector<MixtureMode>& log_modes, double factor) noexcept {
+  double mean = 0;
+  for (const MixtureMode& mode : log_modes) {
+    const double sd = factor * mode.sd;
+    mean += mode.probability * std::exp(factor * mode.mean + sd * sd / 2);
+  }
+  return mean;
+}
+
+void check_relative_noise(const Segment& segment) {
+  if (segment.log_modes.empty()) return;
+  if (segment.sd_s > 0 || !segment.modes.empty())
+    throw DomainError("log_mixture", "beside sd_s or mixture", "noise of one kind per segment");
+  const double mean = mean_of_exp(segment.log_modes, 1);
+  if (!(std::abs(mean - 1) <= 1e-6))
+    throw DomainError("log_mixture", mean, "modes of log(duration / expected), whose ratio has the expectation 1");
+}
+
+}  // namespace
+
+double relative_sd(const std::vector<MixtureMode>& log_modes) noexcept {
+  if (log_modes.empty()) return 0;
+  const double mean = mean_of_exp(log_modes, 1);
+  return std::sqrt(std::max(0.0, mean_of_exp(log_modes, 2) / (mean * mean) - 1));
+}
+
+std::vector<MixtureMode> with_spread(std::vector<MixtureMode> log_modes, double spread) {
+  if (spread == 0) return {};
+  for (MixtureMode& mode : log_modes) {
+    mode.mean *= spread;
+    mode.sd *= spread;
+  }
+  const double shift = std::log(mean_of_exp(log_modes, 1));
+  for (MixtureMode& mode : log_modes) mode.mean -= shift;
+  return log_modes;
+}
+
 SegmentedLaw SegmentedLaw::make(std::vector<Segment> segments) {
   if (segments.empty()) throw DomainError("segments", "empty", "at least one segment");
   if (segments.front().min_bytes != 0)
@@ -19,6 +59,7 @@ SegmentedLaw SegmentedLaw::make(std::vector<Segment> segments) {
       throw DomainError("segment at " + std::to_string(s.min_bytes) + " bytes", "not finite",
                         "finite numbers, sd_s >= 0");
     }
+    check_relative_noise(s);
     if (i > 0 && !(segments[i - 1].min_bytes < s.min_bytes))
       throw DomainError("min_bytes", s.min_bytes, "ascending starts of the segments");
   }
@@ -45,6 +86,10 @@ double SegmentedLaw::mean_s(double size_bytes) const noexcept {
 
 double SegmentedLaw::sample_s(double size_bytes, const Draw& draw) const noexcept {
   const Segment& s = at(size_bytes);
+  if (!s.log_modes.empty()) {
+    const MixtureMode& mode = pick_mode(s.log_modes, draw.uniform);
+    return mean_s(size_bytes) * std::exp(mode.mean + mode.sd * draw.normal);
+  }
   double intercept = s.intercept_s;
   if (!s.modes.empty()) {
     const MixtureMode& mode = pick_mode(s.modes, draw.uniform);

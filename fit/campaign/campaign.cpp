@@ -133,11 +133,17 @@ NetworkFit fit_messages(const Campaign& campaign, const CampaignRows& rows) {
                       "the campaign has no step `mpi`, so that there is no network to fit");
   }
   NetworkFitOptions options;
+  options.means = true;
+  options.noise = SegmentNoiseKind::mixture;
   if (!rows.thresholds.empty()) {
     std::istringstream in(rows.thresholds);
     set_thresholds(in, rows.thresholds_name, options);
   }
   NetworkFit fit = fit_network(rows.messages, options);
+  if (std::none_of(rows.messages.begin(), rows.messages.end(), is_loaded))
+    fit.flags.push_back({"network", "idle_messages",
+                         "all messages were measured while the other ranks were idle; those of HPL, which computes and "
+                         "polls meanwhile (background dgemm+iprobe), take longer"});
   if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
   return fit;
 }

@@ -11,11 +11,11 @@ bool is_one_way(const core::MpiMeasurement& row) {
   return row.operation == "one_way";
 }
 
+}  // namespace
+
 bool is_loaded(const core::MpiMeasurement& row) {
   return row.background == "dgemm+iprobe";
 }
-
-}  // namespace
 
 std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_contents) {
   const bool random = row.content.empty() || row.content == "random" || row.content == hpl_content;

@@ -112,16 +112,6 @@ class OutlierLimits {
   double noise_ = 0;  // what a logarithm may exceed the usual one by
 };
 
-/// Hands on every row that has a duration which depends on the size.
-template <typename Each>
-void for_sized_rows(const MpiRows& rows, Each each) {
-  rows([&](const core::MpiMeasurement& row) {
-    const int operation = sized_operation(row.operation);
-    if (operation >= 0 && row.error.empty())
-      each(core::from_name<core::Scope>(row.scope), static_cast<SizedOperation>(operation), row);
-  });
-}
-
 /// Absolute residuals of logarithms, counted in bins: their median without keeping them.
 class ResidualHistogram {
  public:
@@ -148,7 +138,7 @@ class ResidualHistogram {
 
 struct Collected {
   ResidualHistogram relative;
-  std::optional<SegmentNoiseCollector> absolute;
+  std::optional<SegmentNoiseCollector> noise;
 };
 
 }  // namespace
@@ -165,28 +155,30 @@ KeepRow without_interruptions(const MpiRows& rows) {
   };
 }
 
-std::array<ScopeResiduals, 2> summarise_residuals(const MpiRows& rows, const KeepRow& keep,
+std::array<ScopeResiduals, 2> summarise_residuals(const MpiRows& rows, const KeepRow& keep, double most_times,
                                                   const std::array<ScopeLines, 2>& lines, double detached_bytes,
                                                   SegmentNoiseKind noise) {
   std::array<std::array<Collected, sized_operation_count>, 2> collected;
   for (std::size_t s = 0; s < 2; ++s)
     for (std::size_t o = 0; o < sized_operation_count; ++o)
-      if (!lines[s].of[o].empty()) collected[s][o].absolute.emplace(lines[s].of[o]);
+      if (!lines[s].of[o].empty()) collected[s][o].noise.emplace(lines[s].of[o], ResidualKind::relative);
   for_sized_rows(rows, [&](core::Scope scope, SizedOperation operation, const core::MpiMeasurement& row) {
     Collected& of_operation = collected[static_cast<std::size_t>(scope)][operation];
     const bool overhead = operation == op_send || operation == op_recv;
-    if (!of_operation.absolute || (overhead && row.size_bytes >= detached_bytes)) return;
+    if (!of_operation.noise || (overhead && row.size_bytes >= detached_bytes)) return;
     if (keep && !keep(scope, operation, row)) return;
     const double fit = segment_at(lines[static_cast<std::size_t>(scope)].of[operation], row.size_bytes)(row.size_bytes);
-    if (fit > 0) of_operation.relative.add(std::log(row.duration_s / fit));
-    of_operation.absolute->add(row.size_bytes, row.duration_s);
+    if (!(fit > 0)) return;
+    const double counted_s = std::min(row.duration_s, most_times * fit);
+    of_operation.relative.add(std::log(counted_s / fit));
+    of_operation.noise->add(row.size_bytes, counted_s);
   });
   std::array<ScopeResiduals, 2> summaries;
   for (std::size_t s = 0; s < 2; ++s) {
     for (std::size_t o = 0; o < sized_operation_count; ++o) {
       summaries[s][o].relative_sd = collected[s][o].relative.robust_sd();
-      if (noise != SegmentNoiseKind::none && collected[s][o].absolute)
-        summaries[s][o].noise = collected[s][o].absolute->noise(noise);
+      if (noise != SegmentNoiseKind::none && collected[s][o].noise)
+        summaries[s][o].noise = collected[s][o].noise->noise(noise);
     }
   }
   return summaries;

@@ -1,6 +1,7 @@
 #include "hplcast/fit/network_fit.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "fit/network/network_steps.hpp"
 #include "hplcast/core/doubts.hpp"
@@ -18,9 +19,11 @@ using detail::ScopeSamples;
 using detail::Thresholds;
 
 constexpr std::array<core::Scope, 2> scopes = {core::Scope::local, core::Scope::remote};
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 OperationReport report_of(core::Scope scope, std::size_t operation, const detail::SizedSamples& samples,
-                          const std::vector<FittedSegment>& segments, const detail::ResidualSummary& residuals) {
+                          const std::vector<FittedSegment>& segments, const detail::ResidualSummary& residuals,
+                          const detail::CappedCalls& capped) {
   OperationReport report;
   report.scope = scope;
   report.operation = detail::sized_operation_names[operation];
@@ -34,19 +37,40 @@ OperationReport report_of(core::Scope scope, std::size_t operation, const detail
     report.max_bytes = report.cells.back().size;
   }
   report.segments = segments;
+  report.rows_capped = capped.rows;
+  if (capped.all_s > 0) report.share_above_cap = capped.above_s / capped.all_s;
   report.noise = residuals.noise;
   report.relative_sd = residuals.relative_sd;
   return report;
 }
 
-void note_interruptions(NetworkFit& fit) {
+void note_interruptions(bool means, NetworkFit& fit) {
   constexpr double noteworthy = 0.1;
   for (const OperationReport& report : fit.operations) {
-    const auto all = static_cast<double>(report.rows + report.rows_set_aside);
-    if (static_cast<double>(report.rows_set_aside) <= noteworthy * all) continue;
-    fit.notes.push_back(std::string(to_string(report.scope)) + ": " + std::to_string(report.rows_set_aside) + " of " +
-                        std::to_string(report.rows + report.rows_set_aside) + " rows of operation `" +
-                        report.operation + "` were set aside as interrupted: the machine was busy");
+    const long all = report.rows + (means ? 0 : report.rows_set_aside);
+    const std::string rows = " of " + std::to_string(all) + " rows of operation `" + report.operation + "` ";
+    const auto note = [&](long some, const std::string& what) {
+      fit.notes.push_back(std::string(to_string(report.scope)) + ": " + std::to_string(some) + rows + what);
+    };
+    if (report.rows_capped > 0)
+      note(
+          report.rows_capped,
+          core::printed("count as %.0f times what is expected though they lasted longer: %.2g %% of the time of all is "
+                        "above that and in no model",
+                        most_times_expected, 100 * report.share_above_cap));
+    if (static_cast<double>(report.rows_set_aside) > noteworthy * static_cast<double>(all))
+      note(report.rows_set_aside,
+           std::string(means ? "are" : "were set aside as") + " interrupted: the machine was busy");
+  }
+}
+
+/// With noise around it the line of the objective log, a geometric mean, becomes an expectation.
+void make_expectations(const detail::ScopeResiduals& residuals, ScopeLines& lines) {
+  for (std::size_t o = 0; o < detail::sized_operation_count; ++o) {
+    for (std::size_t i = 0; i < residuals[o].noise.size(); ++i) {
+      lines.of[o][i].intercept *= residuals[o].noise[i].mean_ratio;
+      lines.of[o][i].slope *= residuals[o].noise[i].mean_ratio;
+    }
   }
 }
 
@@ -89,7 +113,16 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
     note_absent(detail::op_isend, "its overhead is that of send");
   }
   const double max_bytes = samples.sized[detail::op_pingpong].by_size.cells().back().size;
-  return detail::make_scope_model(lines, residuals, thresholds, max_bytes, options);
+  core::ScopeModel model = detail::make_scope_model(lines, residuals, thresholds, max_bytes, options);
+  constexpr double rounding = 1e-9;
+  for (const core::Segment& s : model.cost(core::MessageCost::transfer).segments()) {
+    if (!options.physical || s.slope_s_per_byte * model.bandwidth_bytes_per_s >= 1 - rounding) continue;
+    fit.notes.push_back(where + "messages from " + std::to_string(static_cast<long>(s.min_bytes)) +
+                        " bytes on grow by less per byte than at the link's rate, " +
+                        core::rate_text(model.bandwidth_bytes_per_s) +
+                        ": their cost is kept, and SMPI's bandwidth factor there is above 1");
+  }
+  return model;
 }
 
 /// Ping-pongs say how long a message takes alone, exchanges whether two in opposite directions take as long: a message
@@ -193,7 +226,7 @@ NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options
   const MpiRows rows = rows_of_messages(all_rows, options.all_backgrounds, fit.notes);
   const detail::KeepRow keep =
       options.filter == RowFilter::robust ? detail::without_interruptions(rows) : detail::KeepRow();
-  const MpiSamples samples = detail::collect(rows, options, keep);
+  MpiSamples samples = detail::collect(rows, options, keep);
   if (samples.local.empty() && samples.remote.empty()) {
     fit.reason = "no rows of the operations send, isend, recv or pingpong";
     return fit;
@@ -203,18 +236,24 @@ NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options
   for (const core::Scope scope : scopes)
     if (!samples.scope(scope).empty())
       lines[static_cast<std::size_t>(scope)] = detail::fit_lines(samples.scope(scope), thresholds, options);
-  const auto residuals = detail::summarise_residuals(rows, keep, lines, thresholds.detached_bytes, options.noise);
+  std::array<detail::ScopeCappedCalls, 2> capped{};
+  if (options.means) capped = detail::keep_means(rows, options, thresholds.detached_bytes, samples, lines);
+  const bool with_cap = options.means && options.filter == RowFilter::robust;
+  const auto residuals =
+      detail::summarise_residuals(rows, with_cap ? detail::KeepRow() : keep, with_cap ? most_times_expected : infinity,
+                                  lines, thresholds.detached_bytes, options.noise);
   std::array<std::optional<core::ScopeModel>, 2> models;
   for (const core::Scope scope : scopes) {
     const auto s = static_cast<std::size_t>(scope);
+    if (options.regression.objective == Objective::log && !options.means) make_expectations(residuals[s], lines[s]);
     for (std::size_t o = 0; o < detail::sized_operation_count; ++o) {
       const auto& sized = samples.scope(scope).sized[o];
       if (sized.by_size.rows() + sized.failed + sized.set_aside == 0) continue;
-      fit.operations.push_back(report_of(scope, o, sized, lines[s].of[o], residuals[s][o]));
+      fit.operations.push_back(report_of(scope, o, sized, lines[s].of[o], residuals[s][o], capped[s][o]));
     }
     models[s] = scope_model(scope, samples.scope(scope), lines[s], residuals[s], thresholds, options, fit);
   }
-  if (options.filter == RowFilter::robust) note_interruptions(fit);
+  if (options.filter == RowFilter::robust) note_interruptions(options.means, fit);
   find_half_duplex(rows, thresholds.detached_bytes, models, fit);
   const detail::ImportedRows imported = detail::imported_rows(all_rows);
   find_capacities(all_rows, options, imported, models, fit);
@@ -244,8 +283,10 @@ NetworkFit fit_network(const std::vector<core::MpiMeasurement>& rows, const Netw
 std::vector<TransferFactors> transfer_factors(const core::ScopeModel& scope) {
   std::vector<TransferFactors> factors;
   for (const core::Segment& s : scope.cost(core::MessageCost::transfer).segments()) {
-    factors.push_back(
-        {s.min_bytes, 1 / (s.slope_s_per_byte * scope.bandwidth_bytes_per_s), s.intercept_s / scope.latency_s});
+    constexpr double no_slope = 1e6;  // as core::message_flow() has it
+    factors.push_back({s.min_bytes,
+                       s.slope_s_per_byte == 0 ? no_slope : 1 / (s.slope_s_per_byte * scope.bandwidth_bytes_per_s),
+                       s.intercept_s / scope.latency_s});
   }
   return factors;
 }

@@ -54,6 +54,16 @@ MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const 
 /// SizedOperation of a name, or -1.
 int sized_operation(const std::string& name);
 
+/// Hands on every row that has a duration which depends on the size, with its scope and operation.
+template <typename Each>
+void for_sized_rows(const MpiRows& rows, Each each) {
+  rows([&](const core::MpiMeasurement& row) {
+    const int operation = sized_operation(row.operation);
+    if (operation >= 0 && row.error.empty())
+      each(core::from_name<core::Scope>(row.scope), static_cast<SizedOperation>(operation), row);
+  });
+}
+
 /// Turns in which several pairs of ranks sent at the same time.
 struct SaturatedTurns {
   std::vector<SaturatedTurn> complete;
@@ -92,16 +102,28 @@ struct ScopeLines {
 /// Lines of every operation of a scope, broken at the chosen breakpoints and at the thresholds.
 ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options);
 
+/// Calls that last longer than they count as.
+struct CappedCalls {
+  long rows = 0;
+  double above_s = 0, all_s = 0;  ///< seconds that do not count, of those of all calls
+};
+using ScopeCappedCalls = std::array<CappedCalls, sized_operation_count>;  // by operation
+
+/// NetworkFitOptions::means: replaces the lines, and the samples by those that count for them. One pass over the rows
+/// with the filter robust, none else.
+std::array<ScopeCappedCalls, 2> keep_means(const MpiRows& rows, const NetworkFitOptions& options, double detached_bytes,
+                                           MpiSamples& samples, std::array<ScopeLines, 2>& lines);
+
 /// How the rows of one operation lie around their fit.
 struct ResidualSummary {
   double relative_sd = 0;           ///< 1.4826 times the median of |log(duration / fit)|
-  std::vector<SegmentNoise> noise;  ///< by segment; empty for SegmentNoiseKind::none
+  std::vector<SegmentNoise> noise;  ///< by segment, relative; empty for SegmentNoiseKind::none
 };
 
 using ScopeResiduals = std::array<ResidualSummary, sized_operation_count>;  // by operation
 
 /// The costs of a scope from its lines: overheads cut at the threshold, transfer by the chosen arithmetic. The noise of
-/// a transfer is such that a round trip of independent messages scatters as measured.
+/// a transfer is such that a round trip of independent messages scatters as measured, in the middle of each segment.
 core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeResiduals& residuals,
                                   const Thresholds& thresholds, double max_bytes, const NetworkFitOptions& options);
 
@@ -114,8 +136,9 @@ Thresholds find_thresholds(const MpiSamples& samples, const NetworkFitOptions& o
 /// are found before there is a fit. One pass over the rows.
 KeepRow without_interruptions(const MpiRows& rows);
 
-/// One pass over the rows that count, by scope. Overheads have no fit from detached_bytes on.
-std::array<ScopeResiduals, 2> summarise_residuals(const MpiRows& rows, const KeepRow& keep,
+/// One pass over the rows that count, by scope, each as at most `most_times` its fit. Overheads have no fit from
+/// detached_bytes on.
+std::array<ScopeResiduals, 2> summarise_residuals(const MpiRows& rows, const KeepRow& keep, double most_times,
                                                   const std::array<ScopeLines, 2>& lines, double detached_bytes,
                                                   SegmentNoiseKind noise);
 

@@ -51,10 +51,12 @@ std::vector<double> with_threshold(std::vector<double> found, double threshold) 
   return found;
 }
 
-/// A line on [from, to], and the noise around it.
+using LogModes = std::vector<core::MixtureMode>;
+
+/// A line on [from, to], and the relative noise around it.
 struct Piece {
   double from = 0, to = 0, intercept = 0, slope = 0;
-  SegmentNoise noise = {};
+  LogModes noise = {};
   double at(double x) const { return intercept + slope * x; }
 };
 
@@ -71,7 +73,7 @@ Piece piece(const ScopeLines& lines, const ScopeResiduals& residuals, SizedOpera
   const FittedSegment& s = segment_at(segments, from);
   const std::vector<SegmentNoise>& noise = residuals[operation].noise;
   return {from, to, s.intercept, s.slope,
-          noise.empty() ? SegmentNoise() : noise[static_cast<std::size_t>(&s - segments.data())]};
+          noise.empty() ? LogModes() : noise[static_cast<std::size_t>(&s - segments.data())].modes};
 }
 
 Piece arithmetic(const Parts& parts, TransferArithmetic how) {
@@ -110,11 +112,20 @@ void put_through(double at_from, double at_to, Piece& piece) {
 
 /// Makes the transfer possible, and lets the overheads have what it leaves of half a round trip, in the proportion
 /// measured: where send and receive were measured to take more than half a round trip, parts of them overlap in it.
+/// Without overheads the transfer is half a round trip, even if it grows by less per byte than at the link's rate: it
+/// only must not be faster than the link at either end.
 void make_physical(Parts& parts, double least_slope, bool overheads, bool simulated) {
   const Piece wanted = parts.transfer;
+  if (!overheads && simulated) {
+    const auto least = [&](double x) { return least_slope * (x + core::smpi_envelope_bytes); };
+    const double at_from = std::max(wanted.at(wanted.from), least(wanted.from));
+    const double at_to = std::max(wanted.at(wanted.to), least(wanted.to));
+    if (at_from > wanted.at(wanted.from) || at_to > wanted.at(wanted.to)) put_through(at_from, at_to, parts.transfer);
+    return;
+  }
   parts.transfer = possible_transfer(wanted, least_slope);
   const bool same = parts.transfer.slope == wanted.slope && parts.transfer.intercept == wanted.intercept;
-  if (same || !overheads || !simulated) return;
+  if (same || !simulated) return;
   const auto left = [&](double x) { return std::max(0.0, parts.round_trip.at(x) / 2 - parts.transfer.at(x)); };
   const double middle = std::sqrt(std::max(1.0, wanted.from) * wanted.to);
   const double send = std::max(0.0, parts.send.at(middle)), recv = std::max(0.0, parts.recv.at(middle));
@@ -123,33 +134,41 @@ void make_physical(Parts& parts, double least_slope, bool overheads, bool simula
   put_through((1 - share) * left(wanted.from), (1 - share) * left(wanted.to), parts.recv);
 }
 
-/// The rest of the scatter of round trips, which have two messages, when the overheads have their own. A mixture
-/// keeps its shape and is made narrower.
-SegmentNoise noise_of_transfer(const SegmentNoise& round_trip, const SegmentNoise& send, const SegmentNoise& recv) {
-  SegmentNoise noise;
-  if (!(round_trip.sd > 0)) return noise;
-  const double variance = round_trip.sd * round_trip.sd / 2 - send.sd * send.sd - recv.sd * recv.sd;
-  noise.mean = round_trip.mean / 2 - send.mean - recv.mean;
-  noise.sd = std::sqrt(std::max(0.0, variance));
-  for (core::MixtureMode mode : round_trip.modes) {
-    mode.mean = noise.mean + (mode.mean - round_trip.mean) * noise.sd / round_trip.sd;
-    mode.sd *= noise.sd / round_trip.sd;
-    noise.modes.push_back(mode);
+/// Modes that exp() makes scatter so much around the mean 1; the spread is found by halving, since it grows with
+/// theirs.
+LogModes with_relative_sd(const LogModes& modes, double relative_sd) {
+  const auto sd_of = [&](double spread) { return core::relative_sd(core::with_spread(modes, spread)); };
+  constexpr int halvings = 50;
+  double low = 0, high = 1;
+  while (high < 1e3 && sd_of(high) < relative_sd) high *= 2;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2;
+    (sd_of(middle) < relative_sd ? low : high) = middle;
   }
-  return noise;
+  return core::with_spread(modes, low);
 }
 
-/// With noise the intercept is an expectation: the line of the objective log alone is a geometric mean.
+/// The rest of the scatter of round trips, which have two messages, when the overheads have their own; in the shape
+/// that round trips have. A number of mean 1 that is at most m scatters by no more than sqrt(m - 1).
+LogModes noise_of_transfer(const Parts& parts) {
+  static const double most = std::sqrt(most_times_expected - 1);
+  const double middle = std::sqrt(std::max(1.0, parts.transfer.from) * parts.transfer.to);
+  const auto variance = [&](const Piece& piece) {
+    return std::pow(piece.at(middle) * core::relative_sd(piece.noise), 2);
+  };
+  const double left = variance(parts.round_trip) / 2 - variance(parts.send) - variance(parts.recv);
+  const double transfer_s = parts.transfer.at(middle);
+  if (!(left > 0) || !(transfer_s > 0)) return {};
+  return with_relative_sd(parts.round_trip.noise, std::min(most, std::sqrt(left) / transfer_s));
+}
+
 core::Segment core_segment(const Piece& piece) {
+  constexpr double negligible = 1e-3;  // nobody knows a cost that well
   core::Segment segment;
   segment.min_bytes = piece.from;
-  segment.intercept_s = piece.intercept + piece.noise.mean;
+  segment.intercept_s = piece.intercept;
   segment.slope_s_per_byte = piece.slope;
-  segment.sd_s = piece.noise.sd;
-  for (core::MixtureMode mode : piece.noise.modes) {
-    mode.mean += piece.intercept;
-    segment.modes.push_back(mode);
-  }
+  if (core::relative_sd(piece.noise) >= negligible) segment.log_modes = core::with_spread(piece.noise, 1);
   return segment;
 }
 
@@ -164,8 +183,9 @@ std::vector<double> starts_of(const ScopeLines& lines, bool one_set) {
   return starts;
 }
 
-/// Seconds per byte of the link: the least of messages long enough for latencies not to matter.
-double link_slope(const std::vector<Parts>& all) {
+/// Rate of the link: the fastest of the messages long enough for latencies not to matter. No `physical` message
+/// of any size carries more bytes in half a round trip.
+double link_slope(const std::vector<Parts>& all, bool physical) {
   constexpr double long_message_bytes = 65536;
   double slope = 0;
   for (const Parts& parts : all) {
@@ -174,6 +194,12 @@ double link_slope(const std::vector<Parts>& all) {
     double here = parts.transfer.slope;
     if (!(here > 0)) here = parts.round_trip.slope / 2;
     if (here > 0 && (slope == 0 || here < slope)) slope = here;
+  }
+  for (const Parts& parts : all) {
+    for (const double x : {parts.round_trip.from, parts.round_trip.to}) {
+      const double per_byte = physical && x > 0 ? parts.round_trip.at(x) / 2 / x : 0;
+      if (per_byte > 0 && slope > 0) slope = std::min(slope, per_byte);
+    }
   }
   constexpr double no_cost_seen = 1e-12;  // 1 TB/s: the sizes measured were too small to tell
   return slope > 0 ? slope : no_cost_seen;
@@ -203,7 +229,6 @@ std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeResiduals& res
       parts.recv = piece(lines, residuals, op_recv, from, to);
     }
     parts.transfer = arithmetic(parts, options.transfer);
-    parts.transfer.noise = noise_of_transfer(parts.round_trip.noise, parts.send.noise, parts.recv.noise);
     all.push_back(std::move(parts));
   }
   return all;
@@ -249,7 +274,8 @@ core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeResiduals&
   std::vector<Parts> all = take_apart(lines, residuals, thresholds, max_bytes, options);
   core::ScopeModel model;
   model.max_bytes = max_bytes;
-  const double slope = options.bandwidth_bytes_per_s ? 1 / *options.bandwidth_bytes_per_s : link_slope(all);
+  const double slope =
+      options.bandwidth_bytes_per_s ? 1 / *options.bandwidth_bytes_per_s : link_slope(all, options.physical);
   model.bandwidth_bytes_per_s = 1 / slope;
   if (options.physical) {
     for (Parts& parts : all) {
@@ -258,6 +284,7 @@ core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeResiduals&
       make_physical(parts, slope, overheads, options.transfer == TransferArithmetic::simulated);
     }
   }
+  for (Parts& parts : all) parts.transfer.noise = noise_of_transfer(parts);
   model.latency_s = options.latency_s ? *options.latency_s : least_latency(all);
 
   std::array<std::vector<core::Segment>, core::message_cost_count> segments;

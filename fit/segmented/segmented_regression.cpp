@@ -35,6 +35,12 @@ std::vector<SizeCell> averaged(std::vector<SizeCell> cells) {
   return cells;
 }
 
+double detail::between(double left, double right) {
+  const double middle = left > 0 ? std::sqrt(left * right) : right / 2;
+  const double whole = std::round(middle);
+  return whole > left && whole < right ? whole : middle;
+}
+
 namespace {
 
 using detail::Piece;
@@ -55,13 +61,6 @@ Pieces cut(const Points& points, const std::vector<double>& breakpoints) {
     first = std::max(first, last);
   }
   return pieces;
-}
-
-/// Strictly between two sizes: both readings of a limit (x < b, x <= b) then mean the same.
-double between(double left, double right) {
-  const double middle = left > 0 ? std::sqrt(left * right) : right / 2;
-  const double whole = std::round(middle);
-  return whole > left && whole < right ? whole : middle;
 }
 
 FittedSegment segment_of(const Points& points, const Piece& piece) {
@@ -106,7 +105,7 @@ void fit_continuous(const Points& points, const SegmentedOptions& options, const
 void assign_starts(const Points& points, const Pieces& pieces, const SegmentedOptions& options, SegmentedFit& fit) {
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     const double left = points.x[pieces[i].range.first - 1], right = points.x[pieces[i].range.first];
-    fit.segments[i].min = between(left, right);
+    fit.segments[i].min = detail::between(left, right);
     if (!options.breakpoints) continue;
     const auto& given = *options.breakpoints;
     fit.segments[i].min = *(std::upper_bound(given.begin(), given.end(), right) - 1);
@@ -199,15 +198,19 @@ SegmentNoiseKind segment_noise_from_name(const std::string& name) {
   throw core::DomainError("noise", name, "none, n1 or mixture");
 }
 
-SegmentNoiseCollector::SegmentNoiseCollector(std::vector<FittedSegment> segments)
-    : segments_(std::move(segments)), residuals_(segments_.size()) {}
+SegmentNoiseCollector::SegmentNoiseCollector(std::vector<FittedSegment> segments, ResidualKind kind)
+    : segments_(std::move(segments)), kind_(kind), residuals_(segments_.size()) {}
 
 void SegmentNoiseCollector::add(double x, double y) {
   constexpr std::size_t capacity = 5000;
   const FittedSegment& segment = segment_at(segments_, x);
   Residuals& residuals = residuals_[static_cast<std::size_t>(&segment - segments_.data())];
-  const double residual = y - segment(x);
+  const bool relative = kind_ == ResidualKind::relative;
+  const double fit = segment(x);
+  if (relative && !(fit > 0)) return;
+  const double residual = relative ? std::log(y / fit) : y - fit;
   ++residuals.rows;
+  if (relative) residuals.ratios += y / fit;
   detail::update_moments(static_cast<double>(residuals.rows), residual, residuals.mean, residuals.m2);
   detail::keep_in_reservoir(residuals.sample, capacity, residuals.rows, residual);
 }
@@ -220,7 +223,12 @@ std::vector<SegmentNoise> SegmentNoiseCollector::noise(SegmentNoiseKind kind) co
     if (residuals.rows > coefficients && kind != SegmentNoiseKind::none) {
       noise.mean = residuals.mean;
       noise.sd = std::sqrt(residuals.m2 / static_cast<double>(residuals.rows - coefficients));
-      if (kind == SegmentNoiseKind::mixture) noise.modes = fit_gaussian_mixture(residuals.sample);
+      if (kind == SegmentNoiseKind::mixture) {
+        noise.modes = fit_gaussian_mixture(residuals.sample);
+      } else if (kind_ == ResidualKind::relative) {
+        noise.modes = {{1, noise.mean, noise.sd}};
+      }
+      if (kind_ == ResidualKind::relative) noise.mean_ratio = residuals.ratios / static_cast<double>(residuals.rows);
       noise.sample = residuals.sample;
     }
     all.push_back(std::move(noise));

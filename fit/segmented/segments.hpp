@@ -25,6 +25,9 @@ struct Points {
 
 Points make_points(const std::vector<SizeCell>& cells, Objective objective, bool non_negative);
 
+/// Strictly between two sizes: both readings of a limit (x < b, x <= b) then mean the same.
+double between(double left, double right);
+
 /// Points first <= i < last.
 struct Range {
   std::size_t first = 0;

@@ -162,7 +162,9 @@ std::string worst(const std::vector<double>& sizes, const std::function<double(d
          time_text(exported_s(worst_bytes)) + " in place of " + time_text(model_s(worst_bytes)) + ")";
 }
 
-double sd_s(const Segment& segment) {
+/// Standard deviation of messages that take `mean_s` in the mean.
+double sd_s(const Segment& segment, double mean_s) {
+  if (!segment.log_modes.empty()) return mean_s * core::relative_sd(segment.log_modes);
   if (segment.modes.empty()) return segment.sd_s;
   double mean = 0, second = 0;
   for (const core::MixtureMode& mode : segment.modes) {
@@ -207,8 +209,8 @@ std::vector<std::string> segment_losses(const ScopeModel& scope, MessageCost cos
       losses.push_back(where + "SimGrid's bounds end at 2^31, the segment below goes on instead");
       continue;
     }
-    if (const double sd = sd_s(segment); !segment.modes.empty() || sd > 0) {
-      const double size = std::max(1.0, segment.min_bytes), mean = model_s(size);
+    if (segment.has_noise()) {
+      const double size = std::max(1.0, segment.min_bytes), mean = model_s(size), sd = sd_s(segment, mean);
       losses.push_back(where + "noise is left out, every message takes its expected time (standard deviation " +
                        time_text(sd) + (mean > 0 ? ", " + printed("%.2g", 100 * sd / mean) + " %" : std::string()) +
                        " of a message of " + shortest(size) + (size == 1 ? " byte)" : " bytes)"));

@@ -35,7 +35,7 @@ namespace {
 
 bool has_noise(const core::SegmentedLaw& law) {
   return std::any_of(law.segments().begin(), law.segments().end(),
-                     [](const core::Segment& s) { return s.sd_s > 0 || !s.modes.empty(); });
+                     [](const core::Segment& s) { return s.has_noise(); });
 }
 
 core::StreamName stream_of(std::uint64_t seed, core::MessageCost which, const MessageName& name) {

@@ -56,6 +56,7 @@ double draw_factor(double cv, std::uint64_t seed, int host, int cpu) {
 /// Modes and standard deviation around the same expectation, times `factor`.
 void scale_noise(core::Segment& segment, double factor) {
   segment.sd_s *= factor;
+  segment.log_modes = core::with_spread(std::move(segment.log_modes), factor);
   if (segment.modes.empty()) return;
   double expectation = 0;
   for (const core::MixtureMode& mode : segment.modes) expectation += mode.probability * mode.mean;

@@ -95,6 +95,12 @@ TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
         "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n");
   const Outcome outcome = run({"calibrate", "few.yaml"});
   ASSERT_EQ(outcome.status, 0) << outcome.output;
+  // Without `background` messages are measured as in HPL, and every second repetition idle: 24 calls each.
+  const auto files = calibration::read_archive(folder_ / "few.zip");
+  EXPECT_EQ(lines_of(files.at("designs/03-mpi.csv")).size(), 2 * 24U);
+  EXPECT_EQ(lines_of(files.at("designs/03-mpi-idle.csv")).size(), 24U);
+  EXPECT_THAT(files.at("measurements/03-mpi.csv"), HasSubstr(",dgemm+iprobe,"));
+  EXPECT_THAT(files.at("measurements/03-mpi-idle.csv"), ::testing::Not(HasSubstr(",dgemm+iprobe,")));
   EXPECT_THAT(outcome.output, HasSubstr("02-saturation is left out: two pairs of ranks at once need four ranks on the "
                                         "host, and there are 2"));
   EXPECT_THAT(outcome.output, HasSubstr("03-mpi: about"));

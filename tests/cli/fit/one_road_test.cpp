@@ -161,7 +161,7 @@ class OneRoad : public ::testing::Test {
     return json::parse(in, nullptr, false);
   }
 
-  /// The single steps with the defaults of each; `kernel` and `network` are further options.
+  /// The single steps as `fit cluster` takes them; `kernel` and `network` are further options.
   json step_by_step(const std::vector<std::string>& kernel = {}, const std::vector<std::string>& network = {}) const {
     std::vector<std::string> words = {
         "fit", "kernel", measured_.measured("01-dgemm.csv"), measured_.measured("02-kernels.csv"), "--per-cpu",
@@ -171,7 +171,8 @@ class OneRoad : public ::testing::Test {
     words = {"fit", "network"};
     for (const char* name : {"03-mpi.csv", "04-mpi.csv", "05-mpi.csv", "06-saturation.csv"})
       words.push_back(measured_.measured(name));
-    words.insert(words.end(), {"--thresholds", measured_.measured("07-thresholds.json"), "--quiet"});
+    words.insert(words.end(), {"--thresholds", measured_.measured("07-thresholds.json"), "--quiet", "--objective",
+                               "mean", "--noise", "mixture"});
     words.insert(words.end(), network.begin(), network.end());
     std::ofstream(path("network.json")) << result_of(words);
     return without_provenance(

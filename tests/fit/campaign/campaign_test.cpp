@@ -12,9 +12,11 @@
 namespace hplcast::fit {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// 64 calls at 2e10 flop/s and 1 us each.
 std::string dgemm_csv(const std::string& kernel = "dgemm") {
@@ -107,6 +109,25 @@ TEST(FitCampaign, KeepsDoubtsAndOriginInTheProvenance) {
   EXPECT_THAT(fit.cluster.provenance, HasSubstr(R"("start_unix_s":5)"));
   EXPECT_THAT(fit.cluster.provenance, HasSubstr(R"("detail":"load: 3")"));
   EXPECT_THAT(fit.cluster.provenance, HasSubstr("no network was measured"));
+}
+
+/// Ping-pongs of 40 sizes.
+std::string pingpongs(const std::string& background) {
+  std::string text = "operation,scope,size_bytes,duration_s,background\n";
+  for (int i = 0; i < 40; ++i)
+    text += "pingpong,local," + std::to_string(1000 * i + 1) + "," + core::shortest(2e-6 + 1e-9 * i) + "," + background +
+            "\n";
+  return text;
+}
+
+TEST(FitCampaign, FlagsANetworkOfIdleMessagesOnly) {
+  Campaign campaign = one_rank();
+  campaign.measurements["measurements/02-mpi-idle.csv"] = pingpongs("none");
+  EXPECT_THAT(names(fit_campaign(campaign).flags), Contains("network idle_messages"));
+  campaign.measurements["measurements/02-mpi.csv"] = pingpongs("dgemm+iprobe");
+  const CampaignFit both = fit_campaign(campaign);
+  EXPECT_THAT(names(both.flags), Not(Contains("network idle_messages")));
+  EXPECT_THAT(both.notes, Contains(HasSubstr("40 rows are left out: others were measured with the background")));
 }
 
 TEST(FitCampaign, FlagsSizesOfARunBeyondThoseMeasured) {

@@ -98,7 +98,7 @@ double largest_face(const KernelShape& shape) noexcept;
 
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 3;
+  static constexpr int schema_version = 4;
   static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
   std::string name;
   Hosts hosts;

@@ -30,14 +30,25 @@ struct Segment {
   double slope_s_per_byte = 0;
   double sd_s = 0;                      ///< N1 noise: half-normal around the line; 0: none
   std::vector<MixtureMode> modes = {};  ///< N' noise: the intercept is drawn from these (mean and sd in s); empty: none
+  /// Relative noise: log(duration / expected duration) is drawn from these; the expectation of the ratio is 1. Empty:
+  /// none. Excludes `sd_s` and `modes`.
+  std::vector<MixtureMode> log_modes = {};
+
+  bool has_noise() const noexcept { return sd_s > 0 || !modes.empty() || !log_modes.empty(); }
 };
+
+/// Standard deviation over mean of exp(x), x drawn from a mixture of normal laws. 0 for no modes.
+double relative_sd(const std::vector<MixtureMode>& log_modes) noexcept;
+
+/// The modes with `spread` times their distances and widths, moved so that exp(x) has expectation 1; none for 0.
+std::vector<MixtureMode> with_spread(std::vector<MixtureMode> log_modes, double spread);
 
 /// Durations as a function of the message size, segment by segment.
 class SegmentedLaw {
  public:
   SegmentedLaw() = default;
-  /// @throws DomainError if there is no segment, the first does not start at 0, starts do not ascend, or a value is not
-  /// finite.
+  /// @throws DomainError if there is no segment, the first does not start at 0, starts do not ascend, a value is not
+  /// finite, or relative noise has another expectation than 1 (to 1e-6) or noise of another kind beside it.
   static SegmentedLaw make(std::vector<Segment> segments);
 
   const Segment& at(double size_bytes) const noexcept;

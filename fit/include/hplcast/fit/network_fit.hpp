@@ -98,12 +98,14 @@ struct NetworkFitOptions {
   std::optional<std::vector<double>>
       breakpoints;              ///< starts of segments after the first, for all operations; no search
   SegmentedOptions regression;  ///< objective and search; `breakpoints` in it are not used
-  /// Costs >= 0 at every size, and no message faster than the link (bandwidth factors <= 1). The published fits have
-  /// neither.
+  /// Lines whose sums are right (fit_means()), at the breakpoints of the objective. With the filter robust interrupted
+  /// calls count here, too, each as at most most_times_expected times what the others take in the mean.
+  bool means = false;
+  /// Costs >= 0 at every size, and no message faster than the link. The published fits have neither.
   bool physical = true;
 
-  /// Noise of each segment of each cost: for isend, send and recv that of their calls, for transfer the rest of that of
-  /// the ping-pong.
+  /// Noise of each segment of each cost, relative to its line, which then is an expectation; the noise of isend, send and
+  /// recv is that of their calls, that of transfer what is left of the ping-pong's.
   SegmentNoiseKind noise = SegmentNoiseKind::none;
 
   std::optional<std::uint64_t> async_small_bytes;  ///< nothing: from rows `send_unmatched`
@@ -119,6 +121,9 @@ struct NetworkFitOptions {
       capacity_bytes_per_s;  ///< by scope, as the user gives it; nothing: from rows `one_way`
 };
 
+/// Calls that last longer than so many times what is expected are detours of the machine, and no costs of a message.
+inline constexpr double most_times_expected = 20;
+
 /// @throws DomainError for options outside their domain.
 void validate(const NetworkFitOptions& options);
 
@@ -128,12 +133,14 @@ struct OperationReport {
   std::string operation;
   long rows = 0;            ///< that count
   long rows_failed = 0;     ///< with an error
-  long rows_set_aside = 0;  ///< by the filter
+  long rows_set_aside = 0;  ///< by the filter; with `means`: of those that count, how many did not for the breakpoints
+  long rows_capped = 0;     ///< with `means`: that count as less than they lasted
+  double share_above_cap = 0;  ///< of the time of all rows: how much they lasted longer
   long sizes = 0;
   double min_bytes = 0, max_bytes = 0;
   std::vector<FittedSegment> segments;  ///< before overheads and transfer are made to agree; empty for probes
   std::vector<SizeCell> cells;          ///< of the rows that count
-  std::vector<SegmentNoise> noise;      ///< by segment; empty for SegmentNoiseKind::none
+  std::vector<SegmentNoise> noise;      ///< by segment, of relative residuals; empty for SegmentNoiseKind::none
   double relative_sd = 0;               ///< of the residuals, of log(duration / fit)
 };
 

@@ -21,6 +21,9 @@ bool is_designed(const core::KernelMeasurement& row);
 /// Adds a row that counts; counts any other as set aside.
 void add_row(const core::KernelMeasurement& row, KernelTable& table, bool all_contents = false);
 
+/// True for a message that was measured as in HPL: while the other ranks compute and poll (background dgemm+iprobe).
+bool is_loaded(const core::MpiMeasurement& row);
+
 /// The rows that tell what a message costs. Those of several pairs of ranks at once tell where bandwidth is shared
 /// instead, and so do all rows of one_way. If some were measured while the other ranks compute and poll, as in HPL
 /// (background dgemm+iprobe), the others are left out unless `all_backgrounds`. `notes` gets how many were left out,

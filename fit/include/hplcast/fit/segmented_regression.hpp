@@ -118,28 +118,43 @@ struct SegmentedFit {
 /// @throws DomainError for options outside their domain, cells that do not ascend.
 SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOptions& options = {});
 
-/// The law fitted to the residuals y - f(x) of each segment: nothing, one standard deviation (N1), or a mixture of
-/// normal laws whose number of modes the BIC chooses (N').
+/// The same segments with lines whose sums are right: a + b x with a, b >= 0 and
+///   sum (y - f) / f^2 (1, x) = 0    (quasi-likelihood of constant relative scatter, identity link; Wedderburn 1974)
+/// so that the mean of y / f is 1, also where a or b is 0. Segments without cells stay as they are. With `search` a
+/// segment gets more breakpoints where its means lie on two lines: where the test of SegmentedOptions::significance,
+/// with weights 1 / f^2, rejects that they lie on one.
+std::vector<FittedSegment> fit_means(const std::vector<SizeCell>& cells, const std::vector<FittedSegment>& segments,
+                                     const SegmentedOptions* search = nullptr);
+
+/// The law fitted to the residuals of each segment: nothing, one standard deviation (N1), or a mixture of normal laws
+/// whose number of modes the BIC chooses (N').
 enum class SegmentNoiseKind { none, n1, mixture };
 
 const char* to_string(SegmentNoiseKind kind);
 /// @throws DomainError for an unknown name.
 SegmentNoiseKind segment_noise_from_name(const std::string& name);
 
-/// Noise of one segment. The law of y at x is f(x) + one draw.
+enum class ResidualKind {
+  absolute,  ///< y - f(x)
+  relative   ///< log(y / f(x))
+};
+
+/// Noise of one segment. The law of y at x is f(x) + one draw, or f(x) exp(one draw).
 struct SegmentNoise {
   double mean = 0;  ///< of the residuals: not zero for the objective log, whose line is a geometric mean
   double sd = 0;    ///< around their mean; 0 for fewer than three rows
-  std::vector<core::MixtureMode> modes;  ///< of the residuals, in the unit of y; empty for none and N1, or too few rows
+  std::vector<core::MixtureMode> modes;  ///< of the residuals; for N1 none of absolute ones, one of relative ones;
+                                         ///< none for too few rows
   std::vector<double> sample;            ///< of the residuals, at most 5000: for pictures; empty for none
+  double mean_ratio = 1;                 ///< of y / f(x); of relative ones only
 };
 
 /// Collects the residuals of a fit in a second pass over its rows. Memory: at most 5000 residuals a segment; of more, a
-/// random sample (reproducible) stands for all in the mixture.
+/// random sample (reproducible) stands for all in the mixture. Relative ones need f(x) > 0: other rows do not count.
 class SegmentNoiseCollector {
  public:
   /// Segments as fit_segmented() gives them; not empty.
-  explicit SegmentNoiseCollector(std::vector<FittedSegment> segments);
+  explicit SegmentNoiseCollector(std::vector<FittedSegment> segments, ResidualKind kind = ResidualKind::absolute);
   void add(double x, double y);
   /// One entry per segment.
   std::vector<SegmentNoise> noise(SegmentNoiseKind kind) const;
@@ -147,10 +162,11 @@ class SegmentNoiseCollector {
  private:
   struct Residuals {
     long rows = 0;
-    double mean = 0, m2 = 0;
+    double mean = 0, m2 = 0, ratios = 0;
     std::vector<double> sample;
   };
   std::vector<FittedSegment> segments_;
+  ResidualKind kind_;
   std::vector<Residuals> residuals_;
 };
 
