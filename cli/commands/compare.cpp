@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/study/interval.hpp"
 
 namespace hplcast::cli {
 
@@ -23,6 +25,7 @@ struct CompareOptions {
   bool json = false;
   std::string output;
   std::string worst;
+  std::string ledger, ledger_date;
   std::string time_from;   ///< of programs other than HPL: a pattern, or `run`: the time of the whole run
   std::string match_from;  ///< of them
   std::optional<double> max_error;
@@ -163,6 +166,9 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
   std::vector<std::string> header = {"runs",  "real [Gflop/s]", "spread", "predicted [Gflop/s]",
                                      "error", "95 % interval"};
   if (sampled) header.push_back("sampling error");
+  const auto has_interval = [](const study::ComparedConfiguration& row) { return row.interval.has_value(); };
+  const bool intervals = std::any_of(comparison.rows.begin(), comparison.rows.end(), has_interval);
+  if (intervals) header.insert(header.end(), {"predicted interval", "runs inside"});
   TextTable table(parameters.with(header));
   for (const auto& row : comparison.rows) {
     const auto interval = row.error_interval;
@@ -174,6 +180,12 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
         signed_percent(row.error),
         interval ? signed_percent(interval->lower) + " to " + signed_percent(interval->upper) : ""};
     if (sampled) cells.push_back(row.sampling_error_95 ? percent(*row.sampling_error_95) : "all panels");
+    if (row.interval) {
+      cells.push_back(significant(row.interval->low_gflops) + " to " + significant(row.interval->high_gflops));
+      cells.push_back(std::to_string(row.interval->runs_inside) + " of " + std::to_string(row.real_gflops.size()));
+    } else if (intervals) {
+      cells.insert(cells.end(), 2, "");
+    }
     table.add(parameters.with(row.parameters, cells));
   }
   table.write(out);
@@ -183,6 +195,10 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
       << ", worst " << percent(summary.max_abs_error) << "; bias " << signed_percent(summary.bias);
   if (summary.rank_correlation) out << "; rank correlation " << significant(*summary.rank_correlation, 3);
   out << "; " << summary.n << " configurations\n";
+  const study::IntervalCount inside = study::count_inside(comparison);
+  if (inside.runs > 0)
+    out << inside.inside << " of " << inside.runs << " real runs (" << percent(inside.share())
+        << ") lie inside the predicted intervals of " << significant(inside.level_percent) << " %\n";
   if (comparison.best) {
     const auto& best = *comparison.best;
     out << "best predicted at N=" << best.parameters.N << ": number " << best.real_rank << " of " << best.configurations
@@ -216,11 +232,30 @@ const core::HplParameters& worst_of(const study::Comparison& comparison) {
   return std::max_element(comparison.rows.begin(), comparison.rows.end(), larger)->parameters;
 }
 
+/// --append-to-ledger. @throws core::Error if the file is there and is no ledger.
+void append_to_ledger(const CompareOptions& options, const study::Comparison& comparison,
+                      const std::vector<core::Prediction>& predicted) {
+  std::string date = options.ledger_date;
+  if (date.empty()) {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    char text[sizeof "2026-11-25"];
+    date.assign(text, std::strftime(text, sizeof text, "%Y-%m-%d", gmtime_r(&now, &utc)));
+  }
+  std::vector<study::LedgerRow> ledger;
+  if (std::filesystem::exists(options.ledger)) ledger = read_from(options.ledger, study::read_ledger);
+  const std::size_t added = study::append(ledger, study::ledger_rows(comparison, predicted, date));
+  write_result(options.ledger, [&](std::ostream& out) { study::write_ledger(out, ledger); });
+  tell(std::to_string(added) + " runs were added to " + options.ledger + ", which has " +
+       std::to_string(ledger.size()));
+}
+
 void run_compare(CompareOptions options) {
   unify_json_output(options.json, options.output);
   if (!options.time_from.empty()) return compare_program_runs(options);
   const std::vector<core::HplRun> real = read_runs(options.real);
-  const study::Comparison comparison = study::compare(real, study::read_compared_predictions(options.predicted, warn));
+  const std::vector<core::Prediction> predicted = study::read_compared_predictions(options.predicted, warn);
+  const study::Comparison comparison = study::compare(real, predicted);
   report_unmatched(comparison);
   if (comparison.rows.empty()) {
     throw bad_input(
@@ -232,6 +267,7 @@ void run_compare(CompareOptions options) {
   }
   if (!options.worst.empty())
     write_result(options.worst, [&](std::ostream& out) { core::write_hpl_csv(out, worst_of(comparison)); });
+  if (!options.ledger.empty()) append_to_ledger(options, comparison, predicted);
   if (!options.json) write_table(std::cout, comparison);
   check_limit(comparison.summary.max_abs_error, options.max_error);
 }
@@ -263,6 +299,13 @@ void setup_compare(Command& app) {
       "--worst", options.worst,
       "CSV of the configuration with the largest |error|: for run-real --phases, predict --phases, explain",
       writes("FILE"), excludes(time_from));
+  Option* ledger = command.add_option("--append-to-ledger", options.ledger,
+                                      "add each real run and its prediction to this ledger, which predict --ledger "
+                                      "learns from; made if it is not there",
+                                      writes("LEDGER.csv"), excludes(time_from));
+  command.add_option("--ledger-date", options.ledger_date,
+                     "when the real runs were made, as 2026-11-25: equal dates are one occasion (default: today, UTC)",
+                     of_type("DATE"), needs(ledger));
   command.add_option("--max-error", options.max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5",
                      as_ratio());
 }

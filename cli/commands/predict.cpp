@@ -12,7 +12,9 @@
 #include "cli/support/prediction_results.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/interval.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/transform.hpp"
 
@@ -30,6 +32,9 @@ struct PredictOptions {
   bool resume = false;
   int jobs = 1;
   std::string output;
+  std::string interval = "90";  ///< a level in percent, or off
+  bool simulated_elasticities = false;
+  std::string ledger;
   study::PredictionRequest request;  ///< what the options above do not say
 };
 
@@ -216,8 +221,37 @@ void run_estimate(const PredictOptions& options, const std::vector<study::RunPla
                                                       {"simulated_messages", all.simulated_messages}});
 }
 
+/// Nothing if none is asked for. @throws core::UsageError for a level that no interval has.
+std::optional<study::IntervalRequest> interval_of(const PredictOptions& options) {
+  if (options.interval == "off") return std::nullopt;
+  study::IntervalRequest request;
+  const std::string number = options.interval.substr(0, options.interval.find_last_not_of(" %") + 1);
+  if (!core::parse_double(number, request.level_percent) || !(request.level_percent > 0 && request.level_percent < 100))
+    throw core::UsageError("--interval " + options.interval +
+                           ": expected a level in percent above 0 and below 100, or off");
+  request.simulated_elasticities = options.simulated_elasticities;
+  if (!options.ledger.empty()) request.ledger = read_from(options.ledger, study::read_ledger);
+  return request;
+}
+
+/// Ledgers without comparisons of this cluster, and intervals that say nothing.
+void warn_about_intervals(const std::vector<core::Prediction>& predictions, const study::IntervalRequest& request) {
+  const core::Prediction& first = predictions.front();
+  if (!request.ledger.empty() && study::past_errors(request.ledger, first).configurations == 0) {
+    std::set<std::string> others;
+    for (const study::LedgerRow& row : request.ledger) others.insert(row.cluster + " (" + row.kind + ")");
+    warn("the ledger has no comparison of " + first.cluster + " (" + study::kind_of(first) + "), only of " +
+         core::comma_separated(others) + ": the interval takes defaults");
+  }
+  for (const core::Prediction& one : predictions)
+    if (one.interval->high_gflops - one.interval->low_gflops > one.gflops)
+      warn(core::to_string(one.parameters) + ": the interval, " + significant(one.interval->low_gflops) + " to " +
+           significant(one.interval->high_gflops) + " Gflop/s, is wider than the answer");
+}
+
 void run_predict(PredictOptions options) {
   unify_json_output(options.json, options.output);
+  const std::optional<study::IntervalRequest> interval = interval_of(options);
   if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
   const study::Observation& observation = options.request.observation;
   const PowerTraceFile power_trace(options.request.observation);
@@ -251,7 +285,7 @@ void run_predict(PredictOptions options) {
   tell_warnings(plans);
   tell_needs(plans, false);
   predict_missing(plans, options.jobs, results);
-  const std::vector<core::Prediction> predictions = results.there();
+  std::vector<core::Prediction> predictions = results.there();
   if (options.request.only_window) {
     tell("window " + std::to_string(*options.request.only_window) + " is in " + options.request.keep.string() +
          (study::is_observed(observation) ? ", without a result, as it was observed"
@@ -260,6 +294,10 @@ void run_predict(PredictOptions options) {
     return;
   }
   power_trace.finish();
+  if (interval) {
+    study::add_intervals(plans, *interval, predictions);
+    warn_about_intervals(predictions, *interval);
+  }
   warn_about_range(predictions);
   warn_about_sampling(predictions, options.request.target_error);
   for (const std::string& line : study::free_kernel_lines(predictions, plans.front().cluster())) tell(line);
@@ -317,6 +355,19 @@ void setup_predict(Command& app) {
   add_simulation_mode(command, options->request.mode);
   add_windows(command, options->request);
   add_levels(command, options->levels);
+  command.add_option("--interval", options->interval,
+                     "percent of runs on the real machine that the interval is to hold; off: none (default 90)",
+                     of_type("PERCENT"), in_group("Interval"));
+  add_choice<bool>(
+      command, "--interval-elasticities", options->simulated_elasticities,
+      {{"closed-form", false}, {"simulated", true}},
+      "which durations matter how much: by the closed form of quick and the times of the kernels, or by two "
+      "more simulations")
+      ->with(in_group("Interval"));
+  command.add_option("--ledger", options->ledger,
+                     "earlier comparisons of this cluster (compare --append-to-ledger): their errors count in place of "
+                     "defaults",
+                     reads("LEDGER.csv"), in_group("Interval"));
   command.add_option("--keep", options->request.keep,
                      "keep HPL.dat, platform, log ... of the simulation in this folder", of_type("DIR"));
   add_observation(command, options->request.observation);

@@ -147,6 +147,14 @@ std::vector<Column> result_columns(const std::vector<core::Prediction>& predicti
     columns.push_back({"95 % error", [](const auto& p) {
                          return p.sampling ? percent(p.error_95_s / p.time_s) : std::string("all panels");
                        }});
+  const auto with_interval = [](const core::Prediction& p) { return p.interval.has_value(); };
+  if (const auto first = std::find_if(predictions.begin(), predictions.end(), with_interval);
+      first != predictions.end())
+    columns.push_back({significant(first->interval->level_percent) + " % of runs", [](const auto& p) {
+                         return p.interval ? significant(p.interval->low_gflops) + " to " +
+                                                 significant(p.interval->high_gflops)
+                                           : std::string();
+                       }});
   if (any([](const auto& p) { return p.detours_s > 0; }))
     columns.push_back({"detours [s]", [](const auto& p) { return significant(p.detours_s); }});
   if (any([](const auto& p) { return p.energy.has_value(); })) {
@@ -162,6 +170,20 @@ std::vector<Column> result_columns(const std::vector<core::Prediction>& predicti
   columns.push_back({"took [s]", [](const auto& p) { return significant(p.wall_s, 3); }});
   columns.push_back({"memory [MB]", [](const auto& p) { return significant(p.peak_pss_bytes / 1e6, 3); }});
   return columns;
+}
+
+/// The answer in a sentence, and what makes it uncertain.
+void write_interval(std::ostream& out, const core::Prediction& prediction) {
+  const core::PredictiveInterval& interval = *prediction.interval;
+  std::vector<std::string> terms;
+  for (const core::ErrorTerm& term : interval.terms) {
+    const bool assumed = core::begins_with(term.source, "default");
+    terms.push_back(term.name + " " + percent(term.sd) + (assumed ? "*" : ""));
+  }
+  out << significant(prediction.gflops) << " Gflop/s predicted; " << significant(interval.level_percent)
+      << " % of real runs from " << significant(interval.low_gflops) << " to " << significant(interval.high_gflops)
+      << " Gflop/s. Standard deviations: " << core::comma_separated(terms)
+      << " (*: default, docs/models/interval.md)\n";
 }
 
 void write_best(std::ostream& out, const std::vector<core::Prediction>& predictions) {
@@ -200,6 +222,7 @@ void write_prediction_table(std::ostream& out, const std::vector<core::Predictio
     table.add(parameters.with(prediction.parameters, texts));
   }
   table.write(out);
+  if (single && predictions.front().interval && !is_quiet()) write_interval(out, predictions.front());
   if (predictions.size() < 2 || is_quiet()) return;
   const std::string common = parameters.rest_of(predictions.front().parameters);
   if (!common.empty()) out << "All: " << common << '\n';

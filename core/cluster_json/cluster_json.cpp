@@ -160,6 +160,21 @@ static void describe(Fields& fields, ProgramModel& program) {
   fields.if_any("regions", program.regions);
 }
 
+// --- uncertainty ---
+
+template <typename Fields>
+static void describe(Fields& fields, EstimatedSd& one) {
+  fields("sd", one.sd, at_least_zero);
+  fields.if_any("nu", one.nu, at_least_zero);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, Uncertainty& uncertainty) {
+  for (const ErrorGroup group : error_groups) fields.if_any(to_string(group), uncertainty.of(group));
+  fields("days", uncertainty.days);
+  fields.if_any("between_days", uncertainty.between_days);
+}
+
 // --- the whole ---
 
 namespace {
@@ -201,6 +216,7 @@ static void describe(Fields& fields, ClusterModel& cluster) {
   fields.if_any("power", cluster.power, power);
   fields.if_any("detours", cluster.detours);
   fields.if_any("program", cluster.program);
+  fields.if_any("uncertainty", cluster.uncertainty);
   fields.if_given("provenance", provenance, any_object);
 }
 

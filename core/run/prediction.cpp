@@ -81,6 +81,36 @@ static void describe(Fields& fields, Sampling& sampling) {
 }
 
 template <typename Fields>
+static void describe(Fields& fields, ErrorTerm& term) {
+  fields("name", term.name);
+  amount(fields, "sd", term.sd);
+  fields.if_any("nu", term.nu);
+  fields.if_any("elasticity", term.elasticity);
+  fields("source", term.source);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, PredictiveInterval& interval) {
+  ByName<ErrorTerm> terms{interval.terms};
+  fields("level_percent", interval.level_percent);
+  fields("low_time_s", interval.low_time_s);
+  fields("high_time_s", interval.high_time_s);
+  fields("low_gflops", interval.low_gflops);
+  fields("high_gflops", interval.high_gflops);
+  fields("bias", interval.bias);
+  amount(fields, "sd", interval.sd);
+  fields.if_any("nu", interval.nu);
+  fields("elasticities", interval.elasticities);
+  fields("terms", terms);
+  fields.check("level_percent", interval.level_percent > 0 && interval.level_percent < 100,
+               "a number above 0 and below 100");
+  fields.check("low_time_s", interval.low_time_s > 0 && interval.low_time_s <= interval.high_time_s,
+               "a time above 0 and not above high_time_s");
+  fields.check("low_gflops", interval.low_gflops > 0 && interval.low_gflops <= interval.high_gflops,
+               "a rate above 0 and not above high_gflops");
+}
+
+template <typename Fields>
 static void describe(Fields& fields, HplParameters& parameters) {
   for (const HplField& field : hpl_fields()) {
     long long value = field.get(parameters);
@@ -114,6 +144,7 @@ static void describe(Fields& fields, Prediction& prediction) {
   fields("kernels", prediction.kernels);
   fields("messages", prediction.messages);
   fields.if_any("sampling", prediction.sampling);
+  fields.if_any("interval", prediction.interval);
   fields.if_any("detours_s", prediction.detours_s);
   fields.if_any("energy", prediction.energy);
   fields.if_any("phases", phases);

@@ -1,10 +1,12 @@
 #include "hplcast/fit/campaign.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "fit/campaign/quality.hpp"
+#include "fit/campaign/uncertainty.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
@@ -203,6 +205,68 @@ void flag_messages(const CampaignRows& rows, const core::NetworkModel& network, 
   flag_calls(std::move(calls), flags);
 }
 
+/// Numbers the runs of HPL in a file: the calls of each rank are in the order of time.
+class RunCounter {
+ public:
+  long run_of(const core::KernelMeasurement& row) {
+    auto& [last_s, run] = ranks_[{row.host, row.core}];
+    if (row.start_s < last_s) ++run;
+    last_s = row.start_s;
+    return run;
+  }
+
+ private:
+  std::map<std::pair<std::string, int>, std::pair<double, long>> ranks_;
+};
+
+/// Reads the files again, now that the expected durations are known: calls of HPL are not kept.
+BlockRatio other_kernels(const Campaign& campaign, const core::ClusterModel& cluster) {
+  BlockRatio ratio;
+  for (const auto& [name, text] : campaign.measurements) {
+    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
+    std::istringstream in(text);
+    RunCounter runs;
+    core::read_kernel_csv(in, name, "dgemm", [&, &name = name](const core::KernelMeasurement& row) {
+      if (row.kernel == "dgemm" || !reason_to_set_aside(row).empty()) return;
+      const auto host = static_cast<int>(index_of(campaign.hosts, row.host));
+      const double expected_s = cluster.kernels.at(row.kernel).law(host, row.cpu).at(row.shape).mean_s(row.shape);
+      ratio.add({name, row.host, runs.run_of(row), piece_of(row.start_s)}, row.duration_s, expected_s);
+    });
+  }
+  return ratio;
+}
+
+/// Calls that took very long count as if they had taken 20 times their expected duration: they are detours.
+BlockRatio all_messages(const CampaignRows& rows, const core::NetworkModel& network) {
+  constexpr double longest = 20;
+  BlockRatio ratio;
+  std::vector<std::string> known;  // the fit has said them
+  rows_of_messages(rows_of(rows.messages), false, known)([&](const core::MpiMeasurement& row) {
+    const double expected = row.error.empty() ? expected_s(network, row) : 0;
+    if (expected > 0)
+      ratio.add({row.background, row.host, 0, piece_of(row.start_s)}, std::min(row.duration_s / expected, longest), 1);
+  });
+  return ratio;
+}
+
+void add_group_errors(const Campaign& campaign, const CampaignRows& rows, CampaignFit& fit) {
+  std::vector<core::KernelMeasurement> dgemm;
+  for (const core::KernelMeasurement& row : rows.designed)
+    if (row.kernel == "dgemm") dgemm.push_back(row);
+  core::Uncertainty uncertainty = dgemm_uncertainty(dgemm);
+  const auto add = [&](core::ErrorGroup group, const core::EstimatedSd& found) {
+    if (found.nu > 0) uncertainty.of(group) = found;
+  };
+  add(core::ErrorGroup::other_kernels, other_kernels(campaign, fit.cluster).sd());
+  add(core::ErrorGroup::messages, all_messages(rows, fit.cluster.network).sd());
+  if (!uncertainty.of(core::ErrorGroup::dgemm)) return;
+  fit.cluster.uncertainty = uncertainty;
+  if (!uncertainty.between_days)
+    fit.notes.push_back(
+        "uncertainty: dgemm was measured on one day, which says nothing of how days differ: intervals of predictions "
+        "take a default (docs/models/interval.md)");
+}
+
 /// Sizes of that run beyond those measured.
 void flag_range(const core::ClusterModel& cluster, const HplSizes& sizes, Flags& flags) {
   const auto& range = cluster.kernels.at("dgemm").range();
@@ -290,6 +354,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.network = fit_messages(campaign, rows);
   fit.cluster.network = fit.network.model;
   for (const std::string& note : fit.network.notes) fit.notes.push_back("network: " + note);
+  add_group_errors(campaign, rows, fit);
   fit.flags = campaign.doubts;
   for (const std::vector<QualityFlag>& more : {flags_of(campaign, rows, fit.cluster), fit.network.flags})
     fit.flags.insert(fit.flags.end(), more.begin(), more.end());

@@ -20,6 +20,7 @@ namespace {
 struct Side {
   std::vector<double> gflops;
   std::optional<double> sampling_error;                 ///< the largest of its sampled predictions, relative
+  std::vector<core::PredictiveInterval> intervals;      ///< of predictions that have one
   std::vector<double> energy_j, power_w, gflops_per_w;  ///< where they are known
 };
 using SidesByRun = std::map<core::HplParameters, Side>;
@@ -94,6 +95,25 @@ std::optional<BestPredicted> best_predicted(const std::vector<ComparedConfigurat
   return result;
 }
 
+/// Nothing if predictions have none, or intervals of several levels.
+std::optional<ComparedInterval> compare_interval(const std::vector<core::PredictiveInterval>& intervals,
+                                                 const std::vector<double>& real) {
+  if (intervals.empty()) return std::nullopt;
+  ComparedInterval result;
+  result.level_percent = intervals.front().level_percent;
+  std::vector<double> low, high;
+  for (const core::PredictiveInterval& one : intervals) {
+    if (one.level_percent != result.level_percent) return std::nullopt;
+    low.push_back(one.low_gflops);
+    high.push_back(one.high_gflops);
+  }
+  result.low_gflops = core::median(low);
+  result.high_gflops = core::median(high);
+  for (const double gflops : real)
+    if (result.low_gflops <= gflops && gflops <= result.high_gflops) ++result.runs_inside;
+  return result;
+}
+
 ComparedConfiguration compare_one(const core::HplParameters& parameters, Side real, Side predicted) {
   std::sort(real.gflops.begin(), real.gflops.end());
   std::sort(predicted.gflops.begin(), predicted.gflops.end());
@@ -108,6 +128,7 @@ ComparedConfiguration compare_one(const core::HplParameters& parameters, Side re
     energy.energy_error = energy.predicted.energy_j / energy.real.energy_j - 1;
     energy.power_error = energy.predicted.mean_power_w / energy.real.mean_power_w - 1;
   }
+  row.interval = compare_interval(predicted.intervals, real.gflops);
   row.real_gflops = std::move(real.gflops);
   row.predicted_gflops = std::move(predicted.gflops);
   return row;
@@ -202,6 +223,7 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
     Side& side = energy == nullptr ? add(predicted_sides, prediction.parameters, prediction.gflops, {}, {})
                                    : add(predicted_sides, prediction.parameters, prediction.gflops, energy->energy_j,
                                          energy->mean_power_w);
+    if (prediction.interval) side.intervals.push_back(*prediction.interval);
     if (!prediction.sampling) continue;
     side.sampling_error = std::max(side.sampling_error.value_or(0), prediction.error_95_s / prediction.time_s);
   }
@@ -218,6 +240,18 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
   comparison.summary = summarize({comparison.rows.begin(), comparison.rows.end()});
   comparison.best = best_predicted(comparison.rows);
   return comparison;
+}
+
+IntervalCount count_inside(const Comparison& comparison) {
+  IntervalCount count;
+  for (const ComparedConfiguration& row : comparison.rows) {
+    if (!row.interval) continue;
+    if (count.runs > 0 && row.interval->level_percent != count.level_percent) return {};
+    count.level_percent = row.interval->level_percent;
+    count.runs += row.real_gflops.size();
+    count.inside += row.interval->runs_inside;
+  }
+  return count;
 }
 
 std::string nearest_difference(const core::HplParameters& parameters, const std::vector<core::HplParameters>& others) {
@@ -273,6 +307,11 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
     row_json["error"] = row.error;
     if (row.error_interval) row_json["error_interval"] = {row.error_interval->lower, row.error_interval->upper};
     if (row.energy) row_json["energy"] = energy_json(*row.energy);
+    if (row.interval)
+      row_json["interval"] = {{"level_percent", row.interval->level_percent},
+                              {"low_gflops", row.interval->low_gflops},
+                              {"high_gflops", row.interval->high_gflops},
+                              {"runs_inside", row.interval->runs_inside}};
     json["rows"].push_back(std::move(row_json));
   }
   const auto& summary = comparison.summary;
@@ -282,6 +321,8 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
   json["bias"] = summary.bias;
   json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
   json["n"] = summary.n;
+  if (const IntervalCount count = count_inside(comparison); count.runs > 0)
+    json["interval"] = {{"level_percent", count.level_percent}, {"runs", count.runs}, {"inside", count.inside}};
   if (comparison.best) {
     json["best_predicted"] = {{"parameters", comparison.best->parameters},
                               {"configurations", comparison.best->configurations},

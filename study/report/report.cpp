@@ -106,6 +106,9 @@ std::string prediction_table(const ReportData& data) {
                                    [](const core::Prediction& one) { return one.sampling.has_value(); });
   std::vector<std::string> header = {"N", "P x Q", "time [s]", "Gflop/s"};
   if (sampled) append(header, sampled_columns);
+  const bool intervals = std::any_of(data.predictions.begin(), data.predictions.end(),
+                                     [](const core::Prediction& one) { return one.interval.has_value(); });
+  if (intervals) header.emplace_back("predictive interval [Gflop/s]");
   append(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
   HtmlTable table(header);
   for (const core::Prediction& prediction : data.predictions) {
@@ -113,6 +116,10 @@ std::string prediction_table(const ReportData& data) {
     std::vector<std::string> row = {std::to_string(p.N), grid_name(grid_of(p)), readable(prediction.time_s),
                                     readable(prediction.gflops)};
     if (sampled) append(row, sampled_cells(prediction));
+    if (intervals && !prediction.interval) row.emplace_back();
+    if (prediction.interval)
+      row.push_back(readable(prediction.interval->low_gflops) + " to " + readable(prediction.interval->high_gflops) +
+                    " (" + core::significant(prediction.interval->level_percent) + " %)");
     append(row, {readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
                  std::to_string(prediction.seed)});
     append(row, swept_cells(p));

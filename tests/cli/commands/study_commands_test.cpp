@@ -332,6 +332,53 @@ TEST_F(StudyCommands, CompareWritesJson) {
   EXPECT_THAT(text_of("compare.json"), HasSubstr("\"mean_abs_error\": 0.25"));
 }
 
+TEST_F(StudyCommands, PredictGivesAnIntervalThatChangesNothingElse) {
+  const std::string works = study::testing::print_hpl_result("2.00", "9.0") + study::testing::good_statistics;
+  const auto predicted = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"predict",   example_cluster,
+                                          "-N",        "100",
+                                          "--xhpl",    programs_.script("xhpl", "true").string(),
+                                          "--smpirun", programs_.script("smpirun", works).string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_hplcast_words(arguments, programs_.folder().string()).output;
+  };
+  EXPECT_THAT(predicted({}),
+              AllOf(HasSubstr("90 % of runs"), HasSubstr("90 % of real runs from"), HasSubstr("model 2.0 %*")));
+  EXPECT_THAT(predicted({"--interval", "off"}), Not(HasSubstr("of runs")));
+  predicted({"--interval", "50%", "-o", "with.json"});
+  predicted({"--interval", "off", "-o", "without.json"});
+  const auto read = [&](const char* name) {
+    std::istringstream in(text_of(name));
+    core::Prediction one = core::read_prediction(in, name);
+    one.wall_s = one.peak_pss_bytes = 0;
+    return one;
+  };
+  core::Prediction with = read("with.json");
+  ASSERT_TRUE(with.interval);
+  EXPECT_EQ(with.interval->level_percent, 50);
+  with.interval.reset();
+  std::ostringstream rest, without;
+  core::write_prediction(rest, with);
+  core::write_prediction(without, read("without.json"));
+  EXPECT_EQ(rest.str(), without.str());
+  file("ledger.csv", "date,cluster,model_sha256,kind,N,real_gflops,predicted_gflops\n2026-11-25,other,a,plain,1,5,5\n");
+  EXPECT_THAT(predicted({"--ledger", "ledger.csv"}), HasSubstr("has no comparison of"));
+}
+
+TEST_F(StudyCommands, CompareKeepsALedger) {
+  const auto compare = [&] {
+    return run_hplcast_words({"compare", real_file(), "--predicted", prediction_file(), "--append-to-ledger", "l.csv",
+                              "--ledger-date", "2019-03"},
+                             programs_.folder().string())
+        .output;
+  };
+  EXPECT_THAT(compare(), HasSubstr("1 runs were added to l.csv, which has 1"));
+  const std::string ledger = text_of("l.csv");
+  EXPECT_THAT(ledger, AllOf(StartsWith("date,cluster,model_sha256,kind,N,NB,"), HasSubstr("\n2019-03,")));
+  EXPECT_THAT(compare(), HasSubstr("0 runs were added"));
+  EXPECT_EQ(text_of("l.csv"), ledger);
+}
+
 TEST_F(StudyCommands, CompareNamesWhatIsWrongWithItsInput) {
   expect({"compare", file("no-time.csv", "N,NB,P,Q\n1,1,1,1\n"), "--predicted", prediction_file()}, 3, "time_s");
   expect({"compare", file("nan.csv", "N,NB,P,Q,time_s\n1000,128,1,1,nan\n"), "--predicted", prediction_file()}, 3,

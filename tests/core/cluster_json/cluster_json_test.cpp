@@ -61,6 +61,10 @@ ClusterModel example() {
   program.rest_s_per_call = 1e-7;
   program.rest_s_per_element = 1e-9;
   cluster.program = program;
+  cluster.uncertainty.emplace();
+  cluster.uncertainty->of(ErrorGroup::messages) = EstimatedSd{0.03, 15};
+  cluster.uncertainty->days = 2;
+  cluster.uncertainty->between_days = EstimatedSd{0.007, 1};
   cluster.provenance = R"({"date":"2026-01-01","rows":[1,2]})";
   return cluster;
 }
@@ -85,6 +89,8 @@ TEST(ClusterJson, ARoundTripChangesNothing) {
   EXPECT_FALSE(back.network.values().local.half_duplex);
   ASSERT_EQ(back.detours.size(), 1U);
   EXPECT_EQ(back.detours[0].share(), 0.01);
+  EXPECT_EQ(back.uncertainty->of(ErrorGroup::messages)->nu, 15);
+  EXPECT_FALSE(back.uncertainty->of(ErrorGroup::dgemm));
   EXPECT_EQ(cluster_sha256(back), cluster_sha256(example()));
 }
 

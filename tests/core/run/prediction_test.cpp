@@ -22,6 +22,8 @@ Prediction example() {
   p.messages["send"] = {7, 0, 3e9};
   p.model_levels["noise"] = "off";
   p.model_doubts = {"dgemm: drift: +5 %"};
+  p.interval = PredictiveInterval{90, 0.2, 0.4, 0.25, 0.5, 0.01, 0.1, 12.5, "closed-form", {}};
+  p.interval->terms = {{"dgemm", 0.08, 15, 0.9, "campaign"}, {"run", 0.06, 0, std::nullopt, "default: idle"}};
   p.phases = {{"broadcast", 0.1, 0.05, 0.2, 0.01, 0.02, 0.07}, {"update", 0.2, 0.1, 0.3, 0.2, 0, 0}};
   return p;
 }
@@ -36,6 +38,9 @@ TEST(PredictionJson, RoundTripsToTheLastDigit) {
   EXPECT_EQ(back.kernels.at("dgemm").outside_range, 2u);
   EXPECT_EQ(back.model_levels.at("noise"), "off");
   EXPECT_EQ(back.model_doubts, example().model_doubts);
+  ASSERT_EQ(back.interval->terms.size(), 2u);
+  EXPECT_EQ(back.interval->terms[0].name, "dgemm");
+  EXPECT_FALSE(back.interval->terms[1].elasticity);
   ASSERT_EQ(back.phases.size(), 2u);
   EXPECT_EQ(back.phases[0].most_s, 0.2);
   EXPECT_EQ(back.phases[0].waiting_s, 0.07);
@@ -58,6 +63,10 @@ TEST(PredictionJson, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(message("\"gflops\"", "\"flops\""), ::testing::HasSubstr("p.json, field `/flops`: unknown key"));
   EXPECT_THAT(message("\"gflops\": ", "\"wall_s\": "),
               ::testing::HasSubstr("field `/wall_s`: this key is there twice"));
+  EXPECT_THAT(message("\"level_percent\": 90", "\"level_percent\": 100"),
+              ::testing::HasSubstr("field `/interval/level_percent`: found 100.0; expected a number above 0"));
+  EXPECT_THAT(message("\"low_time_s\": 0.2", "\"low_time_s\": 0.5"),
+              ::testing::HasSubstr("field `/interval/low_time_s`: found 0.5; expected a time above 0"));
   EXPECT_THAT(message("\"calls\": 10", "\"call\": 10"),
               ::testing::HasSubstr("field `/kernels/dgemm/call`: unknown key\n  hint: did you mean `calls`"));
   EXPECT_THAT(message("\"mode\": \"exact\"", "\"mode\": \"quick\""), ::testing::HasSubstr("expected exact or fast"));

@@ -160,6 +160,30 @@ TEST(Compare, ASingleSampledPredictionIsAsUncertainAsItsError) {
   EXPECT_FALSE(compare({real_run(100, 10)}, {prediction(100, 10)}).rows[0].sampling_error_95);
 }
 
+TEST(Compare, CountsRealRunsInsideThePredictedIntervals) {
+  const auto with_interval = [](long long N, double low, double high, double level) {
+    core::Prediction one = prediction(N, 10);
+    core::PredictiveInterval& interval = one.interval.emplace();
+    interval.level_percent = level;
+    interval.low_gflops = low;
+    interval.high_gflops = high;
+    return one;
+  };
+  const std::vector<core::HplRun> real = {real_run(100, 9), real_run(100, 10), real_run(100, 12), real_run(200, 8)};
+  // Of two seeds the medians: 9 to 11. The prediction of N=200 has none.
+  Comparison comparison =
+      compare(real, {with_interval(100, 8, 10, 90), with_interval(100, 10, 12, 90), prediction(200, 10)});
+  EXPECT_EQ(comparison.rows[0].interval->runs_inside, 2u);
+  EXPECT_FALSE(comparison.rows[1].interval);
+  EXPECT_EQ(count_inside(comparison).runs, 3u);
+  EXPECT_EQ(count_inside(comparison).inside, 2u);
+  std::ostringstream json;
+  write_comparison(json, comparison);
+  EXPECT_EQ(nlohmann::json::parse(json.str()).at("interval").at("inside"), 2);
+  comparison = compare(real, {with_interval(100, 9, 11, 90), with_interval(200, 1, 9, 50)});
+  EXPECT_EQ(count_inside(comparison).runs, 0u) << "90 and 50 percent have no share in common";
+}
+
 TEST(Compare, RunsWithAWrongResultAreLeftOutAndCounted) {
   auto wrong = real_run(100, 1000);
   wrong.residual_checked = true;

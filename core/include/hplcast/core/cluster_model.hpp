@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <iosfwd>
 #include <map>
 #include <optional>
@@ -96,6 +97,33 @@ bool is_mpi_function(std::string_view routine) noexcept;
 /// The product of the two larger sizes: code around a call copies or packs about as many elements.
 double largest_face(const KernelShape& shape) noexcept;
 
+/// Durations whose errors move a prediction together.
+enum class ErrorGroup {
+  dgemm,          ///< the expected durations of dgemm; their scatter keeps its relative size
+  dgemm_scatter,  ///< the scatter of dgemm alone: waiting ranks feel it
+  other_kernels,
+  messages
+};
+template <>
+inline constexpr EnumNames names_of<ErrorGroup> = {"group of durations",
+                                                   {"dgemm", "dgemm_scatter", "other_kernels", "messages"}};
+inline constexpr std::array error_groups = {ErrorGroup::dgemm, ErrorGroup::dgemm_scatter, ErrorGroup::other_kernels,
+                                            ErrorGroup::messages};
+
+/// A standard deviation of logarithms (0.01 is 1 percent), and how well it is known.
+struct EstimatedSd {
+  double sd = 0;
+  double nu = 0;  ///< degrees of freedom of the estimate; 0: taken as known
+};
+
+/// How well a campaign knows the durations that it measured: `uncertainty` of cluster.json.
+struct Uncertainty {
+  std::array<std::optional<EstimatedSd>, error_groups.size()> groups;  ///< by ErrorGroup; those that can be told
+  long days = 1;                                                       ///< on which dgemm was measured
+  std::optional<EstimatedSd> between_days;  ///< of dgemm, from one day to another; several days only
+  std::optional<EstimatedSd>& of(ErrorGroup group) { return groups[static_cast<std::size_t>(group)]; }
+};
+
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
   static constexpr int schema_version = 4;
@@ -105,10 +133,11 @@ struct ClusterModel {
   std::map<std::string, KernelModel>
       kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
   NetworkModel network;
-  std::optional<PowerModel> power;      ///< see check_power()
-  std::vector<DetourSource> detours;    ///< what takes the CPUs away now and then; see check_detours()
-  std::optional<ProgramModel> program;  ///< routines and regions of an observed program (`fit program`)
-  std::string provenance = "{}";        ///< a JSON object: what was measured, when, where, with which software
+  std::optional<PowerModel> power;         ///< see check_power()
+  std::vector<DetourSource> detours;       ///< what takes the CPUs away now and then; see check_detours()
+  std::optional<ProgramModel> program;     ///< routines and regions of an observed program (`fit program`)
+  std::optional<Uncertainty> uncertainty;  ///< of measured models (`fit cluster`)
+  std::string provenance = "{}";           ///< a JSON object: what was measured, when, where, with which software
 };
 
 /// The content of cluster.json, see docs/formats/cluster-json.md. Deterministic: equal models give equal text.

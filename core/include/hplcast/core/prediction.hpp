@@ -165,6 +165,27 @@ struct Sampling {
   int deviates_at_panel = 0;       ///< where that is
 };
 
+/// One independent cause of the difference between a prediction and a run.
+struct ErrorTerm {
+  std::string name;                  ///< a group, or days, simulation, machine, model, run
+  double sd = 0;                     ///< of ln(time of a run / time predicted)
+  double nu = 0;                     ///< degrees of freedom of its estimate; 0: taken as known
+  std::optional<double> elasticity;  ///< of a group: d ln(time of the run) / d ln(its durations)
+  std::string source;                ///< for people: where sd comes from
+};
+
+/// Where the time of one run on the real machine is with probability `level_percent`.
+struct PredictiveInterval {
+  double level_percent = 90;
+  double low_time_s = 0, high_time_s = 0;
+  double low_gflops = 0, high_gflops = 0;
+  double bias = 0;               ///< mean of ln(time of a run / time predicted) in earlier comparisons; 0 without any
+  double sd = 0;                 ///< of all terms together
+  double nu = 0;                 ///< of it, after Satterthwaite; 0: all terms are taken as known
+  std::string elasticities;      ///< how they were found: closed-form or simulated
+  std::vector<ErrorTerm> terms;  ///< their variances add up
+};
+
 /// The result of one simulated HPL run: the content of prediction.json.
 struct Prediction {
   static constexpr int schema_version = 1;
@@ -189,6 +210,7 @@ struct Prediction {
   double detours_s = 0;              ///< by which they stretched what the ranks did themselves, mean over the ranks
   std::vector<PhaseSummary> phases;  ///< empty if not asked for
   std::optional<Energy> energy;      ///< likewise
+  std::optional<PredictiveInterval> interval;  ///< of one run on the real machine; nothing if not asked for
 };
 
 /// JSON of a prediction. @throws ParseError (JSON pointer as field) for other schema versions, missing and unknown

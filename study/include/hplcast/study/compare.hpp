@@ -38,6 +38,12 @@ struct ComparedMedians {
   double error = 0;  ///< (predicted - real) / real, of the medians; a ratio
 };
 
+/// The predictive interval of a configuration (medians over its seeds), and the real runs inside.
+struct ComparedInterval {
+  double level_percent = 0, low_gflops = 0, high_gflops = 0;
+  std::size_t runs_inside = 0;
+};
+
 /// One configuration of HPL; medians in Gflop/s.
 struct ComparedConfiguration : ComparedMedians {
   core::HplParameters parameters;
@@ -49,6 +55,7 @@ struct ComparedConfiguration : ComparedMedians {
   /// sampling error of a single prediction; absent with a single real run.
   std::optional<fit::Bounds> error_interval;
   std::optional<ComparedEnergy> energy;  ///< if it was measured and predicted
+  std::optional<ComparedInterval> interval;
 };
 
 /// Errors over all configurations; ratios. With n = 0 all are 0.
@@ -83,6 +90,14 @@ struct Comparison {
   std::vector<core::HplParameters> unmatched_predicted;  ///< predicted, but not run
   std::size_t failed_residuals = 0;  ///< real runs left out: HPL itself says that their result is wrong
 };
+
+/// Real runs of all configurations with an interval, and those inside it. Nothing is counted for several levels.
+struct IntervalCount {
+  double level_percent = 0;
+  std::size_t runs = 0, inside = 0;
+  double share() const { return static_cast<double>(inside) / static_cast<double>(runs); }
+};
+IntervalCount count_inside(const Comparison& comparison);
 
 using Warn = std::function<void(const std::string& text)>;
 

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/prediction.hpp"
+#include "hplcast/study/compare.hpp"
+#include "hplcast/study/predict.hpp"
+
+/// How far one run on the real machine may be from its prediction (docs/models/interval.md).
+namespace hplcast::study {
+
+/// d ln(time of the run) / d ln(durations of a group), in the order of core::ErrorGroup. Those of dgemm, of the other
+/// kernels and of messages add up to 1, because a run takes twice as long if everything does; that of the scatter of
+/// dgemm comes on top, and is an upper bound.
+using Elasticities = std::array<double, core::error_groups.size()>;
+
+/// Without a simulation: messages by closed_form_s() on the same cluster, kernels by their share of the prediction.
+Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const core::Prediction& prediction);
+/// By two more simulations with the same random numbers as `prediction`, which is that of `plan`: slower dgemm, dearer
+/// messages. @throws as predict()
+Elasticities simulated_elasticities(const RunPlan& plan, const core::Prediction& prediction);
+
+/// A run of the real HPL beside its prediction: a row of a ledger (docs/formats/ledger-csv.md).
+struct LedgerRow {
+  std::string date;  ///< of the runs: equal dates are one occasion
+  std::string cluster, model_sha256;
+  std::string kind;  ///< kind_of() the prediction
+  core::HplParameters parameters;
+  double real_gflops = 0, predicted_gflops = 0;
+  std::optional<double> low_gflops, high_gflops;  ///< of the interval, if it had one
+  double level_percent = 0;                       ///< of the interval
+};
+
+/// "plain", or the model levels that were switched off: comparisons of other kinds tell nothing of this one.
+std::string kind_of(const core::Prediction& prediction);
+
+/// @throws core::ParseError for other columns or units, and for rates that no run has.
+std::vector<LedgerRow> read_ledger(std::istream& in, const std::string& name);
+/// A header, and a line for each.
+void write_ledger(std::ostream& out, const std::vector<LedgerRow>& rows);
+/// A row for each real run of a comparison. `predicted`: what was compared.
+std::vector<LedgerRow> ledger_rows(const Comparison& comparison, const std::vector<core::Prediction>& predicted,
+                                   const std::string& date);
+/// Appends rows that the ledger does not have yet: the same comparison again changes nothing. Returns how many.
+std::size_t append(std::vector<LedgerRow>& ledger, const std::vector<LedgerRow>& rows);
+
+/// Errors of earlier comparisons of one cluster and kind.
+struct PastErrors {
+  std::size_t configurations = 0, occasions = 0, repeated_runs = 0;
+  bool of_this_model = false;                    ///< all of the same cluster.json
+  double bias = 0;                               ///< mean of ln(real time / predicted time)
+  std::optional<core::EstimatedSd> discrepancy;  ///< of the configurations around it; needs three of them
+  std::optional<core::EstimatedSd> run;          ///< of repeated runs; needs three pairs of them
+};
+PastErrors past_errors(const std::vector<LedgerRow>& ledger, const core::Prediction& prediction);
+
+/// All that an interval needs besides the prediction.
+struct IntervalBasis {
+  Elasticities elasticities{};
+  std::string method;                ///< of the elasticities: for PredictiveInterval
+  PastErrors past;                   ///< of a ledger; empty without one
+  std::vector<double> seeds_time_s;  ///< predictions of this configuration, one per seed
+};
+
+/// @throws core::DomainError for a level not in (0, 100).
+core::PredictiveInterval predictive_interval(const core::Prediction& prediction, const core::ClusterModel& cluster,
+                                             const IntervalBasis& basis, double level_percent);
+/// The same of any terms. Bounds: bias -+ quantile of Student's t for the summed variance, with Satterthwaite's degrees
+/// of freedom.
+core::PredictiveInterval interval_of_terms(const core::Prediction& prediction, std::vector<core::ErrorTerm> terms,
+                                           double bias, double level_percent);
+
+/// How all predictions of a command get their intervals.
+struct IntervalRequest {
+  double level_percent = 90;
+  bool simulated_elasticities = false;  ///< or in closed form
+  std::vector<LedgerRow> ledger;
+};
+
+/// Gives each prediction its interval; those of one configuration share the elasticities of the first. Nothing else of
+/// a prediction changes. `plans`: of the predictions, in their order. @throws as predictive_interval() and predict()
+void add_intervals(const std::vector<RunPlan>& plans, const IntervalRequest& request,
+                   std::vector<core::Prediction>& predictions);
+
+}  // namespace hplcast::study

@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/study/interval.hpp"
+#include "hplcast/study/quick.hpp"
+#include "hplcast/study/transform.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+// Steps that are large against what is left of the noise of two runs with the same random numbers: at 1024 ranks a
+// pair scatters by 0.3 percent, so that elasticities are right within 0.03 and 0.007.
+constexpr double dgemm_step = 1.1;
+constexpr double message_step = 1.5;
+
+core::ClusterModel with_slower_dgemm(const core::ClusterModel& cluster, double slower) {
+  return transformed(cluster, {{"scale-dgemm", core::shortest(1 / slower)}});
+}
+
+/// All but the kernels: messages of both scopes, probes, links.
+core::ClusterModel with_dearer_messages(const core::ClusterModel& cluster, double dearer) {
+  return transformed(cluster, {{"scale-all", core::shortest(1 / dearer)}, {"scale-kernels", core::shortest(dearer)}});
+}
+
+/// Shares of the time of the ranks.
+struct Shares {
+  double dgemm = 0, other_kernels = 0;
+};
+
+Shares shares_of(const core::Prediction& prediction) {
+  const double all_s = prediction.time_s * prediction.parameters.P * prediction.parameters.Q;
+  Shares shares;
+  for (const auto& [name, count] : prediction.kernels)
+    (name == "dgemm" ? shares.dgemm : shares.other_kernels) += count.time_s / all_s;
+  return shares;
+}
+
+/// `dgemm` and `messages` as they are; other kernels by the sum of 1. Ranks wait for the scatter of dgemm no longer
+/// than dgemm matters more than it takes.
+Elasticities complete(double dgemm, double messages, const Shares& shares) {
+  dgemm = std::clamp(dgemm, 0.0, 1.0);
+  messages = std::clamp(messages, 0.0, 1 - dgemm);
+  return {dgemm, std::max(0.0, dgemm - shares.dgemm), 1 - dgemm - messages, messages};
+}
+
+}  // namespace
+
+Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const core::Prediction& prediction) {
+  const QuickAssumptions expected = all_assumptions(&QuickAssumption::expected);
+  const auto time_s = [&](const core::ClusterModel& one) {
+    return closed_form_s(one, prediction.parameters, expected);
+  };
+  const Shares shares = shares_of(prediction);
+  const double plain_s = time_s(cluster);  // 0 of a cluster on which nothing takes time
+  const double dearer = plain_s > 0 ? time_s(with_dearer_messages(cluster, message_step)) / plain_s : 1;
+  const double rest = std::max(0.0, 1 - shares.dgemm - shares.other_kernels);
+  const double messages = std::min((dearer - 1) / (message_step - 1), rest);
+  // Ranks wait for updates and for panels of other ranks: half for each (docs/models/interval.md).
+  const double dgemm = shares.dgemm > 0 ? shares.dgemm + (rest - messages) / 2 : 0;
+  return complete(dgemm, messages, shares);
+}
+
+Elasticities simulated_elasticities(const RunPlan& plan, const core::Prediction& prediction) {
+  const auto elasticity = [&](core::ClusterModel cluster, double step) {
+    PredictionRequest request = plan.request();
+    request.cluster = std::move(cluster);
+    request.mode = plan.mode();
+    request.target_error = 0;
+    request.keep.clear();
+    request.observation = {};
+    return (predict(request).time_s / prediction.time_s - 1) / (step - 1);
+  };
+  const double dgemm = elasticity(with_slower_dgemm(plan.cluster(), dgemm_step), dgemm_step);
+  const double messages = elasticity(with_dearer_messages(plan.cluster(), message_step), message_step);
+  return complete(dgemm, messages, shares_of(prediction));
+}
+
+}  // namespace hplcast::study

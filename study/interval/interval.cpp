@@ -1,0 +1,178 @@
+#include "hplcast/study/interval.hpp"
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/fit/comparison.hpp"
+#include "hplcast/fit/distributions.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+using core::ErrorGroup;
+using core::ErrorTerm;
+using core::EstimatedSd;
+
+/// A standard deviation of ln(time or durations) where nothing was measured.
+struct Default {
+  double sd;
+  const char* source;
+};
+/// Groups, in the order of core::ErrorGroup, of clusters without `uncertainty`.
+constexpr std::array<Default, core::error_groups.size()> default_groups = {
+    {{0.008, "default: days of dahu differ by 0.6 to 0.8 %"},
+     {0.17, "default: days of dahu differ by 14 to 20 %"},
+     {0.2, "default: assumed"},
+     {0.2, "default: assumed"}}};
+constexpr Default default_days = {0.008, "default: measured on one day; days of dahu differ by 0.6 to 0.8 %"};
+constexpr Default default_simulation = {0.005, "default: seeds differ by 0.1 to 0.7 %"};
+constexpr Default default_machine = {0.02, "default: drift of a virtual machine within an hour 1.8 %"};
+constexpr Default default_model = {0.02, "default: bias of four published campaigns -1.3 to +2.3 %"};
+constexpr Default default_run = {0.01, "default: an idle machine"};
+
+constexpr double sds_in_sampling_error = 2.5;  // Prediction::error_95_s
+constexpr double sds_in_fast_error = 2;        // Prediction::fast_error_95_s
+
+double squared(double x) {
+  return x * x;
+}
+
+ErrorTerm term(const char* name, const Default& value) {
+  return {name, value.sd, 0, std::nullopt, value.source};
+}
+
+ErrorTerm term(const char* name, const EstimatedSd& value, std::string source) {
+  return {name, value.sd, value.nu, std::nullopt, std::move(source)};
+}
+
+ErrorTerm group_term(ErrorGroup group, const core::ClusterModel& cluster, const Elasticities& elasticities) {
+  const auto index = static_cast<std::size_t>(group);
+  ErrorTerm result = term(to_string(group), default_groups[index]);
+  if (cluster.uncertainty && cluster.uncertainty->groups[index])
+    result = term(to_string(group), *cluster.uncertainty->groups[index], "campaign, resampled");
+  result.elasticity = elasticities[index];
+  result.sd *= elasticities[index];
+  return result;
+}
+
+/// Seeds, panels that were left out, exchanges that were computed.
+ErrorTerm simulation_term(const core::Prediction& prediction, const std::vector<double>& seeds_time_s) {
+  ErrorTerm result = term("simulation", default_simulation);
+  constexpr std::size_t enough = 3;
+  if (seeds_time_s.size() >= enough) {
+    std::vector<double> logs;
+    for (const double time_s : seeds_time_s) logs.push_back(std::log(time_s));
+    result = term("simulation", {fit::summarize(logs).sd, static_cast<double>(logs.size() - 1)},
+                  std::to_string(logs.size()) + " seeds");
+  }
+  const double sampling = prediction.sampling ? prediction.error_95_s / sds_in_sampling_error
+                                              : prediction.fast_error_95_s / sds_in_fast_error;
+  result.sd = std::hypot(result.sd, sampling / prediction.time_s);
+  if (prediction.sampling) result.source += "; sampled panels";
+  return result;
+}
+
+/// The control measurement of the campaign (docs/formats/cluster-json.md): half of what lies between its extremes.
+std::optional<double> control_scatter(const core::ClusterModel& cluster) {
+  const auto json = core::parse_json<nlohmann::json>(cluster.provenance);
+  const auto control = json.find("control");
+  if (control == json.end() || !control->is_object()) return std::nullopt;
+  const auto number = [&](const char* name) {
+    const auto found = control->find(name);
+    return found != control->end() && found->is_number() ? found->get<double>() : 0.0;
+  };
+  const double low = number("low"), high = number("high");
+  if (!(low > 0 && high >= low)) return std::nullopt;
+  return std::log(high / low) / 2;
+}
+
+/// The machine between calibration and run: with the default, days are in it.
+void add_machine(const core::ClusterModel& cluster, double dgemm, std::vector<ErrorTerm>& terms) {
+  const std::optional<double> control = control_scatter(cluster);
+  if (!control) {
+    terms.push_back(term("machine", default_machine));
+    return;
+  }
+  terms.push_back(term("machine", EstimatedSd{dgemm * *control, 0}, "control measurements of the campaign"));
+  ErrorTerm days = term("days", default_days);
+  if (cluster.uncertainty && cluster.uncertainty->between_days)
+    days = term("days", *cluster.uncertainty->between_days, std::to_string(cluster.uncertainty->days) + " days");
+  days.elasticity = dgemm;
+  days.sd *= dgemm;
+  terms.push_back(days);
+}
+
+}  // namespace
+
+core::PredictiveInterval interval_of_terms(const core::Prediction& prediction, std::vector<ErrorTerm> terms,
+                                           double bias, double level_percent) {
+  if (!(level_percent > 0 && level_percent < 100))
+    throw core::DomainError("level of the interval", level_percent, "a number of percent above 0 and below 100");
+  double variance = 0, uncertain = 0;
+  for (const ErrorTerm& one : terms) {
+    variance += squared(one.sd);
+    if (one.nu > 0) uncertain += squared(squared(one.sd)) / one.nu;
+  }
+  core::PredictiveInterval interval;
+  interval.level_percent = level_percent;
+  interval.bias = bias;
+  interval.sd = std::sqrt(variance);
+  interval.nu = uncertain > 0 ? squared(variance) / uncertain : 0;
+  const double below = 0.5 + level_percent / 200;
+  const double quantile = interval.nu > 0 ? fit::students_t_quantile(interval.nu, below) : fit::normal_quantile(below);
+  const auto at = [&](double sds) { return std::exp(bias + sds * interval.sd); };
+  interval.low_time_s = prediction.time_s * at(-quantile);
+  interval.high_time_s = prediction.time_s * at(quantile);
+  interval.low_gflops = prediction.gflops / at(quantile);
+  interval.high_gflops = prediction.gflops / at(-quantile);
+  interval.terms = std::move(terms);
+  return interval;
+}
+
+core::PredictiveInterval predictive_interval(const core::Prediction& prediction, const core::ClusterModel& cluster,
+                                             const IntervalBasis& basis, double level_percent) {
+  const PastErrors& past = basis.past;
+  std::vector<ErrorTerm> terms;
+  // The errors that one model has are in the bias that its own comparisons have shown.
+  const bool learnt = past.discrepancy && past.of_this_model;
+  if (!learnt)
+    for (const ErrorGroup group : core::error_groups) terms.push_back(group_term(group, cluster, basis.elasticities));
+  terms.push_back(simulation_term(prediction, basis.seeds_time_s));
+  constexpr std::size_t several_occasions = 3;
+  if (!learnt || past.occasions < several_occasions)
+    add_machine(cluster, basis.elasticities[static_cast<std::size_t>(ErrorGroup::dgemm)], terms);
+  terms.push_back(past.discrepancy ? term("model", *past.discrepancy,
+                                          "ledger: " + std::to_string(past.configurations) + " configurations")
+                                   : term("model", default_model));
+  terms.push_back(past.run ? term("run", *past.run, "ledger: " + std::to_string(past.repeated_runs) + " repeated runs")
+                           : term("run", default_run));
+  core::PredictiveInterval interval =
+      interval_of_terms(prediction, std::move(terms), past.discrepancy ? past.bias : 0, level_percent);
+  interval.elasticities = basis.method;
+  return interval;
+}
+
+void add_intervals(const std::vector<RunPlan>& plans, const IntervalRequest& request,
+                   std::vector<core::Prediction>& predictions) {
+  std::map<core::HplParameters, IntervalBasis> bases;
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    const core::Prediction& one = predictions[i];
+    const auto [found, is_new] = bases.try_emplace(one.parameters);
+    found->second.seeds_time_s.push_back(one.time_s);
+    if (!is_new) continue;
+    const bool simulated = request.simulated_elasticities;
+    found->second.elasticities =
+        simulated ? simulated_elasticities(plans.at(i), one) : closed_form_elasticities(plans.at(i).cluster(), one);
+    found->second.method = simulated ? "simulated" : "closed-form";
+    found->second.past = past_errors(request.ledger, one);
+  }
+  for (std::size_t i = 0; i < predictions.size(); ++i)
+    predictions[i].interval = predictive_interval(predictions[i], plans.at(i).cluster(),
+                                                  bases.at(predictions[i].parameters), request.level_percent);
+}
+
+}  // namespace hplcast::study

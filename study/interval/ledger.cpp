@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cmath>
+#include <istream>
+#include <map>
+#include <ostream>
+#include <set>
+#include <tuple>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
+#include "hplcast/study/interval.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+constexpr std::size_t least_configurations = 3;  // of which a bias and a scatter say something
+constexpr std::size_t least_pairs = 3;           // of repeated runs
+
+std::vector<std::string> all_columns() {
+  std::vector<std::string> all = {"date", "cluster", "model_sha256", "kind"};
+  for (const core::HplField& field : core::hpl_fields()) all.emplace_back(field.name);
+  for (const char* name : {"real_gflops", "predicted_gflops", "interval_percent", "low_gflops", "high_gflops"})
+    all.emplace_back(name);
+  return all;
+}
+
+std::string line_of(const LedgerRow& row) {
+  const auto text = [](const std::optional<double>& value) { return value ? core::shortest(*value) : std::string(); };
+  std::string line;
+  for (const std::string* one : {&row.date, &row.cluster, &row.model_sha256, &row.kind})
+    line += core::csv_field(*one) + ",";
+  for (const core::HplField& field : core::hpl_fields()) line += std::to_string(field.get(row.parameters)) + ",";
+  return line + core::shortest(row.real_gflops) + "," + core::shortest(row.predicted_gflops) + "," +
+         (row.low_gflops ? core::shortest(row.level_percent) : "") + "," + text(row.low_gflops) + "," +
+         text(row.high_gflops);
+}
+
+/// One run of one configuration, whatever the date that a ledger gives it.
+auto identity(const LedgerRow& row) {
+  return std::tie(row.cluster, row.model_sha256, row.kind, row.parameters, row.real_gflops, row.predicted_gflops);
+}
+
+LedgerRow read_row(const core::CsvReader& csv) {
+  LedgerRow row;
+  const auto text = [&](const char* name) { return std::string(csv.text(csv.column(name))); };
+  row.date = text("date");
+  row.cluster = text("cluster");
+  row.model_sha256 = text("model_sha256");
+  row.kind = text("kind");
+  row.parameters = core::read_hpl_fields(csv, {});
+  row.real_gflops = csv.positive(csv.column("real_gflops"));
+  row.predicted_gflops = csv.positive(csv.column("predicted_gflops"));
+  constexpr double same_unit = 30;
+  const double ratio = row.predicted_gflops / row.real_gflops;
+  if (!(ratio < same_unit && ratio > 1 / same_unit))
+    throw core::ParseError(csv.at(csv.column("real_gflops")),
+                           "found " + text("real_gflops") + " beside a prediction of " + text("predicted_gflops") +
+                               "; expected both in Gflop/s",
+                           "a rate in another unit (Tflop/s, flop/s), or a run that failed");
+  if (const std::size_t low = csv.find_column("low_gflops"); csv.has(low)) {
+    row.low_gflops = csv.positive(low);
+    row.high_gflops = csv.positive(csv.column("high_gflops"));
+    row.level_percent = csv.positive(csv.column("interval_percent"));
+  }
+  return row;
+}
+
+/// ln(real time / predicted time).
+double error_of(const LedgerRow& row) {
+  return std::log(row.predicted_gflops / row.real_gflops);
+}
+
+/// Errors of the runs of one configuration on one occasion.
+using Repetitions = std::vector<double>;
+
+/// From the pairs of runs that differ by chance alone: their median difference, which a few interrupted runs do not
+/// move. Normal values of standard deviation 1 have 0.9539.
+std::optional<core::EstimatedSd> run_sd(const std::vector<Repetitions>& all) {
+  constexpr double median_of_normal_pairs = 0.9538726;
+  std::vector<double> differences;
+  double nu = 0;
+  for (const Repetitions& errors : all) {
+    for (std::size_t i = 0; i < errors.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) differences.push_back(std::abs(errors[i] - errors[j]));
+    nu += static_cast<double>(errors.size()) - 1;
+  }
+  if (differences.size() < least_pairs) return std::nullopt;
+  return core::EstimatedSd{core::median(differences) / median_of_normal_pairs, nu};
+}
+
+/// Their centres scatter by the model's errors and by what is left of the runs' own scatter.
+void add_discrepancy(const std::vector<Repetitions>& all, PastErrors& past) {
+  past.configurations = all.size();
+  if (all.size() < least_configurations) return;
+  const auto n = static_cast<double>(all.size());
+  double scatter_of_runs = 0;
+  std::vector<double> centres;
+  for (const Repetitions& one : all) {
+    centres.push_back(core::median(one));
+    past.bias += centres.back() / n;
+    if (past.run) scatter_of_runs += past.run->sd * past.run->sd / static_cast<double>(one.size()) / n;
+  }
+  double variance = 0;
+  for (const double centre : centres) variance += (centre - past.bias) * (centre - past.bias) / (n - 1);
+  const double of_model = std::max(0.0, variance - scatter_of_runs);
+  past.discrepancy = core::EstimatedSd{std::sqrt(of_model + variance / n), n - 1};  // the bias is uncertain, too
+}
+
+}  // namespace
+
+std::string kind_of(const core::Prediction& prediction) {
+  std::string kind;
+  for (const auto& [option, value] : prediction.model_levels) kind += (kind.empty() ? "" : " ") + option + "=" + value;
+  return kind.empty() ? "plain" : kind;
+}
+
+std::vector<LedgerRow> read_ledger(std::istream& in, const std::string& name) {
+  core::CsvReader csv(in, name);
+  csv.refuse_unknown(all_columns());
+  for (const char* needed : {"real_gflops", "predicted_gflops"})
+    if (csv.find_column(needed) == core::CsvReader::npos)
+      throw core::ParseError({name, 1, needed}, "no such column; found " + core::comma_separated(csv.header()),
+                             "a ledger is what `hplcast compare --append-to-ledger` writes, in Gflop/s");
+  std::vector<LedgerRow> rows;
+  while (csv.next()) rows.push_back(read_row(csv));
+  return rows;
+}
+
+void write_ledger(std::ostream& out, const std::vector<LedgerRow>& rows) {
+  std::string header;
+  for (const std::string& column : all_columns()) header += (header.empty() ? "" : ",") + column;
+  out << header << '\n';
+  for (const LedgerRow& row : rows) out << line_of(row) << '\n';
+}
+
+std::vector<LedgerRow> ledger_rows(const Comparison& comparison, const std::vector<core::Prediction>& predicted,
+                                   const std::string& date) {
+  std::map<core::HplParameters, const core::Prediction*> of;
+  for (const core::Prediction& one : predicted) of.emplace(core::without_unused(one.parameters), &one);
+  std::vector<LedgerRow> rows;
+  for (const ComparedConfiguration& compared : comparison.rows) {
+    const core::Prediction& prediction = *of.at(compared.parameters);
+    LedgerRow row;
+    row.date = date;
+    row.cluster = prediction.cluster;
+    row.model_sha256 = prediction.model_sha256;
+    row.kind = kind_of(prediction);
+    row.parameters = compared.parameters;
+    row.predicted_gflops = compared.predicted_median;
+    if (compared.interval) {
+      row.low_gflops = compared.interval->low_gflops;
+      row.high_gflops = compared.interval->high_gflops;
+      row.level_percent = compared.interval->level_percent;
+    }
+    for (const double gflops : compared.real_gflops) {
+      row.real_gflops = gflops;
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+std::size_t append(std::vector<LedgerRow>& ledger, const std::vector<LedgerRow>& rows) {
+  const auto count = [](const std::vector<LedgerRow>& in, const LedgerRow& row) {
+    return std::count_if(in.begin(), in.end(), [&](const LedgerRow& one) { return identity(one) == identity(row); });
+  };
+  const std::size_t before = ledger.size();
+  for (const LedgerRow& row : rows)
+    if (count(ledger, row) < count(rows, row)) ledger.push_back(row);
+  return ledger.size() - before;
+}
+
+PastErrors past_errors(const std::vector<LedgerRow>& ledger, const core::Prediction& prediction) {
+  PastErrors past;
+  past.of_this_model = true;
+  std::map<std::tuple<core::HplParameters, std::string, std::string>, Repetitions> found;
+  std::set<std::string> dates;
+  for (const LedgerRow& row : ledger) {
+    if (row.cluster != prediction.cluster || row.kind != kind_of(prediction)) continue;
+    found[{row.parameters, row.date, row.model_sha256}].push_back(error_of(row));
+    dates.insert(row.date);
+    past.of_this_model = past.of_this_model && row.model_sha256 == prediction.model_sha256;
+  }
+  past.occasions = dates.size();
+  std::vector<Repetitions> all;
+  for (auto& [key, one] : found) {
+    if (one.size() > 1) past.repeated_runs += one.size();
+    all.push_back(std::move(one));
+  }
+  past.run = run_sd(all);
+  add_discrepancy(all, past);
+  return past;
+}
+
+}  // namespace hplcast::study

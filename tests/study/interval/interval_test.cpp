@@ -1,0 +1,252 @@
+// The predictive interval: by hand, and of campaigns that are drawn from a known machine.
+#include "hplcast/study/interval.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/campaign.hpp"
+#include "hplcast/study/quick.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+core::Prediction prediction_of(double time_s) {
+  core::Prediction prediction;
+  prediction.parameters.N = 1000;
+  prediction.time_s = time_s;
+  prediction.gflops = core::hpl_flop(1000) / time_s / 1e9;
+  prediction.mode = "exact";
+  prediction.cluster = "c";
+  prediction.model_sha256 = "abc";
+  return prediction;
+}
+
+core::ErrorTerm term(double sd, double nu = 0) {
+  return {"model", sd, nu, std::nullopt, "by hand"};
+}
+
+TEST(Interval, OfTermsThatAreKnownIsThatOfTheNormalLaw) {
+  const core::PredictiveInterval interval = interval_of_terms(prediction_of(10), {term(0.03), term(0.04)}, 0, 90);
+  EXPECT_NEAR(interval.sd, 0.05, 1e-15);  // 3, 4, 5; rounding
+  EXPECT_EQ(interval.nu, 0);
+  // The 95 percent quantile of the normal law: 1.644853627.
+  EXPECT_NEAR(interval.high_time_s, 10 * std::exp(1.644853627 * 0.05), 1e-8);
+  EXPECT_NEAR(interval.low_time_s, 10 * std::exp(-1.644853627 * 0.05), 1e-8);
+  EXPECT_NEAR(interval.low_gflops * interval.high_time_s, core::hpl_flop(1000) / 1e9, 1e-12);
+  EXPECT_NEAR(interval.high_gflops * interval.low_time_s, core::hpl_flop(1000) / 1e9, 1e-12);
+}
+
+TEST(Interval, TakesTheDegreesOfFreedomOfSatterthwaite) {
+  // Two variances of 1e-4, each with 4 degrees of freedom: (2e-4)^2 / (2 (1e-4)^2 / 4) = 8.
+  const core::PredictiveInterval interval = interval_of_terms(prediction_of(1), {term(0.01, 4), term(0.01, 4)}, 0, 90);
+  EXPECT_NEAR(interval.nu, 8, 1e-12);
+  // 95 percent quantile of Student's t with 8 degrees of freedom, from tables: 1.8595.
+  EXPECT_NEAR(std::log(interval.high_time_s), 1.8595 * std::sqrt(2e-4), 1e-6);
+}
+
+TEST(Interval, IsAroundThePredictionAndTheBias) {
+  const core::PredictiveInterval interval = interval_of_terms(prediction_of(10), {term(0.01)}, 0.02, 50);
+  EXPECT_NEAR(std::sqrt(interval.low_time_s * interval.high_time_s), 10 * std::exp(0.02), 1e-12);
+}
+
+TEST(Interval, RefusesLevelsThatNoIntervalHas) {
+  for (const double level : {0., 100., -1., std::nan("")})
+    EXPECT_THROW(interval_of_terms(prediction_of(1), {term(0.01)}, 0, level), core::DomainError) << level;
+}
+
+const core::ErrorTerm& term_of(const core::PredictiveInterval& interval, const std::string& name) {
+  for (const core::ErrorTerm& one : interval.terms)
+    if (one.name == name) return one;
+  throw std::runtime_error("no term " + name);
+}
+
+TEST(Interval, TakesWhatTheCampaignKnowsAndSaysWhatIsDefault) {
+  core::ClusterModel cluster;
+  cluster.uncertainty.emplace();
+  cluster.uncertainty->of(core::ErrorGroup::dgemm) = core::EstimatedSd{0.01, 15};
+  IntervalBasis basis;
+  basis.elasticities = {0.8, 0.1, 0.15, 0.05};
+  const core::PredictiveInterval interval = predictive_interval(prediction_of(1), cluster, basis, 90);
+  EXPECT_NEAR(term_of(interval, "dgemm").sd, 0.008, 1e-15);
+  EXPECT_EQ(term_of(interval, "dgemm").nu, 15);
+  EXPECT_THAT(term_of(interval, "dgemm").source, HasSubstr("campaign"));
+  EXPECT_NEAR(term_of(interval, "messages").sd, 0.05 * 0.2, 1e-15);
+  for (const char* name : {"dgemm_scatter", "other_kernels", "messages", "simulation", "machine", "model", "run"})
+    EXPECT_THAT(term_of(interval, name).source, HasSubstr("default: ")) << name;
+}
+
+TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
+  core::ClusterModel cluster;
+  cluster.provenance = R"({"control": {"wall_s": 8.1e-3, "low": 8e-3, "high": 8.16e-3}})";
+  IntervalBasis basis;
+  basis.elasticities = {0.5, 0, 0.5, 0};
+  const core::PredictiveInterval interval = predictive_interval(prediction_of(1), cluster, basis, 90);
+  EXPECT_NEAR(term_of(interval, "machine").sd, 0.5 * std::log(1.02) / 2, 1e-12);
+  EXPECT_THAT(term_of(interval, "days").source, HasSubstr("measured on one day"));
+}
+
+TEST(Interval, OfSampledPredictionsHasTheSamplingError) {
+  core::Prediction sampled = prediction_of(10);
+  sampled.sampling.emplace();
+  sampled.error_95_s = 0.25;  // 2.5 standard deviations: 1 percent
+  const double plain = term_of(predictive_interval(prediction_of(10), {}, {}, 90), "simulation").sd;
+  EXPECT_NEAR(term_of(predictive_interval(sampled, {}, {}, 90), "simulation").sd, std::hypot(plain, 0.01), 1e-15);
+}
+
+TEST(Interval, OfSeveralSeedsHasTheirScatter) {
+  IntervalBasis basis;
+  basis.seeds_time_s = {std::exp(0.99), std::exp(1.0), std::exp(1.01)};
+  const core::ErrorTerm simulation = term_of(predictive_interval(prediction_of(1), {}, basis, 90), "simulation");
+  EXPECT_NEAR(simulation.sd, 0.01, 1e-12);
+  EXPECT_EQ(simulation.nu, 2);
+}
+
+// --- elasticities ---
+
+core::KernelModel one_term(core::Monomial term, double coefficient) {
+  return core::KernelModel::make(
+      "M1", core::PiecewiseLaw(
+                core::DurationLaw::make(core::Polynomial::make({term}, {coefficient}), {}, core::NoiseFamily::none)));
+}
+
+TEST(Elasticities, OfAClusterWhoseMessagesAreFreeAreSharesOfTheKernels) {
+  core::ClusterModel cluster;
+  cluster.kernels["dgemm"] = one_term({1, 1, 1}, 1e-10);
+  cluster.kernels["dtrsm"] = one_term({1, 1, 1}, 1e-10);
+  core::NetworkModel::Values network{};
+  network.local.bandwidth_bytes_per_s = 1e10;
+  network.local.latency_s = 1e-7;
+  cluster.network = core::NetworkModel::make(network);
+  core::Prediction prediction = prediction_of(1);
+  prediction.kernels["dgemm"].time_s = 0.6;
+  prediction.kernels["dtrsm"].time_s = 0.2;
+  const Elasticities found = closed_form_elasticities(cluster, prediction);
+  // The ranks wait 0.2 s for kernels, half of it for each group.
+  EXPECT_NEAR(found[0], 0.7, 1e-12);
+  EXPECT_NEAR(found[1], 0.1, 1e-12);
+  EXPECT_NEAR(found[2], 0.3, 1e-12);
+  EXPECT_NEAR(found[3], 0, 1e-12);
+}
+
+TEST(Elasticities, OfAllDurationsAddUpToOne) {
+  QuickMachine machine{16, 8, 3e10, 1e9, 1e-5, 1e9};
+  const core::ClusterModel cluster = quick_cluster(machine, all_assumptions(&QuickAssumption::expected));
+  core::Prediction prediction = prediction_of(1);
+  prediction.parameters = {20000, 128, 8, 16};
+  prediction.kernels["dgemm"].time_s = 50;
+  prediction.kernels["daxpy"].time_s = 20;
+  const Elasticities found = closed_form_elasticities(cluster, prediction);
+  EXPECT_NEAR(found[0] + found[2] + found[3], 1, 1e-12);
+  EXPECT_GT(found[3], 0.01);
+}
+
+// --- a known machine ---
+
+/// A machine whose speed differs between pieces of time: by `dgemm_sd` in those of dgemm, by `other_sd` in HPL's runs.
+struct Truth {
+  double dgemm_s = 1e-10, daxpy_s = 1e-9;  ///< per unit
+  double dgemm_sd = 0.03, other_sd = 0.1, call_sd = 0.02;
+};
+
+/// 16 pieces of 2 s, in which the machine has one speed: the blocks that the fit resamples.
+std::string drawn_campaign(const Truth& truth, std::mt19937_64& random) {
+  std::normal_distribution<> normal;
+  std::string text = "kernel,m,n,k,duration_s,start_s,host,cpu,content\n";
+  const auto add = [&](const char* kernel, double m, double n, double k, double s, double start_s,
+                       const char* content) {
+    const double duration_s = s * (1 + truth.call_sd * normal(random));
+    text += std::string(kernel) + "," + core::shortest(m) + "," + core::shortest(n) + "," + core::shortest(k) + "," +
+            core::shortest(duration_s) + "," + core::shortest(start_s) + ",h,0," + content + "\n";
+  };
+  constexpr int pieces = 16;
+  for (int piece = 0; piece < pieces; ++piece) {
+    const double speed = 1 + truth.dgemm_sd * normal(random), other = 1 + truth.other_sd * normal(random);
+    int call = 0;
+    for (const double m : {200., 500., 900.})
+      for (const double k : {64., 128.}) {
+        add("dgemm", m, 600, k, speed * truth.dgemm_s * m * 600 * k, 2 * piece + 0.2 * ++call, "random");
+        add("daxpy", 1, m, 1, other * truth.daxpy_s * m, 2 * piece + 0.2 * call, "hpl");
+      }
+  }
+  return text;
+}
+
+/// HPL as a sum of expected durations: the simulator of these tests.
+core::Prediction simulated(const core::ClusterModel& cluster) {
+  core::Prediction prediction = prediction_of(1);
+  const auto total_s = [&](const char* kernel, const core::KernelShape& shape, double calls) {
+    return calls * cluster.kernels.at(kernel).cluster_law().at(shape).mean_s(shape);
+  };
+  prediction.time_s = 0;
+  for (const double m : {300., 600., 900.}) {
+    prediction.kernels["dgemm"].time_s += total_s("dgemm", {m, 600, 128}, 10);
+    prediction.kernels["daxpy"].time_s += total_s("daxpy", {1, m, 1}, 1e5);
+  }
+  for (const auto& [name, count] : prediction.kernels) prediction.time_s += count.time_s;
+  prediction.gflops = core::hpl_flop(1000) / prediction.time_s / 1e9;
+  return prediction;
+}
+
+core::ClusterModel true_cluster(const Truth& truth) {
+  core::ClusterModel cluster;
+  cluster.kernels["dgemm"] = one_term({1, 1, 1}, truth.dgemm_s);
+  cluster.kernels["daxpy"] = one_term({0, 1, 0}, truth.daxpy_s);
+  return cluster;
+}
+
+/// Campaigns whose intervals hold the true machine (terms of the models alone), and a run of it with all other errors.
+struct Coverage {
+  int campaigns = 0, models = 0, runs = 0;
+};
+Coverage coverage(int campaigns) {
+  const Truth truth;
+  const core::Prediction real = simulated(true_cluster(truth));
+  std::mt19937_64 random(1);
+  std::normal_distribution<> normal;
+  Coverage found;
+  for (; found.campaigns < campaigns; ++found.campaigns) {
+    fit::Campaign campaign;
+    campaign.hosts = {{"h", 1e9, {0}}};
+    campaign.measurements["01-dgemm.csv"] = drawn_campaign(truth, random);
+    const core::ClusterModel cluster = fit::fit_campaign(campaign).cluster;
+    const core::Prediction prediction = simulated(cluster);
+    IntervalBasis basis;
+    basis.elasticities = closed_form_elasticities(cluster, prediction);
+    const core::PredictiveInterval whole = predictive_interval(prediction, cluster, basis, 90);
+    std::vector<core::ErrorTerm> of_groups;
+    double others = 0;
+    for (const core::ErrorTerm& one : whole.terms)
+      if (one.elasticity) {
+        of_groups.push_back(one);
+      } else {
+        others += one.sd * normal(random);
+      }
+    const core::PredictiveInterval models = interval_of_terms(prediction, of_groups, 0, 90);
+    const auto holds = [](const core::PredictiveInterval& interval, double time_s) {
+      return interval.low_time_s <= time_s && time_s <= interval.high_time_s ? 1 : 0;
+    };
+    found.models += holds(models, real.time_s);
+    found.runs += holds(whole, real.time_s * std::exp(others));
+  }
+  return found;
+}
+
+TEST(IntervalCoverage, OfNinetyPercentHoldsTheTruthInNinetyPercentOfTheCampaigns) {
+  const Coverage found = coverage(500);
+  RecordProperty("models", found.models);
+  RecordProperty("runs", found.runs);
+  // 500 campaigns: the binomial standard deviation is 1.34 percent, and 2 percent is 1.5 of them. The seed is fixed.
+  EXPECT_NEAR(found.models / 500., 0.9, 0.02) << "errors of the models alone";
+  EXPECT_NEAR(found.runs / 500., 0.9, 0.02) << "all errors, as large as stated";
+}
+
+}  // namespace
+}  // namespace hplcast::study

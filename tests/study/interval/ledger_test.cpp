@@ -1,0 +1,159 @@
+// The ledger of earlier comparisons: its file, and what it teaches.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/interval.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+LedgerRow row(int N, double real, double predicted, const std::string& date = "2026-11-01") {
+  LedgerRow one;
+  one.date = date;
+  one.cluster = "dahu";
+  one.model_sha256 = "abc";
+  one.kind = "plain";
+  one.parameters.N = N;
+  one.real_gflops = real;
+  one.predicted_gflops = predicted;
+  return one;
+}
+
+core::Prediction prediction() {
+  core::Prediction one;
+  one.cluster = "dahu";
+  one.model_sha256 = "abc";
+  return one;
+}
+
+std::string text_of(const std::vector<LedgerRow>& rows) {
+  std::ostringstream out;
+  write_ledger(out, rows);
+  return out.str();
+}
+
+std::vector<LedgerRow> read(const std::string& text) {
+  std::istringstream in(text);
+  return read_ledger(in, "ledger.csv");
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    read(text);
+  } catch (const core::ParseError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Ledger, ReadsWhatItWrites) {
+  LedgerRow with_interval = row(1000, 12.5, 1 / 0.07);
+  with_interval.cluster = "dahu, \"cooled\"";
+  with_interval.low_gflops = 11;
+  with_interval.high_gflops = 15;
+  with_interval.level_percent = 90;
+  const std::string text = text_of({with_interval, row(2000, 20, 21)});
+  EXPECT_EQ(text_of(read(text)), text);
+  EXPECT_EQ(read(text).front().cluster, "dahu, \"cooled\"");
+  EXPECT_EQ(*read(text).front().high_gflops, 15);
+  EXPECT_FALSE(read(text).back().low_gflops);
+}
+
+TEST(Ledger, RefusesOtherColumnsAndUnits) {
+  EXPECT_THAT(refusal("date,cluster,model_sha256,kind,N,real_tflops,predicted_gflops\n"),
+              AllOf(HasSubstr("ledger.csv:1"), HasSubstr("real_tflops")));
+  EXPECT_THAT(refusal("date,cluster,model_sha256,kind,N,predicted_gflops\n"),
+              AllOf(HasSubstr("real_gflops"), HasSubstr("no such column"), HasSubstr("--append-to-ledger")));
+  EXPECT_THAT(refusal("date,cluster,model_sha256,kind,N,real_gflops,predicted_gflops\nd,c,s,plain,1000,12.5,12500\n"),
+              AllOf(HasSubstr("ledger.csv:2"), HasSubstr("12.5"), HasSubstr("both in Gflop/s")));
+  EXPECT_THAT(refusal("date,cluster,model_sha256,kind,N,real_gflops,predicted_gflops\nd,c,s,plain,1000,-1,2\n"),
+              HasSubstr("ledger.csv:2"));
+}
+
+TEST(Ledger, TakesTheSameComparisonOnce) {
+  // Two runs of the same rate are two runs.
+  const std::vector<LedgerRow> rows = {row(1000, 12, 13), row(1000, 12, 13), row(1000, 11, 13)};
+  std::vector<LedgerRow> ledger;
+  EXPECT_EQ(append(ledger, rows), 3u);
+  std::vector<LedgerRow> later = rows;
+  for (LedgerRow& one : later) one.date = "2026-11-02";
+  EXPECT_EQ(append(ledger, later), 0u) << "the same runs, another day";
+  later.front().real_gflops = 10;
+  EXPECT_EQ(append(ledger, later), 1u);
+}
+
+TEST(PastErrors, AreThoseOfTheClusterAndKindOnly) {
+  LedgerRow other_cluster = row(1000, 10, 20), other_kind = row(2000, 10, 20);
+  other_cluster.cluster = "taurus";
+  other_kind.kind = "noise=off";
+  const PastErrors past = past_errors({other_cluster, other_kind}, prediction());
+  EXPECT_EQ(past.configurations, 0u);
+  EXPECT_FALSE(past.discrepancy);
+  EXPECT_FALSE(past.run);
+  EXPECT_EQ(past.bias, 0);
+}
+
+TEST(PastErrors, OfThreeConfigurationsGiveBiasAndScatter) {
+  // Errors of 1, 2 and 3 percent: mean 0.02, variance 1e-4; the bias has a third of that.
+  std::vector<LedgerRow> ledger;
+  for (const int i : {1, 2, 3}) ledger.push_back(row(1000 * i, 10, 10 * std::exp(0.01 * i)));
+  PastErrors past = past_errors(ledger, prediction());
+  EXPECT_NEAR(past.bias, 0.02, 1e-12);
+  ASSERT_TRUE(past.discrepancy);
+  EXPECT_NEAR(past.discrepancy->sd, std::sqrt(1e-4 * 4 / 3), 1e-12);
+  EXPECT_EQ(past.discrepancy->nu, 2);
+  EXPECT_TRUE(past.of_this_model);
+  EXPECT_FALSE(past.run);
+  ledger.pop_back();
+  past = past_errors(ledger, prediction());
+  EXPECT_FALSE(past.discrepancy) << "two configurations say too little";
+  EXPECT_EQ(past.bias, 0);
+}
+
+TEST(PastErrors, OfRepeatedRunsGiveTheirScatterThatTheModelDoesNotHave) {
+  // Three pairs of runs that differ by 2 percent; the centres of the configurations are alike.
+  std::vector<LedgerRow> ledger;
+  for (const int i : {1, 2, 3})
+    for (const double error : {-0.01, 0.01}) ledger.push_back(row(1000 * i, 10, 10 * std::exp(error)));
+  const PastErrors past = past_errors(ledger, prediction());
+  ASSERT_TRUE(past.run);
+  EXPECT_NEAR(past.run->sd, 0.02 / 0.9538726, 1e-12);
+  EXPECT_EQ(past.run->nu, 3);
+  EXPECT_NEAR(past.bias, 0, 1e-12);
+  EXPECT_NEAR(past.discrepancy->sd, 0, 1e-12);
+}
+
+TEST(PastErrors, OfAnInterruptedRunDoNotCount) {
+  std::vector<LedgerRow> ledger;
+  for (const double error : {0., 0.01, 0.02, 0.01, 0.5}) ledger.push_back(row(1000, 10, 10 * std::exp(error)));
+  // Ten pairs; the six without the interrupted run differ by 0 to 0.02, the other four by 0.48 to 0.5: median 0.015.
+  EXPECT_NEAR(past_errors(ledger, prediction()).run->sd, 0.015 / 0.9538726, 1e-12);
+}
+
+TEST(PastErrors, OfOneModelStandForItsOwnParts) {
+  std::vector<LedgerRow> ledger;
+  for (const int i : {1, 2, 3, 4}) ledger.push_back(row(1000 * i, 10, 10.1 + 0.1 * i, "day " + std::to_string(i)));
+  const auto names = [&](const core::Prediction& of) {
+    core::Prediction one = of;
+    one.time_s = one.gflops = 1;
+    IntervalBasis basis;
+    basis.past = past_errors(ledger, one);
+    std::string all;
+    for (const core::ErrorTerm& term : predictive_interval(one, {}, basis, 90).terms) all += term.name + " ";
+    return all;
+  };
+  EXPECT_EQ(names(prediction()), "simulation model run ") << "its groups and the machine are in the errors of the past";
+  core::Prediction recalibrated = prediction();
+  recalibrated.model_sha256 = "def";
+  EXPECT_EQ(names(recalibrated), "dgemm dgemm_scatter other_kernels messages simulation machine model run ");
+}
+
+}  // namespace
+}  // namespace hplcast::study
