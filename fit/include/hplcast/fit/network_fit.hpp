@@ -104,8 +104,8 @@ struct NetworkFitOptions {
   /// Costs >= 0 at every size, and no message faster than the link. The published fits have neither.
   bool physical = true;
 
-  /// Noise of each segment of each cost, relative to its line, which then is an expectation; the noise of isend, send and
-  /// recv is that of their calls, that of transfer what is left of the ping-pong's.
+  /// Noise of each segment of each cost, relative to its line, which then is an expectation; that of isend, send and
+  /// recv is of their calls, that of transfer what is left of the ping-pong's.
   SegmentNoiseKind noise = SegmentNoiseKind::none;
 
   std::optional<std::uint64_t> async_small_bytes;  ///< nothing: from rows `send_unmatched`
