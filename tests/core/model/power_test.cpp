@@ -235,7 +235,7 @@ TEST(PowerModel, OfOlderFilesBecomesOneOfTodayAndStaysIt) {
   EXPECT_EQ(watts.all_cores_w, 200);
   std::ostringstream first;
   write_cluster(first, old);
-  EXPECT_THAT(first.str(), HasSubstr("\"schema_version\": 3"));
+  EXPECT_THAT(first.str(), HasSubstr("\"schema_version\": 4"));
   std::istringstream again(first.str());
   std::ostringstream second;
   write_cluster(second, read_cluster(again, "c.json"));
