@@ -198,7 +198,7 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
   const study::IntervalCount inside = study::count_inside(comparison);
   if (inside.runs > 0)
     out << inside.inside << " of " << inside.runs << " real runs (" << percent(inside.share())
-        << ") lie inside the predicted intervals of " << significant(inside.level_percent) << " %\n";
+        << ") lie inside the predicted intervals of " << core::shortest(inside.level_percent) << " %\n";
   if (comparison.best) {
     const auto& best = *comparison.best;
     out << "best predicted at N=" << best.parameters.N << ": number " << best.real_rank << " of " << best.configurations

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "cli/support/command.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
 
@@ -150,7 +151,7 @@ std::vector<Column> result_columns(const std::vector<core::Prediction>& predicti
   const auto with_interval = [](const core::Prediction& p) { return p.interval.has_value(); };
   if (const auto first = std::find_if(predictions.begin(), predictions.end(), with_interval);
       first != predictions.end())
-    columns.push_back({significant(first->interval->level_percent) + " % of runs", [](const auto& p) {
+    columns.push_back({core::shortest(first->interval->level_percent) + " % of runs", [](const auto& p) {
                          return p.interval ? significant(p.interval->low_gflops) + " to " +
                                                  significant(p.interval->high_gflops)
                                            : std::string();
@@ -180,7 +181,7 @@ void write_interval(std::ostream& out, const core::Prediction& prediction) {
     const bool assumed = core::begins_with(term.source, "default");
     terms.push_back(term.name + " " + percent(term.sd) + (assumed ? "*" : ""));
   }
-  out << significant(prediction.gflops) << " Gflop/s predicted; " << significant(interval.level_percent)
+  out << significant(prediction.gflops) << " Gflop/s predicted; " << core::shortest(interval.level_percent)
       << " % of real runs from " << significant(interval.low_gflops) << " to " << significant(interval.high_gflops)
       << " Gflop/s. Standard deviations: " << core::comma_separated(terms)
       << " (*: default, docs/models/interval.md)\n";

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
@@ -119,7 +120,7 @@ std::string prediction_table(const ReportData& data) {
     if (intervals && !prediction.interval) row.emplace_back();
     if (prediction.interval)
       row.push_back(readable(prediction.interval->low_gflops) + " to " + readable(prediction.interval->high_gflops) +
-                    " (" + core::significant(prediction.interval->level_percent) + " %)");
+                    " (" + core::shortest(prediction.interval->level_percent) + " %)");
     append(row, {readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
                  std::to_string(prediction.seed)});
     append(row, swept_cells(p));

@@ -89,8 +89,9 @@ TEST(ClusterJson, ARoundTripChangesNothing) {
   EXPECT_FALSE(back.network.values().local.half_duplex);
   ASSERT_EQ(back.detours.size(), 1U);
   EXPECT_EQ(back.detours[0].share(), 0.01);
-  EXPECT_EQ(back.uncertainty->of(ErrorGroup::messages)->nu, 15);
-  EXPECT_FALSE(back.uncertainty->of(ErrorGroup::dgemm));
+  Uncertainty uncertainty = back.uncertainty.value();
+  EXPECT_EQ(uncertainty.of(ErrorGroup::messages)->nu, 15);
+  EXPECT_FALSE(uncertainty.of(ErrorGroup::dgemm));
   EXPECT_EQ(cluster_sha256(back), cluster_sha256(example()));
 }
 

@@ -170,11 +170,10 @@ std::string drawn_campaign(const Truth& truth, std::mt19937_64& random) {
   for (int piece = 0; piece < pieces; ++piece) {
     const double speed = 1 + truth.dgemm_sd * normal(random), other = 1 + truth.other_sd * normal(random);
     int call = 0;
-    for (const double m : {200., 500., 900.})
-      for (const double k : {64., 128.}) {
-        add("dgemm", m, 600, k, speed * truth.dgemm_s * m * 600 * k, 2 * piece + 0.2 * ++call, "random");
-        add("daxpy", 1, m, 1, other * truth.daxpy_s * m, 2 * piece + 0.2 * call, "hpl");
-      }
+    for (const double m : {200., 500., 900.}) {
+      add("dgemm", m, 600, 128, speed * truth.dgemm_s * m * 600 * 128, 2 * piece + 0.5 * ++call, "random");
+      add("daxpy", 1, m, 1, other * truth.daxpy_s * m, 2 * piece + 0.5 * call, "hpl");
+    }
   }
   return text;
 }
