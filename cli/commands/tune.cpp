@@ -73,7 +73,8 @@ void write_ranking(std::ostream& out, const study::TuneResult& result) {
 void write_influence(std::ostream& out, const study::Anova& anova, study::Objective objective) {
   out << "\nInfluence in the first round (share of the variance of log " << study::unit_of(objective)
       << (study::in_unit(objective, 2) < 1 ? ", less is better; effects on its inverse" : "")
-      << (anova.balanced ? "" : "; not all combinations were tried, shares overlap") << "):\n";
+      << (anova.balanced ? "" : "; not all combinations were tried: shares are beyond those of all other factors")
+      << "):\n";
   TextTable table({"factor", "share", "p", "best level", "worst level"});
   for (const study::AnovaRow& row : anova.rows) {
     std::string best, worst;

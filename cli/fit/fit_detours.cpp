@@ -49,7 +49,7 @@ PlotPanel cost_panel(const core::DetourTrace& trace, const fit::DetourFit& fit) 
     for (int i = 0; i < steps; ++i) {
       const auto& values = found.source.values();
       const double duration_s = core::sample_s(values.duration, (i + 0.5) / steps);
-      fitted.emplace_back(duration_s, duration_s / values.period_s / steps);
+      if (duration_s > 0) fitted.emplace_back(duration_s, duration_s / values.period_s / steps);
     }
   add_up(std::move(measured), panel.steps("measured"));
   add_up(std::move(fitted), panel.line("fitted"));
@@ -116,9 +116,10 @@ void print_table(std::ostream& out, const fit::DetourFit& fit) {
     const auto* periodic = std::get_if<core::PeriodicDetours>(&values.times);
     const auto law = [](const auto& kind) { return std::string(std::decay_t<decltype(kind)>::kind); };
     table.add({values.name, found.source.kind(), detour_time_text(values.period_s),
-               periodic != nullptr ? detour_time_text(periodic->jitter_s) : "-", detour_time_text(core::mean_s(values.duration)),
-               std::visit(law, values.duration), core::to_string(values.per), cores_text(values.cores),
-               std::to_string(found.events), significant(100 * found.share, 3) + " %"});
+               periodic != nullptr ? detour_time_text(periodic->jitter_s) : "-",
+               detour_time_text(core::mean_s(values.duration)), std::visit(law, values.duration),
+               core::to_string(values.per), cores_text(values.cores), std::to_string(found.events),
+               significant(100 * found.share, 3) + " %"});
   }
   table.write(out);
   out << "measured: " << significant(100 * fit.lost_share, 4)
@@ -138,6 +139,7 @@ Json report_json(const core::DetourTrace& trace, const fit::DetourFit& fit) {
                                  {"share", found.share},
                                  {"events", found.events},
                                  {"cores", found.cores},
+                                 {"occupancy", found.occupancy},
                                  {"period_standard_error_s", found.period_error_s}});
   return report;
 }
@@ -176,6 +178,11 @@ void run_fit_detours(const FitDetoursOptions& options) {
     std::cerr << "hplcast fit detours: warning: " << significant(100 * fit.lost_share, 3)
               << " % of the time of the cores was taken away: other programs shared them, and these sources are "
                  "theirs; measure on an idle node\n";
+  if (fit.too_much)
+    std::cerr << "hplcast fit detours: warning: these sources together take "
+              << significant(100 * fit.explained_share, 3) << " % of the time, "
+              << significant(fit.explained_share / fit.lost_share, 3)
+              << " times what was measured: predictions with them will be too slow (notes above; --plot shows which)\n";
   if (!options.plot.empty()) write_picture(options.plot, detours_picture(trace, fit));
   write_sources(options, std::move(cluster), trace, fit);
 }

@@ -346,7 +346,8 @@ void run_check(CheckCommandOptions& options) {
 void add_test_options(Command& command, CheckCommandOptions& options) {
   fit::FindingOptions& tests = options.check.tests;
   command.add_option("--confidence", tests.confidence, "of a test, from 0.5 to below 1 (0.9999)");
-  command.add_option("--window", tests.windows, "numbers of latest runs whose mean is tested (1,5)", between(1, 1000));
+  command.add_option("--window", tests.windows, "numbers of latest runs whose median is tested (1,5)",
+                     between(1, 1000));
   command.add_option("--against", options.against,
                      "own: earlier runs of the CPU; cluster: the other CPUs (own,cluster)", among({"own", "cluster"}));
   command.add_option("--min-effect", tests.least_effect, "smaller ones are not told (1%)", as_percentage());

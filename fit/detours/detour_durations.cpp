@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "fit/detours/source_search.hpp"
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 
@@ -12,6 +13,7 @@ namespace hplcast::fit {
 namespace {
 
 constexpr std::size_t steps = 40;
+constexpr std::size_t thinned_steps = 200;  // from 0 to the least duration the law rises within one of them
 constexpr std::size_t least_for_laws = 20;
 
 /// Largest distance of the sorted values' distribution and another, times the root of their number.
@@ -66,6 +68,19 @@ core::DetourDuration fit_duration(std::vector<double> durations_s) {
     return core::UniformDuration{mean_s - half_s, mean_s + half_s};
   }
   return quantile_law(sorted, mean_s);
+}
+
+core::DetourDuration fit_thinned_duration(std::vector<double> durations_s, std::size_t missing) {
+  const double count = static_cast<double>(durations_s.size() + missing);
+  const double mean_s = std::accumulate(durations_s.begin(), durations_s.end(), 0.0) / count;
+  durations_s.insert(durations_s.end(), missing, 0.0);
+  std::sort(durations_s.begin(), durations_s.end());
+  core::QuantileDuration law;
+  for (std::size_t i = 0; i <= thinned_steps; ++i)
+    law.quantiles_s.push_back(detail::quantile(durations_s, static_cast<double>(i) / thinned_steps));
+  const double reached_s = law.mean_s();
+  for (double& value : law.quantiles_s) value *= mean_s / reached_s;
+  return law;
 }
 
 }  // namespace hplcast::fit

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t most_sources = 12;
 constexpr std::size_t cores_for_peaks = 8;
+constexpr double most_excess = 1.05;  ///< of the time that a model takes over that measured
 
 /// Durations of one class, in s.
 struct DurationClass {
@@ -148,10 +149,14 @@ class Search {
     const EventTrain train = match_train(again.matched() > 0 ? again : seed.train, selection.inputs);
     if (train.matched() == 0) return std::nullopt;
     std::vector<double> durations;
-    double watched_s = 0;
+    const std::vector<int> listed = cores_of(train);
+    double watched_s = 0, periods = 0;  // whole ones, of the cores that have it in the model
     FoundDetours found;
     for (std::size_t core = 0; core < train.cores.size(); ++core) {
-      watched_s += selection.inputs[core].watched_s;
+      const double core_s = selection.inputs[core].watched_s;
+      watched_s += core_s;
+      const bool has_it = listed.empty() || std::count(listed.begin(), listed.end(), trace_.cores[core].core) > 0;
+      periods += has_it ? std::floor(core_s / train.period_s) : 0;
       found.cores += train.cores[core].events.empty() ? 0 : 1;
       std::vector<core::DetourEvent>& events = trace_.cores[core].events;
       for (const TrainEvent& e : train.cores[core].events)
@@ -162,7 +167,9 @@ class Search {
     found.events = static_cast<long>(durations.size());
     found.share = std::accumulate(durations.begin(), durations.end(), 0.0) / watched_s;
     found.period_error_s = train.period_error_s;
-    found.source = make_source(train, std::move(durations));
+    found.occupancy = std::min(1.0, static_cast<double>(found.events) / periods);
+    const double missing = found.occupancy * most_excess < 1 ? periods - static_cast<double>(found.events) : 0;
+    found.source = make_source(train, std::move(durations), static_cast<std::size_t>(missing));
     return found;
   }
 
@@ -183,12 +190,13 @@ class Search {
     return cores.size() < hosts.size() ? cores : std::vector<int>();
   }
 
-  core::DetourSource make_source(const EventTrain& train, std::vector<double> durations) const {
+  core::DetourSource make_source(const EventTrain& train, std::vector<double> durations, std::size_t missing) const {
     const TrainKeys keys = keys_of(train, hosts_, options_);
     core::DetourSource::Values values;
     values.name = "periodic";  // numbered when all are known
     values.period_s = train.period_s;
-    values.duration = fit_duration(std::move(durations));
+    values.duration =
+        missing > 0 ? fit_thinned_duration(std::move(durations), missing) : fit_duration(std::move(durations));
     values.per = keys.per;
     values.in_kernels = options_.in_kernels;
     values.cores = cores_of(train);
@@ -301,6 +309,7 @@ void add_for_core(FoundDetours found, int core, std::vector<FoundDetours>& sourc
   other->events += found.events;
   other->cores += found.cores;
   other->share += found.share;
+  other->occupancy = std::min(other->occupancy, found.occupancy);
 }
 
 void fit_events(core::DetourTrace trace, const DetourFitOptions& options, DetourFit& fit) {
@@ -337,6 +346,11 @@ void sort_and_name(DetourFit& fit) {
 }
 
 void note_what_cannot_be_told(const core::DetourTrace& trace, DetourFit& fit) {
+  for (const FoundDetours& found : fit.sources)
+    if (found.occupancy * most_excess < 1)
+      fit.notes.push_back(found.source.values().name + " has a detour in " +
+                          std::to_string(std::lround(100 * found.occupancy)) +
+                          " % of its periods, on all cores of the model: the others take 0 s");
   for (const FoundDetours& found : fit.sources)
     if (found.cores < trace.cores.size() && found.source.values().per == core::DetoursPer::core &&
         found.source.values().cores.empty())
@@ -382,6 +396,7 @@ DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& op
     return fit;
   }
   if (!trace.cores.empty()) note_what_cannot_be_told(trace, fit);
+  fit.too_much = fit.explained_share > most_excess * fit.lost_share;
   fit.ok = true;
   return fit;
 }

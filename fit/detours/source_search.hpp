@@ -74,6 +74,10 @@ EventTrain find_train(const std::vector<TrainInput>& cores, double about_period_
 /// the others, if it is not farther away than uniform jitter explains: 2 median deviations, 3.5 as they are uncertain.
 EventTrain match_train(const EventTrain& train, const std::vector<TrainInput>& cores);
 
+/// The law of a source of which `missing` periods have no detour: there its detour takes 0 s. Quantiles, with the mean
+/// over all periods.
+core::DetourDuration fit_thinned_duration(std::vector<double> durations_s, std::size_t missing);
+
 /// Cores that a periodic source hits at the same instant, its jitter and its phase.
 struct TrainKeys {
   core::DetoursPer per = core::DetoursPer::core;

@@ -192,6 +192,17 @@ core::FitQuality quality_of(const KernelTable& table, const std::vector<FittedPi
   return quality;
 }
 
+/// Whether all calls take as long to the last digit, whatever their shape: a clock that ticks seldom, a kernel that
+/// does nothing. Products would take the shapes for the reason.
+bool is_constant(const KernelTable& table) {
+  if (table.shapes().size() < 2) return false;
+  const double mean_s = table.shapes().front().mean_s;
+  constexpr double rounding = 1e-12;
+  return std::all_of(table.shapes().begin(), table.shapes().end(), [&](const ShapeSummary& one) {
+    return std::abs(one.mean_s - mean_s) <= rounding * mean_s && std::sqrt(one.squares_s2) <= rounding * mean_s;
+  });
+}
+
 std::string no_rows_text(const KernelTable& table) {
   std::string text;
   for (const auto& [reason, rows] : table.rows_set_aside())
@@ -243,6 +254,11 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
     return failure;
   }
   KernelFitOptions options = given;
+  const bool constant = !given.published_sigma && is_constant(table);
+  if (constant) {
+    options.level = "M0";
+    options.terms.clear();
+  }
   if (options.level == "M'" && options.terms.empty()) options.terms = {product_of_pieces(options.split, table.range())};
   const ShapeRows all{table.shapes(), table.sample()};
   const std::vector<double> starts = piece_starts(all, options);
@@ -251,6 +267,7 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
   std::vector<core::LawPiece> laws;
   KernelFit fit;
   std::vector<std::string> notes = detail::data_notes(table, product_terms(options));
+  if (constant) notes.emplace_back("mu: all durations are equal, whatever the sizes: a constant (M0)");
   for (std::size_t p = 0; p < starts.size(); ++p) {
     const double end = p + 1 < starts.size() ? starts[p + 1] : std::numeric_limits<double>::infinity();
     parts.push_back(starts.size() == 1 ? all : detail::rows_between(all, options.split, starts[p], end));

@@ -82,6 +82,7 @@ std::vector<Mark> marks_of(const Track& track, const FindingOptions& options) {
       if (!is_first && mark.side != score.region) continue;
       (window == 1 ? mark.alone : mark.window) = true;
       if (is_first) mark.score = score;
+      mark.score.autocorrelation = std::max(mark.score.autocorrelation, score.autocorrelation);
       mark.first = window_begin(track, run, window);
       mark.side = score.region;
       mark.probability = std::min(mark.probability, flagged.probability);
@@ -172,6 +173,22 @@ std::size_t first_run(const Track& track, std::size_t window_begin, std::size_t 
   return best;
 }
 
+/// The last run of a deviation that has ended: runs after it may be in its last windows. As above, from the other end.
+std::size_t last_run(const Track& track, std::size_t first, std::size_t mark, double expected) {
+  std::size_t best = mark;
+  double most = -1, sum = 0, count = 0;
+  for (std::size_t end = first; end <= mark; ++end) {
+    if (track.runs.outlier[end]) continue;
+    sum += track.runs.values[end] - expected;
+    ++count;
+    if (sum * sum / count > most) {
+      most = sum * sum / count;
+      best = end;
+    }
+  }
+  return best;
+}
+
 std::size_t newest_run(const Track& track) {
   std::size_t newest = track.runs.runs();
   while (newest > 0 && track.runs.outlier[newest - 1]) --newest;
@@ -194,11 +211,14 @@ Finding finding_of(const Track& track, const std::vector<Mark>& marks, const Epi
   one.reference_runs = score.reference_runs;
   one.expected = score.expected;
   std::size_t count = 0;
-  const std::size_t last = one.open ? newest - 1 : episode.runs.back();
+  const std::size_t last = one.open ? newest - 1 : last_run(track, first, episode.runs.back(), score.expected);
   one.last_s = track.time_s[last];
   one.observed = mean_between(track, first, last, count);
   one.effect = (one.observed - one.expected) / std::abs(one.expected);
-  one.effect_error = score.sd * interval_factor(0.95, score.reference_runs, count) / std::abs(one.expected);
+  const double n = static_cast<double>(score.reference_runs), runs = static_cast<double>(count),
+               a = score.autocorrelation;
+  const double variance = variance_inflation(a) / n + variance_inflation(a, runs) / runs;
+  one.effect_error = score.sd * std::sqrt(variance * f_limit(0.95, 1, score.reference_runs)) / std::abs(one.expected);
   one.probability = episode.probability;
   return one;
 }

@@ -68,6 +68,11 @@ double interval_factor(double confidence, std::size_t n, std::size_t r) {
   return std::sqrt(of(n + r) / (of(n) * of(r)) * limit);
 }
 
+double variance_inflation(double autocorrelation, double runs) {
+  const double a = autocorrelation;
+  return variance_inflation(a) - 2 * a * (1 - std::pow(a, runs)) / (runs * (1 - a) * (1 - a));
+}
+
 double f_tail(double statistic, std::size_t p, std::size_t n) {
   if (!(statistic > 0)) return 1;
   if (std::isinf(statistic)) return 0;

@@ -5,7 +5,9 @@
 #include <deque>
 #include <optional>
 
+#include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit {
 
@@ -53,13 +55,70 @@ RunScore scored(const ReferenceRuns& reference, std::size_t n, const std::vector
   return score;
 }
 
+/// Correlation of runs that follow on each other, without its bias of about -1/n (Marriott and Pope 1954); 0 if it may
+/// be chance. Values farther than `most` from `middle` count as that far.
+double lag_one_autocorrelation(const std::vector<double>& values, double middle, double most) {
+  const auto clipped = [&](std::size_t i) { return std::clamp(values[i] - middle, -most, most); };
+  const auto count = static_cast<double>(values.size());
+  double mean = 0, squares = 0, products = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) mean += clipped(i) / count;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    squares += std::pow(clipped(i) - mean, 2);
+    if (i > 0) products += (clipped(i) - mean) * (clipped(i - 1) - mean);
+  }
+  const double found = squares > 0 ? products / squares + 1 / count : 0;
+  return found < 1 / std::sqrt(count) ? 0 : found;
+}
+
+/// Runs of one factor that count as normal, for the medians of windows: a bad run hardly moves anything here.
+class MedianReference {
+ public:
+  void add(double value) {
+    in_order_.push_back(value);
+    sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), value), value);
+    if (sorted_.size() < renewed_at_) return;
+    constexpr std::size_t few = 50;
+    renewed_at_ = sorted_.size() + 1 + sorted_.size() / few;  // of long histories a fiftieth more runs changes little
+    renew();
+  }
+  void clear() { *this = {}; }
+  std::size_t count() const { return sorted_.size(); }
+  double median() const { return detail::quantile(sorted_, 0.5); }
+  double autocorrelation() const { return autocorrelation_; }
+
+ private:
+  void renew() {
+    const double middle = median(), sd = core::sd_of_median_distance * core::median_distance(sorted_, middle);
+    autocorrelation_ = std::min(most_autocorrelation, lag_one_autocorrelation(in_order_, middle, 3 * sd));
+  }
+
+  static constexpr double most_autocorrelation = 0.95;  // beyond, runs say nothing of each other but that they drift
+  std::vector<double> in_order_, sorted_;
+  std::size_t renewed_at_ = 0;
+  double autocorrelation_ = 0;
+};
+
+/// Variance of the median of `runs` independent standard normal numbers: pi / 2 / (runs + b), within 0.3 % of the exact
+/// one for 1 to 11 runs (b fitted to those); of an even number the mean of the middle two.
+double variance_of_median(double runs) {
+  const double b = std::fmod(runs, 2) == 0 ? 1.40 - 0.52 / runs : 0.45 + 0.12 / runs;
+  return M_PI / 2 / (runs + b);
+}
+
 /// One pass through a series.
 struct Walk {
   const RunSeries& series;
   ReferenceRuns reference;
+  MedianReference medians;  ///< the same runs, if windows of a single factor are tested
   std::deque<std::size_t> window;
 
   explicit Walk(const RunSeries& runs) : series(runs), reference(runs.dimensions) {}
+
+  double median_of_window() const {
+    std::vector<double> values;
+    for (std::size_t i : window) values.push_back(*series.run(i));
+    return core::median(std::move(values));
+  }
 
   std::vector<double> mean_of_window(std::size_t left_out = static_cast<std::size_t>(-1)) const {
     std::vector<double> mean(series.dimensions);
@@ -71,6 +130,16 @@ struct Walk {
     }
     for (double& value : mean) value /= count;
     return mean;
+  }
+
+  /// Whether four fifths of the window's runs show a quarter of what its median shows: three of five that are far in a
+  /// heavy tail are no trend.
+  bool shows(const RunScore& score) const {
+    constexpr double least_share = 0.25, most_runs = 0.8;
+    const auto count = std::count_if(window.begin(), window.end(), [&](std::size_t i) {
+      return (*series.run(i) - score.expected) / (score.observed - score.expected) >= least_share;
+    });
+    return static_cast<double>(count) >= most_runs * static_cast<double>(window.size());
   }
 
   /// The run of the window that is farthest from the reference, in standard deviations.
@@ -108,15 +177,40 @@ RunScore RunTests::score(const ReferenceRuns& reference, const std::vector<doubl
   return scored(reference, n, mean, r, *statistic, limit(reference.dimensions(), n), options_.least_sd);
 }
 
+/// The score of the median of `r` runs, which a bad run moves little.
+static RunScore median_score(const MedianReference& reference, double sd_of_runs, double median, double r,
+                             double limit) {
+  RunScore score;
+  score.reference_runs = reference.count();
+  score.autocorrelation = reference.autocorrelation();
+  score.observed = median;
+  score.expected = reference.median();
+  score.sd = sd_of_runs;
+  const auto n = static_cast<double>(score.reference_runs);
+  const double a = score.autocorrelation;
+  const double variance = variance_of_median(r) * variance_inflation(a, r) + M_PI / 2 * variance_inflation(a) / n;
+  const double difference = score.observed - score.expected, sd = score.sd * std::sqrt(variance);
+  score.statistic = difference == 0 ? 0 : difference * difference / (sd * sd);
+  score.half_width = sd * std::sqrt(limit);
+  if (!(score.statistic > limit)) {
+    score.region = Region::inside;
+  } else {
+    score.region = difference < 0 ? Region::below : Region::above;
+  }
+  return score;
+}
+
 std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vector<bool>& kept_out) {
   require_valid(series);
   if (!kept_out.empty() && kept_out.size() != series.runs())
     throw core::DomainError("number of marks", static_cast<double>(kept_out.size()), "one per run");
   std::vector<RunScore> result(series.runs());
   Walk walk(series);
+  const bool medians = options_.window > 2 && series.dimensions == 1;
   for (std::size_t i = 0; i < series.runs(); ++i) {
     if (i > 0 && series.epoch[i] != series.epoch[i - 1]) {
       walk.reference.clear();
+      walk.medians.clear();
       walk.window.clear();
     }
     if (series.outlier[i]) {
@@ -126,15 +220,24 @@ std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vecto
     }
     walk.window.push_back(i);
     if (walk.window.size() < options_.window) continue;
-    result[i] = score(walk.reference, walk.mean_of_window(), options_.window);
+    const std::size_t n = walk.reference.count();
+    if (!medians) {
+      result[i] = score(walk.reference, walk.mean_of_window(), options_.window);
+    } else if (n >= options_.least_runs) {
+      result[i] = median_score(walk.medians, walk.reference.standard_deviation(0, options_.least_sd),
+                               walk.median_of_window(), static_cast<double>(options_.window), limit(1, n));
+    }
     const bool flagged = is_flagged(result[i].region);
-    if (flagged && options_.window > 1) {
+    result[i].without_worst = medians && walk.shows(result[i]);
+    if (flagged && !medians && options_.window > 1) {
       const auto rest = score(walk.reference, walk.mean_of_window(walk.worst()), options_.window - 1);
       result[i].without_worst = rest.region == result[i].region;
     }
     const std::size_t oldest = walk.window.front();
     walk.window.pop_front();
-    if (!flagged && (kept_out.empty() || !kept_out[oldest])) walk.reference.add(series.run(oldest));
+    if (flagged || (!kept_out.empty() && kept_out[oldest])) continue;
+    walk.reference.add(series.run(oldest));
+    if (medians) walk.medians.add(*series.run(oldest));
   }
   return result;
 }

@@ -94,7 +94,9 @@ Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
   const VectorXd residual = problem.z - problem.h * coefficients;
   const VectorXd solved_residual = factor.solve(residual);
   const auto spare = static_cast<double>(x.size() - term_count);
-  const double scale = residual.dot(solved_residual) / spare;
+  // Costs that the quadratic gives to the last digit leave rounding, or nothing at all.
+  constexpr double rounding = 1e-12;
+  const double scale = std::max(residual.dot(solved_residual) / spare, rounding * rounding);
   const auto log_determinant = [](const Eigen::LLT<MatrixXd>& llt) {
     return 2 * MatrixXd(llt.matrixL()).diagonal().array().log().sum();
   };

@@ -265,7 +265,8 @@ std::string influence_html(const Sweep& sweep) {
   }
   std::string note = "Analysis of variance of log Gflop/s";
   if (order_factor(sweep.factors) != nullptr) note += " at the same N";
-  if (!analysis.balanced) note += "; not every combination of levels is there equally often: shares overlap";
+  if (!analysis.balanced)
+    note += "; not every combination of levels is there equally often: shares are beyond all other factors";
   note += ". Effect: mean at this level over the mean of all.";
   if (tested)
     note += " p: probability of such a share by chance. " + core::readable_percent(analysis.residual_share) +

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/distributions.hpp"
+#include "hplcast/fit/least_squares.hpp"
 
 namespace hplcast::study {
 
@@ -102,6 +104,44 @@ std::vector<AnovaRow> main_effects(Analysis& analysis, const Columns& columns) {
   return rows;
 }
 
+/// The effects of all factors but the one left out, fitted at once; the first level of each has the effect 0.
+fit::LeastSquares fit_effects(const Analysis& analysis, const Columns& columns, const std::string& left_out) {
+  fit::RegressionData data;
+  data.y = analysis.y;
+  data.columns.emplace_back(data.y.size(), 1.0);
+  for (const auto& [name, levels] : columns) {
+    if (name == left_out) continue;
+    const std::set<std::string> distinct(levels.begin(), levels.end());
+    for (auto level = std::next(distinct.begin()); level != distinct.end(); ++level) {
+      std::vector<double>& column = data.columns.emplace_back();
+      for (const std::string& one : levels) column.push_back(one == *level ? 1 : 0);
+    }
+  }
+  return fit::solve_least_squares(data);
+}
+
+/// The same of rows that are not balanced: what each factor explains beyond all others (Yates 1934, now called type
+/// II), and effects that are not those of others. What no factor explains is left.
+std::vector<AnovaRow> adjusted_effects(Analysis& analysis, const Columns& columns) {
+  const fit::LeastSquares all = fit_effects(analysis, columns, "");
+  std::vector<AnovaRow> rows;
+  std::size_t term = 1;
+  for (const auto& [name, levels] : columns) {
+    const fit::LeastSquares others = fit_effects(analysis, columns, name);
+    AnovaRow& row =
+        rows.emplace_back(analysis.row(name, static_cast<int>(all.rank - others.rank), others.rss - all.rss));
+    std::map<std::string, double> effects;
+    for (const std::string& level : levels) effects[level] = 0;
+    for (auto one = std::next(effects.begin()); one != effects.end(); ++one) one->second = all.coefficients[term++];
+    double mean = 0;
+    for (const std::string& level : levels) mean += effects.at(level) / static_cast<double>(levels.size());
+    for (const auto& [level, effect] : effects) row.effects[level] = std::exp(effect - mean) - 1;
+  }
+  analysis.rest = all.rss;
+  analysis.freedom = static_cast<int>(analysis.y.size()) - static_cast<int>(all.rank);
+  return rows;
+}
+
 /// Interactions of two factors; `rows` are the main effects, in the order of `columns`.
 void add_interactions(std::vector<AnovaRow>& rows, Analysis& analysis, const Columns& columns) {
   for (std::size_t a = 0; a < columns.size(); ++a) {
@@ -131,8 +171,9 @@ void test_rows(Anova& result, const Analysis& analysis) {
   result.residual_share = analysis.total > 0 ? std::max(0.0, analysis.rest) / analysis.total : 0;
   // Less is rounding: nothing was left to compare with.
   constexpr double least_share = 1e-12;
-  if (!result.balanced || result.residual_freedom < 1 || result.residual_share < least_share) return;
+  if (result.residual_freedom < 1 || result.residual_share < least_share) return;
   for (AnovaRow& row : result.rows) {
+    if (row.freedom < 1) continue;
     row.f = row.share * analysis.total / row.freedom / (analysis.rest / result.residual_freedom);
     row.p_value = fit::fisher_f_tail(row.freedom, result.residual_freedom, row.f);
   }
@@ -148,8 +189,8 @@ Anova anova(const std::vector<Configuration>& factors, const std::vector<double>
   if (gflops.empty()) return result;
   Analysis analysis(gflops);
   const Columns columns = varied(factors);
-  result.rows = main_effects(analysis, columns);
   result.balanced = is_balanced(columns, analysis.y);
+  result.rows = result.balanced ? main_effects(analysis, columns) : adjusted_effects(analysis, columns);
   if (result.balanced && columns.size() > 2) add_interactions(result.rows, analysis, columns);
   test_rows(result, analysis);
   std::stable_sort(result.rows.begin(), result.rows.end(),

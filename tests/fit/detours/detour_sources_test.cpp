@@ -46,6 +46,51 @@ TEST(DetourSources, OfOneAgentAreThatAgent) {
   EXPECT_NEAR(fit.lost_share, 0.01, 0.0002);  // one of 60 may begin beyond the end
 }
 
+/// Every event is there with a probability.
+core::DetourTrace thinned(core::DetourTrace trace, double probability, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::bernoulli_distribution is_there(probability);
+  for (core::CoreDetours& core : trace.cores) {
+    std::vector<core::DetourEvent> kept;
+    for (const core::DetourEvent& event : core.events)
+      if (is_there(engine)) kept.push_back(event);
+    core.events = std::move(kept);
+  }
+  return trace;
+}
+
+// Without periods left out the source would take 1 / 0.7 times as much.
+TEST(DetourSources, WithMissingDetoursTakeTheTimeThatWasMeasured) {
+  int found = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const tests::GeneratedDetours all({periodic(1, 1e-3, core::UniformDuration{4e-3, 6e-3}, DetoursPer::core)},
+                                      {2, 4, 60, 0.3}, seed);
+    const DetourFit fit = fit_detours(thinned(all.trace(), 0.7, seed));
+    ASSERT_TRUE(fit.ok) << fit.reason;
+    EXPECT_FALSE(fit.too_much);
+    EXPECT_NEAR(fit.explained_share / fit.lost_share, 1, 0.05) << seed;  // more is warned of
+    const FoundDetours& source = fit.sources.front();
+    if (source.cores < 8 || std::abs(source.source.values().period_s - 1) > 1e-3) continue;
+    ++found;
+    EXPECT_NEAR(source.occupancy, 0.7, 4 * std::sqrt(0.7 * 0.3 / 480));  // of 480 events
+    EXPECT_EQ(core::sample_s(source.source.values().duration, 0.2), 0);
+    EXPECT_NEAR(core::sample_s(source.source.values().duration, 0.65), 5e-3, 1.2e-3);
+  }
+  EXPECT_GE(found, 3);  // of others each second or third detour is taken for a source, or some cores have too few
+}
+
+TEST(DetourSources, OfOneAndTwoPerSecondAlikeTakeTheTimeThatWasMeasured) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const DetourFit fit = fit_of({periodic(1, 1e-3, core::ConstantDuration{5e-3}, DetoursPer::core),
+                                  periodic(0.5, 1e-3, core::ConstantDuration{5e-3}, DetoursPer::core)},
+                                 {2, 4, 60, 0.3}, seed);
+    ASSERT_TRUE(fit.ok) << fit.reason;
+    EXPECT_FALSE(fit.too_much) << seed;
+    EXPECT_LT(fit.explained_share / fit.lost_share, 1.05) << seed;
+    EXPECT_GT(fit.explained_share / fit.lost_share, 0.9) << seed;  // two that overlap may count as one
+  }
+}
+
 Values on_cores(Values values, std::vector<int> cores) {
   values.cores = std::move(cores);
   return values;

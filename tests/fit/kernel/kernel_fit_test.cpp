@@ -285,6 +285,32 @@ TEST(KernelFit, OnePieceIsEnoughForOneLine) {
   EXPECT_EQ(fit_kernel(measured(law, shapes, 1, 12), options).pieces.size(), 1u);
 }
 
+TEST(KernelFit, OfEqualDurationsIsAConstant) {
+  for (const char* level : {"M0", "M1", "M2", "M'"}) {
+    KernelTable table;
+    for (const KernelShape& shape : random_shapes(50, 16, 4000, 1))
+      for (int call = 0; call < 3; ++call) table.add(shape, 1e-6);
+    KernelFitOptions options;
+    options.level = level;
+    const KernelFit fit = fit_kernel(table, options);
+    ASSERT_TRUE(fit.ok()) << fit.reason;
+    EXPECT_EQ(fit.model.level(), "M0");
+    const core::DurationLaw& law = fit.model.cluster_law().at({});
+    EXPECT_NEAR(law.mean_s({16, 16, 16}), 1e-6, 1e-15);
+    EXPECT_NEAR(law.mean_s({4000, 4000, 4000}), 1e-6, 1e-15);
+    EXPECT_EQ(law.noise(), NoiseFamily::none);
+    EXPECT_THAT(fit.model.quality().notes, Contains(HasSubstr("a constant (M0)")));
+  }
+  // One shape says nothing of others: its time goes with the product, as asked for.
+  KernelTable one;
+  for (int call = 0; call < 3; ++call) one.add({100, 100, 100}, 1e-3);
+  KernelFitOptions options = m1("mnk");
+  options.intercept = Intercept::none;
+  const KernelFit fit = fit_kernel(one, options);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_EQ(fit.model.level(), "M1");
+}
+
 TEST(KernelFit, FewerShapesThanCoefficientsIsAStatus) {
   KernelTable table;
   table.add({10, 10, 10}, 1e-6);

@@ -65,34 +65,112 @@ TEST(FalseAlarms, AreAsOftenAsTheConfidenceSays) {
   }
 }
 
-/// Chance that Chew's test of the mean of r runs after n sees a shift: non-central t with n - 1 degrees of freedom.
-double power(double shift_sd, std::size_t n, std::size_t r, double confidence) {
-  const double count = static_cast<double>(n), runs = static_cast<double>(r);
-  const boost::math::non_central_t law(count - 1, shift_sd * std::sqrt(count * runs / (count + runs)));
+/// Chance that Chew's test of a run after n sees a shift: non-central t with n - 1 degrees of freedom.
+double power(double shift_sd, std::size_t n, double confidence) {
+  const double count = static_cast<double>(n);
+  const boost::math::non_central_t law(count - 1, shift_sd * std::sqrt(count / (count + 1)));
   const double limit = std::sqrt(f_limit(confidence, 1, n));
   return boost::math::cdf(boost::math::complement(law, limit)) + boost::math::cdf(law, -limit);
 }
 
-TEST(Power, OfFiveRunsIsThatOfTheFDistribution) {
+TEST(Power, OfOneRunIsThatOfTheFDistribution) {
   constexpr std::size_t shifted = 100;
-  for (const double shift : {1.0, 2.0}) {
-    RunTestOptions options;
-    options.window = 5;
-    RunTests test(options);
+  for (const double shift : {3.0, 5.0}) {
+    RunTests test({});
     double trials = 0, found = 0, predicted = 0;
     for (int seed = 0; seed < seeds; ++seed) {
       std::mt19937_64 engine(static_cast<unsigned>(seed));
       for (std::size_t cpu = 0; cpu < cpus; ++cpu) {
         std::vector<double> values = noise(engine);
         for (std::size_t i = shifted; i < campaigns; ++i) values[i] += shift * sd;
-        const RunScore score = test.scores(series_of(values))[shifted + 4];
+        const RunScore score = test.scores(series_of(values))[shifted];
         ++trials;
         found += score.region == Region::above ? 1 : 0;
-        predicted += power(shift, score.reference_runs, 5, options.confidence);
+        predicted += power(shift, score.reference_runs, RunTestOptions().confidence);
       }
     }
     expect_binomial(found, trials, predicted / trials);
   }
+}
+
+/// Noise with mean 0 and standard deviation 1 (but for the bad runs).
+struct Noise {
+  const char* name;
+  void (*fill)(std::mt19937_64& engine, std::vector<double>& values);
+  double most_alarms;  ///< of the median of five after 50 runs, at 0.9999: the facts' figures
+  double most_found;   ///< false findings per 1000 nights of 24 CPUs
+};
+
+template <int percent>
+void fill_correlated(std::mt19937_64& engine, std::vector<double>& values) {
+  std::normal_distribution<double> law;
+  constexpr double a = percent / 100.0;
+  double last = law(engine);
+  for (double& value : values) value = last = a * last + std::sqrt(1 - a * a) * law(engine);
+}
+
+const Noise noises[] = {
+    {"normal", fill_correlated<0>, 2e-4, 0.2},
+    {"Student, 3 degrees",
+     [](std::mt19937_64& engine, std::vector<double>& values) {
+       std::student_t_distribution<double> law(3);
+       for (double& value : values) value = law(engine) / std::sqrt(3.0);
+     },
+     4e-4, 3},
+    {"2 % of runs 10 sd low",
+     [](std::mt19937_64& engine, std::vector<double>& values) {
+       fill_correlated<0>(engine, values);
+       for (double& value : values) value -= std::uniform_real_distribution<double>()(engine) < 0.02 ? 10 : 0;
+     },
+     4e-4, 15},  // two bad runs in a row are a finding: 0.02^2 of 24 CPUs, 9.6 in 1000 nights, beside their ratios
+    {"exponential tail",
+     [](std::mt19937_64& engine, std::vector<double>& values) {
+       std::exponential_distribution<double> law;
+       for (double& value : values) value = 1 - law(engine);
+     },
+     30e-4, 20},
+    {"autocorrelation 0.3", fill_correlated<30>, 6e-4, 2},
+    {"autocorrelation 0.5", fill_correlated<50>, 6e-4, 3},
+    {"autocorrelation 0.7", fill_correlated<70>, 8e-4, 5}};
+
+TEST(FalseAlarms, OfMediansAreFewWhateverTheNoise) {
+  constexpr std::size_t earlier = 50, window = 5;
+  RunTestOptions options;
+  options.window = window;
+  options.least_runs = earlier;  // one test per series
+  RunTests test(options);
+  for (const Noise& noise : noises) {
+    double alarms = 0, found = 0;
+    const double trials = 400 * seeds;
+    std::mt19937_64 engine(1);
+    for (int trial = 0; trial < 400 * seeds; ++trial) {
+      std::vector<double> values(earlier + window);
+      noise.fill(engine, values);
+      for (double& value : values) value += mean;
+      alarms += is_flagged(test.scores(series_of(values)).back().region) ? 1 : 0;
+      for (std::size_t i = earlier; i < values.size(); ++i) values[i] += 3;
+      found += test.scores(series_of(values)).back().region == Region::above ? 1 : 0;
+    }
+    const double most = trials * noise.most_alarms;
+    std::cout << noise.name << ": " << 1e4 * alarms / trials << "e-4 of tests are false; 3 sd are found in "
+              << found / trials << '\n';
+    EXPECT_LE(alarms, most + 4.5 * std::sqrt(most) + 1) << noise.name;
+    if (&noise == noises) {
+      EXPECT_NEAR(found / trials, 0.80, 0.02 + 4.5 * std::sqrt(0.16 / trials));  // 0.80: two digits
+    }
+  }
+}
+
+FactorHistory history_of(const std::vector<std::vector<double>>& values) {
+  FactorHistory result;
+  for (const std::vector<double>& one : values) {
+    CpuHistory& cpu = result.cpus.emplace_back();
+    cpu.value = one;
+    for (std::size_t i = 0; i < one.size(); ++i) cpu.time_s.push_back(static_cast<std::int64_t>(86400 * i));
+    cpu.outlier.resize(one.size());
+    cpu.own_epoch = cpu.ratio_epoch = cpu.common_epoch = std::vector<std::size_t>(one.size());
+  }
+  return result;
 }
 
 FactorHistory history(unsigned seed, std::size_t first_shifted, std::size_t last_shifted, double shift_sd) {
@@ -133,7 +211,7 @@ TEST(Findings, TellAShiftOfAllCpusFromThatOfOne) {
   }
   std::cout << all << ", " << one << " and " << quiet << " of " << trials << '\n';
   EXPECT_GE(all, 0.99 * trials);
-  EXPECT_GE(one, 0.99 * trials);
+  EXPECT_GE(one, 0.98 * trials - 2);  // a median of five sees 0.8 of such shifts: a finding may begin again
   EXPECT_GE(quiet, 0.99 * trials);
 }
 
@@ -145,6 +223,49 @@ TEST(Findings, AreFalseInNoMoreDaysThanTheConfidenceSays) {
   const double expected = 190 * seeds * 1e-4;
   std::cout << found << " in " << seeds << " histories, expected at most " << expected << '\n';
   EXPECT_LE(found, expected + 4.5 * std::sqrt(expected) + 1);
+}
+
+// Scatter of 1 %: with means of five and limits of independent runs 0.03 normal, 2.2, 24, 8, 1.8, 13.5, 51 were false.
+TEST(Findings, AreFewInQuietHistoriesWhateverTheNoise) {
+  for (const Noise& noise : noises) {
+    double found = 0;
+    std::mt19937_64 engine(1);
+    for (int seed = 0; seed < seeds; ++seed) {
+      std::vector<std::vector<double>> values(cpus, std::vector<double>(campaigns));
+      for (auto& cpu : values) {
+        noise.fill(engine, cpu);
+        for (double& value : cpu) value = 100 + 0.5 * value;
+      }
+      found += static_cast<double>(find_changes({history_of(values)}, {}).all.size());
+    }
+    const double nights = static_cast<double>(campaigns) * seeds, most = nights * noise.most_found / 1000;
+    std::cout << noise.name << ": " << 1000 * found / nights << " false findings per 1000 nights\n";
+    EXPECT_LE(found, most + 4.5 * std::sqrt(most) + 1) << noise.name;
+  }
+}
+
+/// Findings of a deviation of 3 sd in runs 100 to 114, and how many of their intervals hold it.
+TEST(Findings, HaveIntervalsThatHoldTheTruth) {
+  for (const std::size_t last : {115, 130}) {  // still open, ended
+    double inside = 0, count = 0, effects = 0;
+    for (int seed = 0; seed < 10 * seeds; ++seed) {
+      std::mt19937_64 engine(static_cast<unsigned>(seed));
+      std::vector<std::vector<double>> values(1, std::vector<double>(last));
+      fill_correlated<0>(engine, values[0]);
+      for (double& value : values[0]) value = 100 + value;
+      for (std::size_t i = 100; i < 115; ++i) values[0][i] -= 4;
+      for (const Finding& one : find_changes({history_of(values)}, {}).all) {
+        if (one.last_s < 86400 * 105) continue;
+        ++count;
+        effects += one.effect;
+        inside += std::abs(one.effect + 0.04) <= one.effect_error ? 1 : 0;
+        EXPECT_EQ(one.open, last == 115);
+      }
+    }
+    std::cout << inside << " of " << count << " intervals hold the truth; mean effect " << effects / count << '\n';
+    EXPECT_GT(inside / count, 0.95 - 0.03 - 4.5 * std::sqrt(0.05 / count));
+    EXPECT_NEAR(effects / count, -0.04, 0.001);  // a fortieth
+  }
 }
 
 }  // namespace

@@ -106,10 +106,34 @@ TEST(RunTests, DoesNotTakeOneBadRunForATrend) {
   std::vector<double> values = noisy(40, 100);
   values[30] += 30;
   const auto scores = RunTests(options).scores(series_of(values));
-  for (std::size_t i = 30; i < 35; ++i) {
-    EXPECT_EQ(scores[i].region, Region::above) << i;
-    EXPECT_FALSE(scores[i].without_worst) << i;
+  for (std::size_t i = 30; i < 35; ++i) EXPECT_EQ(scores[i].region, Region::inside) << i;
+  options.window = 2;  // whose median is the mean
+  const auto pairs = RunTests(options).scores(series_of(values));
+  for (std::size_t i = 30; i < 32; ++i) {
+    EXPECT_EQ(pairs[i].region, Region::above) << i;
+    EXPECT_FALSE(pairs[i].without_worst) << i;
   }
+}
+
+TEST(RunTests, HaveWiderLimitsWhereRunsAreLikeTheRunsBefore) {
+  // Blocks of five equal runs: neighbours correlate by 0.8.
+  std::vector<double> alike, unlike;
+  for (int i = 0; i < 200; ++i) {
+    alike.push_back(100 + std::sin(i / 5 * (i / 5)));
+    unlike.push_back(100 + std::sin(i * i));
+  }
+  RunTestOptions options;
+  options.window = 5;
+  const RunScore like_before = RunTests(options).scores(series_of(alike)).back();
+  const RunScore independent = RunTests(options).scores(series_of(unlike)).back();
+  EXPECT_EQ(independent.autocorrelation, 0);
+  EXPECT_NEAR(like_before.autocorrelation, 0.8, 0.1);
+  const double n = 195, a = like_before.autocorrelation;
+  const double inflated = 1 + 2 * (0.8 * a + 0.6 * a * a + 0.4 * std::pow(a, 3) + 0.2 * std::pow(a, 4));
+  const double limit = std::sqrt(f_limit(0.9999, 1, 195));
+  EXPECT_NEAR(like_before.half_width / like_before.sd / limit,
+              std::sqrt(0.287 * inflated + 1.57 * (1 + a) / (1 - a) / n), 0.003);  // 0.287, 1.57: three digits
+  EXPECT_NEAR(independent.half_width / independent.sd / limit, std::sqrt(0.287 + 1.57 / n), 0.003);
 }
 
 TEST(RunTests, TestsSeveralFactorsAtOnce) {

@@ -60,6 +60,15 @@ TEST(CurveIntegral, OfAQuadraticIsExact) {
   EXPECT_NEAR(sum / found.gaps.cost, 1, 1e-12);
 }
 
+TEST(CurveIntegral, OfCostsThatAreEqualToTheLastDigitIsTheirSum) {
+  Sampled data = sampled([](double) { return 0.5; }, 0, 1);
+  const CurveIntegral found = integrate_curve(data.measured, data.gaps);
+  EXPECT_NEAR(found.gaps.cost / data.truth, 1, 1e-9);  // rounding of some hundred operations
+  EXPECT_NEAR(found.gaps.sd / data.truth, 0, 1e-9);
+  EXPECT_NEAR(found.whole.sd / data.truth, 0, 1e-9);
+  for (const CostEstimate& one : found.pieces) EXPECT_NEAR(one.cost, unit * 0.5, 1e-9);
+}
+
 // Two standard deviations hold 95.4 % of normal errors: of 200 at least 180 but for less than one in a thousand times.
 TEST(CurveIntegral, SaysHowFarItMayBeOff) {
   int inside = 0;

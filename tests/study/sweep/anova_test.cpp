@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
 #include "hplcast/study/tune.hpp"
 
 namespace hplcast::study {
@@ -54,6 +55,45 @@ TEST(Anova, LeavesOutFactorsWithOneLevelAndSaysWhenCellsAreMissing) {
   EXPECT_FALSE(result.balanced);
   EXPECT_THROW(anova({{}}, {0}), core::DomainError);
   EXPECT_TRUE(anova({}, {}).rows.empty());
+}
+
+/// Of 24 combinations of two factors the ones that are near a diagonal, half of all: what one does the other seems to.
+std::vector<Configuration> unbalanced_rows() {
+  std::vector<Configuration> rows;
+  for (int a = 0; a < 4; ++a)
+    for (int b = 0; b < 6; ++b)
+      if (std::abs(3 * a - 2 * b) < 4) rows.push_back({{"A", std::to_string(a)}, {"B", std::to_string(b)}});
+  return rows;
+}
+
+TEST(Anova, OfUnbalancedRowsGivesAFactorOnlyWhatOthersDoNotExplain) {
+  const std::vector<Configuration> rows = unbalanced_rows();
+  std::vector<double> rates;
+  for (const Configuration& one : rows) rates.push_back(100 * std::exp(0.1 * std::stod(one.front().value)));
+  const Anova result = anova(rows, rates);
+  EXPECT_FALSE(result.balanced);
+  EXPECT_EQ(row(result, "B").freedom, 5);
+  EXPECT_NEAR(row(result, "B").share, 0, 1e-12);  // raw means give it two thirds and more
+  for (const auto& [level, effect] : row(result, "B").effects) EXPECT_NEAR(effect, 0, 1e-12) << level;
+  const auto& effects = row(result, "A").effects;
+  EXPECT_NEAR((1 + effects.at("3")) / (1 + effects.at("0")), std::exp(0.3), 1e-9);
+  EXPECT_NEAR(result.residual_share, 0, 1e-12);
+}
+
+// Of 2000 p-values of a factor without effect 100 +- 10 are below 0.05: four standard deviations.
+TEST(Anova, OfUnbalancedRowsHasRightProbabilities) {
+  const std::vector<Configuration> rows = unbalanced_rows();
+  core::RandomStream random({1, core::stream_design, 0, 0, 0});
+  int below = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::vector<double> rates;
+    for (const Configuration& one : rows)
+      rates.push_back(std::exp(0.1 * std::stod(one.front().value) + 0.02 * random.normal()));
+    const Anova result = anova(rows, rates);
+    ASSERT_GT(row(result, "B").f, 0);
+    below += row(result, "B").p_value < 0.05 ? 1 : 0;
+  }
+  EXPECT_NEAR(below, 100, 40);
 }
 
 TEST(Tune, TakesNFromTheMemoryAndGridsNearSquare) {

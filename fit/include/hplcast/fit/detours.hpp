@@ -27,6 +27,7 @@ struct FoundDetours {
   std::size_t cores = 0;      ///< that have it
   double share = 0;           ///< of the time of the cores watched
   double period_error_s = 0;  ///< standard error; of poisson of the mean interval
+  double occupancy = 1;       ///< share of the periods with a detour, of the cores of the source; of poisson 1
 };
 
 /// The sources, those that take most time first.
@@ -36,6 +37,7 @@ struct DetourFit {
   std::vector<FoundDetours> sources;
   double lost_share = 0;       ///< of the time watched, measured
   double explained_share = 0;  ///< what the sources take together
+  bool too_much = false;       ///< they take more than 1.05 times the time measured
   double watched_s = 0;        ///< of all cores
   std::vector<std::string> notes;
 };
@@ -43,7 +45,8 @@ struct DetourFit {
 /// Finds the sources of measured detours. Periodic ones, one after the other: in all events, and in those of a decade
 /// of durations, frequencies are taken from the periodogram of events; times are folded and regressed (the shortest
 /// period of which nearly all have an event is the period; jitter is the range of what is left); events whose duration
-/// does not fit are given back. All others are of Poisson sources. Sources are per host if the cores of a host are
+/// does not fit are given back. Where fewer than 95 percent of the periods have an event, the durations have a share of
+/// zeros. All others are of Poisson sources. Sources are per host if the cores of a host are
 /// hit together, period by period, not only with the same phase by chance; per cluster, if all hosts are.
 /// Periods have at least five occurrences; a source must be on half of the cores, else it is part of the Poisson rest.
 /// Sums (rtla) give one Poisson source. Not ok: no detour at all, or more than the time of a core.

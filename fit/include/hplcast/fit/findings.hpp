@@ -51,7 +51,7 @@ enum class Against {
 
 struct FindingOptions {
   double confidence = 0.9999;
-  std::vector<std::size_t> windows = {1, 5};  ///< means of as many latest runs are tested
+  std::vector<std::size_t> windows = {1, 5};  ///< medians of as many latest runs are tested
   bool own = true;
   bool cluster = true;
   double least_effect = 0.01;                ///< as a ratio
@@ -93,10 +93,10 @@ struct Findings {
   FindingCounts counts;
 };
 
-/// Looks at every run as if it had just come: a run, or the mean of a window, is flagged by RunTests. Runs flagged on
+/// Looks at every run as if it had just come: a run, or the median of a window, is flagged by RunTests. Runs flagged on
 /// one side are one deviation, unless three runs or more between them are a hundred times as likely without it. It is
-/// told if it is as large as least_effect, confirmed (`repeated` runs in a row alone, or a window that is flagged
-/// without its worst run, too), and significant among all tests of its day. One of a CPU alone that the common factor
+/// told if it is as large as least_effect, confirmed (`repeated` runs in a row alone, or a window of which four
+/// fifths of the runs show it), and significant among all tests of its day. One of a CPU alone that the common factor
 /// explains is counted there.
 /// A factor that is not positive everywhere has no ratio and is compared with own runs only.
 /// @throws core::DomainError for options or values outside their domain.

@@ -21,6 +21,14 @@ double interval_factor(double confidence, std::size_t n, std::size_t r);
 /// @throws core::DomainError as f_limit().
 double f_tail(double statistic, std::size_t p, std::size_t n);
 
+/// Variance of the mean of some runs times their number, if runs that follow on each other correlate by
+/// `autocorrelation` (first order: 1 + 2 sum over k < runs of (1 - k / runs) a^k). Not 1.
+double variance_inflation(double autocorrelation, double runs);
+/// The same of very many runs.
+inline double variance_inflation(double autocorrelation) {
+  return (1 + autocorrelation) / (1 - autocorrelation);
+}
+
 /// Mean and covariance of the runs that count as normal, of `dimensions` factors each (Welford 1962).
 class ReferenceRuns {
  public:
@@ -80,20 +88,25 @@ struct RunScore {
   double expected = 0;             ///< mean of the earlier runs; first factor
   double sd = 0;                   ///< standard deviation of the earlier runs; first factor
   double half_width = 0;           ///< of the interval around `expected`; one factor only
-  /// For flagged windows: still flagged without the run that is farthest off, so that one bad run is no trend.
+  double autocorrelation = 0;      ///< of earlier runs that follow on each other; windows of one factor only
+  /// For flagged windows: still flagged without the run that is farthest off, so that one bad run is no trend. With
+  /// a median: four fifths of the runs show a quarter of it.
   bool without_worst = false;
 };
 
 struct RunTestOptions {
   double confidence = 0.9999;
-  std::size_t window = 1;       ///< the mean of as many latest runs is tested
+  std::size_t window = 1;       ///< the median of as many latest runs is tested; of 2, and of several factors, the mean
   std::size_t least_runs = 10;  ///< earlier runs that a test needs
   double least_sd = 1e-4;       ///< least standard deviation as a share of the mean
 };
 
 /// Our way: a run enters the reference when it has left the window, and never if it, or the window that it is the
 /// oldest of, was flagged. So a change that lasts stays visible until it is logged as a change. Logged outliers are
-/// tested alone (window 1), and belong to no window.
+/// tested alone (window 1), and belong to no window. The median of r runs differs from that of n earlier ones if it is
+/// farther away than t s sqrt(c v_r + (pi / 2) v_n / n): t the two-sided quantile of Student's law, s the
+/// standard deviation of the earlier runs, c the variance of the median of r normal numbers (0.287 for 5), v the
+/// inflation by their autocorrelation: heavy tails, a bad run, days that are like the days before are no trend.
 class RunTests {
  public:
   /// @throws core::DomainError for a confidence outside (0, 1), a window of 0, fewer runs than 2, a negative least_sd.

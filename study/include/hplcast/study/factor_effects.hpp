@@ -11,9 +11,9 @@ namespace hplcast::study {
 /// One factor's, or two factors', part in the variance.
 struct AnovaRow {
   std::string name;    ///< "NB", or "NB x BCAST" for an interaction
-  int freedom = 0;     ///< degrees of freedom
-  double share = 0;    ///< of the total sum of squares, 0 to 1
-  double f = 0;        ///< F statistic; 0 without a residual or if not balanced
+  int freedom = 0;     ///< degrees of freedom; 0: other factors say the same
+  double share = 0;    ///< of the total sum of squares, 0 to 1; of rows that are not balanced beyond all other factors
+  double f = 0;        ///< F statistic; 0 without a residual
   double p_value = 1;  ///< of "no effect"; 1 where there is no f
   std::map<std::string, double>
       effects;  ///< of a factor: level to mean Gflop/s over the geometric mean of all, minus 1
@@ -22,14 +22,15 @@ struct AnovaRow {
 /// Analysis of variance of the logarithm of a rate, over the factors that take two levels or more.
 struct Anova {
   std::size_t observations = 0;
-  bool balanced = false;       ///< all combinations of levels, equally often; otherwise shares overlap
+  bool balanced = false;       ///< all combinations of levels, equally often; otherwise shares do not add up
   std::vector<AnovaRow> rows;  ///< largest share first; interactions of two factors only if balanced
   double residual_share = 0;
   int residual_freedom = 0;
 };
 
-/// Classical fixed-effects analysis (Montgomery, Design and Analysis of Experiments, chapter 5). Logarithms, because
-/// factors act in percent. @throws core::DomainError for rates that are not positive, or lists of different lengths.
+/// Classical fixed-effects analysis (Montgomery, Design and Analysis of Experiments, chapter 5); of rows that are not
+/// balanced all main effects at once (type II). Logarithms, because factors act in percent. @throws core::DomainError
+/// for rates that are not positive, or lists of different lengths.
 Anova anova(const std::vector<Configuration>& factors, const std::vector<double>& gflops);
 
 /// A number as a mean and an effect of the level of each factor: what a combination that was not tried probably gives.
