@@ -16,6 +16,7 @@
 
 #include "calibration/machine/sysfs.hpp"
 #include "hplcast/calibration/clock.hpp"
+#include "hplcast/core/campaign.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -290,6 +291,11 @@ void CampaignFolder::finish(const CampaignStep& step, const std::vector<Campaign
   for (const std::vector<fs::path>* pieces : {&results, &sensors}) {
     for (const fs::path& piece : *pieces) fs::remove(piece);
   }
+}
+
+void CampaignFolder::add_control(const fs::path& rows) const {
+  const fs::path all = path_ / core::campaign_control_file;
+  join({all, rows}, all);
 }
 
 void CampaignFolder::refuse_failures(const CampaignStep& step) const {

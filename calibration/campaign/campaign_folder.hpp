@@ -39,6 +39,8 @@ class CampaignFolder {
   bool is_begun(const std::string& step) const;
   /// Whether the campaign file is another one than before.
   bool is_changed() const noexcept { return changed_; }
+  /// Adds the rows of a control measurement to control.csv.
+  void add_control(const std::filesystem::path& rows) const;
   /// Joins the pieces of a step to one file each, and removes them. @throws core::InputError if all calls of the step
   /// failed: then it counts as not measured.
   void finish(const CampaignStep& step, const std::vector<CampaignChunk>& chunks) const;

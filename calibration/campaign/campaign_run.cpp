@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <ostream>
 #include <sstream>
 
@@ -11,6 +10,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
@@ -42,7 +42,7 @@ std::string first_rows(const std::string& csv, std::size_t rows) {
 class CampaignRun {
  public:
   CampaignRun(const CampaignPlan& plan, const fs::path& folder, bool resume, const CampaignReport& report)
-      : plan_(plan), folder_(fs::absolute(folder), plan, resume), report_(report), chunks_(chunks_of(plan)) {
+      : plan_(plan), folder_(fs::absolute(folder), plan, resume), report_(report), chunks_(shuffled_chunks(plan)) {
     for (const CampaignChunk& chunk : chunks_) total_s_ += chunk.estimated_s;
   }
 
@@ -55,8 +55,19 @@ class CampaignRun {
       look_at_hosts();
       check_steps();
       warm_up();
+      tell_steps();
+      measure_control();
     }
-    for (std::size_t step = 0; step < plan_.steps.size(); ++step) run_step(step);
+    std::vector<std::size_t> missing(plan_.steps.size(), 0);
+    for (const CampaignChunk& chunk : chunks_) ++missing[chunk.step];
+    for (const CampaignChunk& chunk : chunks_) {
+      if (!is_done(chunk)) {
+        run_chunk(plan_.steps[chunk.step], chunk);
+        measure_control();
+      }
+      done_s_ += chunk.estimated_s;
+      if (--missing[chunk.step] == 0) finish_step(chunk.step);
+    }
   }
 
  private:
@@ -84,7 +95,7 @@ class CampaignRun {
   }
 
   /// Runs a command and logs it. @throws core::Error that says what it was for.
-  void run_logged(core::Command command, std::string what, double timeout_s) {
+  void run_logged(core::Command command, std::string what, double timeout_s) const {
     command.timeout_s = std::round(timeout_s);
     command.purpose = what;
     core::CommandResult result;
@@ -187,20 +198,27 @@ class CampaignRun {
                "warming up", patience_s + plan_.warm_up_s);
   }
 
-  void run_step(std::size_t index) {
-    const CampaignStep& step = plan_.steps[index];
+  void tell_steps() const {
+    for (const CampaignStep& step : plan_.steps)
+      if (!folder_.is_done(step)) tell(step.name + ": about " + seconds_text(step.estimated_s));
+    tell("all pieces in random order: about " + seconds_text(total_s_));
+  }
+
+  /// Of the whole machine: rows in control.csv. Ranks that share a core tell nothing.
+  void measure_control() const {
+    if (!plan_.control || plan_.launch.oversubscribe) return;
+    const fs::path rows = folder_.work() / core::campaign_control_file;
+    run_logged(command_of(plan_.measure_dgemm, true,
+                          {"--control", "--since", core::shortest(folder_.start_unix_s()), "-o", rows.string()}),
+               "the control measurement", answer_s);
+    folder_.add_control(rows);
+  }
+
+  void finish_step(std::size_t index) const {
     std::vector<CampaignChunk> mine;
-    std::copy_if(chunks_.begin(), chunks_.end(), std::back_inserter(mine),
-                 [&](const CampaignChunk& chunk) { return chunk.step == index; });
-    if (!folder_.is_done(step)) {
-      tell(step.name + ": about " + seconds_text(step.estimated_s) + " of " + seconds_text(total_s_ - done_s_) +
-           " left");
-    }
-    for (const CampaignChunk& chunk : mine) {
-      if (!is_done(chunk)) run_chunk(step, chunk);
-      done_s_ += chunk.estimated_s;
-    }
-    folder_.finish(step, mine);
+    for (const CampaignChunk& chunk : chunks_of(plan_))
+      if (chunk.step == index) mine.push_back(chunk);
+    folder_.finish(plan_.steps[index], mine);
   }
 
   std::vector<std::string> arguments_of(const CampaignStep& step, const CampaignChunk& chunk) const {
@@ -209,10 +227,10 @@ class CampaignRun {
       arguments.insert(arguments.end(), {option, value});
     };
     if (chunk.end > 0) add("--rows", rows_text(chunk));
+    add("--since", core::shortest(folder_.start_unix_s()));
     if (step.is_mpi) {
       if (chunk.end > 0) add("--position", folder_.position().string());
       if (chunk.end > 0) arguments.push_back("--allow-failures");  // the step as a whole is looked at in the end
-      add("--since", core::shortest(folder_.start_unix_s()));
       add("--machine", folder_.surroundings(step.name + ".json").string());
       if (plan_.monitoring) add("--monitoring", folder_.monitoring(step, &chunk).string());
     } else {
@@ -277,6 +295,13 @@ std::vector<CampaignChunk> chunks_of(const CampaignPlan& plan) {
                         step.estimated_s / static_cast<double>(pieces)});
     }
   }
+  return chunks;
+}
+
+std::vector<CampaignChunk> shuffled_chunks(const CampaignPlan& plan) {
+  std::vector<CampaignChunk> chunks = chunks_of(plan);
+  core::RandomStream random({plan.seed, core::stream_design, 0, 0});
+  core::shuffle(chunks, random);
   return chunks;
 }
 

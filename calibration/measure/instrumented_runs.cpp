@@ -34,11 +34,12 @@ void run_instrumented(const HplKernelRequest& request, const core::HplParameters
   core::run_checked(command);
 }
 
-/// @returns the number of rows.
-std::size_t copy_rows(const fs::path& trace, std::ostream& out) {
+/// Adds `later_s` to the start of each row. @returns the number of rows.
+std::size_t copy_rows(const fs::path& trace, double later_s, std::ostream& out) {
   std::size_t rows = 0;
   core::read_file(trace, [&](std::istream& in, const std::string& name) {
-    core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement& row) {
+    core::read_kernel_csv(in, name, "", [&](core::KernelMeasurement row) {
+      row.start_s += later_s;
       core::write_row(out, row);
       ++rows;
     });
@@ -78,6 +79,7 @@ void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
   std::size_t rows = 0;
   for (const core::HplParameters& parameters : request.configurations) {
     const core::TemporaryFolder folder("hplcast-kernels", request.folder);
+    const double begun_s = request.since_unix_s > 0 ? core::unix_time_s() - request.since_unix_s : 0;
     run_instrumented(request, parameters, folder.path());
     for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
       const fs::path trace = folder.path() / ("trace-" + std::to_string(rank) + ".csv");
@@ -86,7 +88,7 @@ void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
             request.program.string() + " has left no trace of its kernels in rank " + std::to_string(rank) +
             ": is it xhpl-instrumented?\n  hint: with several hosts, --folder must be one that all see");
       }
-      rows += copy_rows(trace, out);
+      rows += copy_rows(trace, begun_s, out);
     }
     if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));
   }

@@ -70,6 +70,8 @@ calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& tex
   if (plan.name.empty() || plan.name.find('/') != std::string::npos)
     section.fail("name", "expected a name, without slashes");
   section.read("seed", common.seed);
+  plan.seed = common.seed;
+  section.read("control", plan.control);
   section.read_quantity("warm_up", plan.warm_up_s, core::parse_seconds);
   section.read_quantity("chunk", plan.chunk_s, core::parse_seconds);
   section.read("monitoring", plan.monitoring);

@@ -152,6 +152,30 @@ void write_energy_table(std::ostream& out, const study::Comparison& comparison, 
   table.write(out);
 }
 
+/// The parts of the errors, where controls tell them.
+void write_control(std::ostream& out, const study::Comparison& comparison, const ParameterColumns& parameters) {
+  if (!comparison.control) {
+    tell("errors are not divided into machine and model: " + comparison.why_no_control);
+    return;
+  }
+  TextTable table(parameters.with(
+      {"control: calibration [ms]", "runs [ms]", "error", "machine changed", "model", "scatter", "corrected error"}));
+  for (const auto& row : comparison.rows) {
+    if (!row.parts) continue;
+    table.add(parameters.with(
+        row.parameters,
+        {significant(1e3 * row.parts->calibration_s), significant(1e3 * row.parts->run_s), signed_percent(row.error),
+         signed_percent(row.parts->machine), signed_percent(row.parts->model), signed_percent(row.parts->scatter),
+         signed_percent(row.parts->corrected_error)}));
+  }
+  out << '\n';
+  table.write(out);
+  out << "\n|corrected error|: median " << percent(comparison.control->median_corrected_error) << ", worst "
+      << percent(comparison.control->max_corrected_error) << "; the control (dgemm " << comparison.control->shape
+      << ") took " << signed_percent(comparison.control->median_slowdown) << " at the runs, of which "
+      << percent(comparison.control->coefficient) << " counts\n";
+}
+
 /// All configurations of one side: those that matched, and those that did not.
 std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
                                         std::vector<core::HplParameters> unmatched) {
@@ -205,6 +229,7 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
         << " real ones, " << percent(best.loss) << " below the best"
         << (best.among_best ? " (within its scatter)\n" : "\n");
   }
+  write_control(out, comparison, parameters);
 }
 
 void report_unmatched(const study::Comparison& comparison) {

@@ -8,6 +8,7 @@
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/calibration/sensors.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/real_runs.hpp"
 
 namespace hplcast::cli {
@@ -55,6 +56,7 @@ struct RunRealOptions {
   double power_period_s = 0.5;
   std::string power_root = "/";
   std::vector<calibration::MeterKind> sensors = calibration::all_meters;
+  bool control = true;
   study::RealRunRequest request;
 };
 
@@ -118,6 +120,10 @@ void run_run_real(RunRealOptions& options) {
   check_ranges(options.request);
   const std::unique_ptr<SensorRecorder> recorder = recorder_of(options);
   options.request.power = recorder.get();
+  if (options.control)
+    options.request.control =
+        study::located_program(core::own_executable().parent_path() / "hplcast-measure-dgemm",
+                               "it is beside hplcast, and measures the control; --control off goes without");
   Progress progress;
   options.request.measured = [&](const core::HplRun& run, const study::RunEnergy& energy) {
     progress.clear();
@@ -136,6 +142,10 @@ void run_run_real(RunRealOptions& options) {
   tell(made);
   if (summary.found > 0 && !observation.traces.empty())
     warn("runs that were there already get no trace: another -o repeats them");
+  if (options.control && !summary.has_control)
+    warn(options.request.oversubscribe ? "ranks share cores: no control was measured"
+                                       : options.request.results.string() +
+                                             " has no columns of a control: none was measured; another -o has them");
   if (summary.failed_residuals > 0)
     warn("HPL says that " + std::to_string(summary.failed_residuals) +
          " results are wrong (column residual); compare leaves them out");
@@ -184,6 +194,8 @@ void setup_run_real(Command& app) {
   command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)",
                      reads("FILE"));
   add_choice<bool>(command, "--check", request.check, on_or_off, "let HPL check its result");
+  add_choice<bool>(command, "--control", options.control, on_or_off,
+                   "the control measurement before and after each run, for compare");
   add_timeout(command, request.timeout_s, "run");
   command.add_option("--xhpl", request.xhpl,
                      "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL; with --phases or --trace "

@@ -42,6 +42,15 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
   return all.str();
 }
 
+/// The file of --control.
+std::string control(const MeasuringRank& rank) {
+  std::ostringstream mine, all;
+  core::write_row(mine, calibration::measure_control(rank.world, rank.place, rank.epoch_s));
+  all << core::control_csv_header << '\n';
+  for (const std::string& text : rank.world.gather(mine.str())) all << text;
+  return all.str();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -57,7 +66,9 @@ int main(int argc, char** argv) {
   app.add_option("--footprint", options.footprint_bytes, "smallest size of the local matrix of each rank", as_bytes(),
                  default_text("256MiB"));
   add_seed(app, options.seed, "of the contents of the matrices");
+  app.add_flag("!--control", common.takes_design,
+               "only the control measurement: 0.2 s of one shape on every core, and a message; no design");
   return run_measuring_program(app, common, argc, argv, [&](const MeasuringRank& rank, const std::string& design) {
-    return measure(rank, design, common, options);
+    return common.takes_design ? measure(rank, design, common, options) : control(rank);
   });
 }

@@ -52,6 +52,8 @@ int main(int argc, char** argv) {
   app.add_option("--max-rows", options.request.max_rows, "sampled calls per kernel, rank and configuration",
                  with_default, between(1L, 1000000L));
   app.add_option("--rows", options.rows, "FIRST:END, the configurations to run, END not included");
+  app.add_option("--since", options.request.since_unix_s,
+                 "start_s counts from this Unix time (default: from the start of each run)");
   app.add_option("--folder", options.request.folder, "where HPL runs; all hosts must see it (default: below $TMPDIR)",
                  of_type("DIR"));
   app.add_option("--hostfile", options.request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)",

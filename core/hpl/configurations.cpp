@@ -31,8 +31,10 @@ std::size_t find_field_column(const CsvReader& csv, const std::string& field) {
 
 /// Columns of results of runs beside the parameters: ours, and those of published ones.
 const std::vector<std::string>& result_columns() {
-  static const std::vector<std::string> names = {"time_s", "gflops",         "residual", "repetition", "start",
-                                                 "order",  "oversubscribed", "comment",  "energy_j",   "mean_power_w"};
+  static const std::vector<std::string> names = {
+      "time_s",        "gflops",           "residual",        "repetition",   "start",
+      "order",         "oversubscribed",   "comment",         "energy_j",     "mean_power_w",
+      "control_shape", "control_before_s", "control_after_s", "control_cpu_s"};
   return names;
 }
 
@@ -48,6 +50,31 @@ std::vector<std::string> known_columns() {
 std::optional<double> optional_positive(const CsvReader& csv, std::size_t column) {
   return csv.has(column) ? std::optional(csv.positive(column)) : std::nullopt;
 }
+
+/// Reads the control of a run: the slowest rank's time before it and after it.
+class ControlColumns {
+ public:
+  /// @throws ParseError if the file has some of the columns only.
+  explicit ControlColumns(const CsvReader& csv) : csv_(csv) {
+    for (const char* name : {"control_shape", "control_before_s", "control_after_s", "control_cpu_s"}) {
+      columns_.push_back(csv.find_column(name));
+      if ((columns_.back() == CsvReader::npos) != (columns_.front() == CsvReader::npos))
+        throw ParseError({csv.name(), 1, name},
+                         "a control needs the columns control_shape, control_before_s, "
+                         "control_after_s and control_cpu_s; some are missing");
+    }
+  }
+  std::optional<Control> read() const {
+    if (!csv_.has(columns_[0])) return std::nullopt;
+    const double before_s = csv_.positive(columns_[1]), after_s = csv_.positive(columns_[2]);
+    return Control{std::string(csv_.text(columns_[0])), (before_s + after_s) / 2, std::min(before_s, after_s),
+                   std::max(before_s, after_s), csv_.positive(columns_[3])};
+  }
+
+ private:
+  const CsvReader& csv_;
+  std::vector<std::size_t> columns_;
+};
 
 std::vector<HplParameters> read_configuration_csv(std::istream& in, const std::string& name,
                                                   const HplParameters& defaults) {
@@ -127,6 +154,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
   const std::size_t gflops = csv.find_column("gflops");
   const std::size_t residual = csv.find_column("residual");
   const std::size_t energy = csv.find_column("energy_j"), power = csv.find_column("mean_power_w");
+  const ControlColumns control(csv);
   std::vector<std::string> assumed;
   for (const HplField& field : hpl_fields()) {
     if (find_field_column(csv, field.name) == CsvReader::npos) assumed.push_back(field.name);
@@ -147,6 +175,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
     run.mean_power_w = optional_positive(csv, power);
     if (!run.energy_j && run.mean_power_w) run.energy_j = *run.mean_power_w * run.time_s;
     if (run.energy_j && !run.mean_power_w) run.mean_power_w = *run.energy_j / run.time_s;
+    run.control = control.read();
     runs.push_back(run);
   }
   return runs;

@@ -138,6 +138,7 @@ static void describe(Fields& fields, Prediction& prediction) {
   fields("model_sha256", prediction.model_sha256);
   fields.if_any("model_levels", prediction.model_levels);
   fields.if_any("model_doubts", prediction.model_doubts);
+  fields.if_any("control", prediction.control);
   fields("simulator", prediction.simulator);
   amount(fields, "wall_s", prediction.wall_s);
   amount(fields, "peak_pss_bytes", prediction.peak_pss_bytes);

@@ -26,6 +26,8 @@ struct CampaignRows {
   std::vector<core::KernelMeasurement> designed;  ///< those of designs that count
   std::vector<core::MpiMeasurement> messages;     ///< all rows
   std::string thresholds_name, thresholds;        ///< JSON; empty: not measured
+  ControlCurve control;
+  std::vector<std::string> notes;
 };
 
 bool is_mpi(const std::string& name, const std::string& text) {
@@ -34,9 +36,14 @@ bool is_mpi(const std::string& name, const std::string& text) {
   return csv.find_column("operation") != core::CsvReader::npos;
 }
 
-void add_kernels(const std::string& name, const std::string& text, CampaignRows& rows) {
+/// Calls that were measured while the control is well above the best are set aside (`sets_aside`); all others are
+/// taken to its median.
+void add_kernels(const std::string& name, const std::string& text, bool sets_aside, CampaignRows& rows) {
   std::istringstream in(text);
-  core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
+  core::read_kernel_csv(in, name, "dgemm", [&](core::KernelMeasurement row) {
+    if (sets_aside && rows.control.is_disturbed(row.host, row.start_s))
+      return rows.kernels[row.kernel].set_aside("the control was above 1.1 times the best");
+    row.duration_s /= rows.control.slowdown(row.host, row.start_s);
     add_row(row, rows.kernels[row.kernel]);
     if (is_designed(row) && reason_to_set_aside(row).empty()) rows.designed.push_back(row);
   });
@@ -44,15 +51,23 @@ void add_kernels(const std::string& name, const std::string& text, CampaignRows&
 
 CampaignRows read_rows(const Campaign& campaign) {
   CampaignRows rows;
+  rows.control = ControlCurve(campaign.controls, core::campaign_control_file);
+  if (!rows.control.is_empty()) rows.notes.push_back(rows.control.note());
   for (const auto& [name, text] : campaign.measurements) {
+    const bool sets_aside = core::ends_with(name, ".json") || rows.control.leaves_enough(text, name);
+    if (!sets_aside)
+      rows.notes.push_back("control: most rows of " + name +
+                           " were measured while it was above 1.1 times the best: they count nevertheless");
     if (core::ends_with(name, ".json")) {
       rows.thresholds_name = name;
       rows.thresholds = text;
     } else if (is_mpi(name, text)) {
       std::istringstream in(text);
-      core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) { rows.messages.push_back(row); });
+      core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
+        if (!sets_aside || !rows.control.is_disturbed(row.host, row.start_s)) rows.messages.push_back(row);
+      });
     } else {
-      add_kernels(name, text, rows);
+      add_kernels(name, text, sets_aside, rows);
     }
   }
   return rows;
@@ -297,9 +312,10 @@ Flags flags_of(const Campaign& campaign, const CampaignRows& rows, const core::C
   return flags;
 }
 
-std::string provenance_of(const Campaign& campaign, const CampaignFit& fit) {
+std::string provenance_of(const Campaign& campaign, const ControlCurve& control, const CampaignFit& fit) {
   using Json = nlohmann::ordered_json;
   Json json = core::parse_json<Json>(campaign.origin);
+  if (!control.is_empty()) json["control"] = core::parse_json<Json>(control.provenance_json());
   json["quality_flags"] = Json::array();
   for (const QualityFlag& flag : fit.flags)
     json["quality_flags"].push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
@@ -341,6 +357,7 @@ Campaign campaign_of(const core::CampaignArchive& archive) {
   campaign.measurements = archive.measurements;
   campaign.origin = origin_json(archive);
   campaign.doubts = archive.doubts;
+  campaign.controls = text_of(archive, core::campaign_control_file);
   return campaign;
 }
 
@@ -355,10 +372,11 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.cluster.network = fit.network.model;
   for (const std::string& note : fit.network.notes) fit.notes.push_back("network: " + note);
   add_group_errors(campaign, rows, fit);
+  fit.notes.insert(fit.notes.end(), rows.notes.begin(), rows.notes.end());
   fit.flags = campaign.doubts;
   for (const std::vector<QualityFlag>& more : {flags_of(campaign, rows, fit.cluster), fit.network.flags})
     fit.flags.insert(fit.flags.end(), more.begin(), more.end());
-  fit.cluster.provenance = provenance_of(campaign, fit);
+  fit.cluster.provenance = provenance_of(campaign, rows.control, fit);
   return fit;
 }
 

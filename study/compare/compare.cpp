@@ -22,6 +22,8 @@ struct Side {
   std::optional<double> sampling_error;                 ///< the largest of its sampled predictions, relative
   std::vector<core::PredictiveInterval> intervals;      ///< of predictions that have one
   std::vector<double> energy_j, power_w, gflops_per_w;  ///< where they are known
+  std::vector<core::Control> controls;                  ///< those that are known, in the order of gflops
+  double dgemm_share = 0;                               ///< of the time of the ranks, sum over predictions
 };
 using SidesByRun = std::map<core::HplParameters, Side>;
 
@@ -65,6 +67,60 @@ fit::Bounds error_interval(const std::vector<double>& real, const std::vector<do
   const double centre = (p.lower + p.upper - r.lower - r.upper) / 2;
   const double half = std::hypot(p.upper - p.lower, r.upper - r.lower) / 2;
   return {std::exp(centre - half) - 1, std::exp(centre + half) - 1, 0.95};
+}
+
+/// ln of the control of a run over that of the calibration.
+double log_slowdown(const core::Control& run, const core::Control& calibration) {
+  if (run.shape != calibration.shape)
+    throw core::InputError("the control of the real runs is a dgemm of " + run.shape +
+                           ", that of the calibration one of " + calibration.shape +
+                           ": they cannot be compared\n  hint: make both with the same hplcast; without the "
+                           "columns control_... of the runs the error is not divided");
+  return std::log(run.wall_s / calibration.wall_s);
+}
+
+/// Whether the change of the machine is known.
+bool has_controls(const Side& real, const Side& predicted) {
+  return !predicted.controls.empty() && real.controls.size() == real.gflops.size();
+}
+
+/// Share of the mean square of the changes that is not the scatter of the controls themselves: v_D / (v_D + v_c/n). The
+/// control of a run is a mean of two, whose variance is a quarter of their squared difference.
+double share_of_machine(const SidesByRun& all_real, const SidesByRun& all_predicted) {
+  double changes = 0, own = 0;
+  for (const auto& [parameters, real] : all_real) {
+    const auto predicted = all_predicted.find(parameters);
+    if (predicted == all_predicted.end() || !has_controls(real, predicted->second)) continue;
+    for (const core::Control& run : real.controls) {
+      changes += std::pow(log_slowdown(run, predicted->second.controls.front()), 2);
+      own += std::pow(std::log(run.high_s / run.low_s) / 2, 2);
+    }
+  }
+  return changes > own ? 1 - own / changes : 0;
+}
+
+/// `coefficient`: share_of_machine(). Of the rest of the error, scatter is what lies within its 95 percent interval.
+ErrorParts parts_of(const ComparedMedians& row, const Side& real, const Side& predicted, double coefficient) {
+  const core::Control& calibration = predicted.controls.front();
+  const double elasticity = coefficient * predicted.dgemm_share / static_cast<double>(predicted.gflops.size());
+  std::vector<double> runs_s, corrected, changes;
+  for (std::size_t i = 0; i < real.gflops.size(); ++i) {
+    runs_s.push_back(real.controls[i].wall_s);
+    changes.push_back(elasticity * log_slowdown(real.controls[i], calibration));
+    corrected.push_back(real.gflops[i] * std::exp(changes.back()));
+  }
+  ErrorParts parts;
+  parts.calibration_s = calibration.wall_s;
+  parts.run_s = core::median(runs_s);
+  parts.corrected_error = (1 + row.error) / std::exp(core::median(changes)) - 1;
+  parts.machine = row.error - parts.corrected_error;
+  if (corrected.size() > 1) {
+    const fit::Bounds bounds = error_interval(corrected, predicted.gflops, predicted.sampling_error.value_or(0));
+    const double half = (bounds.upper - bounds.lower) / 2;
+    parts.scatter = std::clamp(parts.corrected_error, -half, half);
+  }
+  parts.model = parts.corrected_error - parts.scatter;
+  return parts;
 }
 
 /// Rows of the largest N that has several configurations.
@@ -114,12 +170,15 @@ std::optional<ComparedInterval> compare_interval(const std::vector<core::Predict
   return result;
 }
 
-ComparedConfiguration compare_one(const core::HplParameters& parameters, Side real, Side predicted) {
+ComparedConfiguration compare_one(const core::HplParameters& parameters, Side real, Side predicted,
+                                  double coefficient) {
+  const Side unsorted = real;
   std::sort(real.gflops.begin(), real.gflops.end());
   std::sort(predicted.gflops.begin(), predicted.gflops.end());
   ComparedConfiguration row;
   static_cast<ComparedMedians&>(row) = compare_medians(real.gflops, predicted.gflops);
   row.parameters = parameters;
+  if (has_controls(unsorted, predicted)) row.parts = parts_of(row, unsorted, predicted, coefficient);
   row.sampling_error_95 = predicted.sampling_error;
   if (real.gflops.size() > 1)
     row.error_interval = error_interval(real.gflops, predicted.gflops, predicted.sampling_error.value_or(0));
@@ -148,6 +207,39 @@ std::vector<double> ranks(const std::vector<double>& values) {
     first = last + 1;
   }
   return result;
+}
+
+void add_control(const SidesByRun& real, const SidesByRun& predicted, double coefficient, Comparison& comparison) {
+  std::vector<double> slowdowns, corrected;
+  for (const ComparedConfiguration& row : comparison.rows) {
+    if (!row.parts) continue;
+    slowdowns.push_back(row.parts->run_s / row.parts->calibration_s - 1);
+    corrected.push_back(std::abs(row.parts->corrected_error));
+  }
+  if (!corrected.empty()) {
+    const std::string shape = std::find_if(predicted.begin(), predicted.end(),
+                                           [](const auto& entry) { return !entry.second.controls.empty(); })
+                                  ->second.controls.front()
+                                  .shape;
+    comparison.control = {shape, coefficient, core::median(slowdowns), core::median(corrected),
+                          *std::max_element(corrected.begin(), corrected.end())};
+    return;
+  }
+  const auto none = [](const SidesByRun& sides) {
+    return std::all_of(sides.begin(), sides.end(), [](const auto& entry) { return entry.second.controls.empty(); });
+  };
+  comparison.why_no_control = none(predicted) ? "the model has no control measurement of its campaign"
+                              : none(real)    ? "the real runs have no control measurement (run-real makes it)"
+                                           : "some of the real runs of each configuration have no control measurement";
+}
+
+nlohmann::ordered_json parts_json(const ErrorParts& parts) {
+  return {{"calibration_control_s", parts.calibration_s},
+          {"run_control_s", parts.run_s},
+          {"machine", parts.machine},
+          {"model", parts.model},
+          {"scatter", parts.scatter},
+          {"corrected_error", parts.corrected_error}};
 }
 
 nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
@@ -215,7 +307,8 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
     if (run.residual_checked && !run.residual_passed) {
       ++comparison.failed_residuals;
     } else {
-      add(real_sides, run.parameters, run.gflops, run.energy_j, run.mean_power_w);
+      Side& side = add(real_sides, run.parameters, run.gflops, run.energy_j, run.mean_power_w);
+      if (run.control) side.controls.push_back(*run.control);
     }
   }
   for (const core::Prediction& prediction : predicted) {
@@ -224,21 +317,26 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
                                    : add(predicted_sides, prediction.parameters, prediction.gflops, energy->energy_j,
                                          energy->mean_power_w);
     if (prediction.interval) side.intervals.push_back(*prediction.interval);
+    if (prediction.control) side.controls.push_back(*prediction.control);
+    if (const auto dgemm = prediction.kernels.find("dgemm"); dgemm != prediction.kernels.end())
+      side.dgemm_share += dgemm->second.time_s / prediction.time_s / prediction.parameters.P / prediction.parameters.Q;
     if (!prediction.sampling) continue;
     side.sampling_error = std::max(side.sampling_error.value_or(0), prediction.error_95_s / prediction.time_s);
   }
+  const double coefficient = share_of_machine(real_sides, predicted_sides);
   for (const auto& [parameters, side] : real_sides) {
     const auto match = predicted_sides.find(parameters);
     if (match == predicted_sides.end()) {
       comparison.unmatched_real.push_back(parameters);
     } else {
-      comparison.rows.push_back(compare_one(parameters, side, match->second));
+      comparison.rows.push_back(compare_one(parameters, side, match->second, coefficient));
     }
   }
   for (const auto& [parameters, side] : predicted_sides)
     if (real_sides.count(parameters) == 0) comparison.unmatched_predicted.push_back(parameters);
   comparison.summary = summarize({comparison.rows.begin(), comparison.rows.end()});
   comparison.best = best_predicted(comparison.rows);
+  add_control(real_sides, predicted_sides, coefficient, comparison);
   return comparison;
 }
 
@@ -312,6 +410,7 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
                               {"low_gflops", row.interval->low_gflops},
                               {"high_gflops", row.interval->high_gflops},
                               {"runs_inside", row.interval->runs_inside}};
+    if (row.parts) row_json["parts"] = parts_json(*row.parts);
     json["rows"].push_back(std::move(row_json));
   }
   const auto& summary = comparison.summary;
@@ -323,6 +422,12 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
   json["n"] = summary.n;
   if (const IntervalCount count = count_inside(comparison); count.runs > 0)
     json["interval"] = {{"level_percent", count.level_percent}, {"runs", count.runs}, {"inside", count.inside}};
+  if (const auto& control = comparison.control)
+    json["control"] = {{"shape", control->shape},
+                       {"coefficient", control->coefficient},
+                       {"median_slowdown", control->median_slowdown},
+                       {"median_abs_corrected_error", control->median_corrected_error},
+                       {"max_abs_corrected_error", control->max_corrected_error}};
   if (comparison.best) {
     json["best_predicted"] = {{"parameters", comparison.best->parameters},
                               {"configurations", comparison.best->configurations},

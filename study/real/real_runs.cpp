@@ -16,6 +16,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
@@ -38,6 +39,7 @@ struct RealRunRow {
   std::string start;  ///< UTC, ISO 8601
   std::size_t order = 1;
   bool oversubscribed = false;
+  std::vector<core::ControlRows> controls;  ///< before and after the run, or none
   std::string power_sensors;  ///< that run.energy_j is of, with blanks between; empty: it was not measured
 };
 
@@ -45,6 +47,7 @@ struct RealRunRow {
 struct ResultsKind {
   bool instrumented = false;  ///< runs of xhpl-instrumented
   bool power = false;         ///< energy and mean power
+  bool control = false;       ///< the control measurements before and after the run
 };
 
 std::string number_or_nothing(const std::optional<double>& value) {
@@ -63,6 +66,11 @@ std::string line(const RealRunRow& row, const ResultsKind& kind) {
   if (kind.power)
     text << ',' << number_or_nothing(row.run.energy_j) << ',' << number_or_nothing(row.run.mean_power_w) << ','
          << core::csv_field(row.power_sensors);
+  if (kind.control) {
+    const core::Control both = core::summarized(row.controls);
+    text << ',' << both.shape << ',' << core::shortest(core::summarized({row.controls.front()}).wall_s) << ','
+         << core::shortest(core::summarized({row.controls.back()}).wall_s) << ',' << core::shortest(both.cpu_s);
+  }
   text << '\n';
   return text.str();
 }
@@ -81,6 +89,8 @@ class ResultsFile {
     return done_.count({parameters, repetition}) > 0;
   }
   std::size_t last_order() const noexcept { return last_order_; }
+  /// A file without controls, of an earlier session, goes on without them.
+  bool has_control() const noexcept { return kind_.control; }
 
   /// Adds a row in one write and waits until it is on the disk. @throws core::Error
   void append(const RealRunRow& row) {
@@ -96,8 +106,8 @@ class ResultsFile {
     std::string text;
     for (const core::HplField& field : core::hpl_fields()) text += std::string(field.name) + ',';
     return text + "time_s,gflops,residual,repetition,start,order,oversubscribed" +
-           (kind_.instrumented ? ",instrumented" : "") +
-           (kind_.power ? ",energy_j,mean_power_w,power_sensors\n" : "\n");
+           (kind_.instrumented ? ",instrumented" : "") + (kind_.power ? ",energy_j,mean_power_w,power_sensors" : "") +
+           (kind_.control ? ",control_shape,control_before_s,control_after_s,control_cpu_s\n" : "\n");
   }
 
   void read() {
@@ -110,6 +120,7 @@ class ResultsFile {
       if (::ftruncate(file_.descriptor(), 0) != 0) fail("write");
       return write_whole(header());
     }
+    if (text.compare(0, header().size(), header()) != 0) kind_.control = !kind_.control;
     if (text.compare(0, header().size(), header()) != 0)
       throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
                              "choose another output file; runs with --phases or --trace, and those with --power, have "
@@ -176,17 +187,45 @@ void keep_activity(const RealRunRequest& request, const core::HplRun& run, const
   if (request.observed) request.observed(activity);
 }
 
+core::MpiLaunch launch_of(const RealRunRequest& request, int ranks) {
+  core::MpiLaunch launch;
+  launch.ranks = ranks;
+  launch.hostfile = request.hostfile;
+  launch.oversubscribe = request.oversubscribe;
+  launch.bind = request.bind;
+  launch.mpirun = request.mpirun;
+  return launch;
+}
+
+/// The control on the cores of a run.
+core::ControlRows measured_control(const RealRunRequest& request, int ranks, const fs::path& file) {
+  constexpr double timeout_s = 300;
+  core::Command command = core::mpirun_command(launch_of(request, ranks), request.control);
+  command.arguments.insert(command.arguments.end(), {"--control", "-o", file.string()});
+  if (!request.bind) command.arguments.push_back("--no-bind");
+  command.timeout_s = timeout_s;
+  command.purpose = "the control measurement";
+  core::run_checked(command);
+  std::vector<core::ControlRows> controls;
+  core::read_file(file, [&](std::istream& in, const std::string& name) { controls = core::read_controls(in, name); });
+  if (controls.size() == 1) return controls.front();
+  throw core::program_failure(command, 0, "it wrote " + std::to_string(controls.size()) + " controls; expected one");
+}
+
+void write_controls(const fs::path& file, const std::vector<core::ControlRows>& controls) {
+  core::write_file(file, [&](std::ostream& out) {
+    out << core::control_csv_header << '\n';
+    for (const core::ControlRows& rows : controls)
+      for (const core::ControlRow& row : rows) core::write_row(out, row);
+  });
+}
+
 core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const PlannedRun& run,
                       const fs::path& folder, const std::function<void()>& tick,
                       std::vector<core::PowerSample>& samples) {
   core::write_file(folder / "HPL.dat",
                    [&](std::ostream& out) { core::write_hpl_dat(out, run.parameters, request.check); });
-  core::MpiLaunch launch;
-  launch.ranks = run.parameters.P * run.parameters.Q;
-  launch.hostfile = request.hostfile;
-  launch.oversubscribe = request.oversubscribe;
-  launch.bind = request.bind;
-  launch.mpirun = request.mpirun;
+  core::MpiLaunch launch = launch_of(request, run.parameters.P * run.parameters.Q);
   std::map<std::string, std::string> variables;
   if (is_observed(request.observation)) {
     variables = activity_environment(request.observation, folder, launch.ranks);
@@ -319,9 +358,17 @@ RealRunSummary run_real(const RealRunRequest& request) {
   check(request);
   const bool observed = is_observed(request.observation);
   const fs::path xhpl = xhpl_of(request);
-  ResultsFile results(request.results, {observed, request.power != nullptr});
+  // Ranks that share cores have no control: it would tell nothing.
+  const bool asked = !request.control.empty() && !request.oversubscribe;
+  ResultsFile results(request.results, {observed, request.power != nullptr, asked});
+  const bool control = asked && results.has_control();
+  if (results.has_control() && !asked)
+    throw core::InputError(request.results.string() +
+                           " has the control of its runs: go on with it, or choose another output file");
 
   RealRunSummary summary;
+  summary.has_control = results.has_control();
+  core::ControlRows latest;
   std::vector<PlannedRun> missing;
   double all_flop = 0, done_flop = 0;
   for (const PlannedRun& run : plan_real_runs(request)) {
@@ -347,7 +394,20 @@ RealRunSummary run_real(const RealRunRequest& request) {
     tick();
     const fs::path folder = outputs / name;
     std::vector<core::PowerSample> samples;
+    const int ranks = run.parameters.P * run.parameters.Q;
+    if (control) {
+      fs::create_directories(folder);
+      const fs::path file = folder / "control.csv";
+      // The control after a run is the one before the next run on the same cores.
+      if (static_cast<int>(latest.size()) != ranks) latest = measured_control(request, ranks, file);
+      row.controls.push_back(latest);
+    }
     row.run = run_once(request, xhpl, run, folder, tick, samples);
+    if (control) {
+      latest = measured_control(request, ranks, folder / "control.csv");
+      row.controls.push_back(latest);
+      write_controls(folder / "control.csv", row.controls);
+    }
     if (request.power) add_energy(request, samples, folder, row);
     if (observed) keep_activity(request, row.run, folder);
     results.append(row);

@@ -102,6 +102,25 @@ std::string energy_table(const Comparison& comparison) {
   return section("Energy", "Medians. Sensors of packages and memories see less than the supply.") + table.html();
 }
 
+/// Empty if the change of the machine is not known of any configuration.
+std::string machine_table(const Comparison& comparison) {
+  HtmlTable table({"N", "P x Q", "control at calibration [ms]", "control at runs [ms]", "error", "machine changed",
+                   "model", "scatter", "corrected error"});
+  for (const auto& row : comparison.rows) {
+    if (!row.parts) continue;
+    const ErrorParts& parts = *row.parts;
+    table.add({std::to_string(row.parameters.N), grid_name(grid_of(row.parameters)),
+               readable(1e3 * parts.calibration_s), readable(1e3 * parts.run_s), core::readable_change(row.error),
+               core::readable_change(parts.machine), core::readable_change(parts.model),
+               core::readable_change(parts.scatter), core::readable_change(parts.corrected_error)});
+  }
+  if (table.is_empty()) return "";
+  return section("Machine, model and scatter", "error = machine changed + model + scatter; median |corrected error|: " +
+                                                   core::readable_percent(comparison.control->median_corrected_error) +
+                                                   ".") +
+         table.html();
+}
+
 std::string prediction_table(const ReportData& data) {
   const bool sampled = std::any_of(data.predictions.begin(), data.predictions.end(),
                                    [](const core::Prediction& one) { return one.sampling.has_value(); });
@@ -358,7 +377,8 @@ void write_report(std::ostream& out, const ReportData& data) {
   if (!parts.over_size.empty()) html += section("Gflop/s over the order of the matrix") + figures_html(parts.over_size);
   const std::string sampled = sampling_note(data.predictions);
   if (!sampled.empty()) html += section("Sampled predictions") + sampled + figures_html(parts.windows);
-  if (!comparison.rows.empty()) html += comparison_table(comparison) + energy_table(comparison);
+  if (!comparison.rows.empty())
+    html += comparison_table(comparison) + machine_table(comparison) + energy_table(comparison);
   html += explanations_html(data.explanations) + time_table(parts.shown(data)) + range_table(data);
   if (!parts.sweep) html += prediction_table(data);
   html += list_html("Measured, but not predicted", names_of(comparison.unmatched_real));

@@ -194,6 +194,7 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
   prediction.cluster = request.cluster.name;
   prediction.simulator = result.simulator;
   prediction.model_doubts = core::model_doubts(request.cluster);
+  prediction.control = core::control_of(request.cluster);
   prediction.wall_s = ended.wall_s;
   prediction.peak_pss_bytes = memory.peak_bytes();
   prediction.kernels = std::move(result.kernels);

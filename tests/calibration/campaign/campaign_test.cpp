@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -47,6 +48,26 @@ TEST(Campaign, IsMeasuredInPiecesThatHoldEveryRowOnce) {
   EXPECT_EQ(next, 5U);
   EXPECT_EQ(chunks[3].step, 1U);
   EXPECT_EQ(chunks[3].end, 0U) << "a step without design is one piece";
+}
+
+TEST(Campaign, IsMeasuredInARandomOrderOfAllPiecesThatTheSeedDecides) {
+  CampaignPlan plan = two_steps();
+  plan.chunk_s = 1;
+  plan.steps[0].rows = 40;  // 40 pieces of the one step, 10 s in one piece of the other
+  const auto order = [&] {
+    std::vector<std::pair<std::size_t, std::size_t>> pieces;
+    for (const CampaignChunk& chunk : shuffled_chunks(plan)) pieces.emplace_back(chunk.step, chunk.index);
+    return pieces;
+  };
+  const auto first = order();
+  EXPECT_EQ(first, order());
+  EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
+  plan.seed = 2;
+  auto other = order();
+  EXPECT_NE(first, other);
+  std::sort(other.begin(), other.end());
+  ASSERT_EQ(other.size(), 41U);
+  for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(other[i], std::make_pair(std::size_t{0}, i));
 }
 
 TEST(Campaign, IsShortenedByTakingFewerRowsOfTheDesigns) {

@@ -4,6 +4,8 @@
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/measurement.hpp"
+#include "hplcast/core/prediction.hpp"
 #include "tests/cli/campaign/calibrate_fixture.hpp"
 
 namespace hplcast::test {
@@ -43,6 +45,61 @@ TEST_F(Calibrate, MeasuresACampaignAndItsArchiveIsEnoughElsewhere) {
   EXPECT_EQ(cluster.hosts.total_cores(), 2);
   EXPECT_EQ(cluster.kernels.count("dgemm"), 1U);
   EXPECT_THAT(cluster.provenance, HasSubstr("quality_flags"));
+}
+
+TEST_F(Calibrate, ControlsOfTheCampaignAndOfRealRunsDivideTheErrorOfAPrediction) {
+  write("tiny.yaml", tiny_campaign);
+  ASSERT_EQ(run({"calibrate", "tiny.yaml"}).status, 0);
+  const auto files = calibration::read_archive(folder_ / "tiny.zip");
+  std::istringstream rows(files.at("control.csv"));
+  const std::vector<core::ControlRows> controls = core::read_controls(rows, "control.csv");
+  std::size_t pieces = 0;
+  std::istringstream log(files.at("log.jsonl"));
+  for (std::string line; std::getline(log, line);)
+    pieces += line.find("\"what\":\"step ") == std::string::npos ? 0U : 1U;
+  ASSERT_GT(pieces, 3U);
+  ASSERT_EQ(controls.size(), pieces + 1) << "before the first piece and after each";
+  for (std::size_t i = 0; i < controls.size(); ++i) {
+    ASSERT_EQ(controls[i].size(), 2U);
+    EXPECT_GT(controls[i][0].round_trip_s, 0);
+    EXPECT_EQ(controls[i][1].round_trip_s, 0);
+    if (i > 0) EXPECT_GT(controls[i][0].start_s, controls[i - 1][0].start_s);
+  }
+  // Calls of HPL count their time from the start of the campaign, as all others do.
+  std::istringstream kernels(files.at("measurements/02-kernels.csv"));
+  core::read_kernel_csv(kernels, "02-kernels.csv", "", [&](const core::KernelMeasurement& row) {
+    EXPECT_GT(row.start_s, controls.front()[0].start_s);
+    EXPECT_LT(row.start_s, controls.back()[0].start_s);
+  });
+  ASSERT_EQ(run({"fit", "cluster", "tiny.zip", "--force", "-o", "cluster.json"}).status, 0);
+  core::Prediction predicted;
+  std::ifstream in(folder_ / "cluster.json");
+  predicted.control = core::control_of(core::read_cluster(in, "cluster.json"));
+  ASSERT_TRUE(predicted.control);
+  EXPECT_EQ(predicted.control->shape, "640x640x640");
+
+  write("runs.csv", "N,NB,P,Q\n200,16,1,2\n");
+  const Outcome real = run({"run-real", "runs.csv", "--repetitions", "2", "-o", "real.csv"});
+  ASSERT_EQ(real.status, 0) << real.output;
+  std::ifstream table(folder_ / "real.csv");
+  const std::vector<core::HplRun> runs = core::read_hpl_csv(table, "real.csv", {});
+  ASSERT_EQ(runs.size(), 2U);
+  for (const core::HplRun& one : runs) ASSERT_TRUE(one.control);
+  predicted.parameters = runs.front().parameters;
+  predicted.time_s = predicted.gflops = 1;
+  predicted.mode = "exact";
+  predicted.kernels["dgemm"].time_s = 1;
+  std::ofstream json(folder_ / "predicted.json");
+  core::write_prediction(json, predicted);
+  json.close();
+  const Outcome compared = run({"compare", "real.csv", "--predicted", "predicted.json"});
+  ASSERT_EQ(compared.status, 0) << compared.output;
+  EXPECT_THAT(compared.output, HasSubstr("machine changed"));
+  EXPECT_THAT(compared.output, HasSubstr("|corrected error|: median"));
+  ASSERT_EQ(run({"run-real", "runs.csv", "--repetitions", "1", "--control", "off", "-o", "plain.csv"}).status, 0);
+  EXPECT_THAT(text_of(folder_ / "plain.csv"), testing::Not(HasSubstr("control")));
+  EXPECT_THAT(run({"compare", "plain.csv", "--predicted", "predicted.json"}).output,
+              HasSubstr("the real runs have no control measurement"));
 }
 
 TEST_F(Calibrate, MarksOversubscribedMeasurements) {
@@ -89,7 +146,7 @@ TEST_F(Calibrate, MeasuresWhatSeveralPairsGetTogether) {
 
 TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
   write("few.yaml",
-        "name: few\nwarm_up: 0\nranks_per_host: 2\nsteps:\n"
+        "name: few\nwarm_up: 0\ncontrol: false\nranks_per_host: 2\nsteps:\n"
         "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
         "  - saturation: {}\n"
         "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n");
@@ -105,6 +162,7 @@ TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
                                         "host, and there are 2"));
   EXPECT_THAT(outcome.output, HasSubstr("03-mpi: about"));
   ASSERT_EQ(run({"fit", "cluster", "few.zip", "--quiet", "--force", "-o", "few.json"}).status, 0);
+  EXPECT_FALSE(fs::exists(folder_ / "few.campaign" / "control.csv"));
   EXPECT_THAT(text_of(folder_ / "few.json"), HasSubstr("capacity: the capacity for several messages inside a host"));
   expect_campaign("name: a\nranks_per_host: 2\nsteps:\n  - saturation: {}\n", 3, "nothing to measure");
 }

@@ -264,5 +264,91 @@ TEST(Median, OfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
   EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
 }
 
+/// HPL spends 0.8 of the time in dgemm, and the control of the campaign takes 10 ms.
+core::Prediction controlled_prediction(long long N, double gflops) {
+  core::Prediction result = prediction(N, gflops);
+  result.time_s = 10;
+  result.kernels["dgemm"].time_s = 8;
+  result.control = core::Control{"640x640x640", 0.01, 0.01, 0.01, 0.01};
+  return result;
+}
+
+/// Of a machine on which the control takes `slowdown` times 10 ms, the same before and after the run.
+core::HplRun controlled_run(long long N, double gflops, double slowdown) {
+  core::HplRun run = real_run(N, gflops);
+  run.control = core::Control{"640x640x640", 0.01 * slowdown, 0.01 * slowdown, 0.01 * slowdown, 0.01 * slowdown};
+  return run;
+}
+
+TEST(CompareControls, DivideTheErrorIntoMachineModelAndScatterThatAddUpToIt) {
+  // The model is 2 percent too fast, the machine 10 percent slower; by hand: dgemm is 0.8 of the time.
+  const double slower = std::exp(0.8 * std::log(1.1));
+  const auto comparison = compare({controlled_run(100, 10 / slower, 1.1)}, {controlled_prediction(100, 10.2)});
+  ASSERT_TRUE(comparison.rows.front().parts);
+  const ErrorParts& parts = *comparison.rows.front().parts;
+  EXPECT_DOUBLE_EQ(parts.calibration_s, 0.01);
+  EXPECT_DOUBLE_EQ(parts.run_s, 0.011);
+  EXPECT_NEAR(parts.corrected_error, 0.02, 1e-12);
+  EXPECT_NEAR(parts.machine, 1.02 * slower - 1.02, 1e-12);
+  EXPECT_EQ(parts.scatter, 0) << "one run does not scatter";
+  EXPECT_DOUBLE_EQ(parts.machine + parts.model + parts.scatter, comparison.rows.front().error);
+  ASSERT_TRUE(comparison.control);
+  EXPECT_EQ(comparison.control->coefficient, 1) << "controls before and after are equal: they do not scatter";
+  EXPECT_NEAR(comparison.control->median_slowdown, 0.1, 1e-12);
+  EXPECT_NEAR(comparison.control->median_corrected_error, 0.02, 1e-12);
+}
+
+TEST(CompareControls, TakeADifferenceWithinTheScatterOfTheRunsForScatter) {
+  // Corrected, all runs but for scatter have 10 Gflop/s; the model is right.
+  const auto speed = [](double slowdown) { return std::exp(0.8 * std::log(slowdown)); };
+  const auto comparison =
+      compare({controlled_run(100, 9.9 / speed(1.05), 1.05), controlled_run(100, 10.1 / speed(1.2), 1.2),
+               controlled_run(100, 10.05 / speed(1.1), 1.1)},
+              {controlled_prediction(100, 10)});
+  const ErrorParts& parts = *comparison.rows.front().parts;
+  EXPECT_EQ(parts.model, 0);
+  EXPECT_NE(parts.scatter, 0);
+  EXPECT_LT(std::abs(parts.corrected_error), 0.02);
+  EXPECT_GT(parts.machine, 0.05);
+  EXPECT_DOUBLE_EQ(parts.machine + parts.model + parts.scatter, comparison.rows.front().error);
+}
+
+TEST(CompareControls, CountLessIfTheyScatterThemselves) {
+  // ln(high / low) is 0.2 and ln(run / calibration) 0.2, too: the mean of both has a variance of 0.01 of 0.04.
+  core::HplRun run = controlled_run(100, 10, std::exp(0.2));
+  run.control->low_s = run.control->wall_s * std::exp(-0.1);
+  run.control->high_s = run.control->wall_s * std::exp(0.1);
+  const auto comparison = compare({run}, {controlled_prediction(100, 10)});
+  EXPECT_NEAR(comparison.control->coefficient, 0.75, 1e-12);
+  EXPECT_NEAR(comparison.rows.front().parts->machine, 1 - std::exp(-0.75 * 0.8 * 0.2), 1e-12);
+}
+
+TEST(CompareControls, ThatWereNotMeasuredDivideNothing) {
+  const auto without_run = compare({real_run(100, 10)}, {controlled_prediction(100, 10)});
+  EXPECT_FALSE(without_run.rows.front().parts);
+  EXPECT_FALSE(without_run.control);
+  EXPECT_THAT(without_run.why_no_control, ::testing::HasSubstr("the real runs have no control"));
+  EXPECT_THAT(compare({controlled_run(100, 10, 1)}, {prediction(100, 10)}).why_no_control,
+              ::testing::HasSubstr("the model has no control"));
+  const auto some = compare({controlled_run(100, 10, 1), real_run(100, 10)}, {controlled_prediction(100, 10)});
+  EXPECT_THAT(some.why_no_control, ::testing::HasSubstr("some of the real runs"));
+}
+
+TEST(CompareControls, OfOtherShapesAreRefused) {
+  core::HplRun run = controlled_run(100, 10, 1);
+  run.control->shape = "512x512x512";
+  EXPECT_THROW(compare({run}, {controlled_prediction(100, 10)}), core::InputError);
+}
+
+TEST(CompareControls, AreInTheJson) {
+  std::ostringstream out;
+  write_comparison(out, compare({controlled_run(100, 10, 1.1)}, {controlled_prediction(100, 10.2)}));
+  const auto json = nlohmann::json::parse(out.str());
+  EXPECT_EQ(json.at("control").at("shape"), "640x640x640");
+  EXPECT_NEAR(json.at("rows")[0].at("parts").at("run_control_s").get<double>(), 0.011, 1e-12);
+  EXPECT_EQ(json.at("control").at("median_abs_corrected_error"),
+            std::abs(json.at("rows")[0].at("parts").at("corrected_error").get<double>()));
+}
+
 }  // namespace
 }  // namespace hplcast::study

@@ -98,6 +98,55 @@ TEST_F(RunReal, HalfARowOfAMachineThatWentDownIsMadeAgain) {
   EXPECT_EQ(rows().size(), 6U);
 }
 
+/// An mpirun that measures a control, 10 ms, 11 ms, 12 ms ..., or runs HPL. A control has one rank.
+const std::string control_or_hpl =
+    "case \"$*\" in *--control*)\n"
+    "  for last; do :; done\n"
+    "  n=$(grep -c control \"$0.controls\" 2>/dev/null); echo control >> \"$0.controls\"\n"
+    "  { echo rank,host,core,start_s,shape,calls,wall_s,cpu_s,sd_s,round_trip_s\n"
+    "    echo 0,h,0,1,640x640x640,18,0.01${n:-0},0.009,0.0001,0; } > \"$last\"\n"
+    "  exit 0;;\n"
+    "esac\n";
+
+TEST_F(RunReal, MeasuresTheControlBeforeAndAfterEachRun) {
+  auto asked = request(control_or_hpl + testing::print_hpl_result("1.50", "2.5") + passed_line);
+  asked.control = programs_.script("measure", "exit 99");
+  EXPECT_TRUE(run_real(asked).has_control);
+  std::ifstream in(asked.results);
+  const auto runs = core::read_hpl_csv(in, "runs.csv", {});
+  ASSERT_EQ(runs.size(), 6U);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    ASSERT_TRUE(runs[i].control);
+    // That after a run is the one before the next run.
+    EXPECT_DOUBLE_EQ(runs[i].control->low_s, 0.01 + 0.001 * static_cast<double>(i));
+    EXPECT_DOUBLE_EQ(runs[i].control->high_s, 0.011 + 0.001 * static_cast<double>(i));
+    EXPECT_EQ(runs[i].control->cpu_s, 0.009);
+  }
+  // The same file cannot go on without.
+  asked.control.clear();
+  asked.repetitions = 3;
+  EXPECT_THAT(error_in([&] { run_real(asked); }), HasSubstr("has the control of its runs"));
+}
+
+TEST_F(RunReal, AFileOfAnOlderSessionGoesOnWithoutControls) {
+  run_real(working_request());
+  auto asked = request(control_or_hpl + testing::print_hpl_result("1.50", "2.5") + passed_line);
+  asked.control = programs_.script("measure", "exit 99");
+  asked.repetitions = 3;
+  const auto summary = run_real(asked);
+  EXPECT_EQ(summary.made, 3U);
+  EXPECT_FALSE(summary.has_control);
+  EXPECT_EQ(rows().size(), 9U);
+}
+
+TEST_F(RunReal, AControlThatFailsEndsTheSession) {
+  auto asked = request("case \"$*\" in *--control*) echo no cores left; exit 5;; esac\n");
+  asked.control = programs_.script("measure", "exit 99");
+  EXPECT_THAT(error_in([&] { run_real(asked); }),
+              ::testing::AllOf(HasSubstr("the control measurement"), HasSubstr("no cores left")));
+  EXPECT_TRUE(rows().empty());
+}
+
 TEST_F(RunReal, TwoSessionsOnOneFileAreRefused) {
   const auto asked = working_request();
   const int other = open(asked.results.c_str(), O_CREAT | O_RDWR, 0644);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -25,7 +26,7 @@ struct CampaignStep {
   bool is_mpi = true;             ///< started by the launcher; false: it starts MPI programs itself
 };
 
-/// The steps of a campaign, in order.
+/// The steps of a campaign; their pieces are measured in a random order.
 struct CampaignPlan {
   std::string name;
   std::string source;  ///< the campaign file as it was given
@@ -36,6 +37,8 @@ struct CampaignPlan {
   bool strict = false;             ///< warnings of the check before are errors
   bool monitoring = true;
   double chunk_s = 30;                  ///< about what an interruption may lose
+  bool control = true;                  ///< a control measurement before the first piece and after each
+  std::uint64_t seed = 1;               ///< of the order of the pieces
   double warm_up_s = 20;                ///< time for which all cores compute before the first measurement
   std::filesystem::path measure_dgemm;  ///< the program that warms up and describes hosts
 };
@@ -54,6 +57,9 @@ void shorten(CampaignPlan& plan, double total_s);
 
 /// The pieces of all steps in order, of about chunk_s each.
 std::vector<CampaignChunk> chunks_of(const CampaignPlan& plan);
+
+/// The same pieces in the random order in which they are measured, so that a change of the machine meets all steps.
+std::vector<CampaignChunk> shuffled_chunks(const CampaignPlan& plan);
 
 /// Progress of a running campaign.
 struct CampaignReport {

@@ -22,6 +22,7 @@ struct HplKernelRequest {
   long max_rows = 5000;           ///< sampled calls per kernel, rank and configuration
   /// Called with the fraction done in [0, 1]; may be empty.
   std::function<void(double)> progress;
+  double since_unix_s = 0;  ///< start_s counts from this Unix time; 0: from the start of each run
 };
 
 /// Runs HPL with every call of a kernel timed, a configuration after the other, and writes the sampled calls as one

@@ -91,6 +91,10 @@ struct DgemmRow {
 std::vector<DgemmRow> measure_dgemm(const World& world, const CorePlace& place, const DgemmDesign& design,
                                     const DgemmMeasureOptions& options);
 
+/// The control measurement on all ranks at once: some 0.2 s of a dgemm of 640x640x640 on each, and a message of 64 KiB
+/// between rank 0 and the first rank of another host, or the last one. Collective; returns the row of this rank.
+core::ControlRow measure_control(const World& world, const CorePlace& place, double epoch_s);
+
 /// The file of a measurement: the columns rank and order before those of core::kernel_csv_header.
 void write_dgemm_header(std::ostream& out);
 void write_dgemm_rows(std::ostream& out, int rank, const std::vector<DgemmRow>& rows);

@@ -94,6 +94,8 @@ MeasurementContext read_context(std::istream& in, const std::string& name);
 
 /// The path of the context in a campaign.
 inline constexpr const char* campaign_hosts_file = "surroundings/hosts.json";
+/// The path of its control measurements, if it has any (read_controls()).
+inline constexpr const char* campaign_control_file = "control.csv";
 
 /// Measurements of `hplcast calibrate`, as they are read (docs/formats/campaign.md).
 struct CampaignArchive {

@@ -2,12 +2,15 @@
 
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hplcast/core/kernel_shape.hpp"
 
 namespace hplcast::core {
+
+struct ClusterModel;
 
 /// One call of a kernel. A call that failed has `error` and no duration.
 struct KernelMeasurement {
@@ -90,5 +93,60 @@ void write_row(std::ostream& out, const CollectiveRun& run);
 /// @throws ParseError for a missing column, a duration that is not positive, a level outside [0, 1).
 void read_collective_csv(std::istream& in, const std::string& name,
                          const std::function<void(const CollectiveRun&)>& each);
+
+// The control measurement: the same short dgemm on the core of every rank and the same message between two of them,
+// again and again, which tell how fast the machine is at that moment (docs/models/control.md).
+
+/// One rank in one control measurement; times per call are means.
+struct ControlRow {
+  int rank = 0;
+  std::string host;
+  int core = 0;
+  double start_s = 0;       ///< since the start of the campaign
+  std::string shape;        ///< of the dgemm: "640x640x640"
+  long calls = 0;           ///< at least 1
+  double wall_s = 0;        ///< per call
+  double cpu_s = 0;         ///< processor time per call: wall_s / cpu_s - 1 is the contention
+  double sd_s = 0;          ///< standard deviation of the wall times of the calls
+  double round_trip_s = 0;  ///< of a message of 64 KiB and its answer; 0: another rank has it
+};
+
+/// All ranks, in their order.
+using ControlRows = std::vector<ControlRow>;
+
+extern const char* const control_csv_header;  ///< without newline
+void write_row(std::ostream& out, const ControlRow& row);
+
+/// The controls in a CSV, in its order: each begins with rank 0. @throws ParseError, also for several shapes.
+std::vector<ControlRows> read_controls(std::istream& in, const std::string& name);
+
+/// The speed of a machine as controls tell it. HPL waits for the slowest rank, so each control counts with that one.
+struct Control {
+  std::string shape;
+  double wall_s = 0;             ///< median over the controls
+  double low_s = 0, high_s = 0;  ///< the fastest and the slowest control
+  double cpu_s = 0;              ///< median of the processor time of that rank
+  double round_trip_s = 0;       ///< median; 0: not measured
+};
+
+/// @throws DomainError without controls.
+Control summarized(const std::vector<ControlRows>& controls);
+
+/// `control` in the provenance of a cluster, if it is there. @throws ParseError if it is damaged.
+std::optional<Control> control_of(const ClusterModel& cluster);
+
+// What describe() names are the fields in JSON, in provenances and predictions.
+template <typename Fields>
+void describe(Fields& fields, Control& control) {
+  fields("shape", control.shape);
+  fields("wall_s", control.wall_s);
+  fields("low", control.low_s);
+  fields("high", control.high_s);
+  fields("cpu_s", control.cpu_s);
+  fields("message_s", control.round_trip_s);
+  fields.check("wall_s", control.wall_s > 0, "a number above 0");
+  fields.check("low", control.low_s > 0 && control.low_s <= control.wall_s, "a number above 0, at most wall_s");
+  fields.check("high", control.high_s >= control.wall_s, "a number of at least wall_s");
+}
 
 }  // namespace hplcast::core

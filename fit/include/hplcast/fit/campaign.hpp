@@ -33,6 +33,7 @@ struct Campaign {
   std::map<std::string, std::string> measurements;  ///< texts by name: CSV of kernels and of MPI, JSON of thresholds
   std::string origin = "{}";        ///< a JSON object for the provenance: what was measured, when, where
   std::vector<QualityFlag> doubts;  ///< about the hosts, known before the fit
+  std::string controls;             ///< control.csv; empty: not measured
   std::optional<HplSizes> must_cover;
 };
 

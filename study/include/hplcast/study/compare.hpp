@@ -30,6 +30,16 @@ struct ComparedEnergy {
   double power_error = 0;
 };
 
+/// How the error of a configuration came about (docs/models/control.md). Ratios: machine + model + scatter = error.
+struct ErrorParts {
+  double calibration_s = 0;    ///< control of the campaign
+  double run_s = 0;            ///< control of the real runs, median
+  double machine = 0;          ///< the machine was slower (above 0) or faster at the runs than at the calibration
+  double scatter = 0;          ///< as much of the rest as chance may explain; 0 with a single run
+  double model = 0;            ///< what remains
+  double corrected_error = 0;  ///< scatter + model: the error without the change of the machine
+};
+
 /// One configuration that was run and predicted. Several predictions (other seeds) count by their median.
 struct ComparedMedians {
   double real_median = 0;
@@ -56,6 +66,7 @@ struct ComparedConfiguration : ComparedMedians {
   std::optional<fit::Bounds> error_interval;
   std::optional<ComparedEnergy> energy;  ///< if it was measured and predicted
   std::optional<ComparedInterval> interval;
+  std::optional<ErrorParts> parts;       ///< if the campaign and all its real runs have a control
 };
 
 /// Errors over all configurations; ratios. With n = 0 all are 0.
@@ -82,10 +93,21 @@ struct BestPredicted {
   bool among_best = false;         ///< it is the best, or its real runs reach the slowest run of the best
 };
 
+/// The control of the campaign and of the real runs, over all configurations.
+struct ComparedControl {
+  std::string shape;
+  double coefficient = 0;             ///< share of the change of the control that is the machine's, 0 to 1
+  double median_slowdown = 0;         ///< of the controls of the runs, over the campaign's, minus 1
+  double median_corrected_error = 0;  ///< median of |corrected_error|
+  double max_corrected_error = 0;
+};
+
 struct Comparison {
   std::vector<ComparedConfiguration> rows;  ///< in the order of HplParameters
   ComparisonSummary summary;
   std::optional<BestPredicted> best;
+  std::optional<ComparedControl> control;  ///< nothing: why_no_control says why
+  std::string why_no_control;
   std::vector<core::HplParameters> unmatched_real;       ///< run, but not predicted
   std::vector<core::HplParameters> unmatched_predicted;  ///< predicted, but not run
   std::size_t failed_residuals = 0;  ///< real runs left out: HPL itself says that their result is wrong
@@ -116,7 +138,7 @@ std::vector<core::HplRun> runs_of_files(const std::map<std::string, std::string>
 std::vector<core::Prediction> read_compared_predictions(const std::vector<std::string>& paths, const Warn& warn);
 
 /// Matches real and predicted runs that agree in all HPL parameters (the threshold of SWAP counts where SWAP is mix).
-/// @throws core::DomainError if a rate is not positive.
+/// @throws core::DomainError if a rate is not positive, core::InputError for controls of several shapes.
 Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted);
 
 /// The parameters that keep a configuration from matching any of `others`: those in which it differs from the nearest,

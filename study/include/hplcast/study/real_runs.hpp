@@ -93,7 +93,8 @@ struct RealRunRequest {
   std::string mpirun = "mpirun";
   /// Empty: next to the running program, or what HPLCAST_XHPL names (observed: HPLCAST_XHPL_INSTRUMENTED).
   std::filesystem::path xhpl;
-  RealObservation observation;  ///< what to keep besides times: then xhpl-instrumented runs
+  std::filesystem::path control;  ///< hplcast-measure-dgemm, which measures the control around each run; empty: nobody
+  RealObservation observation;    ///< what to keep besides times: then xhpl-instrumented runs
   /// Called when a run starts and about ten times per second: share of the session's flop that is done (0 to 1), the
   /// run.
   std::function<void(double done, const std::string& run)> progress;
@@ -119,6 +120,7 @@ std::vector<PlannedRun> plan_real_runs(const RealRunRequest& request);
 struct RealRunSummary {
   std::size_t made = 0;
   std::size_t found = 0;             ///< that the results had already
+  bool has_control = false;          ///< the file has the control of its runs
   std::size_t failed_residuals = 0;  ///< of those made: HPL says that the result is wrong
 };
 

@@ -1,0 +1,129 @@
+// Machines that drift in a known way while they are measured.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "fit/campaign/quality.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/campaign.hpp"
+#include "tests/support/errors_in.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr double piece_s = 10;
+constexpr int pieces = 16;
+
+/// A control at the begin of each piece and at the end of the last one, on two ranks of h; `slowdown` of a moment.
+template <typename Slowdown>
+std::string control_csv(Slowdown slowdown) {
+  std::string text = "rank,host,core,start_s,shape,calls,wall_s,cpu_s,sd_s,round_trip_s\n";
+  for (int i = 0; i <= pieces; ++i)
+    for (const int rank : {0, 1})  // the second core is slower all the time: no drift
+      text += std::to_string(rank) + ",h," + std::to_string(rank) + "," + core::shortest(piece_s * i) +
+              ",640x640x640,18," + core::shortest((rank == 0 ? 0.008 : 0.009) * slowdown(piece_s * i)) +
+              ",0.008,1e-5,0\n";
+  return text;
+}
+
+/// Calls of dgemm at 2e10 flop/s, in every piece on both cores, in an order in which size and time are not related.
+template <typename Slowdown>
+std::string drifting_dgemm(Slowdown slowdown) {
+  std::string text = "kernel,m,n,k,duration_s,start_s,host,cpu,content\n";
+  for (int i = 0; i < 8 * pieces; ++i) {
+    const double m = 100 * (1 + i * 7 % 5), n = 100 * (1 + i * 3 % 7), k = 16 << (i * 5 % 4);
+    const double start_s = piece_s * (i + 0.5) / 8;
+    text += "dgemm," + core::shortest(m) + "," + core::shortest(n) + "," + core::shortest(k) + "," +
+            core::shortest(1e-10 * m * n * k * slowdown(start_s)) + "," + core::shortest(start_s) + ",h,0,random\n";
+  }
+  return text;
+}
+
+double fitted_s(const CampaignFit& fit) {
+  return fit.cluster.kernels.at("dgemm").cluster_law().at({}).mean_s({300, 300, 64});
+}
+constexpr double true_s = 1e-10 * 300 * 300 * 64;
+
+Campaign campaign_of_one(const std::string& dgemm, const std::string& controls) {
+  Campaign campaign;
+  campaign.hosts = {{"h", 1e9, {0}}};
+  campaign.measurements["measurements/01-dgemm.csv"] = dgemm;
+  campaign.controls = controls;
+  return campaign;
+}
+
+/// 4 percent slower in the second half of the sine, 4 percent faster in the first one.
+double sine(double start_s) {
+  return 1 - 0.04 * std::sin(2 * 3.14159265358979 * start_s / (piece_s * pieces));
+}
+
+TEST(ControlCurve, TellsAKnownDriftAndNotTheDifferencesOfCores) {
+  const ControlCurve curve(control_csv(sine), "control.csv");
+  for (double start_s = 0; start_s <= piece_s * pieces; start_s += 3)
+    // A sine of 160 s interpolated at 10 s: off by at most (2 pi 10 / 160)^2 / 8 of its 4 percent. The controls scatter
+    // by 1e-5 / 0.008 / sqrt(36): the coefficient is 1 within 1e-4.
+    EXPECT_NEAR(curve.slowdown("h", start_s), sine(start_s), 0.04 * 0.02 + 1e-4) << start_s;
+  EXPECT_EQ(curve.slowdown("another", 5), 1);
+  EXPECT_EQ(ControlCurve().slowdown("h", 5), 1);
+  EXPECT_FALSE(ControlCurve().is_disturbed("h", 5));
+}
+
+TEST(ControlCurve, DoesNotTakeItsOwnScatterForADrift) {
+  // Calls scatter by 30 percent, so the mean of 2 x 18 by 5 percent: more than the controls differ.
+  std::string text = control_csv(sine);
+  for (std::size_t at = text.find(",1e-5,"); at != std::string::npos; at = text.find(",1e-5,"))
+    text.replace(at, 6, ",0.0026,");
+  const ControlCurve curve(text, "control.csv");
+  EXPECT_EQ(curve.slowdown("h", 40), 1);
+}
+
+TEST(ControlCurve, WantsTheSameHostsInAllControls) {
+  const std::string text = control_csv(sine) + "0,g,0,500,640x640x640,18,0.008,0.008,0,0\n";
+  EXPECT_THAT(tests::error_in([&] { ControlCurve(text, "control.csv"); }), HasSubstr("in some of the controls only"));
+}
+
+TEST(FitCampaign, TakesKernelsToTheSpeedOfTheControl) {
+  // The first half of the time alone, in which all calls are faster: without the control the model is 2 percent off.
+  const auto late = [](double start_s) { return start_s < piece_s * pieces / 4 ? 1.06 : 1.0; };
+  const CampaignFit plain = fit_campaign(campaign_of_one(drifting_dgemm(late), ""));
+  EXPECT_GT(fitted_s(plain) / true_s, 1.005);
+  EXPECT_THAT(plain.cluster.provenance, ::testing::Not(HasSubstr("\"control\"")));
+  const CampaignFit corrected = fit_campaign(campaign_of_one(drifting_dgemm(late), control_csv(late)));
+  // Only in the piece with the step is the interpolated control off, by 6 percent at most: one of 16.
+  EXPECT_NEAR(fitted_s(corrected) / true_s, 1, 0.06 / pieces);
+  const auto control = nlohmann::json::parse(corrected.cluster.provenance).at("control");
+  EXPECT_EQ(control.at("shape"), "640x640x640");
+  EXPECT_DOUBLE_EQ(control.at("wall_s"), 0.009) << "of the slower core";
+  EXPECT_DOUBLE_EQ(control.at("high"), 0.009 * 1.06);
+  EXPECT_EQ(control.at("pieces"), pieces);
+  EXPECT_EQ(control.at("set_aside"), 0);
+  EXPECT_THAT(corrected.notes, Contains(HasSubstr("control: dgemm 640x640x640 takes 9 ms (9 to 9.54) in 16 pieces")));
+}
+
+TEST(FitCampaign, SetsPiecesAsideInWhichTheControlIsFarAboveTheBest) {
+  // The third piece: both of its controls, and so half of its neighbours'.
+  const auto disturbed = [](double start_s) { return start_s >= 20 && start_s <= 30 ? 1.5 : 1.0; };
+  const CampaignFit fit = fit_campaign(campaign_of_one(drifting_dgemm(disturbed), control_csv(disturbed)));
+  EXPECT_DOUBLE_EQ(fitted_s(fit) / true_s, 1);
+  const auto control = nlohmann::json::parse(fit.cluster.provenance).at("control");
+  EXPECT_EQ(control.at("set_aside"), 3);
+  EXPECT_DOUBLE_EQ(control.at("high"), 0.009);
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("in 3 pieces it is above 1.1 times the best")));
+}
+
+TEST(FitCampaign, KeepsDisturbedRowsIfMostAre) {
+  const auto busy = [](double start_s) { return start_s >= 30 ? 1.5 : 1.0; };
+  const CampaignFit fit = fit_campaign(campaign_of_one(drifting_dgemm(busy), control_csv(busy)));
+  EXPECT_THAT(fit.notes,
+              Contains(HasSubstr("most rows of measurements/01-dgemm.csv were measured while it was above")));
+  EXPECT_EQ(fit.kernels.at("dgemm").model.range().has_value(), true);
+}
+
+}  // namespace
+}  // namespace hplcast::fit
