@@ -2,10 +2,9 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/json.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/fit/distributions.hpp"
 
@@ -76,18 +75,11 @@ ErrorTerm simulation_term(const core::Prediction& prediction, const std::vector<
   return result;
 }
 
-/// The control measurement of the campaign (docs/formats/cluster-json.md): half of what lies between its extremes.
+/// Half of what lies between the extremes of the control measurements of the campaign, relative.
 std::optional<double> control_scatter(const core::ClusterModel& cluster) {
-  const auto json = core::parse_json<nlohmann::json>(cluster.provenance);
-  const auto control = json.find("control");
-  if (control == json.end() || !control->is_object()) return std::nullopt;
-  const auto number = [&](const char* name) {
-    const auto found = control->find(name);
-    return found != control->end() && found->is_number() ? found->get<double>() : 0.0;
-  };
-  const double low = number("low"), high = number("high");
-  if (!(low > 0 && high >= low)) return std::nullopt;
-  return std::log(high / low) / 2;
+  const std::optional<core::Control> control = core::control_of(cluster);
+  if (!control || !(control->low_s > 0)) return std::nullopt;
+  return std::log(control->high_s / control->low_s) / 2;
 }
 
 /// The machine between calibration and run: with the default, days are in it.

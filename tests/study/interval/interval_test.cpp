@@ -85,7 +85,8 @@ TEST(Interval, TakesWhatTheCampaignKnowsAndSaysWhatIsDefault) {
 
 TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
   core::ClusterModel cluster;
-  cluster.provenance = R"({"control": {"wall_s": 8.1e-3, "low": 8e-3, "high": 8.16e-3}})";
+  cluster.provenance = R"({"control": {"shape": "640x640x640", "wall_s": 8.1e-3, "low": 8e-3, "high": 8.16e-3, "cpu_s": 8e-3,
+                                         "message_s": 0}})";
   IntervalBasis basis;
   basis.elasticities = {0.5, 0, 0.5, 0};
   const core::PredictiveInterval interval = predictive_interval(prediction_of(1), cluster, basis, 90);

@@ -135,7 +135,7 @@ Control summarized(const std::vector<ControlRows>& controls);
 /// `control` in the provenance of a cluster, if it is there. @throws ParseError if it is damaged.
 std::optional<Control> control_of(const ClusterModel& cluster);
 
-// What describe() names are the fields in JSON, in provenances and predictions.
+// Fields in JSON, in provenances and predictions, are those that describe() names.
 template <typename Fields>
 void describe(Fields& fields, Control& control) {
   fields("shape", control.shape);
