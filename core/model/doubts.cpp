@@ -169,8 +169,25 @@ std::optional<QualityFlag> formula_flag(const ClusterModel& cluster) {
                          " % of the variation of its calls; of a quiet machine it is more than 95 %"};
 }
 
+namespace {
+
+/// dgemm of a design is measured on all ranks of a host at once. What turbo and memory leave to more was not seen.
+std::optional<QualityFlag> more_ranks_than_measured(const ClusterModel& cluster) {
+  const nlohmann::json provenance = nlohmann::json::parse(cluster.provenance, nullptr, false);
+  if (!provenance.is_object() || !provenance.contains("ranks_per_host")) return std::nullopt;
+  const nlohmann::json& measured = provenance["ranks_per_host"];
+  const int ranks = cluster.hosts.values().cores;
+  if (!measured.is_number_integer() || ranks <= measured.get<std::int64_t>()) return std::nullopt;
+  return QualityFlag{"/kernels", "more_ranks_than_measured",
+                     "kernels were measured with " + measured.dump() + " busy ranks per host, and the model has " +
+                         std::to_string(ranks) + ": with more of them each may be slower (turbo, memory)"};
+}
+
+}  // namespace
+
 std::vector<QualityFlag> doubts(const ClusterModel& cluster) {
   std::vector<QualityFlag> flags;
+  if (const auto flag = more_ranks_than_measured(cluster)) flags.push_back(*flag);
   const NetworkModel::Values& network = cluster.network.values();
   if (cluster.hosts.count() > 1 && !network.remote) {
     flags.push_back({"/network/remote", "no_remote_costs",

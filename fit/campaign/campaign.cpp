@@ -338,6 +338,10 @@ std::string origin_json(const core::CampaignArchive& archive) {
   const std::string start = text_of(archive, "start");
   if (!start.empty()) core::check_json(start, "start");
   json["start_unix_s"] = start.empty() ? Json() : core::parse_json<Json>(start);
+  std::map<std::string, int> ranks;
+  int most = 0;
+  for (const core::RankPlace& place : archive.context.ranks) most = std::max(most, ++ranks[place.host]);
+  json["ranks_per_host"] = most;
   json["surroundings"] = core::parse_json<Json>(archive.files.at(core::campaign_hosts_file));
   const std::string git = text_of(archive, "surroundings/git.txt");
   json["hplcast_commit"] = git.substr(0, git.find(' '));

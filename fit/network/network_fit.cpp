@@ -129,19 +129,21 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
 /// and an exchange then take two such times, else three.
 void find_half_duplex(const MpiRows& rows, double detached_bytes,
                       std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
-  constexpr double between = 2.5, most = 4;  // more than three times: something else disturbed
-  constexpr double trimmed = 0.25;           // at each end: interrupted calls do not count
-  std::array<detail::TrimmedMean, 2> messages;
+  constexpr double between = 2.5, most = 4;            // more than three times: something else disturbed
+  constexpr double trimmed = 0.25;                     // at each end: interrupted calls do not count
+  std::array<detail::TrimmedMean, 2> messages, alone;  // in relation to what is expected
   rows([&](const core::MpiMeasurement& row) {
-    if (row.operation != "exchange" || !row.error.empty() || row.size_bytes < detached_bytes) return;
+    const bool exchanged = row.operation == "exchange", there_and_back = row.operation == "pingpong";
+    if (!(exchanged || there_and_back) || !row.error.empty() || row.size_bytes < detached_bytes) return;
     const auto s = static_cast<std::size_t>(core::from_name<core::Scope>(row.scope));
-    if (models[s])
-      messages[s].add(row.duration_s / models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes));
+    if (!models[s]) return;
+    const double expected_s = models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes);
+    (exchanged ? messages : alone)[s].add((exchanged ? 1 : 0.5) * row.duration_s / expected_s);
   });
   for (const core::Scope scope : scopes) {
     const auto s = static_cast<std::size_t>(scope);
     if (messages[s].empty()) continue;
-    const double found = messages[s].value(trimmed);
+    const double found = messages[s].value(trimmed) / (alone[s].empty() ? 1 : alone[s].value(trimmed));
     models[s]->half_duplex = found > between && found < most;
     fit.notes.push_back(std::string(to_string(scope)) + ": a message and one in each direction after it take " +
                         core::printed("%.3g times as long as one message", found) +

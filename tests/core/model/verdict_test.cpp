@@ -35,5 +35,23 @@ TEST(Verdict, OfAModelIsReadFromItsProvenance) {
   for (const std::string& line : lines) EXPECT_EQ(line.find("capacity_unknown"), std::string::npos);
 }
 
+TEST(ModelDoubts, SayIfAHostHasMoreRanksThanMeasuredItsKernels) {
+  ClusterModel cluster;
+  Hosts::Values hosts;
+  hosts.names = "a";
+  hosts.cores = 32;
+  cluster.hosts = Hosts::make(hosts);
+  const auto told = [&](const std::string& provenance) {
+    cluster.provenance = provenance;
+    for (const std::string& line : model_doubts(cluster))
+      if (line.find("32: with more of them each may be slower") != std::string::npos) return true;
+    return false;
+  };
+  EXPECT_TRUE(told(R"({"ranks_per_host": 2})"));
+  EXPECT_FALSE(told(R"({"ranks_per_host": 32})"));
+  EXPECT_FALSE(told(R"({"ranks_per_host": "two"})"));
+  EXPECT_FALSE(told("{}")) << "models of older campaigns do not say";
+}
+
 }  // namespace
 }  // namespace hplcast::core

@@ -132,7 +132,7 @@ TEST(CampaignOfAnArchive, HasItsHostsMeasurementsAndOrigin) {
   EXPECT_THAT(campaign.hosts[1].rank_cpus, ElementsAre(1, 0));
   EXPECT_EQ(campaign.measurements, archive.measurements);
   EXPECT_THAT(names(campaign.doubts), ElementsAre("a busy_host"));
-  EXPECT_THAT(campaign.origin, HasSubstr(R"("campaign_file":"name: a\n","start_unix_s":null)"));
+  EXPECT_THAT(campaign.origin, HasSubstr(R"("campaign_file":"name: a\n","start_unix_s":null,"ranks_per_host":2)"));
 }
 
 TEST(FitCampaign, KeepsDoubtsAndOriginInTheProvenance) {
