@@ -189,7 +189,7 @@ struct Prediction {
   double detours_s = 0;              ///< by which they stretched what the ranks did themselves, mean over the ranks
   std::vector<PhaseSummary> phases;  ///< empty if not asked for
   std::optional<Energy> energy;      ///< likewise
-  std::optional<Control> control;    ///< of the campaign that the model is of
+  std::optional<Control> control;    ///< in the campaign of the model
 };
 
 /// JSON of a prediction. @throws ParseError (JSON pointer as field) for other schema versions, missing and unknown
