@@ -204,7 +204,7 @@ class CampaignRun {
     tell("all pieces in random order: about " + seconds_text(total_s_));
   }
 
-  /// A control of the whole machine: rows in control.csv. Ranks that share a core tell nothing.
+  /// Adds rows to control.csv. Not with several ranks per core, whose times say nothing about the machine.
   void measure_control() const {
     if (!plan_.control || plan_.launch.oversubscribe) return;
     const fs::path rows = folder_.work() / core::campaign_control_file;

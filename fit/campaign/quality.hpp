@@ -33,7 +33,7 @@ inline constexpr std::size_t few_calls = 30;
 class ControlCurve {
  public:
   ControlCurve() = default;  ///< no controls: nothing is disturbed or slower
-  /// Of control.csv; empty: no controls. @throws core::ParseError
+  /// `csv`: control.csv; empty: no controls. @throws core::ParseError
   ControlCurve(const std::string& csv, const std::string& name);
 
   /// Whether the controls around this moment (slowest rank of the host, mean of both) are above 1.1 times the best.
@@ -70,7 +70,7 @@ class ControlCurve {
   Counted counted() const;
 
   std::vector<core::ControlRows> controls_;
-  std::vector<double> times_s_;  ///< of the controls
+  std::vector<double> times_s_;  ///< when each control began
   std::map<std::string, Host> hosts_;
 };
 

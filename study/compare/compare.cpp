@@ -22,8 +22,8 @@ struct Side {
   std::optional<double> sampling_error;                 ///< the largest of its sampled predictions, relative
   std::vector<core::PredictiveInterval> intervals;      ///< of predictions that have one
   std::vector<double> energy_j, power_w, gflops_per_w;  ///< where they are known
-  std::vector<core::Control> controls;                  ///< those that are known, in the order of gflops
-  double dgemm_share = 0;                               ///< of the time of the ranks, sum over predictions
+  std::vector<core::Control> controls;                  ///< the known ones, in the order of gflops
+  double dgemm_share = 0;                               ///< share of the time of the ranks, sum over predictions
 };
 using SidesByRun = std::map<core::HplParameters, Side>;
 

@@ -273,7 +273,7 @@ core::Prediction controlled_prediction(long long N, double gflops) {
   return result;
 }
 
-/// Of a machine on which the control takes `slowdown` times 10 ms, the same before and after the run.
+/// A run on a machine on which the control takes `slowdown` times 10 ms, the same before and after the run.
 core::HplRun controlled_run(long long N, double gflops, double slowdown) {
   core::HplRun run = real_run(N, gflops);
   run.control = core::Control{"640x640x640", 0.01 * slowdown, 0.01 * slowdown, 0.01 * slowdown, 0.01 * slowdown};

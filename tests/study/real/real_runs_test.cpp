@@ -117,7 +117,7 @@ TEST_F(RunReal, MeasuresTheControlBeforeAndAfterEachRun) {
   ASSERT_EQ(runs.size(), 6U);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     ASSERT_TRUE(runs[i].control);
-    // That after a run is the one before the next run.
+    // The control after a run is the one before the next run.
     EXPECT_DOUBLE_EQ(runs[i].control->low_s, 0.01 + 0.001 * static_cast<double>(i));
     EXPECT_DOUBLE_EQ(runs[i].control->high_s, 0.011 + 0.001 * static_cast<double>(i));
     EXPECT_EQ(runs[i].control->cpu_s, 0.009);

@@ -38,7 +38,7 @@ struct CampaignPlan {
   bool monitoring = true;
   double chunk_s = 30;                  ///< about what an interruption may lose
   bool control = true;                  ///< a control measurement before the first piece and after each
-  std::uint64_t seed = 1;               ///< of the order of the pieces
+  std::uint64_t seed = 1;               ///< decides the order of the pieces
   double warm_up_s = 20;                ///< time for which all cores compute before the first measurement
   std::filesystem::path measure_dgemm;  ///< the program that warms up and describes hosts
 };

@@ -107,7 +107,7 @@ struct HplRun {
   double ended_unix_s = 0;           ///< when the timed part ended; 0: not known
   std::optional<double> energy_j;    ///< measured, of all hosts over the timed part
   std::optional<double> mean_power_w;
-  std::optional<Control> control;  ///< of the controls before and after the run, if there were any
+  std::optional<Control> control;  ///< mean of the controls before and after the run, if there were any
 };
 
 /// Runs in HPL's output (HPL 2.0 to 2.3, HPC Challenge): the `W...` lines, with more digits and the end from a line

@@ -103,12 +103,12 @@ struct ControlRow {
   std::string host;
   int core = 0;
   double start_s = 0;       ///< since the start of the campaign
-  std::string shape;        ///< of the dgemm: "640x640x640"
+  std::string shape;        ///< m, n and k of the dgemm: "640x640x640"
   long calls = 0;           ///< at least 1
   double wall_s = 0;        ///< per call
   double cpu_s = 0;         ///< processor time per call: wall_s / cpu_s - 1 is the contention
   double sd_s = 0;          ///< standard deviation of the wall times of the calls
-  double round_trip_s = 0;  ///< of a message of 64 KiB and its answer; 0: another rank has it
+  double round_trip_s = 0;  ///< a message of 64 KiB and its answer; 0: another rank has it
 };
 
 /// All ranks, in their order.
@@ -135,7 +135,7 @@ Control summarized(const std::vector<ControlRows>& controls);
 /// `control` in the provenance of a cluster, if it is there. @throws ParseError if it is damaged.
 std::optional<Control> control_of(const ClusterModel& cluster);
 
-// Fields in JSON, in provenances and predictions, are those that describe() names.
+/// The fields in JSON, in provenances and predictions.
 template <typename Fields>
 void describe(Fields& fields, Control& control) {
   fields("shape", control.shape);

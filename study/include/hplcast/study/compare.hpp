@@ -36,7 +36,7 @@ struct ErrorParts {
   double run_s = 0;            ///< control of the real runs, median
   double machine = 0;          ///< the machine was slower (above 0) or faster at the runs than at the calibration
   double scatter = 0;          ///< as much of the rest as chance may explain; 0 with a single run
-  double model = 0;            ///< what remains
+  double model = 0;            ///< the remainder
   double corrected_error = 0;  ///< scatter + model: the error without the change of the machine
 };
 
@@ -97,7 +97,7 @@ struct BestPredicted {
 struct ComparedControl {
   std::string shape;
   double coefficient = 0;             ///< share of the change of the control that is the machine's, 0 to 1
-  double median_slowdown = 0;         ///< of the controls of the runs, over the campaign's, minus 1
+  double median_slowdown = 0;         ///< controls of the runs over that of the campaign, minus 1
   double median_corrected_error = 0;  ///< median of |corrected_error|
   double max_corrected_error = 0;
 };
