@@ -38,9 +38,10 @@ hplcast=$build/bin/hplcast
 [[ -x $hplcast ]] || fail 3 "$hplcast is missing: build first"
 
 add() { # DATE REAL PREDICTIONS...
-  local date=$1 real=$2
+  local date=$1 real=$2 predicted=()
   shift 2
-  "$hplcast" compare "$real" --predicted "$@" --append-to-ledger "$out" --ledger-date "$date" > /dev/null || fail 6 "compare failed"
+  for file in "$@"; do predicted+=(--predicted "$file"); done
+  "$hplcast" compare "$real" "${predicted[@]}" --append-to-ledger "$out" --ledger-date "$date" > /dev/null || fail 6 "compare failed"
 }
 
 # The published runs stay where they are: the ledger has their mean per order, without the two on nodes that were not warm.

@@ -245,7 +245,8 @@ BlockRatio other_kernels(const Campaign& campaign, const core::ClusterModel& clu
       if (row.kernel == "dgemm" || !reason_to_set_aside(row).empty()) return;
       const auto host = static_cast<int>(index_of(campaign.hosts, row.host));
       const double expected_s = cluster.kernels.at(row.kernel).law(host, row.cpu).at(row.shape).mean_s(row.shape);
-      ratio.add({name, row.host, runs.run_of(row), piece_of(row.start_s)}, row.duration_s, expected_s);
+      const long run = is_designed(row) ? 0 : runs.run_of(row);
+      ratio.add({name, row.host, run, piece_of(row.start_s)}, row.duration_s, expected_s);
     });
   }
   return ratio;

@@ -1,0 +1,46 @@
+// Elasticities from simulations, against those without.
+#include <gtest/gtest.h>
+
+#include "hplcast/study/interval.hpp"
+#include "tests/study/simulated_cluster.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using SimulatedElasticities = testing::SimulatedCluster;
+
+TEST_F(SimulatedElasticities, AreNearThoseOfTheClosedForm) {
+  request_.parameters.N = 3000;
+  request_.parameters.Q = 2;
+  const RunPlan plan = resolve(request_);
+  core::Prediction prediction = predict(plan);
+  const Elasticities simulated = simulated_elasticities(plan, prediction);
+  const Elasticities closed = closed_form_elasticities(plan.cluster(), prediction);
+  // docs/models/interval.md: within 0.04 where hardly any time is in messages.
+  for (std::size_t i = 0; i < simulated.size(); ++i) EXPECT_NEAR(simulated[i], closed[i], 0.05) << i;
+  EXPECT_NEAR(simulated[0] + simulated[2] + simulated[3], 1, 1e-12);
+  EXPECT_GT(simulated[0], 0.7);
+}
+
+TEST_F(SimulatedElasticities, AreOnceForAllSeedsOfAConfiguration) {
+  request_.parameters.N = 1000;
+  std::vector<RunPlan> plans;
+  std::vector<core::Prediction> predictions;
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    request_.seed = seed;
+    plans.push_back(resolve(request_));
+    predictions.push_back(predict(plans.back()));
+  }
+  IntervalRequest request;
+  request.simulated_elasticities = true;
+  add_intervals(plans, request, predictions);
+  for (const core::Prediction& one : predictions) {
+    EXPECT_EQ(one.interval->elasticities, "simulated");
+    EXPECT_EQ(one.interval->terms.front().elasticity, predictions.front().interval->terms.front().elasticity);
+    EXPECT_LT(one.interval->low_time_s, one.time_s);
+    EXPECT_GT(one.interval->high_time_s, one.time_s);
+  }
+}
+
+}  // namespace
+}  // namespace hplcast::study
