@@ -25,15 +25,22 @@ std::string whole(double number) {
 
 void write_causes(std::ostream& out, const Explanation& e) {
   out << "\nWhat differs, and its share of the predicted time ("
-      << (e.simulated ? "by simulations with one part after the other as measured" : "estimated from sums") << ")\n";
-  TextTable table({"share", "seconds", "estimate", "cause"});
+      << (e.simulated ? "by simulations with one part after the other as measured, mean of the orders"
+                      : "estimated from sums")
+      << ")\n";
+  TextTable table({"share", "seconds", "by order", "estimate", "cause"});
   table.end_with_words();
-  const auto add = [&](double share_s, const std::string& estimate, const std::string& text) {
-    table.add({signed_percent(share_s / e.predicted_s), significant(share_s, 3), estimate, text});
+  const auto add = [&](double share_s, const std::string& orders, const std::string& estimate,
+                       const std::string& text) {
+    table.add({signed_percent(share_s / e.predicted_s), significant(share_s, 3), orders, estimate, text});
   };
-  for (const study::Cause& cause : e.causes) add(cause.share_s(), significant(cause.estimated_s, 3), cause.text);
-  add(e.rest_s, "", "not explained");
-  add(e.difference_s(), "", "real less predicted");
+  for (const study::Cause& cause : e.causes) {
+    const std::string least = signed_percent(cause.least_s / e.predicted_s);
+    const std::string most = signed_percent(cause.most_s / e.predicted_s);
+    add(cause.share_s(), least == most ? "" : least + " to " + most, significant(cause.estimated_s, 3), cause.text);
+  }
+  add(e.rest_s, "", "", "not explained");
+  add(e.difference_s(), "", "", "real less predicted");
   table.write(out);
 }
 

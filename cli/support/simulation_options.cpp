@@ -101,9 +101,11 @@ void add_windows(Command& command, study::PredictionRequest& request) {
       "panels that are simulated: auto (a few windows of a run that would take more than 30 s), off (all), or K "
       "windows of WIDTH panels after WARMUP panels (docs/use/sampled.md)",
       of_type("auto|off|K[:WIDTH[:WARMUP]]"), in_group("Sampled prediction"));
-  command.add_option("--target-error", request.target_error,
-                     "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%",
-                     as_percentage(), in_group("Sampled prediction"));
+  command.add_option(
+      "--target-error", request.target_error,
+      "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%; that "
+      "error is of the sampling only, not of the models",
+      as_percentage(), in_group("Sampled prediction"));
   command.add_option("--windows-jobs", request.window_jobs,
                      "windows at a time, each in a process of its own; the result does not depend on it (default 1)",
                      between(1, 4096), in_group("Sampled prediction"));

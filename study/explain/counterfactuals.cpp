@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <optional>
 
 #include "hplcast/core/files.hpp"
@@ -124,6 +126,65 @@ void tell(const ExplainRequest& request, double done, const std::string& what) {
   if (request.progress) request.progress(done, what);
 }
 
+constexpr std::size_t most_in_all_orders = 3;  // 2^m simulations: of more parts 2 m are fewer
+
+using Order = std::vector<std::size_t>;
+using Replaced = std::vector<bool>;  // a flag per part
+
+/// Orders in which parts are replaced: of a few all (their mean is Shapley's value), else one and its reverse.
+std::vector<Order> orders_of(std::size_t parts) {
+  Order order(parts);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<Order> orders = {order};
+  if (parts > most_in_all_orders) {
+    orders.emplace_back(order.rbegin(), order.rend());
+  } else {
+    while (std::next_permutation(order.begin(), order.end())) orders.push_back(order);
+  }
+  return orders;
+}
+
+/// The prediction with some parts as the run measured them. Each is simulated once, with the same random numbers.
+class Counterfactuals {
+ public:
+  Counterfactuals(const ExplainRequest& request, const std::vector<RankPlace>& places, double baseline_s,
+                  const std::vector<Replacement>& causes)
+      : request_(request), places_(places), causes_(causes), again_(request_of(request)) {
+    again_.observation.phases = true;
+    known_s_[Replaced(causes.size(), false)] = baseline_s;
+  }
+
+  double time_s(const Replaced& replaced) {
+    const auto known = known_s_.find(replaced);
+    if (known != known_s_.end()) return known->second;
+    MeasuredParts parts;
+    std::string text;
+    for (std::size_t part = 0; part < causes_.size(); ++part) {
+      if (!replaced[part]) continue;
+      merge(parts, causes_[part].parts);
+      text += (text.empty() ? "" : "; ") + causes_[part].cause.text;
+    }
+    again_.cluster = with_measured(request_.cluster, parts, places_);
+    const auto count = static_cast<double>(counterfactuals_of(causes_.size()));
+    const double done = static_cast<double>(known_s_.size()) / (1 + count);
+    const core::Prediction changed = predict(again_, {[&] { tell(request_, done, "counterfactual: " + text); }});
+    if (std::count(replaced.begin(), replaced.end(), false) == 0)
+      for (const core::PhaseSummary& phase : changed.phases) waiting_s_ += phase.waiting_s;
+    return known_s_[replaced] = changed.time_s;
+  }
+
+  /// Of the ranks in the mean, with all parts replaced.
+  double waiting_s() const { return waiting_s_; }
+
+ private:
+  const ExplainRequest& request_;
+  const std::vector<RankPlace>& places_;
+  const std::vector<Replacement>& causes_;
+  PredictionRequest again_;
+  std::map<Replaced, double> known_s_;
+  double waiting_s_ = 0;
+};
+
 }  // namespace
 
 core::ClusterModel with_measured(core::ClusterModel cluster, const MeasuredParts& parts,
@@ -178,27 +239,34 @@ Baseline simulate_baseline(const ExplainRequest& request, bool events) {
   return baseline;
 }
 
+std::size_t counterfactuals_of(std::size_t causes) {
+  if (causes == 0) return 0;
+  return (causes > most_in_all_orders ? 2 * causes : std::size_t{1} << causes) - 1;
+}
+
 double simulate_causes(const ExplainRequest& request, const std::vector<RankPlace>& places, double baseline_s,
                        std::vector<Replacement>& causes) {
-  PredictionRequest again = request_of(request);
-  again.observation.phases = true;
-  MeasuredParts parts;
-  double time_s = baseline_s;
-  double waiting_s = 0;
-  double done = 1;
-  for (Replacement& one : causes) {
-    merge(parts, one.parts);
-    again.cluster = with_measured(request.cluster, parts, places);
-    const core::Prediction changed = predict(
-        again,
-        {[&] { tell(request, done / (1 + static_cast<double>(causes.size())), "counterfactual: " + one.cause.text); }});
-    one.cause.simulated_s = changed.time_s - time_s;
-    time_s = changed.time_s;
-    waiting_s = 0;
-    for (const core::PhaseSummary& phase : changed.phases) waiting_s += phase.waiting_s;
-    ++done;
+  if (causes.empty()) return 0;
+  Counterfactuals simulated(request, places, baseline_s, causes);
+  const std::vector<Order> orders = orders_of(causes.size());
+  std::vector<std::vector<double>> steps_s(causes.size());
+  for (const Order& order : orders) {
+    Replaced replaced(causes.size(), false);
+    for (const std::size_t part : order) {
+      const double before_s = simulated.time_s(replaced);
+      replaced[part] = true;
+      steps_s[part].push_back(simulated.time_s(replaced) - before_s);
+    }
   }
-  return waiting_s;
+  for (std::size_t part = 0; part < causes.size(); ++part) {
+    Cause& cause = causes[part].cause;
+    const std::vector<double>& all_s = steps_s[part];
+    cause.simulated_s = std::accumulate(all_s.begin(), all_s.end(), 0.0) / static_cast<double>(orders.size());
+    const auto [least, most] = std::minmax_element(all_s.begin(), all_s.end());
+    cause.least_s = *least;
+    cause.most_s = *most;
+  }
+  return simulated.waiting_s();
 }
 
 }  // namespace hplcast::study

@@ -26,14 +26,14 @@ void check_parameters(const ExplainRequest& request) {
     const auto predicted = core::without_unused(request.prediction.parameters);
     if (!(run == predicted))
       refuse_request(one.folder.string() + " is a run of another configuration than the prediction: " +
-             nearest_difference(one.run.parameters, {request.prediction.parameters}) +
-             " as there\n  hint: predict with the same HPL.dat as `run-real`");
+                     nearest_difference(one.run.parameters, {request.prediction.parameters}) +
+                     " as there\n  hint: predict with the same HPL.dat as `run-real`");
   }
   const std::string sha256 = core::cluster_sha256(request.cluster);
   if (sha256 != request.prediction.model_sha256)
-    refuse_request("the prediction was made with another cluster model (" + request.prediction.model_sha256.substr(0, 12) +
-           ") than " + request.cluster.name + " (" + sha256.substr(0, 12) +
-           ")\n  hint: --cluster must be the file that `predict` was given");
+    refuse_request("the prediction was made with another cluster model (" +
+                   request.prediction.model_sha256.substr(0, 12) + ") than " + request.cluster.name + " (" +
+                   sha256.substr(0, 12) + ")\n  hint: --cluster must be the file that `predict` was given");
 }
 
 std::string first_word(const std::string& host) {
@@ -56,20 +56,20 @@ void check_places(const std::vector<RankActivity>& ranks, const std::vector<Rank
     const bool shares = places[static_cast<std::size_t>(first)].host == predicted;
     const bool alone = is_new && first != ranks[i].rank;
     if (known->second != predicted || !shares || alone)
-      refuse_request("rank " + std::to_string(i) + " ran on the host of rank " + std::to_string(first) + " (" + ranks[i].host +
-             ") in " + folder + "; the model has it on " + predicted_name + hint);
+      refuse_request("rank " + std::to_string(i) + " ran on the host of rank " + std::to_string(first) + " (" +
+                     ranks[i].host + ") in " + folder + "; the model has it on " + predicted_name + hint);
     const auto named = index.find(first_word(ranks[i].host));
     if (named != index.end() && named->second != predicted)
-      refuse_request("rank " + std::to_string(i) + " ran on " + ranks[i].host + " in " + folder + "; the model has it on " +
-             predicted_name + hint);
+      refuse_request("rank " + std::to_string(i) + " ran on " + ranks[i].host + " in " + folder +
+                     "; the model has it on " + predicted_name + hint);
   }
   std::map<int, int> first_of;  // real host by that of the model
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int first = first_of.emplace(places[i].host, ranks[i].first_rank_of_host).first->second;
     if (first != ranks[i].first_rank_of_host)
       refuse_request("rank " + std::to_string(i) + " ran on " + ranks[i].host + " in " + folder + ", apart from rank " +
-             std::to_string(first) + "; the model has both on " +
-             cluster.hosts.names()[static_cast<std::size_t>(places[i].host)] + hint);
+                     std::to_string(first) + "; the model has both on " +
+                     cluster.hosts.names()[static_cast<std::size_t>(places[i].host)] + hint);
   }
 }
 
@@ -258,7 +258,7 @@ void conclude(Explanation& explanation, std::vector<Replacement> causes) {
     explanation.causes.push_back(std::move(one.cause));
   }
   for (Cause& one : without_replacement(explanation)) {
-    if (explanation.simulated) one.simulated_s = one.estimated_s;  // a simulation has none of it
+    if (explanation.simulated) one.simulated_s = one.least_s = one.most_s = one.estimated_s;  // no simulation has it
     explanation.rest_s -= one.share_s();
     explanation.causes.push_back(std::move(one));
   }
@@ -278,7 +278,8 @@ Explanation explain(const ExplainRequest& request) {
   const SimulationNeeds needs = resolve_unchecked(request_of(request)).needs();
   Comparer comparer(request, runs, places);
   constexpr double baselines = 3;  // the prediction again, and two to learn how links are shared
-  explanation.counterfactuals_estimate_s = needs.wall_s * (baselines + static_cast<double>(comparer.causes().size()));
+  explanation.counterfactuals_estimate_s =
+      needs.wall_s * (baselines + static_cast<double>(counterfactuals_of(comparer.causes().size())));
   explanation.simulated = request.counterfactuals.value_or(explanation.counterfactuals_estimate_s <= few_seconds);
   const bool draws = !request.trace.empty() || !request.picture.empty();
   const bool exact = request.prediction.mode == "exact" && !request.prediction.sampling;

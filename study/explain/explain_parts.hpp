@@ -210,9 +210,13 @@ PredictionRequest request_of(const ExplainRequest& request);
 /// Simulates it. `events`: with a trace, in exact mode.
 Baseline simulate_baseline(const ExplainRequest& request, bool events);
 
-/// Replaces one part after the other by what the run measured, in the order of `causes`: simulated_s of each is what
-/// its step changes, so that the shares and the rest add up. All steps draw the same random numbers. Returns the mean
-/// waiting time of the ranks in the last one; without causes 0.
+/// Simulations that simulate_causes() makes.
+std::size_t counterfactuals_of(std::size_t causes);
+
+/// Replaces one part after the other by what the run measured: simulated_s of each is what its step changes, so that
+/// the shares and the rest add up. The mean of all orders up to three causes (Shapley 1953), else of the order of
+/// `causes` and its reverse; least_s and most_s are what the orders give. All draw the same random numbers. Returns the
+/// mean waiting time of the ranks with all of them replaced; without causes 0.
 double simulate_causes(const ExplainRequest& request, const std::vector<RankPlace>& places, double baseline_s,
                        std::vector<Replacement>& causes);
 

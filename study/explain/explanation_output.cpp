@@ -30,6 +30,8 @@ Json causes_json(const Explanation& explanation) {
     one["factor"] = cause.factor > 0 ? Json(cause.factor) : Json();
     one["estimated_s"] = cause.estimated_s;
     one["simulated_s"] = cause.simulated_s ? Json(*cause.simulated_s) : Json();
+    one["simulated_least_s"] = cause.simulated_s ? Json(cause.least_s) : Json();
+    one["simulated_most_s"] = cause.simulated_s ? Json(cause.most_s) : Json();
     one["share"] = cause.share_s() / explanation.predicted_s;
     one["advice"] = cause.advice;
     list.push_back(std::move(one));

@@ -192,6 +192,11 @@ TEST(NetworkCauses, ThatAreSmallAreOneCause) {
   EXPECT_TRUE(causes(1.002, 0.998, 1).empty()) << "not worth a simulation";
 }
 
+TEST(Counterfactuals, AreAllSubsetsOfThreeCausesAndTwoOrdersOfMore) {
+  const std::size_t expected[] = {0, 1, 3, 7, 7, 9, 11};  // without the prediction itself, which is known
+  for (std::size_t causes = 0; causes < 7; ++causes) EXPECT_EQ(counterfactuals_of(causes), expected[causes]);
+}
+
 TEST(MeasuredCluster, TakesTheTimesOfTheRunClassByClass) {
   const auto cluster = cluster_of(law_of(1e-9, 0));
   const auto places = rank_places(cluster, 2);

@@ -193,6 +193,43 @@ TEST_F(Explain, NamesBothOfTwoFaults) {
   expect_sum(e);
 }
 
+/// A rank whose dgemm takes longer.
+Replacement slow_rank(int rank, double factor) {
+  Replacement one;
+  one.parts.ranks[core::KernelId::dgemm][rank] = factor;
+  return one;
+}
+
+// Of two slow ranks that wait for each other, the one that is replaced first changes more than the second.
+TEST_F(Explain, SharesDoNotDependOnTheOrderOfTheCauses) {
+  ExplainRequest request;
+  request.cluster = request_.cluster;
+  request.programs = request_.programs;
+  request.prediction = predict(request_);
+  const std::vector<RankPlace> places = rank_places(request.cluster, 4);
+  for (const std::size_t count : {2, 4}) {
+    std::vector<Replacement> forward;
+    for (std::size_t rank = 0; rank < count; ++rank) forward.push_back(slow_rank(static_cast<int>(rank), 1.1));
+    std::vector<Replacement> backward(forward.rbegin(), forward.rend());
+    MeasuredParts all;
+    for (const Replacement& one : forward) merge(all, one.parts);
+    const double effect_s = time_with(with_measured(request.cluster, all, places)) - request.prediction.time_s;
+    for (std::vector<Replacement>* list : {&forward, &backward})
+      simulate_causes(request, places, request.prediction.time_s, *list);
+    double sum_s = 0, ends_s = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Cause &one = forward[i].cause, &same = backward[count - 1 - i].cause;
+      EXPECT_DOUBLE_EQ(*one.simulated_s, *same.simulated_s);
+      EXPECT_LE(one.least_s, *one.simulated_s);
+      EXPECT_GE(one.most_s, *one.simulated_s);
+      sum_s += *one.simulated_s;
+      ends_s = std::max(ends_s, one.most_s - one.least_s);
+    }
+    EXPECT_NEAR(sum_s, effect_s, 1e-9 * effect_s);                   // rounding
+    EXPECT_GT(ends_s, 0.1 * effect_s / static_cast<double>(count));  // the order does matter to single steps
+  }
+}
+
 // Sums of all ranks, and the messages of which both ends were kept: no counterfactuals.
 TEST_F(ExplainManyRanks, TakesSecondsAndFindsTheKernel) {
   core::ClusterModel machine = request_.cluster;

@@ -105,7 +105,8 @@ struct Cause {
   std::string text;                         ///< a sentence without its end
   std::string advice;                       ///< a command that would mend it
   double estimated_s = 0;                   ///< of the difference, from sums alone
-  std::optional<double> simulated_s;        ///< of the difference, by the counterfactual simulation
+  std::optional<double> simulated_s;        ///< of the difference, by counterfactual simulations: mean of the orders
+  double least_s = 0, most_s = 0;           ///< simulated_s by the order in which parts are replaced
   double share_s() const { return simulated_s.value_or(estimated_s); }
 };
 
