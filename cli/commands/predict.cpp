@@ -107,8 +107,7 @@ void warn_about_sampling(const std::vector<core::Prediction>& predictions, doubl
     if (target_error > 0 && one.error_95_s > target_error * one.time_s)
       warn(run + "the 95 % error is " + significant(100 * one.error_95_s / one.time_s, 3) + " %, not the " +
            significant(100 * target_error, 3) +
-           " % asked for: there is no place for more windows, or all panels cost less; --windows off simulates all "
-           "panels");
+           " % asked for: there is no place for more windows; --windows off simulates all panels");
   }
 }
 

@@ -121,7 +121,8 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
         << " of the candidates (they were not expected to fit into the budget; a larger --budget tries more)";
   out << "; L1, U, PMAP were not varied\n";
   const study::TuneBaselines& naive = result.baselines;
-  const double best = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;
+  const double chosen = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;
+  const double best = result.fresh ? result.fresh->mean_gflops : chosen;
   out << "Naive: ";
   if (naive.peak > 0) {
     out << "peak of dgemm's model " << significant(naive.peak) << " Gflop/s, 80 % of it "
@@ -131,6 +132,9 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
       << " (one node: " << significant(naive.one_node) << " at N=" << naive.one_node_N << ")\n";
   out << "Simulated: " << significant(best) << " Gflop/s";
   if (!result.ranking.empty()) out << " at N=" << result.ranking.front().parameters.N;
+  if (result.fresh)
+    out << " with " << result.fresh->gflops.size() << " other seed" << (result.fresh->gflops.size() > 1 ? "s" : "")
+        << " (" << signed_percent(best / chosen - 1) << " against those that it was chosen by)";
   if (naive.peak > 0) out << ", " << percent(best / naive.peak) << " of the peak";
   if (result.gain)
     out << "; "

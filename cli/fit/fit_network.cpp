@@ -129,7 +129,11 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
       "--filter", given.filter,
       {{"robust", fit::RowFilter::robust}, {"visits", fit::RowFilter::visits}, {"none", fit::RowFilter::none}});
   options.means = given.objective == "mean";
-  options.regression.objective = options.means ? fit::Objective::log : fit::objective_from_name(given.objective);
+  options.regression.objective = one_of<fit::Objective>("--objective", given.objective,
+                                                        {{"log", fit::Objective::log},
+                                                         {"weighted", fit::Objective::weighted},
+                                                         {"ols", fit::Objective::ols},
+                                                         {"mean", fit::Objective::log}});
   options.noise = fit::segment_noise_from_name(given.noise);
   if (!given.breakpoints.empty()) options.breakpoints = given.breakpoints;
   if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;

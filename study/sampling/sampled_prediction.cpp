@@ -222,14 +222,31 @@ class SampledRun {
     return windows_between(windows_, plan_.parameters(), plan_.request().windows, static_cast<int>(missing));
   }
 
+  /// Whether windows for the target error would have as many panels as the run, if it falls with the square root of
+  /// their number.
+  bool all_panels_cost_less(const core::Prediction& prediction) const {
+    const double target_s = plan_.request().target_error * prediction.time_s;
+    if (target_s <= 0 || prediction.error_95_s <= target_s) return false;
+    const double times = prediction.error_95_s / target_s;
+    return windows_.simulated_share() * times * times >= 1;
+  }
+
+  bool simulate_all_panels() {
+    windows_.windows = {{0, 0, windows_.panels, windows_.panels}};
+    samples_.clear();
+    return true;
+  }
+
   /// False: there are enough, or there is no place.
   bool add_windows(const core::Prediction& prediction) {
-    if (!prediction.sampling || windows_.simulated_share() >= 1) return false;  // all panels would cost less
+    if (!prediction.sampling) return false;
     std::vector<PanelWindow> more = windows_at_a_change(prediction);
+    if (more.empty() && all_panels_cost_less(prediction)) return simulate_all_panels();
     if (more.empty()) more = windows_for_the_error(prediction);
     windows_.windows.insert(windows_.windows.end(), more.begin(), more.end());
     std::sort(windows_.windows.begin(), windows_.windows.end(),
               [](const PanelWindow& a, const PanelWindow& b) { return a.counts_from < b.counts_from; });
+    if (!more.empty() && windows_.simulated_share() >= 1) return simulate_all_panels();
     return !more.empty();
   }
 
@@ -238,13 +255,15 @@ class SampledRun {
   fs::path folder_;
   const SimulationWatch& watch_;
   std::map<int, SimulatedWindow> samples_;  // by the first panel that counts
-  int changes_ = 0;                // rounds of windows_at_a_change()
+  int changes_ = 0;                         // rounds of windows_at_a_change()
 };
 
 }  // namespace
 
 bool is_sampled_as(const core::Prediction& prediction, const RunPlan& plan) {
-  if (!plan.is_sampled() || !prediction.sampling) return plan.is_sampled() == prediction.sampling.has_value();
+  // Windows that were added may have become all panels.
+  if (!prediction.sampling) return !plan.is_sampled() || plan.request().target_error > 0;
+  if (!plan.is_sampled()) return false;
   const std::size_t found = prediction.sampling->windows.size(), planned = plan.windows().windows.size();
   return wants_only_these_windows(plan.request()) ? found == planned : found >= planned;
 }

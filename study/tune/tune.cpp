@@ -226,29 +226,35 @@ TuneResult tune(const TuneRequest& request) {
   return result;
 }
 
+static nlohmann::ordered_json configuration_json(const TunedConfiguration& entry, Objective objective) {
+  nlohmann::ordered_json row;
+  row["parameters"] = entry.parameters;
+  row["round"] = entry.round;
+  row["gflops"] = entry.gflops;
+  row["mean_gflops"] = entry.mean_gflops;
+  if (objective != Objective::gflops) {
+    for (const double merit : entry.merits) row["objective"].push_back(in_unit(objective, merit));
+    row["mean_objective"] = in_unit(objective, entry.mean_merit);
+  }
+  if (entry.interval) {
+    const auto [low, high] =
+        std::minmax({in_unit(objective, entry.interval->lower), in_unit(objective, entry.interval->upper)});
+    row["interval"] = {low, high};
+  }
+  return row;
+}
+
 void write_tune_result(std::ostream& out, const TuneResult& result) {
   nlohmann::ordered_json json;
   json["objective"] = to_string(result.objective);
   json["best"] = result.best;
   const std::vector<std::size_t> place = places(result.ranking);
   for (const TunedConfiguration& entry : result.ranking) {
-    nlohmann::ordered_json row;
-    row["place"] = place[json["ranking"].size()];
-    row["parameters"] = entry.parameters;
-    row["round"] = entry.round;
-    row["gflops"] = entry.gflops;
-    row["mean_gflops"] = entry.mean_gflops;
-    if (result.objective != Objective::gflops) {
-      for (const double merit : entry.merits) row["objective"].push_back(in_unit(result.objective, merit));
-      row["mean_objective"] = in_unit(result.objective, entry.mean_merit);
-    }
-    if (entry.interval) {
-      const auto [low, high] = std::minmax(
-          {in_unit(result.objective, entry.interval->lower), in_unit(result.objective, entry.interval->upper)});
-      row["interval"] = {low, high};
-    }
+    nlohmann::ordered_json row = {{"place", place[json["ranking"].size()]}};
+    row.update(configuration_json(entry, result.objective));
     json["ranking"].push_back(std::move(row));
   }
+  if (result.fresh) json["fresh"] = configuration_json(*result.fresh, result.objective);
   for (const TuneRound& round : result.rounds)
     json["rounds"].push_back({{"N", round.N},
                               {"windows", round.windows},

@@ -412,8 +412,9 @@ TEST_F(SampledPrediction, IsNotTakenForARunOfAllPanelsOrOtherWindows) {
   EXPECT_TRUE(is_sampled_as(sampled, planned()));
   request_.windows = WindowRule::from("4");
   EXPECT_FALSE(is_sampled_as(sampled, planned()));
-  request_.target_error = 0.01;  // windows were added
+  request_.target_error = 0.01;  // windows were added, or all panels cost less
   EXPECT_TRUE(is_sampled_as(sampled, planned()));
+  EXPECT_TRUE(is_sampled_as(all, planned()));
 }
 
 TEST_F(SampledPrediction, AddsWindowsForASmallerError) {
@@ -424,6 +425,18 @@ TEST_F(SampledPrediction, AddsWindowsForASmallerError) {
   const core::Prediction more = predict(request_);
   EXPECT_GT(more.sampling->windows.size(), few.sampling->windows.size());
   EXPECT_LE(more.error_95_s / more.time_s, request_.target_error);
+}
+
+TEST_F(SampledPrediction, IsOfAllPanelsWhereTheTargetTakesAsMany) {
+  use_many_panels();
+  const core::Prediction whole = predict(request_);
+  request_.windows = WindowRule::from("5");
+  request_.target_error = 1e-4;  // thousands of panels
+  const core::Prediction exact = predict(request_);
+  EXPECT_FALSE(exact.sampling);
+  EXPECT_EQ(exact.error_95_s, 0);
+  EXPECT_EQ(exact.time_s, whole.time_s);
+  EXPECT_EQ(exact.kernels.at("dgemm").calls, whole.kernels.at("dgemm").calls);
 }
 
 TEST_F(SampledPrediction, AddsWindowsBesideAChangeOfRegime) {

@@ -112,11 +112,15 @@ struct TuneResult {
   Objective objective = Objective::gflops;
   core::HplParameters best;                 ///< with the N asked for
   std::vector<TunedConfiguration> ranking;  ///< those of the last round first, each round by merit
+  /// The first of the ranking once more, with seeds that no round had: its mean in the ranking is that of the luckiest.
+  /// Absent if there was no time.
+  std::optional<TunedConfiguration> fresh;
   std::vector<TuneRound> rounds;
   Anova influence;                ///< of the first round
   std::vector<PanelLevel> panel;  ///< levels other than the default ones
   double panel_chance = 0;        ///< effects of `panel` up to here may be chance: they were not taken
-  std::optional<double> gain;     ///< in merit, of the best over the default configuration, both in the last round
+  std::optional<double> gain;     ///< in merit, of the best over the default configuration, both in the last round, or
+                                  ///< with fresh seeds
   std::vector<core::HplParameters> not_tried;  ///< of the candidates: no time
   std::vector<std::string> failures;
   std::vector<std::string> warnings;  ///< of the plans, each once
@@ -129,7 +133,7 @@ struct TuneResult {
 /// that as soon as there is time for two windows, and later ones more windows. The best of each grid and NB stays for
 /// three rounds, because the best of these changes with N; the default configuration stays for all. After the first
 /// round the parameters of the panel factorisation are varied one at a time, and levels that do better than chance are
-/// taken. The last round uses several seeds if there is time.
+/// taken. The last round uses several seeds if there is time. The best is then predicted with other seeds.
 /// @throws core::DomainError for wrong ranks, grids, fractions, a budget in which nothing can be predicted;
 /// core::Error.
 TuneResult tune(const TuneRequest& request);
