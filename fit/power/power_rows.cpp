@@ -48,9 +48,9 @@ void require_alike(const PowerSample& first, const PowerSample& other) {
 }
 
 /// The used samples of one piece by sensor.
-using Piece = std::map<std::string, std::vector<const PowerSample*>>;
+using PowerPiece = std::map<std::string, std::vector<const PowerSample*>>;
 
-void add_row(const Piece& piece, PowerRows& result) {
+void add_row(const PowerPiece& piece, PowerRows& result) {
   PowerRow row;
   row.samples = piece.begin()->second.size();
   double frequency_sum = 0;
@@ -110,12 +110,12 @@ PowerRows power_rows(const std::vector<PowerSample>& samples, const std::vector<
   for (const auto& [host, of_host] : hosts) {
     const std::vector<std::string> chosen = chosen_sensors(host, of_host, sensors);
     all_sensors.insert(chosen.begin(), chosen.end());
-    std::map<long, Piece> pieces;
+    std::map<long, PowerPiece> pieces;
     long without_piece = 0;  // used samples without one are pieces of their own
     for (const PowerSample& sample : of_host) {
       const bool is_chosen = std::find(chosen.begin(), chosen.end(), sample.sensor) != chosen.end();
       if (!is_chosen || (sample.piece == 0 && !sample.used)) continue;
-      Piece& piece = pieces[sample.piece == 0 ? --without_piece : sample.piece];
+      PowerPiece& piece = pieces[sample.piece == 0 ? --without_piece : sample.piece];
       if (sample.used) piece[sample.sensor].push_back(&sample);
     }
     for (const auto& [number, piece] : pieces) {

@@ -12,7 +12,7 @@ namespace hplcast::fit::detail {
 
 namespace {
 
-constexpr core::Monomial face{1, 1, 0}, constant{0, 0, 0};
+constexpr core::Monomial face{1, 1, 0}, constant_product{0, 0, 0};
 
 double largest(const KernelTable& table, const core::Monomial& size) {
   double result = 0;
@@ -103,7 +103,7 @@ KernelFit with_wider_products(const KernelFit& inside, const KernelTable& observ
   const Slope slope = has_pieces ? slope_from(excesses, 0) : slope_of(excesses, largest_observed);
   if (!(slope.per_element_s > 0)) return inside;
   core::Polynomial mu = with_term(last.mu(), face, slope.per_element_s);
-  if (slope.begin > 0) mu = with_term(mu, constant, -slope.per_element_s * slope.begin);
+  if (slope.begin > 0) mu = with_term(mu, constant_product, -slope.per_element_s * slope.begin);
   const double from = has_pieces ? between(largest_observed, excesses, split) : slope.begin;
   pieces.push_back({from, core::DurationLaw::make(std::move(mu), last.sigma(), last.noise(), last.modes())});
 

@@ -173,7 +173,7 @@ class Counterfactuals {
     return known_s_[replaced] = changed.time_s;
   }
 
-  /// Of the ranks in the mean, with all parts replaced.
+  /// Mean over the ranks, with all parts replaced.
   double waiting_s() const { return waiting_s_; }
 
  private:

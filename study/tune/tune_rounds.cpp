@@ -106,17 +106,13 @@ class TuneRounds {
   }
 
  private:
-<<<<<<< ours
-  /// Candidates of the first round that there is time for, at an N that says something of the full one if possible.
-=======
   /// Share of the time that is for the last round: the best and the default configuration are predicted once more.
   static double before_confirmation(std::size_t candidates) {
     const auto count = static_cast<double>(candidates);
     return count / (count + 2);
   }
 
-  /// Those of the first round that there is time for, at an N that says something of the full one if possible.
->>>>>>> theirs
+  /// Candidates of the first round that there is time for, at an N that says something of the full one if possible.
   std::vector<core::HplParameters> affordable(std::vector<core::HplParameters> candidates, double available_s) {
     long long least = 0, meaningful = 0;
     for (const core::HplParameters& p : candidates) {

@@ -211,7 +211,7 @@ struct Prediction {
   std::vector<PhaseSummary> phases;  ///< empty if not asked for
   std::optional<Energy> energy;      ///< likewise
   std::optional<PredictiveInterval> interval;  ///< of one run on the real machine; nothing if not asked for
-  std::optional<Control> control;    ///< in the campaign of the model
+  std::optional<Control> control;              ///< in the campaign of the model
 };
 
 /// JSON of a prediction. @throws ParseError (JSON pointer as field) for other schema versions, missing and unknown

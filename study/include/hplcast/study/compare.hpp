@@ -66,7 +66,7 @@ struct ComparedConfiguration : ComparedMedians {
   std::optional<fit::Bounds> error_interval;
   std::optional<ComparedEnergy> energy;  ///< if it was measured and predicted
   std::optional<ComparedInterval> interval;
-  std::optional<ErrorParts> parts;       ///< if the campaign and all its real runs have a control
+  std::optional<ErrorParts> parts;  ///< if the campaign and all its real runs have a control
 };
 
 /// Errors over all configurations; ratios. With n = 0 all are 0.
