@@ -105,7 +105,7 @@ TEST_F(StudyCommands, PredictExitsWithSixIfTheSimulatorFails) {
          6, "no luck");
   EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "out.json"));
   const auto run_real =
-      run_hplcast_words({"run-real", file("one.csv", "N\n100\n"), "--xhpl", xhpl, "--mpirun",
+      run_hplcast_words({"run-real", file("one.csv", "N\n100\n"), "--xhpl", xhpl, "--control", "off", "--mpirun",
                          programs_.script("mpirun", "echo no luck; exit 1").string(), "-o", "runs.csv"},
                         programs_.folder().string());
   EXPECT_EQ(run_real.status, 6);
