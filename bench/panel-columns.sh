@@ -94,9 +94,9 @@ def columns_of(folder, ranks):
     return sums
 
 
-def observe(p, q, pfact, neighbour):
+def observe(p, q, pfact):
     """Microseconds per column: of the P ranks that factor a column, or of the P Q that swap its rows, the mean."""
-    folder, other = work / "observed", work / "neighbour"
+    folder = work / "observed"
     write_input(folder, p, q, pfact, rows * p)
     run = start(folder, p * q, "0,1", True)
     error = run.communicate()[1]
@@ -117,7 +117,7 @@ for p, q, neighbour in ((1, 1, False), (1, 1, True), (1, 2, False), (2, 1, False
         with_neighbour = start(work / "neighbour", 1, "1", False)
         time.sleep(5)  # its matrix is being made
     for pfact in PFACT:
-        runs = [observe(p, q, pfact, neighbour) for _ in range(repetitions)]
+        runs = [observe(p, q, pfact) for _ in range(repetitions)]
         median = {key: statistics.median(run.get(key, 0) for run in runs) for key in set().union(*runs)}
         for phase in PHASES:
             free = sorted((key for key in median if key[0] == phase and key[1].startswith("free: ")), key=lambda key: -median[key])

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "fit/campaign/control_curve.hpp"
 #include "fit/campaign/quality.hpp"
 #include "fit/campaign/uncertainty.hpp"
 #include "hplcast/core/csv.hpp"
@@ -252,15 +253,15 @@ BlockRatio other_kernels(const Campaign& campaign, const core::ClusterModel& clu
   return ratio;
 }
 
-/// Calls that took very long count as if they had taken 20 times their expected duration: they are detours.
+/// Calls that took very long count as in the fit, with most_times_expected times their expected duration.
 BlockRatio all_messages(const CampaignRows& rows, const core::NetworkModel& network) {
-  constexpr double longest = 20;
   BlockRatio ratio;
   std::vector<std::string> known;  // the fit has said them
   rows_of_messages(rows_of(rows.messages), false, known)([&](const core::MpiMeasurement& row) {
     const double expected = row.error.empty() ? expected_s(network, row) : 0;
     if (expected > 0)
-      ratio.add({row.background, row.host, 0, piece_of(row.start_s)}, std::min(row.duration_s / expected, longest), 1);
+      ratio.add({row.background, row.host, 0, piece_of(row.start_s)},
+                std::min(row.duration_s / expected, most_times_expected), 1);
   });
   return ratio;
 }

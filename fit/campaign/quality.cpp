@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "fit/stats/robust_statistics.hpp"
-#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/comparison.hpp"
@@ -60,18 +55,6 @@ std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls)
   return std::nullopt;
 }
 
-/// Beyond it the change between controls says too little of the calls between them (docs/models/control.md).
-constexpr double slowest_that_counts = 1.1;
-
-/// Share of the variance of ln(control) that is the machine and not the control's own scatter.
-double share_of_drift(const std::vector<double>& logs, double own_variance) {
-  if (logs.size() < 3) return 0;
-  double mean = 0, variance = 0;
-  for (const double log : logs) mean += log / static_cast<double>(logs.size());
-  for (const double log : logs) variance += (log - mean) * (log - mean) / static_cast<double>(logs.size() - 1);
-  return variance > own_variance ? 1 - own_variance / variance : 0;
-}
-
 }  // namespace
 
 std::vector<core::QualityFlag> quality_flags(const std::string& subject, std::vector<RelativeCall> calls) {
@@ -88,116 +71,6 @@ std::vector<core::QualityFlag> quality_flags(const std::string& subject, std::ve
   if (const auto found = drift(calls)) flags.push_back({subject, "drift", *found});
   if (const auto found = several_modes(calls)) flags.push_back({subject, "several_modes", *found});
   return flags;
-}
-
-ControlCurve::ControlCurve(const std::string& csv, const std::string& name) {
-  if (csv.empty()) return;
-  std::istringstream in(csv);
-  controls_ = core::read_controls(in, name);
-  std::map<std::pair<std::string, int>, std::vector<double>> walls;  // by host and rank
-  for (const core::ControlRows& rows : controls_) {
-    times_s_.push_back(rows.front().start_s);
-    for (const core::ControlRow& row : rows) walls[{row.host, row.rank}].push_back(row.wall_s);
-  }
-  std::map<std::string, double> own_variances;
-  for (const core::ControlRows& rows : controls_) {
-    std::map<std::string, std::vector<double>> ratios, variances;
-    for (const core::ControlRow& row : rows) {
-      ratios[row.host].push_back(row.wall_s / core::median(walls.at({row.host, row.rank})));
-      variances[row.host].push_back(std::pow(row.sd_s / row.wall_s, 2) / static_cast<double>(row.calls));
-    }
-    for (const auto& [host, list] : ratios) {
-      Host& curve = hosts_[host];
-      curve.ratios.push_back(core::median(list));
-      curve.slowest.push_back(*std::max_element(list.begin(), list.end()));
-      const auto ranks = static_cast<double>(list.size());
-      for (const double variance : variances[host])
-        own_variances[host] += variance / (ranks * ranks) / static_cast<double>(controls_.size());
-    }
-  }
-  for (auto& [host, curve] : hosts_) {
-    if (curve.ratios.size() != controls_.size())
-      throw core::ParseError({name, 0, "host"},
-                             host + " is in some of the controls only; expected the same hosts in all");
-    std::vector<double> logs;
-    for (const double ratio : curve.ratios) logs.push_back(std::log(ratio));
-    curve.coefficient = share_of_drift(logs, own_variances[host]);
-    curve.best = std::numeric_limits<double>::infinity();
-    for (std::size_t piece = 0; piece < pieces(); ++piece) curve.best = std::min(curve.best, slowest(curve, piece));
-  }
-}
-
-std::size_t ControlCurve::piece_at(double start_s) const {
-  const auto after = std::upper_bound(times_s_.begin(), times_s_.end(), start_s);
-  const auto before = std::max<std::ptrdiff_t>(after - times_s_.begin() - 1, 0);
-  return std::min(static_cast<std::size_t>(before), pieces() - 1);
-}
-
-const ControlCurve::Host* ControlCurve::host(const std::string& name) const {
-  const auto found = hosts_.find(name);
-  return is_empty() || found == hosts_.end() ? nullptr : &found->second;
-}
-
-bool ControlCurve::is_disturbed(const Host& host, std::size_t piece) const {
-  return slowest(host, piece) > slowest_that_counts * host.best;
-}
-
-bool ControlCurve::is_disturbed(const std::string& name, double start_s) const {
-  const Host* curve = host(name);
-  return curve != nullptr && is_disturbed(*curve, piece_at(start_s));
-}
-
-double ControlCurve::slowdown(const std::string& name, double start_s) const {
-  const Host* curve = host(name);
-  if (curve == nullptr) return 1;
-  const std::size_t piece = piece_at(start_s);
-  const double length_s = times_s_[piece + 1] - times_s_[piece];
-  const double share = length_s > 0 ? std::clamp((start_s - times_s_[piece]) / length_s, 0.0, 1.0) : 0;
-  const double ratio = curve->ratios[piece] + share * (curve->ratios[piece + 1] - curve->ratios[piece]);
-  return std::pow(ratio, curve->coefficient);
-}
-
-bool ControlCurve::leaves_enough(const std::string& csv, const std::string& name) const {
-  if (is_empty()) return true;
-  std::istringstream in(csv);
-  core::CsvReader rows(in, name);
-  const std::size_t host = rows.column("host"), start = rows.column("start_s");
-  std::size_t all = 0, disturbed = 0;
-  for (; rows.next(); ++all)
-    if (rows.has(start) && is_disturbed(std::string(rows.text(host)), rows.number(start))) ++disturbed;
-  return 2 * disturbed <= all;
-}
-
-ControlCurve::Counted ControlCurve::counted() const {
-  Counted result;
-  std::vector<core::ControlRows> undisturbed;
-  for (std::size_t piece = 0; piece < pieces(); ++piece) {
-    const bool disturbed =
-        std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& entry) { return is_disturbed(entry.second, piece); });
-    result.set_aside += disturbed ? 1 : 0;
-    if (!disturbed) undisturbed.insert(undisturbed.end(), {controls_[piece], controls_[piece + 1]});
-  }
-  result.control = core::summarized(undisturbed.empty() ? controls_ : undisturbed);
-  for (const auto& [name, curve] : hosts_) result.coefficient += curve.coefficient / static_cast<double>(hosts_.size());
-  return result;
-}
-
-std::string ControlCurve::provenance_json() const {
-  const auto [control, set_aside, coefficient] = counted();
-  const nlohmann::ordered_json json = {
-      {"shape", control.shape}, {"wall_s", control.wall_s}, {"low", control.low_s},
-      {"high", control.high_s}, {"cpu_s", control.cpu_s},   {"message_s", control.round_trip_s},
-      {"pieces", pieces()},     {"set_aside", set_aside},   {"coefficient", coefficient}};
-  return core::json_text(json);
-}
-
-std::string ControlCurve::note() const {
-  const auto [control, set_aside, coefficient] = counted();
-  std::string text = core::printed(
-      "control: dgemm %s takes %.3g ms (%.3g to %.3g) in %zu pieces; kernels are corrected by %.2f of its change",
-      control.shape.c_str(), 1e3 * control.wall_s, 1e3 * control.low_s, 1e3 * control.high_s, pieces(), coefficient);
-  if (set_aside > 0) text += core::printed("; in %zu pieces it is above 1.1 times the best", set_aside);
-  return text;
 }
 
 }  // namespace hplcast::fit

@@ -26,7 +26,7 @@ std::string percent(double share) {
 }
 
 /// 8 standard deviations: less than one call in a million for each family of noise used here.
-constexpr double far = 8;
+constexpr double far_in_sds = 8;
 
 /// Calls far from the model: because something interrupted them, or because the formula does not suit their shape,
 /// which then is off with all its calls.
@@ -38,8 +38,8 @@ void note_far_calls(const KernelTable& table, const core::PiecewiseLaw& law, std
     calls += 1;
     time += call.duration_s;
     const double sd = one.sd_s(summary.shape), mean = one.mean_s(summary.shape);
-    if (!(sd > 0) || std::abs(call.duration_s - mean) <= far * sd) continue;
-    if (summary.count > 1 && (summary.min_s > mean + far * sd || summary.max_s < mean - far * sd)) {
+    if (!(sd > 0) || std::abs(call.duration_s - mean) <= far_in_sds * sd) continue;
+    if (summary.count > 1 && (summary.min_s > mean + far_in_sds * sd || summary.max_s < mean - far_in_sds * sd)) {
       misfits += 1;
     } else {
       outliers += 1;

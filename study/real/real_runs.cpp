@@ -223,8 +223,6 @@ void write_controls(const fs::path& file, const std::vector<core::ControlRows>& 
 core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const PlannedRun& run,
                       const fs::path& folder, const std::function<void()>& tick,
                       std::vector<core::PowerSample>& samples) {
-  core::write_file(folder / "HPL.dat",
-                   [&](std::ostream& out) { core::write_hpl_dat(out, run.parameters, request.check); });
   core::MpiLaunch launch = launch_of(request, run.parameters.P * run.parameters.Q);
   std::map<std::string, std::string> variables;
   if (is_observed(request.observation)) {
@@ -395,8 +393,9 @@ RealRunSummary run_real(const RealRunRequest& request) {
     const fs::path folder = outputs / name;
     std::vector<core::PowerSample> samples;
     const int ranks = run.parameters.P * run.parameters.Q;
+    core::write_file(folder / "HPL.dat",
+                     [&](std::ostream& out) { core::write_hpl_dat(out, run.parameters, request.check); });
     if (control) {
-      fs::create_directories(folder);
       const fs::path file = folder / "control.csv";
       // The control after a run is the one before the next run on the same cores.
       if (static_cast<int>(latest.size()) != ranks) latest = measured_control(request, ranks, file);

@@ -10,9 +10,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/prediction.hpp"
-#include "tests/support/fake_programs.hpp"
-#include "tests/support/run_hplcast.hpp"
-#include "tests/support/text_of.hpp"
+#include "tests/cli/commands/study_commands_fixture.hpp"
 
 namespace hplcast::test {
 namespace {
@@ -21,48 +19,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-const std::string example_cluster = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
-
-class StudyCommands : public ::testing::Test {
- protected:
-  // What failed simulations leave goes with the test.
-  StudyCommands() { setenv("TMPDIR", programs_.folder().c_str(), 1); }
-  ~StudyCommands() override { unsetenv("TMPDIR"); }
-
-  /// Path of a file with this content in the test's folder.
-  std::string file(const std::string& name, const std::string& content) const {
-    const auto path = programs_.folder() / name;
-    std::ofstream(path) << content;
-    return path.string();
-  }
-
-  std::string text_of(const std::string& name) const { return test::text_of(programs_.folder() / name); }
-
-  void expect(const std::vector<std::string>& arguments, int status, const std::string& message) const {
-    const auto outcome = run_hplcast_words(arguments, programs_.folder().string());
-    EXPECT_EQ(outcome.status, status) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr(message));
-  }
-
-  /// A prediction of 10 Gflop/s for N=1000, and real runs of 8.
-  std::string prediction_file(const std::vector<int>& pfacts = {core::HplParameters().PFACT}) const {
-    std::vector<core::Prediction> predictions(pfacts.size());
-    for (std::size_t i = 0; i < pfacts.size(); ++i) {
-      core::Prediction& prediction = predictions[i];
-      prediction.parameters.N = 1000;
-      prediction.parameters.PFACT = pfacts[i];
-      prediction.time_s = 1;
-      prediction.gflops = 10;
-    }
-    std::ostringstream text;
-    core::write_predictions(text, predictions);
-    return file("prediction.json", text.str());
-  }
-  std::string real_file() const { return file("real.csv", "N,NB,P,Q,time_s,gflops\n1000,128,1,1,1.25,8\n"); }
-
-  study::testing::FakePrograms programs_;
-};
 
 TEST_F(StudyCommands, PredictNamesWhatIsWrongWithItsOptions) {
   expect({"predict", example_cluster}, 2, "give -N or --hpl-dat");
@@ -330,53 +286,6 @@ TEST_F(StudyCommands, CompareWritesJson) {
   EXPECT_THAT(text_of("worst.csv"), HasSubstr("\n1000,128,1,1,"));
   expect({"compare", real_file(), "--predicted", prediction_file(), "-o", "compare.json"}, 0, "+25.0 %");
   EXPECT_THAT(text_of("compare.json"), HasSubstr("\"mean_abs_error\": 0.25"));
-}
-
-TEST_F(StudyCommands, PredictGivesAnIntervalThatChangesNothingElse) {
-  const std::string works = study::testing::print_hpl_result("2.00", "9.0") + study::testing::good_statistics;
-  const auto predicted = [&](std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"predict",   example_cluster,
-                                          "-N",        "100",
-                                          "--xhpl",    programs_.script("xhpl", "true").string(),
-                                          "--smpirun", programs_.script("smpirun", works).string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_hplcast_words(arguments, programs_.folder().string()).output;
-  };
-  EXPECT_THAT(predicted({}),
-              AllOf(HasSubstr("90 % of runs"), HasSubstr("90 % of real runs from"), HasSubstr("model 2.0 %*")));
-  EXPECT_THAT(predicted({"--interval", "off"}), Not(HasSubstr("of runs")));
-  predicted({"--interval", "50%", "-o", "with.json"});
-  predicted({"--interval", "off", "-o", "without.json"});
-  const auto read = [&](const char* name) {
-    std::istringstream in(text_of(name));
-    core::Prediction one = core::read_prediction(in, name);
-    one.wall_s = one.peak_pss_bytes = 0;
-    return one;
-  };
-  core::Prediction with = read("with.json");
-  ASSERT_TRUE(with.interval);
-  EXPECT_EQ(with.interval->level_percent, 50);
-  with.interval.reset();
-  std::ostringstream rest, without;
-  core::write_prediction(rest, with);
-  core::write_prediction(without, read("without.json"));
-  EXPECT_EQ(rest.str(), without.str());
-  file("ledger.csv", "date,cluster,model_sha256,kind,N,real_gflops,predicted_gflops\n2026-11-25,other,a,plain,1,5,5\n");
-  EXPECT_THAT(predicted({"--ledger", "ledger.csv"}), HasSubstr("has no comparison of"));
-}
-
-TEST_F(StudyCommands, CompareKeepsALedger) {
-  const auto compare = [&] {
-    return run_hplcast_words({"compare", real_file(), "--predicted", prediction_file(), "--append-to-ledger", "l.csv",
-                              "--ledger-date", "2019-03"},
-                             programs_.folder().string())
-        .output;
-  };
-  EXPECT_THAT(compare(), HasSubstr("1 runs were added to l.csv, which has 1"));
-  const std::string ledger = text_of("l.csv");
-  EXPECT_THAT(ledger, AllOf(StartsWith("date,cluster,model_sha256,kind,N,NB,"), HasSubstr("\n2019-03,")));
-  EXPECT_THAT(compare(), HasSubstr("0 runs were added"));
-  EXPECT_EQ(text_of("l.csv"), ledger);
 }
 
 TEST_F(StudyCommands, CompareNamesWhatIsWrongWithItsInput) {
