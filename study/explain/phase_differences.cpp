@@ -16,10 +16,10 @@ struct PhaseTime {
   std::vector<double> RankPhases::*member;
 };
 
-constexpr PhaseTime times[] = {{"elapsed_s", &RankPhases::elapsed_s},
-                               {"kernels_s", &RankPhases::kernels_s},
-                               {"messages_s", &RankPhases::messages_s},
-                               {"waiting_s", &RankPhases::waiting_s}};
+constexpr PhaseTime phase_times[] = {{"elapsed_s", &RankPhases::elapsed_s},
+                                     {"kernels_s", &RankPhases::kernels_s},
+                                     {"messages_s", &RankPhases::messages_s},
+                                     {"waiting_s", &RankPhases::waiting_s}};
 
 std::vector<int> far_ranks(const std::vector<double>& real, const std::vector<double>& predicted, double predicted_s) {
   constexpr double least = 0.02;
@@ -50,7 +50,7 @@ std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path) {
       const std::string phase(csv.text(csv.column("phase")));
       if (phase_of(phases, phase) == nullptr) phases.push_back({phase, {}, {}, {}, {}});
       RankPhases& one = *std::find_if(phases.begin(), phases.end(), [&](const auto& p) { return p.name == phase; });
-      for (const PhaseTime& time : times) (one.*time.member).push_back(csv.number(csv.column(time.column)));
+      for (const PhaseTime& time : phase_times) (one.*time.member).push_back(csv.number(csv.column(time.column)));
     }
   });
   return phases;
@@ -59,7 +59,7 @@ std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path) {
 std::vector<RankPhases> mean_of(const std::vector<std::vector<RankPhases>>& runs) {
   std::vector<RankPhases> mean = runs.front();
   for (std::size_t phase = 0; phase < mean.size(); ++phase) {
-    for (const auto& [column, member] : times) {
+    for (const auto& [column, member] : phase_times) {
       std::vector<double>& values = mean[phase].*member;
       for (std::size_t rank = 0; rank < values.size(); ++rank) {
         double sum = 0;

@@ -80,9 +80,9 @@ void write_trace(const std::filesystem::path& path, const std::vector<Timeline>&
 }
 
 // In the units of the viewBox.
-constexpr double label_width = 130, strip_width = 900, row_height = 26, axis_height = 46;
-constexpr double phase_end = 12 / row_height, work_end = 20 / row_height;  // in a row
-constexpr std::size_t columns = 900;
+constexpr double label_width = 130, strip_width = 900, strip_height = 26, axis_height = 46;
+constexpr double phase_end = 12 / strip_height, work_end = 20 / strip_height;  // in a row
+constexpr std::size_t strip_columns = 900;
 
 // Classes of phases in the order of core::phase_names; `other`, the first, is not drawn.
 constexpr std::array<const char*, core::phase_names.size()> phase_classes = {"grid", "s4", "s1", "s3", "cell", "s5"};
@@ -92,17 +92,17 @@ constexpr const char* waiting_class = "band";
 
 struct Window {
   double first_s = 0, last_s = 1;
-  double column_s() const { return (last_s - first_s) / static_cast<double>(columns); }
+  double column_s() const { return (last_s - first_s) / static_cast<double>(strip_columns); }
 };
 
 /// How much of each column is of each class; the class with the most is drawn.
 class Strip {
  public:
-  explicit Strip(Window window) : window_(window), columns_(columns) {}
+  explicit Strip(Window window) : window_(window), columns_(strip_columns) {}
 
   void add(const char* css_class, double begin_s, double end_s) {
     const double first = std::max(0.0, (begin_s - window_.first_s) / window_.column_s());
-    const double last = std::min(double{columns}, (end_s - window_.first_s) / window_.column_s());
+    const double last = std::min(double{strip_columns}, (end_s - window_.first_s) / window_.column_s());
     for (double at = first; at < last; at = std::floor(at) + 1) {
       const double part = std::min(last, std::floor(at) + 1) - at;
       add_to(columns_[static_cast<std::size_t>(at)], css_class, part);
@@ -113,10 +113,10 @@ class Strip {
     const auto time_s = [&](std::size_t column) {
       return window_.first_s + static_cast<double>(column) * window_.column_s();
     };
-    for (std::size_t i = 0; i < columns;) {
+    for (std::size_t i = 0; i < strip_columns;) {
       const char* css_class = most(columns_[i]);
       std::size_t end = i + 1;
-      while (end < columns && most(columns_[end]) == css_class) ++end;
+      while (end < strip_columns && most(columns_[end]) == css_class) ++end;
       if (css_class != nullptr) plot.bar({time_s(i), top}, {time_s(end), bottom}, css_class);
       i = end;
     }
@@ -203,7 +203,7 @@ std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRe
     ranks.ticks.push_back({static_cast<double>(ranks.ticks.size()) + phase_end,
                            line.kind == "real" ? "rank " + std::to_string(line.rank) + ", real" : line.kind});
   Figure figure("timelines", "timelines of ranks", time, ranks,
-                {label_width + strip_width + 20, row_height * rows + axis_height, label_width, 20, 0, axis_height});
+                {label_width + strip_width + 20, strip_height * rows + axis_height, label_width, 20, 0, axis_height});
   for (std::size_t i = 0; i < lines.size(); ++i) draw_row(lines[i], window, static_cast<double>(i), figure);
   const core::HplParameters& p = request.prediction.parameters;
   figure.heading = "Real run and simulation, N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) + ", " +

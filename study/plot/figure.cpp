@@ -207,7 +207,7 @@ std::string figures_html(const std::vector<Figure>& figures) {
 
 namespace {
 
-constexpr double margin = 12, title_height = 30, legend_line = 20;
+constexpr double file_margin = 12, title_height = 30, legend_line = 20;
 
 /// A figure of a file: its title, the plot, and the legend in as many lines as it needs.
 struct PlacedFigure {
@@ -219,17 +219,17 @@ PlacedFigure placed(const Figure& figure, double x, double y) {
   constexpr double letter = 8.4, title_letter = 9.5, mark = 34;  // widths
   PlacedFigure result;
   const PlotSize& size = figure.size();
-  result.width = std::max(size.width, title_letter * static_cast<double>(figure.heading.size())) + 2 * margin;
-  result.svg =
-      label(x + margin, y + margin + 16, "start", figure.heading, " style=\"font-size:15px;font-weight:bold\"");
-  result.svg +=
-      figure.svg(attribute("x", coordinate(x + margin)) + attribute("y", coordinate(y + margin + title_height)) +
-                 attribute("width", coordinate(size.width)) + attribute("height", coordinate(size.height)));
-  double at = margin, line = margin + title_height + size.height + 0.7 * legend_line;
+  result.width = std::max(size.width, title_letter * static_cast<double>(figure.heading.size())) + 2 * file_margin;
+  result.svg = label(x + file_margin, y + file_margin + 16, "start", figure.heading,
+                     " style=\"font-size:15px;font-weight:bold\"");
+  result.svg += figure.svg(attribute("x", coordinate(x + file_margin)) +
+                           attribute("y", coordinate(y + file_margin + title_height)) +
+                           attribute("width", coordinate(size.width)) + attribute("height", coordinate(size.height)));
+  double at = file_margin, line = file_margin + title_height + size.height + 0.7 * legend_line;
   for (const LegendEntry& entry : figure.legend) {
     const double width = mark + letter * static_cast<double>(entry.name.size());
-    if (at > margin && at + width > result.width) {
-      at = margin;
+    if (at > file_margin && at + width > result.width) {
+      at = file_margin;
       line += legend_line;
     }
     result.svg += "<path" + attribute("class", entry.css_class) +
@@ -238,7 +238,7 @@ PlacedFigure placed(const Figure& figure, double x, double y) {
                   label(x + at + 22, y + line, "start", entry.name);
     at += width;
   }
-  result.height = line + (figure.legend.empty() ? -0.7 : 0.3) * legend_line + margin;
+  result.height = line + (figure.legend.empty() ? -0.7 : 0.3) * legend_line + file_margin;
   if (!figure.caption.empty()) result.svg += "<desc>" + core::xml_escaped(figure.caption) + "</desc>\n";
   return result;
 }
@@ -260,7 +260,7 @@ std::string figure_file(const std::vector<Figure>& figures, const std::string& t
     next_y = std::max(next_y, y + one.height);
   }
   if (!title.empty())
-    content += label(width / 2, margin + 12, "middle", title, " style=\"font-size:16px;font-weight:bold\"");
+    content += label(width / 2, file_margin + 12, "middle", title, " style=\"font-size:16px;font-weight:bold\"");
   const std::string size = coordinate(width) + " " + coordinate(next_y);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", coordinate(width)) +
          attribute("height", coordinate(next_y)) + attribute("viewBox", "0 0 " + size) + ">\n<style>" +

@@ -63,7 +63,9 @@ TEST_F(Calibrate, ControlsOfTheCampaignAndOfRealRunsDivideTheErrorOfAPrediction)
     ASSERT_EQ(controls[i].size(), 2U);
     EXPECT_GT(controls[i][0].round_trip_s, 0);
     EXPECT_EQ(controls[i][1].round_trip_s, 0);
-    if (i > 0) EXPECT_GT(controls[i][0].start_s, controls[i - 1][0].start_s);
+    if (i > 0) {
+      EXPECT_GT(controls[i][0].start_s, controls[i - 1][0].start_s);
+    }
   }
   // Calls of HPL count their time from the start of the campaign, as all others do.
   std::istringstream kernels(files.at("measurements/02-kernels.csv"));
