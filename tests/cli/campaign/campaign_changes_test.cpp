@@ -80,7 +80,7 @@ TEST_F(CampaignChanges, AStepWhoseCallsAllFailIsAnErrorAndMayBeChanged) {
   write("small.yaml", head + dgemm);
   ASSERT_EQ(run({"calibrate", "small.yaml"}).status, 0);
   // As if the second step had just been measured, in one piece, with failed calls only.
-  write("small.yaml", head + dgemm + mpi);
+  write("small.yaml", head + dgemm + "  - mpi: {max_bytes: 64KiB, count: 8, operations: [send], background: none}\n");
   write("small.campaign/measurements/02-mpi.000000.csv",
         "order,rank,peer_rank,pairs,operation,scope,size_bytes,duration_s,start_s,host,peer,background,error\n"
         "0,0,1,1,send,local,1,0,0,a,a,none,the clock did not advance\n");
