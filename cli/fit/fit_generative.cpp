@@ -148,7 +148,12 @@ void report(const fit::GenerativeFit& fit) {
       std::cerr << "  " << to_string(fit.model.parameters()[i]) << ": mean " << significant(kind.mean[i])
                 << ", between CPUs +-" << percent(std::sqrt(kind.between_cpus[i][i]) / std::abs(kind.mean[i]))
                 << ", between days +-" << percent(std::sqrt(kind.between_days[i][i]) / std::abs(kind.mean[i]))
-                << " (one standard deviation)\n";
+                << " (one standard deviation"
+                << (kind.common_days.empty() || !(kind.between_days[i][i] > 0)
+                        ? ""
+                        : "; " + percent(kind.common_days[i][i] / kind.between_days[i][i]) +
+                              " of that variance is common to all CPUs")
+                << ")\n";
   }
   for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
 }
@@ -203,7 +208,7 @@ void setup_fit_generative(Command& fit) {
   Command& command = add_command(fit, "generative", "Fit the differences between CPUs and days, to generate clusters",
                                  "hplcast fit generative examples/generative/daily.csv -o generative.json");
   auto& options = command.runs<FitGenerativeOptions>(run_fit_generative);
-  command.add_option("files", options.files, "CSV of one regression per CPU and day: node, cpu and the parameters",
+  command.add_option("files", options.files, "CSV of one regression per CPU and day: node, cpu, day and the parameters",
                      required, reads("FILE.csv"));
   command.add_option("--kernel", options.fit.kernel, "the kernel that the regressions are of (dgemm)");
   command.add_option("--parameters", options.parameters,

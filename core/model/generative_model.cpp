@@ -43,6 +43,12 @@ void check_kind(const NodeKind& kind, std::size_t size) {
     if (!std::isfinite(value)) throw DomainError("mu of " + kind.name, value, "finite numbers");
   check_covariance("Sigma_S of " + kind.name, kind.between_cpus, size);
   check_covariance("Sigma_T of " + kind.name, kind.between_days, size);
+  if (kind.common_days.empty()) return;
+  check_covariance("Sigma_C of " + kind.name, kind.common_days, size);
+  for (std::size_t i = 0; i < size; ++i)
+    if (kind.common_days[i][i] > kind.between_days[i][i] * (1 + 1e-6))
+      throw DomainError("variance in Sigma_C of " + kind.name, kind.common_days[i][i],
+                        "at most that in Sigma_T, which it is a part of");
 }
 
 }  // namespace
@@ -116,6 +122,7 @@ static void describe(Fields& fields, NodeKind& kind) {
   fields("mu", kind.mean);
   fields("Sigma_S", kind.between_cpus);
   fields("Sigma_T", kind.between_days);
+  fields.if_any("Sigma_C", kind.common_days);
 }
 
 namespace {

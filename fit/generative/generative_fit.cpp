@@ -1,4 +1,8 @@
+#include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -16,6 +20,7 @@ using Vector = std::vector<double>;
 struct Cpu {
   std::string node;
   std::vector<const Vector*> days;
+  std::vector<std::string> names;  ///< of the days; the second row of a day is another one
   Vector mean;
 };
 
@@ -45,10 +50,13 @@ void divide(SquareMatrix& matrix, double divisor) {
 
 std::vector<Cpu> cpus_of(const std::vector<DailyRegression>& rows) {
   std::map<std::pair<std::string, std::string>, Cpu> by_name;
+  std::map<std::tuple<std::string, std::string, std::string>, int> rows_of_day;
   for (const DailyRegression& row : rows) {
     Cpu& cpu = by_name[{row.node, row.cpu}];
     cpu.node = row.node;
     cpu.days.push_back(&row.coefficients);
+    const auto again = row.day.empty() ? 0 : ++rows_of_day[{row.node, row.cpu, row.day}];
+    cpu.names.push_back(again > 1 ? row.day + "#" + std::to_string(again) : row.day);
   }
   std::vector<Cpu> cpus;
   for (auto& [name, cpu] : by_name) {
@@ -83,6 +91,87 @@ SquareMatrix between_days(const std::vector<const Cpu*>& cpus, DaysCovariance ho
   return sum;
 }
 
+/// Without negative eigenvalues, in units of the standard deviations of `scale`: coefficients differ by ten orders of
+/// magnitude.
+SquareMatrix positive_part(const SquareMatrix& matrix, const SquareMatrix& scale) {
+  const auto n = static_cast<Eigen::Index>(matrix.size());
+  Eigen::VectorXd sd(n);
+  Eigen::MatrixXd scaled = Eigen::MatrixXd::Zero(n, n);
+  const auto at = [](Eigen::Index i) { return static_cast<std::size_t>(i); };
+  for (Eigen::Index i = 0; i < n; ++i) sd(i) = std::sqrt(scale[at(i)][at(i)]);
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j < n; ++j)
+      if (sd(i) > 0 && sd(j) > 0) scaled(i, j) = matrix[at(i)][at(j)] / sd(i) / sd(j);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(scaled);
+  const Eigen::MatrixXd positive = sd.asDiagonal() * solver.eigenvectors() *
+                                   solver.eigenvalues().cwiseMax(0).asDiagonal() * solver.eigenvectors().transpose() *
+                                   sd.asDiagonal();
+  SquareMatrix result = matrix;
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j < n; ++j) result[at(i)][at(j)] = positive(i, j);
+  return result;
+}
+
+/// a + factor b
+SquareMatrix sum_of(SquareMatrix a, double factor, const SquareMatrix& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < a.size(); ++j) a[i][j] += factor * b[i][j];
+  return a;
+}
+
+/// Means over the CPUs of how far a day is from the mean of its CPU.
+struct DayMeans {
+  std::vector<Vector> all;
+  double cpus = 0;  ///< harmonic mean of their number
+};
+
+DayMeans day_means(const std::vector<const Cpu*>& cpus, std::size_t size) {
+  std::map<std::string, std::pair<Vector, double>> sums;
+  for (const Cpu* cpu : cpus) {
+    for (std::size_t d = 0; d < cpu->days.size() && cpu->days.size() > 1; ++d) {
+      if (cpu->names[d].empty()) continue;
+      auto& [sum, count] = sums[cpu->names[d]];
+      sum.resize(size);
+      for (std::size_t i = 0; i < size; ++i) sum[i] += (*cpu->days[d])[i] - cpu->mean[i];
+      ++count;
+    }
+  }
+  DayMeans means;
+  double inverse = 0;
+  for (auto& [name, day] : sums) {
+    if (day.second < 2) continue;
+    for (double& value : day.first) value /= day.second;
+    inverse += 1 / day.second;
+    means.all.push_back(std::move(day.first));
+  }
+  if (!means.all.empty()) means.cpus = static_cast<double>(means.all.size()) / inverse;
+  return means;
+}
+
+/// Sigma_C; empty if there are too few days that several CPUs have.
+SquareMatrix common_days(const std::vector<const Cpu*>& cpus, const SquareMatrix& between_days) {
+  constexpr std::size_t least_days = 3;
+  const std::size_t size = between_days.size();
+  const DayMeans means = day_means(cpus, size);
+  if (means.all.size() < least_days) return {};
+  std::vector<const Vector*> days;
+  for (const Vector& day : means.all) days.push_back(&day);
+  SquareMatrix of_means = zeros(size);
+  add_products(days, mean_of(days), of_means);
+  divide(of_means, static_cast<double>(days.size() - 1));
+  // of_means = Sigma_C + Sigma_e / P and Sigma_T = Sigma_C + Sigma_e
+  SquareMatrix own = sum_of(between_days, -1, of_means);
+  divide(own, 1 - 1 / means.cpus);
+  own = positive_part(own, between_days);
+  SquareMatrix common = positive_part(sum_of(of_means, -1 / means.cpus, own), between_days);
+  Vector factor(size, 1);  // CPUs that lack days may have less between days than their means
+  for (std::size_t i = 0; i < size; ++i)
+    if (common[i][i] > between_days[i][i]) factor[i] = std::sqrt(between_days[i][i] / common[i][i]);
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t j = 0; j < size; ++j) common[i][j] *= factor[i] * factor[j];
+  return common;
+}
+
 core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& cpus, DaysCovariance days) {
   core::NodeKind kind;
   kind.name = name;
@@ -97,6 +186,7 @@ core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& 
   add_products(means, kind.mean, kind.between_cpus);
   divide(kind.between_cpus, static_cast<double>(cpus.size() - 1));
   kind.between_days = between_days(cpus, days, kind.mean.size());
+  kind.common_days = common_days(cpus, kind.between_days);
   return kind;
 }
 
@@ -161,6 +251,7 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
                                                     const std::vector<core::LawParameter>& parameters) {
   core::CsvReader csv(in, name);
   const std::size_t node = csv.column("node"), cpu = csv.column("cpu");
+  const std::size_t day = csv.find_column("day"), start = csv.find_column("start_time");
   std::vector<std::size_t> columns;
   columns.reserve(parameters.size());
   for (const core::LawParameter& parameter : parameters) columns.push_back(csv.column(to_string(parameter)));
@@ -168,6 +259,12 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
   while (csv.next()) {
     DailyRegression row{std::string(csv.text(node)), std::string(csv.text(cpu)), {}};
     for (std::size_t column : columns) row.coefficients.push_back(csv.number(column));
+    constexpr double day_s = 86400;
+    if (csv.has(day)) {
+      row.day = csv.text(day);
+    } else if (csv.has(start)) {
+      row.day = std::to_string(std::llround(std::floor(csv.number(start) / day_s)));
+    }
     rows.push_back(std::move(row));
   }
   return rows;
@@ -209,6 +306,10 @@ GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const Gen
     if (kinds.back().rows < 2 * kinds.back().cpus)
       fit.notes.push_back("kind " + name + ": fewer than two days a CPU; the variability between days is badly known");
   }
+  if (std::any_of(kinds.begin(), kinds.end(), [](const core::NodeKind& kind) { return kind.common_days.empty(); }))
+    fit.notes.push_back(
+        "the days of the CPUs are drawn independently: what they have in common needs a column day (or start_time) and "
+        "three days of two CPUs or more");
   fit.model = core::GenerativeModel::make(options.kernel, options.noise, options.parameters, std::move(kinds));
   fit.ok = true;
   return fit;

@@ -1,4 +1,5 @@
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"
@@ -27,7 +28,7 @@ class NormalLaw {
     const auto n = static_cast<Eigen::Index>(size_);
     Eigen::VectorXd sd(n);
     for (Eigen::Index i = 0; i < n; ++i)
-      sd(i) = std::sqrt(covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)]);
+      sd(i) = std::sqrt(std::max(0.0, covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)]));
     Eigen::MatrixXd correlation = Eigen::MatrixXd::Zero(n, n);
     for (Eigen::Index i = 0; i < n; ++i)
       for (Eigen::Index j = 0; j < n; ++j)
@@ -85,6 +86,15 @@ Vector accepted_draw(const core::GenerativeModel& model, const NodeKind& kind, c
                           "1000 draws in a row were refused; take a smaller multiplier");
 }
 
+/// The deviation that all CPUs of a kind share on a day: one draw per cluster and day.
+Vector common_deviation(const core::GenerativeModel& model, const NodeKind& kind, const GenerateOptions& options) {
+  constexpr int no_host = -1;
+  Vector drawn = accepted_draw(model, kind, kind.common_days, kind.mean, options.temporal,
+                               stream_of(options, no_host, 0, for_day), options.day);
+  for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i] -= kind.mean[i];
+  return drawn;
+}
+
 const NodeKind& named_kind(const core::GenerativeModel& model, const std::string& name) {
   for (const NodeKind& kind : model.kinds())
     if (kind.name == name) return kind;
@@ -130,10 +140,20 @@ core::DurationLaw mean_law(const core::GenerativeModel& model) {
 std::vector<double> sample_cpu(const core::GenerativeModel& model, const NodeKind& kind, int host, int cpu,
                                const GenerateOptions& options) {
   validate(options);
-  const Vector long_term = accepted_draw(model, kind, kind.between_cpus, kind.mean, options.spatial,
-                                         stream_of(options, host, cpu, for_cpu), 0);
-  return accepted_draw(model, kind, kind.between_days, long_term, options.temporal,
-                       stream_of(options, host, cpu, for_day), options.day);
+  Vector mean_of_day = accepted_draw(model, kind, kind.between_cpus, kind.mean, options.spatial,
+                                     stream_of(options, host, cpu, for_cpu), 0);
+  core::SquareMatrix own_days = kind.between_days;
+  if (!kind.common_days.empty()) {
+    const Vector common = common_deviation(model, kind, options);
+    for (std::size_t i = 0; i < common.size(); ++i) {
+      mean_of_day[i] += common[i];
+      // Around a negative mean all draws might be refused.
+      if (kind.mean[i] >= 0) mean_of_day[i] = std::max(0.0, mean_of_day[i]);
+      for (std::size_t j = 0; j < common.size(); ++j) own_days[i][j] -= kind.common_days[i][j];
+    }
+  }
+  return accepted_draw(model, kind, own_days, mean_of_day, options.temporal, stream_of(options, host, cpu, for_day),
+                       options.day);
 }
 
 core::ClusterModel sample_cluster(const core::ClusterModel& base, const core::GenerativeModel& model,

@@ -27,7 +27,9 @@ GenerativeModel make(std::vector<NodeKind> kinds) {
 
 TEST(GenerativeModel, ARoundTripChangesNothing) {
   std::ostringstream first, second;
-  write_generative(first, make({kind("normal", 0.75), kind("slow", 0.25)}));
+  NodeKind slow = kind("slow", 0.25);
+  slow.common_days = {{2e-25, 0, 0}, {0, 1e-14, 0}, {0, 0, 3e-25}};
+  write_generative(first, make({kind("normal", 0.75), slow}));
   std::istringstream in(first.str());
   write_generative(second, read_generative(in, "g.json"));
   EXPECT_EQ(first.str(), second.str());
@@ -53,7 +55,10 @@ TEST(GenerativeModel, WhatCannotBeDrawnFromIsRefused) {
   asymmetric.between_cpus[1][2] = 5e-22;
   too_strong.between_days[0][1] = too_strong.between_days[1][0] = 1e-18;
   short_mean.mean.pop_back();
-  for (const NodeKind& bad : {negative, asymmetric, too_strong, short_mean}) EXPECT_THROW(make({bad}), DomainError);
+  NodeKind more_in_common_than_there_is = kind("a", 1);
+  more_in_common_than_there_is.common_days = {{4e-25, 0, 0}, {0, 1e-14, 0}, {0, 0, 3e-25}};
+  for (const NodeKind& bad : {negative, asymmetric, too_strong, short_mean, more_in_common_than_there_is})
+    EXPECT_THROW(make({bad}), DomainError);
   EXPECT_THROW(make({kind("a", 0.5)}), DomainError);
   EXPECT_THROW(make({}), DomainError);
   EXPECT_THROW(GenerativeModel::make("dgem", NoiseFamily::none, parameters, {kind("a", 1)}), DomainError);

@@ -173,18 +173,19 @@ using SquareMatrix = std::vector<std::vector<double>>;
 /// The CPUs of one kind of node. In the order of GenerativeModel::parameters().
 struct NodeKind {
   std::string name;
-  double share = 1;           ///< of the nodes of a cluster
-  std::vector<double> mean;   ///< mu
-  SquareMatrix between_cpus;  ///< Sigma_S: covariance of the CPUs' long-term means
-  SquareMatrix between_days;  ///< Sigma_T: covariance of the days around the mean of their CPU
-  long cpus = 0;              ///< number of CPUs that it was fitted on
-  long rows = 0;              ///< number of regressions (one per CPU and day)
+  double share = 1;               ///< of the nodes of a cluster
+  std::vector<double> mean;       ///< mu
+  SquareMatrix between_cpus;      ///< Sigma_S: covariance of the CPUs' long-term means
+  SquareMatrix between_days;      ///< Sigma_T: covariance of the days around the mean of their CPU
+  long cpus = 0;                  ///< number of CPUs that it was fitted on
+  long rows = 0;                  ///< number of regressions (one per CPU and day)
+  SquareMatrix common_days = {};  ///< Sigma_C: the part of Sigma_T that all CPUs share; empty: none
 };
 
 /// How the law of one kernel differs between CPUs (spatial) and days (temporal variability), T. Cornebize (2021),
 /// chapter 5:
 ///   mu_p ~ N(mu, Sigma_S) for each CPU p;  mu_pd ~ N(mu_p, Sigma_T) for each day d;  mu_pd are the coefficients of the
-///   law.
+///   law. Beyond the thesis: mu_pd - mu_p = c_d + e_pd, where c_d ~ N(0, Sigma_C) is the same for all CPUs.
 class GenerativeModel {
  public:
   static constexpr int schema_version = 1;

@@ -17,9 +17,11 @@ struct DailyRegression {
   std::string node;
   std::string cpu;
   std::vector<double> coefficients;  ///< in the order of GenerativeFitOptions::parameters
+  std::string day = {};              ///< the same text on the same day; empty: not known
 };
 
-/// Reads a CSV with columns `node`, `cpu` and one for each parameter under its name. @throws core::ParseError
+/// Reads a CSV with columns `node`, `cpu`, one for each parameter under its name, and, if it is there, `day` or
+/// `start_time` (Unix time). @throws core::ParseError
 std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std::string& name,
                                                     const std::vector<core::LawParameter>& parameters);
 
@@ -50,14 +52,15 @@ struct GenerativeFit {
 };
 
 /// Fits by moments: mu_p is the mean over the days of CPU p, mu the mean of the mu_p, Sigma_S their sample covariance
-/// (divisor CPUs - 1), Sigma_T as `days` says. @throws DomainError for coefficients that are not finite or not one a
-/// parameter.
+/// (divisor CPUs - 1), Sigma_T as `days` says. From three days of two CPUs on, where rows tell their day, Sigma_C =
+/// cov(mean over p of y_pd - mu_p) - Sigma_e / P with Sigma_e = Sigma_T - Sigma_C, both without negative eigenvalues.
+/// @throws DomainError for coefficients that are not finite or not one per parameter.
 GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const GenerativeFitOptions& options);
 
 /// Which cluster to draw from a model.
 struct GenerateOptions {
   std::uint64_t seed = 1;
-  std::uint64_t day = 0;  ///< another day of the same cluster: Sigma_S draws stay, Sigma_T draws change
+  std::uint64_t day = 0;  ///< another day of the same cluster: Sigma_S draws stay, Sigma_T and Sigma_C draws change
   double spatial = 1;     ///< multiplies the standard deviations between CPUs; 0: all CPUs of a kind alike
   double temporal = 1;    ///< multiplies those between days; 0: every day is the long-term mean
   /// Hosts of each kind instead of their shares, by kind name; the kinds then come in this order.
@@ -65,8 +68,8 @@ struct GenerateOptions {
 };
 
 /// The coefficients of one CPU on one day. Depends on the seed, the host, the CPU and the day only: a larger cluster
-/// begins with the hosts of a smaller one. Draws whose mu would not be positive or whose sigma would be negative are
-/// drawn again.
+/// begins with the hosts of a smaller one. The common part of a day depends on seed and day. Draws whose mu would not
+/// be positive or whose sigma would be negative are drawn again.
 /// @throws DomainError for multipliers below 0 or not finite, or if 1000 draws in a row are refused.
 std::vector<double> sample_cpu(const core::GenerativeModel& model, const core::NodeKind& kind, int host, int cpu,
                                const GenerateOptions& options);
