@@ -200,7 +200,7 @@ Replacement slow_rank(int rank, double factor) {
   return one;
 }
 
-// Of two slow ranks that wait for each other, the one that is replaced first changes more than the second.
+// Slow ranks wait for each other: the one that is replaced first changes more than the others.
 TEST_F(Explain, SharesDoNotDependOnTheOrderOfTheCauses) {
   ExplainRequest request;
   request.cluster = request_.cluster;
@@ -219,7 +219,7 @@ TEST_F(Explain, SharesDoNotDependOnTheOrderOfTheCauses) {
     double sum_s = 0, ends_s = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const Cause &one = forward[i].cause, &same = backward[count - 1 - i].cause;
-      EXPECT_DOUBLE_EQ(*one.simulated_s, *same.simulated_s);
+      EXPECT_NEAR(*one.simulated_s, *same.simulated_s, 1e-9 * effect_s);  // rounding
       EXPECT_LE(one.least_s, *one.simulated_s);
       EXPECT_GE(one.most_s, *one.simulated_s);
       sum_s += *one.simulated_s;

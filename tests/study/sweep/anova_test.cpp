@@ -57,7 +57,7 @@ TEST(Anova, LeavesOutFactorsWithOneLevelAndSaysWhenCellsAreMissing) {
   EXPECT_TRUE(anova({}, {}).rows.empty());
 }
 
-/// Of 24 combinations of two factors the ones that are near a diagonal, half of all: what one does the other seems to.
+/// Half of the 24 combinations of two factors, near a diagonal: each factor seems to do what the other one does.
 std::vector<Configuration> unbalanced_rows() {
   std::vector<Configuration> rows;
   for (int a = 0; a < 4; ++a)
@@ -80,7 +80,7 @@ TEST(Anova, OfUnbalancedRowsGivesAFactorOnlyWhatOthersDoNotExplain) {
   EXPECT_NEAR(result.residual_share, 0, 1e-12);
 }
 
-// Of 2000 p-values of a factor without effect 100 +- 10 are below 0.05: four standard deviations.
+// A factor without effect: 100 +- 10 of 2000 p-values are below 0.05; four standard deviations.
 TEST(Anova, OfUnbalancedRowsHasRightProbabilities) {
   const std::vector<Configuration> rows = unbalanced_rows();
   core::RandomStream random({1, core::stream_design, 0, 0, 0});

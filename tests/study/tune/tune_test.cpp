@@ -51,7 +51,7 @@ TEST_F(Tune, FindsAConfigurationNearTheBestOfAllWithinItsBudget) {
   EXPECT_EQ(result.ranking.size(), 8U);
   EXPECT_GT(chosen, 0.99 * best);  // the limit
 
-  // What chose the best does not report it: seeds 4 to 6 after 1 to 3.
+  // The seeds that chose the best (1 to 3) do not report it: 4 to 6 do.
   const TunedConfiguration& first = result.ranking.front();
   ASSERT_TRUE(result.fresh);
   EXPECT_EQ(result.fresh->parameters, first.parameters);
