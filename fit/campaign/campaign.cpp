@@ -31,12 +31,6 @@ struct CampaignRows {
   std::vector<std::string> notes;
 };
 
-bool is_mpi(const std::string& name, const std::string& text) {
-  std::istringstream in(text);
-  const core::CsvReader csv(in, name);
-  return csv.find_column("operation") != core::CsvReader::npos;
-}
-
 /// Calls that were measured while the control is well above the best are set aside (`sets_aside`); all others are
 /// taken to its median.
 void add_kernels(const std::string& name, const std::string& text, bool sets_aside, CampaignRows& rows) {
@@ -72,12 +66,6 @@ CampaignRows read_rows(const Campaign& campaign) {
     }
   }
   return rows;
-}
-
-/// Index of a host in the campaign; its size if it is none of them.
-std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& name) {
-  const auto same = [&](const MeasuredHost& host) { return host.name == name; };
-  return static_cast<std::size_t>(std::find_if(hosts.begin(), hosts.end(), same) - hosts.begin());
 }
 
 /// The measured hosts: their cores with ranks, in the order of the local ranks.
@@ -181,9 +169,8 @@ void flag_designed(const Campaign& campaign, const CampaignRows& rows, const cor
                    Flags& flags) {
   Calls calls;
   for (const core::KernelMeasurement& row : rows.designed) {
-    const auto host = static_cast<int>(index_of(campaign.hosts, row.host));
-    const double expected_s = cluster.kernels.at(row.kernel).law(host, row.cpu).at(row.shape).mean_s(row.shape);
-    if (expected_s > 0) calls[row.kernel].push_back({row.start_s, row.duration_s / expected_s});
+    const double expected = expected_s(cluster, campaign.hosts, row);
+    if (expected > 0) calls[row.kernel].push_back({row.start_s, row.duration_s / expected});
   }
   flag_calls(std::move(calls), flags);
 }
@@ -197,20 +184,6 @@ void flag_few_calls(const CampaignRows& rows, Flags& flags) {
   }
 }
 
-/// Expected duration of a row; 0 for operations whose model is one number.
-double expected_s(const core::NetworkModel& network, const core::MpiMeasurement& row) {
-  using core::MessageCost;
-  const core::ScopeModel& scope = network.scope(core::from_name<core::Scope>(row.scope));
-  const auto cost_s = [&](MessageCost which) { return scope.cost(which).mean_s(row.size_bytes); };
-  if (row.operation == "send") return cost_s(MessageCost::send);
-  if (row.operation == "isend") return cost_s(MessageCost::isend);
-  if (row.operation == "recv") return cost_s(MessageCost::recv);
-  if (row.operation != "pingpong") return 0;
-  const bool waits = row.size_bytes >= static_cast<double>(network.values().detached_bytes);
-  const double overhead_s = waits ? 0 : cost_s(MessageCost::send) + cost_s(MessageCost::recv);
-  return 2 * (cost_s(MessageCost::transfer) + overhead_s);
-}
-
 void flag_messages(const CampaignRows& rows, const core::NetworkModel& network, Flags& flags) {
   Calls calls;
   std::vector<std::string> known;  // the fit has said them
@@ -219,69 +192,6 @@ void flag_messages(const CampaignRows& rows, const core::NetworkModel& network, 
     if (expected > 0) calls[row.operation + " " + row.scope].push_back({row.start_s, row.duration_s / expected});
   });
   flag_calls(std::move(calls), flags);
-}
-
-/// Numbers the runs of HPL in a file: the calls of each rank are in the order of time.
-class RunCounter {
- public:
-  long run_of(const core::KernelMeasurement& row) {
-    auto& [last_s, run] = ranks_[{row.host, row.core}];
-    if (row.start_s < last_s) ++run;
-    last_s = row.start_s;
-    return run;
-  }
-
- private:
-  std::map<std::pair<std::string, int>, std::pair<double, long>> ranks_;
-};
-
-/// Reads the files again, now that the expected durations are known: calls of HPL are not kept.
-BlockRatio other_kernels(const Campaign& campaign, const core::ClusterModel& cluster) {
-  BlockRatio ratio;
-  for (const auto& [name, text] : campaign.measurements) {
-    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
-    std::istringstream in(text);
-    RunCounter runs;
-    core::read_kernel_csv(in, name, "dgemm", [&, &name = name](const core::KernelMeasurement& row) {
-      if (row.kernel == "dgemm" || !reason_to_set_aside(row).empty()) return;
-      const auto host = static_cast<int>(index_of(campaign.hosts, row.host));
-      const double expected_s = cluster.kernels.at(row.kernel).law(host, row.cpu).at(row.shape).mean_s(row.shape);
-      const long run = is_designed(row) ? 0 : runs.run_of(row);
-      ratio.add({name, row.host, run, piece_of(row.start_s)}, row.duration_s, expected_s);
-    });
-  }
-  return ratio;
-}
-
-/// Calls that took very long count as in the fit, with most_times_expected times their expected duration.
-BlockRatio all_messages(const CampaignRows& rows, const core::NetworkModel& network) {
-  BlockRatio ratio;
-  std::vector<std::string> known;  // the fit has said them
-  rows_of_messages(rows_of(rows.messages), false, known)([&](const core::MpiMeasurement& row) {
-    const double expected = row.error.empty() ? expected_s(network, row) : 0;
-    if (expected > 0)
-      ratio.add({row.background, row.host, 0, piece_of(row.start_s)},
-                std::min(row.duration_s / expected, most_times_expected), 1);
-  });
-  return ratio;
-}
-
-void add_group_errors(const Campaign& campaign, const CampaignRows& rows, CampaignFit& fit) {
-  std::vector<core::KernelMeasurement> dgemm;
-  for (const core::KernelMeasurement& row : rows.designed)
-    if (row.kernel == "dgemm") dgemm.push_back(row);
-  core::Uncertainty uncertainty = dgemm_uncertainty(dgemm);
-  const auto add = [&](core::ErrorGroup group, const core::EstimatedSd& found) {
-    if (found.nu > 0) uncertainty.of(group) = found;
-  };
-  add(core::ErrorGroup::other_kernels, other_kernels(campaign, fit.cluster).sd());
-  add(core::ErrorGroup::messages, all_messages(rows, fit.cluster.network).sd());
-  if (!uncertainty.of(core::ErrorGroup::dgemm)) return;
-  fit.cluster.uncertainty = uncertainty;
-  if (!uncertainty.between_days)
-    fit.notes.push_back(
-        "uncertainty: dgemm was measured on one day, which says nothing of how days differ: intervals of predictions "
-        "take a default (docs/models/interval.md)");
 }
 
 /// Sizes of that run beyond those measured.
@@ -377,7 +287,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.network = fit_messages(campaign, rows);
   fit.cluster.network = fit.network.model;
   for (const std::string& note : fit.network.notes) fit.notes.push_back("network: " + note);
-  add_group_errors(campaign, rows, fit);
+  add_group_errors(campaign, rows.designed, rows.messages, fit);
   fit.notes.insert(fit.notes.end(), rows.notes.begin(), rows.notes.end());
   fit.flags = campaign.doubts;
   for (const std::vector<QualityFlag>& more : {flags_of(campaign, rows, fit.cluster), fit.network.flags})

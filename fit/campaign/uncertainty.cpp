@@ -2,17 +2,50 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
+#include <sstream>
+#include <tuple>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
+#include "hplcast/fit/row_rules.hpp"
 
 namespace hplcast::fit {
 
 namespace {
 
 constexpr std::uint64_t stream_of_blocks = 41;  // the detail of stream_fit
+
+/// Campaigns that are drawn from the blocks of one.
+constexpr int uncertainty_refits = 16;
+/// A block lasts at least so long: the speed of a machine changes within seconds to minutes.
+constexpr double least_block_s = 2;
+/// Number of the block of that length in which a call began.
+long piece_of(double start_s) {
+  return std::lround(std::floor(start_s / least_block_s));
+}
+
+/// Calls that a machine made in one state: of one file and host, in one run of HPL, in one piece of time.
+using CallBlock = std::tuple<std::string, std::string, long, long>;
+
+/// Measured and expected durations by block. The error of their ratio is what differs between blocks: single calls of a
+/// block share the state of the machine, and say little that their neighbours do not.
+class BlockRatio {
+ public:
+  void add(const CallBlock& block, double measured, double expected);
+  /// Standard deviation of sum(measured) / sum(expected), relative, over resampled blocks (`uncertainty_refits` times);
+  /// nu = 0 if there are fewer than two blocks.
+  core::EstimatedSd sd() const;
+
+ private:
+  struct Sums {
+    double measured = 0, expected = 0;
+  };
+  std::map<CallBlock, Sums> blocks_;
+};
 
 /// How often each of `blocks` blocks is in a campaign that is drawn from them.
 std::vector<int> drawn_counts(std::size_t blocks, core::RandomStream& random) {
@@ -79,8 +112,6 @@ void add_days(const std::vector<core::KernelMeasurement>& calls, const core::Ker
   uncertainty.between_days = core::EstimatedSd{summarize(logs).sd, static_cast<double>(days.size() - 1)};
 }
 
-}  // namespace
-
 void BlockRatio::add(const CallBlock& block, double measured, double expected) {
   Sums& sums = blocks_[block];
   sums.measured += measured;
@@ -104,6 +135,8 @@ core::EstimatedSd BlockRatio::sd() const {
   return sd_of(logs, blocks_.size());
 }
 
+/// How well dgemm is known from the calls of a design: its mean and its scatter over HPL's shapes, from fits of
+/// resampled blocks of calls. Groups that cannot be told are left out.
 core::Uncertainty dgemm_uncertainty(const std::vector<core::KernelMeasurement>& calls) {
   core::Uncertainty uncertainty;
   const std::vector<PieceCalls> pieces = calls.empty() ? std::vector<PieceCalls>() : time_pieces(calls);
@@ -131,6 +164,100 @@ core::Uncertainty dgemm_uncertainty(const std::vector<core::KernelMeasurement>& 
   add(core::ErrorGroup::dgemm_scatter, scatters);
   if (const KernelFit fit = fit_hpl_kernel("dgemm", whole); fit.ok()) add_days(calls, fit.model, uncertainty);
   return uncertainty;
+}
+
+/// Numbers the runs of HPL in a file: the calls of each rank are in the order of time.
+class RunCounter {
+ public:
+  long run_of(const core::KernelMeasurement& row) {
+    auto& [last_s, run] = ranks_[{row.host, row.core}];
+    if (row.start_s < last_s) ++run;
+    last_s = row.start_s;
+    return run;
+  }
+
+ private:
+  std::map<std::pair<std::string, int>, std::pair<double, long>> ranks_;
+};
+
+/// Reads the files again, now that the expected durations are known: calls of HPL are not kept.
+BlockRatio other_kernels(const Campaign& campaign, const core::ClusterModel& cluster) {
+  BlockRatio ratio;
+  for (const auto& [name, text] : campaign.measurements) {
+    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
+    std::istringstream in(text);
+    RunCounter runs;
+    core::read_kernel_csv(in, name, "dgemm", [&, &name = name](const core::KernelMeasurement& row) {
+      if (row.kernel == "dgemm" || !reason_to_set_aside(row).empty()) return;
+      const long run = is_designed(row) ? 0 : runs.run_of(row);
+      ratio.add({name, row.host, run, piece_of(row.start_s)}, row.duration_s, expected_s(cluster, campaign.hosts, row));
+    });
+  }
+  return ratio;
+}
+
+/// Calls that took very long count as in the fit, with most_times_expected times their expected duration.
+BlockRatio all_messages(const std::vector<core::MpiMeasurement>& messages, const core::NetworkModel& network) {
+  BlockRatio ratio;
+  std::vector<std::string> known;  // the fit has said them
+  rows_of_messages(rows_of(messages), false, known)([&](const core::MpiMeasurement& row) {
+    const double expected = row.error.empty() ? expected_s(network, row) : 0;
+    if (expected > 0)
+      ratio.add({row.background, row.host, 0, piece_of(row.start_s)},
+                std::min(row.duration_s / expected, most_times_expected), 1);
+  });
+  return ratio;
+}
+
+}  // namespace
+
+bool is_mpi(const std::string& name, const std::string& text) {
+  std::istringstream in(text);
+  const core::CsvReader csv(in, name);
+  return csv.find_column("operation") != core::CsvReader::npos;
+}
+
+std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& name) {
+  const auto same = [&](const MeasuredHost& host) { return host.name == name; };
+  return static_cast<std::size_t>(std::find_if(hosts.begin(), hosts.end(), same) - hosts.begin());
+}
+
+double expected_s(const core::ClusterModel& cluster, const std::vector<MeasuredHost>& hosts,
+                  const core::KernelMeasurement& row) {
+  const auto host = static_cast<int>(index_of(hosts, row.host));
+  return cluster.kernels.at(row.kernel).law(host, row.cpu).at(row.shape).mean_s(row.shape);
+}
+
+double expected_s(const core::NetworkModel& network, const core::MpiMeasurement& row) {
+  using core::MessageCost;
+  const core::ScopeModel& scope = network.scope(core::from_name<core::Scope>(row.scope));
+  const auto cost_s = [&](MessageCost which) { return scope.cost(which).mean_s(row.size_bytes); };
+  if (row.operation == "send") return cost_s(MessageCost::send);
+  if (row.operation == "isend") return cost_s(MessageCost::isend);
+  if (row.operation == "recv") return cost_s(MessageCost::recv);
+  if (row.operation != "pingpong") return 0;
+  const bool waits = row.size_bytes >= static_cast<double>(network.values().detached_bytes);
+  const double overhead_s = waits ? 0 : cost_s(MessageCost::send) + cost_s(MessageCost::recv);
+  return 2 * (cost_s(MessageCost::transfer) + overhead_s);
+}
+
+void add_group_errors(const Campaign& campaign, const std::vector<core::KernelMeasurement>& designed,
+                      const std::vector<core::MpiMeasurement>& messages, CampaignFit& fit) {
+  std::vector<core::KernelMeasurement> dgemm;
+  for (const core::KernelMeasurement& row : designed)
+    if (row.kernel == "dgemm") dgemm.push_back(row);
+  core::Uncertainty uncertainty = dgemm_uncertainty(dgemm);
+  const auto add = [&](core::ErrorGroup group, const core::EstimatedSd& found) {
+    if (found.nu > 0) uncertainty.of(group) = found;
+  };
+  add(core::ErrorGroup::other_kernels, other_kernels(campaign, fit.cluster).sd());
+  add(core::ErrorGroup::messages, all_messages(messages, fit.cluster.network).sd());
+  if (!uncertainty.of(core::ErrorGroup::dgemm)) return;
+  fit.cluster.uncertainty = uncertainty;
+  if (!uncertainty.between_days)
+    fit.notes.push_back(
+        "uncertainty: dgemm was measured on one day, which says nothing of how days differ: intervals of predictions "
+        "take a default (docs/models/interval.md)");
 }
 
 }  // namespace hplcast::fit
