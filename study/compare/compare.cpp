@@ -10,6 +10,8 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/fit/distributions.hpp"
+#include "hplcast/study/interval.hpp"
 #include "study/compare/parameters_json.hpp"
 
 namespace hplcast::study {
@@ -23,7 +25,7 @@ struct Side {
   std::vector<core::PredictiveInterval> intervals;      ///< of predictions that have one
   std::vector<double> energy_j, power_w, gflops_per_w;  ///< where they are known
   std::vector<core::Control> controls;                  ///< the known ones, in the order of gflops
-  double dgemm_share = 0;                               ///< share of the time of the ranks, sum over predictions
+  double dgemm = 0;                                     ///< its elasticity, sum over predictions
 };
 using SidesByRun = std::map<core::HplParameters, Side>;
 
@@ -47,26 +49,52 @@ EnergyMedians energy_of(const Side& side) {
           core::median(side.gflops_per_w)};
 }
 
-/// Interval of the mean of logarithms; of a single value the value itself.
-fit::Bounds log_interval(const std::vector<double>& values) {
+std::vector<double> logs_of(const std::vector<double>& values) {
   std::vector<double> logs;
   for (const double value : values) logs.push_back(std::log(value));
-  const bool scatter = std::adjacent_find(logs.begin(), logs.end(), std::not_equal_to<>()) != logs.end();
-  return scatter ? fit::mean_interval(fit::summarize(logs)) : fit::Bounds{logs.front(), logs.front(), 0.95};
+  return logs;
 }
 
-/// The half-widths of both sides add up in quadrature, as those of independent means do. Several predictions scatter by
-/// their sampling error, a single one does not.
-fit::Bounds error_interval(const std::vector<double>& real, const std::vector<double>& predicted,
-                           double sampling_error) {
-  fit::Bounds r = log_interval(real), p = log_interval(predicted);
-  if (predicted.size() == 1) {
-    p.lower -= sampling_error;
-    p.upper += sampling_error;
+using PooledSd = std::optional<core::EstimatedSd>;
+
+/// 95 percent interval of a logarithm, by its half-width.
+struct Centre {
+  double log = 0, half = 0;
+};
+
+/// Median with the scatter of all configurations, if these know more than the values by themselves; else mean and
+/// Student's interval. Nothing for a single value of unknown scatter.
+std::optional<Centre> centre_of(const std::vector<double>& values, const PooledSd& pooled) {
+  const std::vector<double> logs = logs_of(values);
+  const auto n = static_cast<double>(logs.size());
+  constexpr double least_nu = 2;  // below, Student's quantiles are so large that an interval says nothing
+  if (pooled && pooled->nu >= std::max(least_nu, n - 1)) {
+    constexpr double median_variance = 1.5707963;  // over that of the mean of normal values: at most pi / 2
+    const double sd = pooled->sd * std::sqrt((n > 2 ? median_variance : 1) / n);
+    return Centre{core::median(logs), sd > 0 ? sd * fit::students_t_quantile(pooled->nu, 0.975) : 0};
   }
-  const double centre = (p.lower + p.upper - r.lower - r.upper) / 2;
-  const double half = std::hypot(p.upper - p.lower, r.upper - r.lower) / 2;
-  return {std::exp(centre - half) - 1, std::exp(centre + half) - 1, 0.95};
+  if (logs.size() < 2) return std::nullopt;
+  if (std::adjacent_find(logs.begin(), logs.end(), std::not_equal_to<>()) == logs.end()) return Centre{logs.front(), 0};
+  const fit::Bounds bounds = fit::mean_interval(fit::summarize(logs));
+  return Centre{(bounds.lower + bounds.upper) / 2, (bounds.upper - bounds.lower) / 2};
+}
+
+/// PooledScatter over all configurations: of real runs, also of those without the change of the machine, and of seeds.
+struct PooledScatter {
+  PooledSd runs, corrected, seeds;
+};
+
+/// The half-widths of both sides add up in quadrature, as those of independent means do. A single prediction has its
+/// sampling error, too.
+std::optional<fit::Bounds> error_interval(const std::vector<double>& real, const PooledSd& runs, const Side& predicted,
+                                          const PooledSd& seeds) {
+  const std::optional<Centre> r = centre_of(real, runs);
+  if (!r) return std::nullopt;
+  const bool single = predicted.gflops.size() == 1;
+  const Centre p = centre_of(predicted.gflops, seeds).value_or(Centre{std::log(predicted.gflops.front()), 0});
+  const double centre = p.log - r->log;
+  const double half = std::hypot(r->half, p.half, single ? predicted.sampling_error.value_or(0) : 0);
+  return fit::Bounds{std::exp(centre - half) - 1, std::exp(centre + half) - 1, 0.95};
 }
 
 /// ln of the control of a run over that of the calibration.
@@ -99,24 +127,47 @@ double share_of_machine(const SidesByRun& all_real, const SidesByRun& all_predic
   return changes > own ? 1 - own / changes : 0;
 }
 
-/// `coefficient`: share_of_machine(). Of the rest of the error, scatter is what lies within its 95 percent interval.
-ErrorParts parts_of(const ComparedMedians& row, const Side& real, const Side& predicted, double coefficient) {
-  const core::Control& calibration = predicted.controls.front();
-  const double elasticity = coefficient * predicted.dgemm_share / static_cast<double>(predicted.gflops.size());
-  std::vector<double> runs_s, corrected, changes;
-  for (std::size_t i = 0; i < real.gflops.size(); ++i) {
-    runs_s.push_back(real.controls[i].wall_s);
-    changes.push_back(elasticity * log_slowdown(real.controls[i], calibration));
-    corrected.push_back(real.gflops[i] * std::exp(changes.back()));
+/// By how much the change of the machine moved each real run, ln. `coefficient`: share_of_machine().
+std::vector<double> changes_of(const Side& real, const Side& predicted, double coefficient) {
+  const double elasticity = coefficient * predicted.dgemm / static_cast<double>(predicted.gflops.size());
+  std::vector<double> changes;
+  for (const core::Control& run : real.controls)
+    changes.push_back(elasticity * log_slowdown(run, predicted.controls.front()));
+  return changes;
+}
+
+std::vector<double> without_changes(const Side& real, const std::vector<double>& changes) {
+  std::vector<double> rates = real.gflops;
+  for (std::size_t i = 0; i < rates.size(); ++i) rates[i] *= std::exp(changes[i]);
+  return rates;
+}
+
+PooledScatter scatter_of(const SidesByRun& all_real, const SidesByRun& all_predicted, double coefficient) {
+  std::vector<std::vector<double>> runs, corrected, seeds;
+  for (const auto& [parameters, real] : all_real) {
+    const auto predicted = all_predicted.find(parameters);
+    if (predicted == all_predicted.end()) continue;
+    runs.push_back(logs_of(real.gflops));
+    seeds.push_back(logs_of(predicted->second.gflops));
+    if (has_controls(real, predicted->second))
+      corrected.push_back(logs_of(without_changes(real, changes_of(real, predicted->second, coefficient))));
   }
+  return {pooled_sd(runs), pooled_sd(corrected), pooled_sd(seeds)};
+}
+
+/// Scatter is as much of the corrected error as lies within its 95 percent interval.
+ErrorParts parts_of(const ComparedMedians& row, const Side& real, const Side& predicted, double coefficient,
+                    const PooledScatter& scatter) {
+  std::vector<double> runs_s;
+  for (const core::Control& run : real.controls) runs_s.push_back(run.wall_s);
+  const std::vector<double> changes = changes_of(real, predicted, coefficient);
   ErrorParts parts;
-  parts.calibration_s = calibration.wall_s;
+  parts.calibration_s = predicted.controls.front().wall_s;
   parts.run_s = core::median(runs_s);
   parts.corrected_error = (1 + row.error) / std::exp(core::median(changes)) - 1;
   parts.machine = row.error - parts.corrected_error;
-  if (corrected.size() > 1) {
-    const fit::Bounds bounds = error_interval(corrected, predicted.gflops, predicted.sampling_error.value_or(0));
-    const double half = (bounds.upper - bounds.lower) / 2;
+  if (const auto bounds = error_interval(without_changes(real, changes), scatter.corrected, predicted, scatter.seeds)) {
+    const double half = (bounds->upper - bounds->lower) / 2;
     parts.scatter = std::clamp(parts.corrected_error, -half, half);
   }
   parts.model = parts.corrected_error - parts.scatter;
@@ -170,18 +221,17 @@ std::optional<ComparedInterval> compare_interval(const std::vector<core::Predict
   return result;
 }
 
-ComparedConfiguration compare_one(const core::HplParameters& parameters, Side real, Side predicted,
-                                  double coefficient) {
+ComparedConfiguration compare_one(const core::HplParameters& parameters, Side real, Side predicted, double coefficient,
+                                  const PooledScatter& scatter) {
   const Side unsorted = real;
   std::sort(real.gflops.begin(), real.gflops.end());
   std::sort(predicted.gflops.begin(), predicted.gflops.end());
   ComparedConfiguration row;
   static_cast<ComparedMedians&>(row) = compare_medians(real.gflops, predicted.gflops);
   row.parameters = parameters;
-  if (has_controls(unsorted, predicted)) row.parts = parts_of(row, unsorted, predicted, coefficient);
+  if (has_controls(unsorted, predicted)) row.parts = parts_of(row, unsorted, predicted, coefficient, scatter);
   row.sampling_error_95 = predicted.sampling_error;
-  if (real.gflops.size() > 1)
-    row.error_interval = error_interval(real.gflops, predicted.gflops, predicted.sampling_error.value_or(0));
+  row.error_interval = error_interval(real.gflops, scatter.runs, predicted, scatter.seeds);
   if (!real.energy_j.empty() && !predicted.energy_j.empty()) {
     ComparedEnergy& energy = row.energy.emplace(ComparedEnergy{energy_of(real), energy_of(predicted)});
     energy.energy_error = energy.predicted.energy_j / energy.real.energy_j - 1;
@@ -318,18 +368,18 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
                                          energy->mean_power_w);
     if (prediction.interval) side.intervals.push_back(*prediction.interval);
     if (prediction.control) side.controls.push_back(*prediction.control);
-    if (const auto dgemm = prediction.kernels.find("dgemm"); dgemm != prediction.kernels.end())
-      side.dgemm_share += dgemm->second.time_s / prediction.time_s / prediction.parameters.P / prediction.parameters.Q;
+    side.dgemm += dgemm_elasticity(prediction);
     if (!prediction.sampling) continue;
     side.sampling_error = std::max(side.sampling_error.value_or(0), prediction.error_95_s / prediction.time_s);
   }
   const double coefficient = share_of_machine(real_sides, predicted_sides);
+  const PooledScatter scatter = scatter_of(real_sides, predicted_sides, coefficient);
   for (const auto& [parameters, side] : real_sides) {
     const auto match = predicted_sides.find(parameters);
     if (match == predicted_sides.end()) {
       comparison.unmatched_real.push_back(parameters);
     } else {
-      comparison.rows.push_back(compare_one(parameters, side, match->second, coefficient));
+      comparison.rows.push_back(compare_one(parameters, side, match->second, coefficient, scatter));
     }
   }
   for (const auto& [parameters, side] : predicted_sides)

@@ -23,22 +23,9 @@ core::ClusterModel with_dearer_messages(const core::ClusterModel& cluster, doubl
   return transformed(cluster, {{"scale-all", core::shortest(1 / dearer)}, {"scale-kernels", core::shortest(dearer)}});
 }
 
-/// Shares of the time of the ranks.
-struct Shares {
-  double dgemm = 0, other_kernels = 0;
-};
-
-Shares shares_of(const core::Prediction& prediction) {
-  const double all_s = prediction.time_s * prediction.parameters.P * prediction.parameters.Q;
-  Shares shares;
-  for (const auto& [name, count] : prediction.kernels)
-    (name == "dgemm" ? shares.dgemm : shares.other_kernels) += count.time_s / all_s;
-  return shares;
-}
-
 /// `dgemm` and `messages` as they are; other kernels by the sum of 1. Ranks wait for the scatter of dgemm no longer
 /// than dgemm matters more than it takes.
-Elasticities complete(double dgemm, double messages, const Shares& shares) {
+Elasticities complete(double dgemm, double messages, const KernelShares& shares) {
   dgemm = std::clamp(dgemm, 0.0, 1.0);
   messages = std::clamp(messages, 0.0, 1 - dgemm);
   return {dgemm, std::max(0.0, dgemm - shares.dgemm), 1 - dgemm - messages, messages};
@@ -46,12 +33,27 @@ Elasticities complete(double dgemm, double messages, const Shares& shares) {
 
 }  // namespace
 
+KernelShares kernel_shares(const core::Prediction& prediction) {
+  const double all_s = prediction.time_s * prediction.parameters.P * prediction.parameters.Q;
+  KernelShares shares;
+  for (const auto& [name, count] : prediction.kernels)
+    (name == "dgemm" ? shares.dgemm : shares.other_kernels) += count.time_s / all_s;
+  return shares;
+}
+
+double dgemm_elasticity(const core::Prediction& prediction) {
+  if (prediction.interval)
+    for (const core::ErrorTerm& term : prediction.interval->terms)
+      if (term.name == to_string(core::ErrorGroup::dgemm) && term.elasticity) return *term.elasticity;
+  return kernel_shares(prediction).dgemm;
+}
+
 Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const core::Prediction& prediction) {
   const QuickAssumptions expected = all_assumptions(&QuickAssumption::expected);
   const auto time_s = [&](const core::ClusterModel& one) {
     return closed_form_s(one, prediction.parameters, expected);
   };
-  const Shares shares = shares_of(prediction);
+  const KernelShares shares = kernel_shares(prediction);
   const double plain_s = time_s(cluster);  // 0 of a cluster on which nothing takes time
   const double dearer = plain_s > 0 ? time_s(with_dearer_messages(cluster, message_step)) / plain_s : 1;
   const double rest = std::max(0.0, 1 - shares.dgemm - shares.other_kernels);
@@ -73,7 +75,7 @@ Elasticities simulated_elasticities(const RunPlan& plan, const core::Prediction&
   };
   const double dgemm = elasticity(with_slower_dgemm(plan.cluster(), dgemm_step), dgemm_step);
   const double messages = elasticity(with_dearer_messages(plan.cluster(), message_step), message_step);
-  return complete(dgemm, messages, shares_of(prediction));
+  return complete(dgemm, messages, kernel_shares(prediction));
 }
 
 }  // namespace hplcast::study

@@ -16,7 +16,6 @@ namespace hplcast::study {
 namespace {
 
 constexpr std::size_t least_configurations = 3;  // of which a bias and a scatter say something
-constexpr std::size_t least_pairs = 3;           // of repeated runs
 
 std::vector<std::string> all_columns() {
   std::vector<std::string> all = {"date", "cluster", "model_sha256", "kind"};
@@ -75,21 +74,6 @@ double error_of(const LedgerRow& row) {
 /// Errors of the runs of one configuration on one occasion.
 using Repetitions = std::vector<double>;
 
-/// From the pairs of runs that differ by chance alone: their median difference, which a few interrupted runs do not
-/// move. Normal values of standard deviation 1 have 0.9539.
-std::optional<core::EstimatedSd> run_sd(const std::vector<Repetitions>& all) {
-  constexpr double median_of_normal_pairs = 0.9538726;
-  std::vector<double> differences;
-  double nu = 0;
-  for (const Repetitions& errors : all) {
-    for (std::size_t i = 0; i < errors.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) differences.push_back(std::abs(errors[i] - errors[j]));
-    nu += static_cast<double>(errors.size()) - 1;
-  }
-  if (differences.size() < least_pairs) return std::nullopt;
-  return core::EstimatedSd{core::median(differences) / median_of_normal_pairs, nu};
-}
-
 /// Their centres scatter by the model's errors and by what is left of the runs' own scatter.
 void add_discrepancy(const std::vector<Repetitions>& all, PastErrors& past) {
   past.configurations = all.size();
@@ -109,6 +93,25 @@ void add_discrepancy(const std::vector<Repetitions>& all, PastErrors& past) {
 }
 
 }  // namespace
+
+std::optional<core::EstimatedSd> pooled_sd(const std::vector<std::vector<double>>& groups) {
+  constexpr std::size_t least_pairs = 3;
+  // Normal values of standard deviation 1: the median difference; the density of differences there times the median,
+  // squared and halved; covariance of "below the median" of two pairs with a value in common (its variance is 1/4).
+  constexpr double median_difference = 0.9538726, sharpness = 0.0918807, covariance = 0.0266016;
+  std::vector<double> differences;
+  double variance = 0;  // of how many differences are below the median
+  for (const std::vector<double>& values : groups) {
+    const std::size_t before = differences.size();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) differences.push_back(std::abs(values[i] - values[j]));
+    const double overlaps = 2 * (static_cast<double>(values.size()) - 2);
+    variance += static_cast<double>(differences.size() - before) * (0.25 + overlaps * covariance);
+  }
+  if (differences.size() < least_pairs) return std::nullopt;
+  const auto pairs = static_cast<double>(differences.size());
+  return core::EstimatedSd{core::median(differences) / median_difference, sharpness * pairs * pairs / variance};
+}
 
 std::string kind_of(const core::Prediction& prediction) {
   std::string kind;
@@ -189,7 +192,7 @@ PastErrors past_errors(const std::vector<LedgerRow>& ledger, const core::Predict
     if (one.size() > 1) past.repeated_runs += one.size();
     all.push_back(std::move(one));
   }
-  past.run = run_sd(all);
+  past.run = pooled_sd(all);
   add_discrepancy(all, past);
   return past;
 }

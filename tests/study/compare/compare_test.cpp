@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/random_stream.hpp"
+#include "hplcast/fit/distributions.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -209,6 +211,76 @@ TEST(Compare, TheIntervalOfTheErrorIsThatOfStudentOnLogarithms) {
   EXPECT_FALSE(compare({real_run(100, 10)}, {prediction(100, 11)}).rows[0].error_interval.has_value());
 }
 
+/// Configurations of two runs that differ by 2 percent, and of which the prediction is right.
+std::vector<core::HplRun> pairs_of_runs(int configurations) {
+  std::vector<core::HplRun> runs;
+  for (int i = 1; i <= configurations; ++i)
+    for (const double error : {-0.01, 0.01}) runs.push_back(real_run(100 * i, 10 * std::exp(error)));
+  return runs;
+}
+
+TEST(Compare, TheScatterOfRunsIsThatOfAllConfigurations) {
+  std::vector<core::HplRun> runs = pairs_of_runs(6);
+  std::vector<core::Prediction> predictions;
+  for (int i = 1; i <= 7; ++i) predictions.push_back(prediction(100 * i, 10));
+  runs.push_back(real_run(700, 10));
+  // sd = 0.02 / 0.9538726, nu = 6 * 0.36752 (Student's t as the fits have it), means of two runs and of one.
+  const double quantile = fit::students_t_quantile(6 * 0.36752, 0.975), sd = 0.02 / 0.9538726;
+  const auto half = [&](const ComparedConfiguration& row) { return std::log(1 + row.error_interval->upper); };
+  const auto rows = compare(runs, predictions).rows;
+  EXPECT_NEAR(half(rows[0]), quantile * sd / std::sqrt(2), 1e-4 * quantile * sd);
+  EXPECT_NEAR(half(rows[6]), quantile * sd, 1e-4 * quantile * sd) << "a single run scatters like the others";
+  runs[0] = real_run(100, 6);  // interrupted: two thirds longer
+  EXPECT_NEAR(half(compare(runs, predictions).rows[1]), half(rows[1]), 1e-12);
+}
+
+TEST(Compare, TheScatterOfSeedsIsThatOfAllConfigurations) {
+  const std::vector<core::HplRun> runs = pairs_of_runs(8);
+  std::vector<core::Prediction> one, two;
+  for (int i = 1; i <= 8; ++i)
+    for (const double error : {-0.02, 0.02}) {
+      two.push_back(prediction(100 * i, 10 * std::exp(error)));
+      if (error > 0) one.push_back(prediction(100 * i, 10));
+    }
+  const auto half = [&](const std::vector<core::Prediction>& predictions, std::size_t row) {
+    const fit::Bounds bounds = *compare(runs, predictions).rows[row].error_interval;
+    return std::log((1 + bounds.upper) / (1 + bounds.lower)) / 2;
+  };
+  const double of_runs = half(one, 0);  // seeds scatter twice as much as runs
+  EXPECT_NEAR(half(two, 0), std::hypot(of_runs, 2 * of_runs), 1e-9);
+  two.erase(two.begin());  // one seed of the first, two of the others: nu of seven pairs in place of eight
+  EXPECT_GT(half(two, 0), std::hypot(of_runs, 2 * of_runs * std::sqrt(2))) << "a single seed scatters like the others";
+}
+
+/// Share of configurations whose interval of the error holds 0, of right predictions and normal runs.
+double coverage(int configurations, int runs_each) {
+  core::RandomStream random({1, core::stream_design, 0, 0, 0});
+  int held = 0;
+  constexpr int comparisons = 600;
+  for (int i = 0; i < comparisons; ++i) {
+    std::vector<core::HplRun> runs;
+    std::vector<core::Prediction> predictions;
+    for (int c = 1; c <= configurations; ++c) {
+      predictions.push_back(prediction(100 * c, 10));
+      for (int run = 0; run < runs_each; ++run)
+        runs.push_back(real_run(100 * c, 10 * std::exp(0.02 * random.normal())));
+    }
+    const fit::Bounds bounds = *compare(runs, predictions).rows[0].error_interval;
+    held += bounds.lower <= 0 && 0 <= bounds.upper ? 1 : 0;
+  }
+  return static_cast<double>(held) / comparisons;
+}
+
+TEST(Compare, TheIntervalOfTheErrorHoldsTheTruthAsOftenAsItSays) {
+  // The binomial standard deviation of 600 is 0.9 percent, three are 2.7. With few pairs of runs, and for medians of
+  // three, the interval may be too wide, never too narrow.
+  for (const auto& [configurations, runs] : {std::pair(1, 3), std::pair(12, 2), std::pair(36, 2), std::pair(14, 8)}) {
+    const double held = coverage(configurations, runs);
+    EXPECT_GT(held, 0.95 - 0.027) << configurations << " x " << runs;
+    EXPECT_LT(held, 0.99) << configurations << " x " << runs;
+  }
+}
+
 TEST(Compare, SaysWhereTheBestPredictedStandsAmongTheRealOnes) {
   const auto at = [](auto run, int NB) {
     run.parameters.NB = NB;
@@ -296,6 +368,14 @@ TEST(CompareControls, DivideTheErrorIntoMachineModelAndScatterThatAddUpToIt) {
   EXPECT_EQ(comparison.control->coefficient, 1) << "controls before and after are equal: they do not scatter";
   EXPECT_NEAR(comparison.control->median_slowdown, 0.1, 1e-12);
   EXPECT_NEAR(comparison.control->median_corrected_error, 0.02, 1e-12);
+}
+
+TEST(CompareControls, TakeTheElasticityOfThePredictionIfItHasOne) {
+  core::Prediction with_interval = controlled_prediction(100, 10);
+  with_interval.interval.emplace();
+  with_interval.interval->terms.push_back({"dgemm", 0.01, 15, 0.9, "campaign"});
+  const auto comparison = compare({controlled_run(100, 10, 1.1)}, {with_interval});
+  EXPECT_NEAR(comparison.rows.front().parts->corrected_error, std::exp(-0.9 * std::log(1.1)) - 1, 1e-12);
 }
 
 TEST(CompareControls, TakeADifferenceWithinTheScatterOfTheRunsForScatter) {

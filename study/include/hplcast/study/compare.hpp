@@ -35,7 +35,7 @@ struct ErrorParts {
   double calibration_s = 0;    ///< control of the campaign
   double run_s = 0;            ///< control of the real runs, median
   double machine = 0;          ///< the machine was slower (above 0) or faster at the runs than at the calibration
-  double scatter = 0;          ///< as much of the rest as chance may explain; 0 with a single run
+  double scatter = 0;          ///< as much of the rest as chance may explain; 0 if that is not known
   double model = 0;            ///< the remainder
   double corrected_error = 0;  ///< scatter + model: the error without the change of the machine
 };
@@ -61,8 +61,9 @@ struct ComparedConfiguration : ComparedMedians {
   std::vector<double> predicted_gflops;  ///< ascending, not empty
   /// The largest 95 percent error of its sampled predictions, relative to their time; absent if none is sampled.
   std::optional<double> sampling_error_95;
-  /// 95 percent confidence interval of predicted / real - 1, of the geometric means, from the scatter of both, or the
-  /// sampling error of a single prediction; absent with a single real run.
+  /// 95 percent confidence interval of predicted / real - 1, from the scatter of both over all configurations
+  /// (pooled_sd(); of medians) or, if they know more, of these values (of geometric means), and the sampling error of a
+  /// single prediction; absent if neither knows the scatter of real runs.
   std::optional<fit::Bounds> error_interval;
   std::optional<ComparedEnergy> energy;  ///< if it was measured and predicted
   std::optional<ComparedInterval> interval;

@@ -25,6 +25,19 @@ Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const c
 /// messages. @throws as predict()
 Elasticities simulated_elasticities(const RunPlan& plan, const core::Prediction& prediction);
 
+/// Shares of kernels in the time of the ranks of a prediction.
+struct KernelShares {
+  double dgemm = 0, other_kernels = 0;
+};
+KernelShares kernel_shares(const core::Prediction& prediction);
+/// The elasticity of dgemm: that of the prediction's interval, else its share.
+double dgemm_elasticity(const core::Prediction& prediction);
+
+/// Standard deviation within groups of values (logarithms of repeated runs), from the median difference of two values
+/// of a group: a few interrupted runs do not move it. nu: the degrees of freedom with which a sample standard deviation
+/// of normal values would be as well known. Nothing with fewer than three pairs.
+std::optional<core::EstimatedSd> pooled_sd(const std::vector<std::vector<double>>& groups);
+
 /// A run of the real HPL beside its prediction: a row of a ledger (docs/formats/ledger-csv.md).
 struct LedgerRow {
   std::string date;  ///< of the runs: equal dates are one occasion
