@@ -9,11 +9,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/support/text_of.hpp"
 
 namespace hplcast::test {
 
@@ -69,11 +69,6 @@ class KilledProgram {
   }
 
  private:
-  static std::string content(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  }
-
   std::vector<std::string> marked_processes() const {
     std::vector<std::string> found;
     std::error_code error;
@@ -81,9 +76,9 @@ class KilledProgram {
          entry.increment(error)) {
       const std::string pid = entry->path().filename();
       if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-      const std::string environment = '\0' + content(entry->path() / "environ");  // empty: a zombie
+      const std::string environment = '\0' + text_of(entry->path() / "environ");  // empty: a zombie
       if (environment.find('\0' + mark_ + '\0') == std::string::npos) continue;
-      found.push_back(pid + " " + content(entry->path() / "comm"));
+      found.push_back(pid + " " + text_of(entry->path() / "comm"));
     }
     return found;
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -12,7 +13,9 @@
 #include <sstream>
 #include <thread>
 
+#include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/files.hpp"
 #include "tests/support/run_hplcast.hpp"
 #include "tests/support/text_of.hpp"
 
@@ -21,9 +24,11 @@ namespace hplcast::test {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-/// Some seconds: everything small, in several pieces. No thresholds, which take five seconds.
+/// Some seconds: everything small, in several pieces, of which each start of ranks takes most. No thresholds, which
+/// take five seconds.
 inline const std::string tiny_campaign = R"(name: tiny
 warm_up: 0
+control: false
 chunk: 100ms
 steps:
   - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}
@@ -31,7 +36,9 @@ steps:
       runs:
         - {N: 60, NB: 16, P: 1, Q: 1}
         - {N: 60, NB: 16, P: 1, Q: 2}
-  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, isend, recv, pingpong, iprobe, test, wtime]}
+  - mpi:
+      {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, isend, recv, pingpong, iprobe, test, wtime],
+       background: none}
 )";
 
 inline std::multiset<std::string> lines_of(const std::string& text) {
@@ -82,6 +89,34 @@ class Calibrate : public ::testing::Test {
   }
 
   fs::path folder_;
+};
+
+/// The tiny campaign with its control measurement, measured once for all tests.
+class WholeCampaign {
+ public:
+  static const WholeCampaign& instance() {
+    static const WholeCampaign one;
+    return one;
+  }
+
+  fs::path folder() const { return folder_.path(); }  ///< has tiny.yaml, tiny.campaign and tiny.zip
+  std::string yaml() const { return text_of(folder() / "tiny.yaml"); }
+  std::map<std::string, std::string> files() const { return calibration::read_archive(folder() / "tiny.zip"); }
+
+  Outcome outcome;
+  std::chrono::duration<double> took{};
+
+ private:
+  WholeCampaign() {
+    std::string yaml = tiny_campaign;
+    yaml.replace(yaml.find("control: false"), 14, "control: true");
+    std::ofstream(folder() / "tiny.yaml") << yaml;
+    const auto begin = std::chrono::steady_clock::now();
+    outcome = run_hplcast_words({"calibrate", "tiny.yaml"}, folder().string());
+    took = std::chrono::steady_clock::now() - begin;
+  }
+
+  core::TemporaryFolder folder_{"hplcast-whole-campaign"};
 };
 
 /// How often each row of a design was measured, by rank.

@@ -5,10 +5,12 @@
 namespace hplcast::test {
 namespace {
 
-const std::string head = "name: small\nwarm_up: 0\nranks_per_host: 2\nsteps:\n";
+const std::string head = "name: small\nwarm_up: 0\ncontrol: false\nranks_per_host: 2\nsteps:\n";
 const std::string dgemm = "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n";
-const std::string mpi = "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n";
-const std::string wrong_mpi = "  - mpi: {max_bytes: 64KiB, count: 8, options: [--warmup-calls, \"1\"]}\n";
+const std::string mpi =
+    "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong], background: none}\n";
+const std::string wrong_mpi =
+    "  - mpi: {max_bytes: 64KiB, count: 8, background: none, options: [--warmup-calls, \"1\"]}\n";
 
 class CampaignChanges : public Calibrate {
  protected:
@@ -23,7 +25,6 @@ TEST_F(CampaignChanges, WrongStepsAreFoundBeforeAnythingIsMeasured) {
   const std::vector<WrongStep> wrong = {
       {wrong_mpi, "--warmup-calls"},
       {"  - mpi: {max_bytes: 64KiB, count: 8, scope: remote}\n", "remote"},
-      {"  - thresholds: {scope: remote}\n", "remote"},
       {"  - kernels: {runs: [{N: 60, NB: 16, P: 2, Q: 2}]}\n", "needs 4 ranks; expected at most 2"},
       {"  - kernels: {runs: [{N: 60, NB: 16, P: 1, Q: 2}], options: [--program, /nowhere/xhpl]}\n", "/nowhere/xhpl", 6},
       {"  - dgemm: {max_size: 60, count: 20, options: [--threads, none]}\n", "--threads"}};

@@ -1,14 +1,21 @@
 // Runs the table of bad inputs (bad_inputs/README.md): none may be silent, end by a signal, or hang.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+
+int hplcast_main(int argc, char** argv);  // that of cli/commands/main.cpp
 
 namespace hplcast {
 namespace {
@@ -109,6 +116,66 @@ std::string damaged(const std::string& text, const std::string& damage) {
   return text.substr(0, at) + parts[1] + text.substr(at + parts[0].size());
 }
 
+constexpr unsigned patience_s = 60;  // ten seconds on an idle machine; tests run beside others
+
+/// The words of a command of hplcast, if a shell does nothing but take single quotes off.
+std::optional<std::vector<std::string>> plain_words(const std::string& command) {
+  if (command.rfind("hplcast-", 0) == 0) return std::nullopt;
+  std::vector<std::string> words;
+  bool quoted = false, inside = false;
+  for (const char c : command) {
+    if (c == '\'') {
+      quoted = !quoted;
+    } else if (!quoted && std::string("\"$\\<>;&|`*?~#()").find(c) != std::string::npos) {
+      return std::nullopt;
+    }
+    if (!quoted && c == ' ') {
+      inside = false;
+      continue;
+    }
+    if (!inside) words.emplace_back();
+    inside = true;
+    if (c != '\'') words.back() += c;
+  }
+  return words;
+}
+
+/// hplcast in a fork of this program, which starts in a fifth of the time of another program.
+core::CommandResult run_here(std::vector<std::string> words, const fs::path& directory) {
+  words.insert(words.begin(), "hplcast");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  const int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  const int output = ::memfd_create("output", MFD_CLOEXEC);
+  std::fflush(nullptr);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::alarm(patience_s);
+    const char* const path = std::getenv("PATH");  // xhpl-smpi does not lie beside this program
+    ::setenv("PATH", (HPLCAST_BINARY_DIR "/bin:" + std::string(path == nullptr ? "" : path)).c_str(), 1);
+    if (::chdir(directory.c_str()) != 0 || ::dup2(output, 1) < 0 || ::dup2(output, 2) < 0) ::_exit(99);
+    const int status = hplcast_main(argc, argv.data());
+    std::cout.flush();
+    std::fflush(nullptr);
+    ::_exit(status);
+  }
+  core::CommandResult result;
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result.output.resize(static_cast<std::size_t>(::lseek(output, 0, SEEK_END)));
+  if (::pread(output, result.output.data(), result.output.size(), 0) < 0) result.output.clear();
+  ::close(output);
+  return result;
+}
+
+bool is_as_documented(const Row& row, const core::CommandResult& result) {
+  return result.status == row.status && std::all_of(row.words.begin(), row.words.end(), [&](const std::string& word) {
+           return result.output.find(word) != std::string::npos;
+         });
+}
+
 core::CommandResult run_row(const Row& row) {
   const core::TemporaryFolder work("hplcast-bad-input");
   for (const auto& entry : fs::directory_iterator(folder / "base"))
@@ -118,13 +185,18 @@ core::CommandResult run_row(const Row& row) {
     const std::string text = damaged(core::read_text(file), row.damage);
     core::write_file(file, [&](std::ostream& out) { out << text; });
   }
+  if (const auto words = plain_words(row.command)) {
+    core::CommandResult result = run_here(*words, work.path());
+    if (is_as_documented(row, result)) return result;
+  }
+  // With a shell, or a program that looks beside itself for others.
   core::Command command;
   command.program = "/bin/sh";
   // A row with a program of its own names it, the others are commands of hplcast.
   const std::string program = row.command.rfind("hplcast-", 0) == 0 ? "" : "hplcast ";
   command.arguments = {"-c", "exec " HPLCAST_BINARY_DIR "/bin/" + program + row.command};
   command.directory = work.path();
-  command.timeout_s = 60;  // ten seconds on an idle machine; tests run beside others
+  command.timeout_s = patience_s;
   return core::run(command);
 }
 

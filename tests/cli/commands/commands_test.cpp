@@ -43,13 +43,24 @@ Words subcommands_in(const std::string& help) {
   return names;
 }
 
-std::vector<Words> all_commands(const Words& prefix = {}) {
-  std::vector<Words> commands;
-  for (const std::string& name : subcommands_in(run_hplcast_words(with(prefix, "--help")).output)) {
-    commands.push_back(with(prefix, name));
-    for (const Words& deeper : all_commands(commands.back())) commands.push_back(deeper);
+struct CommandHelp {
+  Words command;
+  Outcome help;
+};
+
+std::vector<CommandHelp> find_commands(const Words& prefix, const std::string& help) {
+  std::vector<CommandHelp> commands;
+  for (const std::string& name : subcommands_in(help)) {
+    const Words command = with(prefix, name);
+    commands.push_back({command, run_hplcast_words(with(command, "--help"))});
+    for (const CommandHelp& deeper : find_commands(command, commands.back().help.output)) commands.push_back(deeper);
   }
   return commands;
+}
+
+const std::vector<CommandHelp>& all_commands() {
+  static const std::vector<CommandHelp> all = find_commands({}, run_hplcast_words({"--help"}).output);
+  return all;
 }
 
 TEST(Commands, AreFoundInTheHelp) {
@@ -57,8 +68,7 @@ TEST(Commands, AreFoundInTheHelp) {
 }
 
 TEST(Commands, HelpOfEveryCommandExitsWithZeroAndHasAnExample) {
-  for (const Words& command : all_commands()) {
-    const auto help = run_hplcast_words(with(command, "--help"));
+  for (const auto& [command, help] : all_commands()) {
     EXPECT_EQ(help.status, 0) << joined(command);
     const std::size_t example = help.output.find("Example:\n");
     ASSERT_NE(example, std::string::npos) << joined(command) << "\n" << help.output;
@@ -67,7 +77,7 @@ TEST(Commands, HelpOfEveryCommandExitsWithZeroAndHasAnExample) {
 }
 
 TEST(Commands, UnknownOptionsAreWrongUsageOfEveryCommand) {
-  for (const Words& command : all_commands()) {
+  for (const auto& [command, help] : all_commands()) {
     const auto outcome = run_hplcast_words(with(command, "--no-such-option"));
     EXPECT_EQ(outcome.status, 2) << joined(command) << "\n" << outcome.output;
     EXPECT_EQ(outcome.output.rfind(joined(command) + ": ", 0), 0U) << outcome.output;

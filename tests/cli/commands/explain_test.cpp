@@ -34,8 +34,8 @@ class ExplainCommand : public ::testing::Test {
 TEST_F(ExplainCommand, ExplainsARealRunFromEndToEnd) {
   const std::string cluster = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
   std::ofstream(path("runs.csv")) << "N,NB,P,Q\n300,32,1,2\n";
-  run({"run-real", path("runs.csv"), "--phases", "--trace", path("traces"), "--repetitions", "2", "--oversubscribe",
-       "-o", path("observed.csv")});
+  run({"run-real", path("runs.csv"), "--phases", "--trace", path("traces"), "--repetitions", "2", "--control", "off",
+       "--oversubscribe", "-o", path("observed.csv")});
   run({"predict", cluster, "--hpl-dat", path("runs.csv"), "--phases", "-o", path("prediction.json")});
   run({"explain", path("observed.csv"), path("prediction.json"), "--cluster", cluster, "-o", path("explained.json"),
        "--trace", path("both.json"), "--picture", path("both.svg"), "--counterfactuals", "on"});

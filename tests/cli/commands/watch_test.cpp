@@ -18,7 +18,7 @@ class Watch : public ::testing::Test {
  protected:
   Watch() {
     write("tiny.yaml",
-          "name: tiny\nwarm_up: 0\nmonitoring: false\nsteps:\n"
+          "name: tiny\nwarm_up: 0\ncontrol: false\nmonitoring: false\nsteps:\n"
           "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n");
   }
 
@@ -49,9 +49,9 @@ TEST_F(Watch, MeasuresAddsAndChecksAMachine) {
     EXPECT_THAT(outcome.output, HasSubstr("nothing found"));
     run("sleep 1");  // campaigns have names of one second
   }
-  write(
-      "broken.yaml",
-      "name: broken\nwarm_up: 0\nsteps:\n  - dgemm: {nb: 16, max_size: 120, count: 40, options: [--no-such-option]}\n");
+  write("broken.yaml",
+        "name: broken\nwarm_up: 0\ncontrol: false\nsteps:\n  - dgemm: {nb: 16, max_size: 120, count: 40, options: "
+        "[--no-such-option]}\n");
   const auto failed = run(scripts_ + "/watch.sh history broken.yaml");
   EXPECT_EQ(failed.status, 5) << failed.output;
   EXPECT_THAT(failed.output, HasSubstr("was to measure on"));

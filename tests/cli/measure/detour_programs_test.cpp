@@ -59,7 +59,7 @@ class DetourPrograms : public ::testing::Test {
 
   /// Largest share of time that a core loses without any source.
   double own_share() const {
-    const auto result = run("hplcast-measure-detours", {"--for", "2s", "-o", "own.csv"});
+    const auto result = run("hplcast-measure-detours", {"--for", "1s", "-o", "own.csv"});
     EXPECT_EQ(result.status, 0) << result.output;
     double most = 0;
     for (const core::CoreDetours& core : trace("own.csv").cores)
@@ -111,28 +111,27 @@ TEST_F(DetourPrograms, SynchronousSourcesBeginAtMultiplesOfThePeriod) {
 TEST_F(DetourPrograms, GapsMeasureTheDutyOfTheSource) {
   const double own = own_share();
   if (own > 0.002) GTEST_SKIP() << skipped_at(own);
-  for (const char* duration : {"1ms", "3ms"}) {
-    const double wanted = std::stod(duration) / 100, tolerance = 0.1 * wanted + own;
-    // One pause of some milliseconds by others is more than that: the run with the fewest counts.
-    double error = INFINITY;
-    for (int run_number = 0; run_number < 5 && error > tolerance; ++run_number) {
-      core::CommandResult source;
-      std::thread beside([&] {
-        source = run("hplcast-noise-source", {"--period", "100ms", "--duration", duration, "--for", "7s"});
-      });
-      std::this_thread::sleep_for(std::chrono::milliseconds(500));
-      const auto result = run("hplcast-measure-detours", {"--for", "5s", "-o", "gaps.csv"});
-      beside.join();
-      ASSERT_EQ(result.status, 0) << result.output;
-      double most = 0;
-      for (const core::CoreDetours& core : trace("gaps.csv").cores)
-        most = std::max(most, std::abs(core.lost_s() / core.watched_s() - own - wanted));
-      error = std::min(error, most);
-    }
-    const double own_after = own_share();
-    if (error > tolerance && own_after > 0.002) GTEST_SKIP() << skipped_at(own_after);
-    EXPECT_LE(error, tolerance) << duration;
+  // 20 events of 2 ms, one more or less; what the machine does is not the same for so short a time.
+  constexpr double wanted = 0.02;
+  const double tolerance = 0.1 * wanted + own;
+  // One pause of some milliseconds by others is more than that: the run with the fewest counts.
+  double error = INFINITY;
+  for (int run_number = 0; run_number < 5 && error > tolerance; ++run_number) {
+    std::thread beside([&] { run("hplcast-noise-source", {"--period", "100ms", "--duration", "2ms", "--for", "3s"}); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const auto result = run("hplcast-measure-detours", {"--for", "2s", "-o", "gaps.csv"});
+    beside.join();
+    ASSERT_EQ(result.status, 0) << result.output;
+    double most = 0;
+    for (const core::CoreDetours& core : trace("gaps.csv").cores)
+      most = std::max(most, std::abs(core.lost_s() / core.watched_s() - own - wanted));
+    error = std::min(error, most);
   }
+  if (error > tolerance) {
+    const double own_after = own_share();
+    if (own_after > 0.002) GTEST_SKIP() << skipped_at(own_after);
+  }
+  EXPECT_LE(error, tolerance);
 }
 
 TEST_F(DetourPrograms, FixedWorkAndFixedTimeAreReadAsTheyWereWritten) {

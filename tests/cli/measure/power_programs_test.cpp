@@ -106,14 +106,11 @@ class PowerPrograms : public ::testing::Test {
   }
 
   /// Short pieces of few states, on two ranks.
-  core::CommandResult measure(const std::vector<std::string>& more, int repetitions = 1) const {
-    std::vector<std::string> arguments = {"--states",        "dgemm,polling,blocked,messages",
-                                          "--piece",         "1s",
-                                          "--set-aside",     "200ms",
-                                          "--set-aside-end", "100ms",
-                                          "--period",        "50ms",
-                                          "--warm-up",       "100ms",
-                                          "--repetitions",   std::to_string(repetitions)};
+  core::CommandResult measure(const std::vector<std::string>& more, int repetitions = 1,
+                              const std::string& states = "dgemm,polling,blocked,messages") const {
+    std::vector<std::string> arguments = {
+        "--states", states,     "--piece", "1s",        "--set-aside", "200ms",         "--set-aside-end",
+        "100ms",    "--period", "50ms",    "--warm-up", "100ms",       "--repetitions", std::to_string(repetitions)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run("hplcast-measure-power", arguments, 2);
   }
@@ -218,10 +215,10 @@ TEST_F(PowerPrograms, SamplesOfAllPiecesAcrossTheWrapAndTheirFit) {
 TEST_F(PowerPrograms, AZoneThatVanishesIsToldAndItsPiecesDoNotCount) {
   EmulatedRapl rapl(root());
   std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::seconds(10));  // of 14
+    std::this_thread::sleep_for(std::chrono::seconds(6));  // of 8 and some for the start
     rapl.take_away();
   });
-  const auto result = measure({"--root", root().string(), "-o", "samples.csv"}, 2);
+  const auto result = measure({"--root", root().string(), "-o", "samples.csv"});
   later.join();
   ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("package-1: vanished"));
@@ -232,7 +229,8 @@ TEST_F(PowerPrograms, AZoneThatVanishesIsToldAndItsPiecesDoNotCount) {
 TEST_F(PowerPrograms, AWattmeterIsJoinedWithThePieces) {
   const EmulatedRapl rapl(root());
   // Pieces that come once could be any other ones.
-  const auto result = measure({"--root", root().string(), "-o", "samples.csv", "--pieces", "pieces.csv"}, 2);
+  const auto result =
+      measure({"--root", root().string(), "-o", "samples.csv", "--pieces", "pieces.csv"}, 2, "dgemm,messages");
   ASSERT_EQ(result.status, 0) << result.output;
   const std::vector<PieceRun> pieces = pieces_of("pieces.csv");
   std::ofstream meter(file("meter.csv"));
@@ -266,8 +264,9 @@ TEST_F(PowerPrograms, RunRealKnowsWhatHplTook) {
   if (!fs::exists(HPLCAST_BINARY_DIR "/bin/xhpl")) GTEST_SKIP() << "skipped: xhpl is not built";
   const EmulatedRapl rapl(root());
   std::ofstream(file("runs-to-make.csv")) << "N,NB,P,Q\n5000,128,1,1\n";
-  const auto result = run("hplcast", {"run-real", "runs-to-make.csv", "--repetitions", "1", "-o", "real.csv", "--power",
-                                      "--power-root", root().string(), "--power-period", "50ms"});
+  const auto result =
+      run("hplcast", {"run-real", "runs-to-make.csv", "--repetitions", "1", "--control", "off", "-o", "real.csv",
+                      "--power", "--power-root", root().string(), "--power-period", "50ms"});
   ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("Gflop/s per W (package-0, package-1)"));
   std::vector<core::HplRun> runs;

@@ -177,7 +177,7 @@ TEST_F(Programs, MpiMeasuresEveryRowOfTheDesignOnce) {
   EXPECT_LT(*std::min_element(unmatched.begin(), unmatched.end()), 0.9 * late_receiver_s);
 }
 
-TEST_F(Programs, EveryPatternMeasuresEveryRowUnderEveryBackground) {
+TEST_F(Programs, PatternsMeasureEveryRowUnderEveryBackground) {
   MpiDesignOptions options;
   options.max_bytes = 1 << 17;
   options.count = 3;
@@ -187,7 +187,11 @@ TEST_F(Programs, EveryPatternMeasuresEveryRowUnderEveryBackground) {
   write("design.csv", design);
   const std::map<std::string, std::size_t> clocks{{"pair", 1}, {"ring", 2}, {"saturated", 1}};  // of two ranks
   for (const auto& [pattern, initiators] : clocks) {
-    for (const char* background : {"none", "dgemm", "iprobe", "dgemm+iprobe"}) {
+    // Each pattern as in HPL, one of them also with the others.
+    const std::vector<std::string> backgrounds =
+        pattern == "ring" ? std::vector<std::string>{"none", "dgemm", "iprobe", "dgemm+iprobe"}
+                          : std::vector<std::string>{"dgemm+iprobe"};
+    for (const std::string& background : backgrounds) {
       const core::CommandResult result =
           run(2, "hplcast-measure-mpi",
               {"--design", "design.csv", "-o", "out.csv", "--pattern", pattern, "--background", background});
@@ -324,7 +328,7 @@ TEST_F(Programs, BadInputEndsWithAMessageItsCodeAndNoFile) {
       {"zero.csv", 2, {}, 3, "zero.csv:3, field `n`: found 0, expected a size"},
       {"huge.csv", 2, {}, 3, "the largest call is row 1: m=2000000, n=2000000, k=5"},
       {"missing.csv", 2, {}, 3, "missing.csv"},
-      {"small.csv", 64, {}, 3, "start fewer ranks per host"},
+      {"small.csv", static_cast<int>(std::thread::hardware_concurrency()) + 1, {}, 3, "start fewer ranks per host"},
       {"small.csv", 2, {"--warm-up", "soon"}, 2, "soon"},
   };
   for (const Case& c : cases) {

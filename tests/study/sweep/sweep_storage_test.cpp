@@ -109,7 +109,7 @@ class FullDisk : public SweepStorage {
 TEST_F(FullDisk, ALimitOfFileSizesIsNoFailedRun) {
   plan(small);
   // KiB: of the first files of a simulation, of its log, of the database.
-  const std::vector<int> limits_kib = {0, 1, 2, 4, 8, 16, 32, 44, 64};
+  const std::vector<int> limits_kib = {0, 2, 8, 32, 64};
   for (const int kib : limits_kib) {
     const auto result = shell("ulimit -f " + std::to_string(kib) + "; exec \"$0\" sweep plan.yaml --jobs 1", folder_);
     expect_nothing_failed(result, folder_ / "plan.db");
@@ -150,7 +150,7 @@ TEST_F(FullDisk, AFullOneIsNoFailedRun) {
   if (shell("mount -t tmpfs -o size=24m tmpfs disk", folder_).status != 0)
     GTEST_SKIP() << "skipped: no right to mount a small disk";
   plan(small);
-  const std::vector<int> rooms_kib = {0, 4, 40, 100, 140, 200, 1000, 17000};
+  const std::vector<int> rooms_kib = {0, 40, 100, 200, 17000};
   for (const int free_kib : rooms_kib) {
     shell("rm -f disk/filler; head -c " + std::to_string((24576 - free_kib) * 1024) + " /dev/zero > disk/filler",
           folder_);

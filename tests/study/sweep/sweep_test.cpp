@@ -101,17 +101,15 @@ void kill_sweep(const std::filesystem::path& folder, std::chrono::milliseconds a
   ::waitpid(pid, nullptr, 0);
 }
 
-TEST_F(Sweep, KilledTwentyTimesGivesTheDatabaseOfAnUndisturbedOne) {
-  plan(
-      "fixed: {N: 400}\nseeds: [1, 2, 3]\nfactors:\n  NB: [32, 64]\n  grid: [2x4, 3x2, 64x64]\n  scale-dgemm: [1, 2]\n "
-      " BCAST: [0, 3]\n");
+TEST_F(Sweep, KilledAgainAndAgainGivesTheDatabaseOfAnUndisturbedOne) {
+  plan("fixed: {N: 400}\nseeds: [1, 2, 3]\nfactors:\n  NB: [32, 64]\n  grid: [2x4, 3x2, 64x64]\n  BCAST: [0, 3]\n");
   std::mt19937 random(5);
   std::uniform_int_distribution<int> after_ms(20, 400);
-  for (int kill = 0; kill < 20; ++kill) kill_sweep(folder_, std::chrono::milliseconds(after_ms(random)));
+  for (int kill = 0; kill < 8; ++kill) kill_sweep(folder_, std::chrono::milliseconds(after_ms(random)));
   EXPECT_EQ(hplcast({"sweep", "plan.yaml"}).status, 0);
   EXPECT_EQ(hplcast({"sweep", "plan.yaml", "--database", "calm.db"}).status, 0);
   const auto disturbed = rows("plan.db"), calm = rows("calm.db");
-  EXPECT_EQ(calm.at("runs").size(), 48U);
+  EXPECT_EQ(calm.at("runs").size(), 24U);
   EXPECT_EQ(disturbed, calm);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "plan.db.work"));
 }
