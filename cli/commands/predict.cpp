@@ -125,12 +125,13 @@ void predict_missing(const std::vector<study::RunPlan>& plans, int jobs, Predict
   const std::vector<std::size_t> missing = results.missing();
   for (const std::size_t index : missing) batch.plans.push_back(plans[index]);
   std::vector<double> work;
-  double all_work = 0;
+  double all_work = 0, expected_s = 0;
   for (const study::RunPlan& plan : batch.plans) {
+    expected_s += plan.needs().wall_s / std::clamp<double>(jobs, 1, static_cast<double>(batch.plans.size()));
     work.push_back(static_cast<double>(plan.parameters().N) * plan.parameters().P * plan.parameters().Q);
     all_work += work.back();
   }
-  Progress progress;
+  Progress progress(expected_s);
   batch.tick = [&](const std::vector<double>& fractions) {
     double done_work = 0;
     for (std::size_t i = 0; i < work.size(); ++i) done_work += fractions[i] * work[i];

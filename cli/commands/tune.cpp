@@ -1,6 +1,7 @@
 #include "hplcast/study/tune.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
@@ -71,6 +72,7 @@ void write_ranking(std::ostream& out, const study::TuneResult& result) {
 }
 
 void write_influence(std::ostream& out, const study::Anova& anova, study::Objective objective) {
+  if (anova.rows.empty()) return;
   out << "\nInfluence in the first round (share of the variance of log " << study::unit_of(objective)
       << (study::in_unit(objective, 2) < 1 ? ", less is better; effects on its inverse" : "")
       << (anova.balanced ? "" : "; not all combinations were tried: shares are beyond those of all other factors")
@@ -89,12 +91,12 @@ void write_influence(std::ostream& out, const study::Anova& anova, study::Object
   table.write(out);
 }
 
-void write_panel(std::ostream& out, const study::TuneResult& result) {
-  if (result.panel.empty()) return;
-  out << "\nPanel factorisation, one change at a time of the best of the first round (up to "
-      << percent(result.panel_chance) << " may be chance):\n";
+/// One line per factor.
+void write_levels(std::ostream& out, const std::string& title, const std::vector<study::PanelLevel>& levels) {
+  if (levels.empty()) return;
+  out << '\n' << title << ":\n";
   std::string factor;
-  for (const study::PanelLevel& level : result.panel) {
+  for (const study::PanelLevel& level : levels) {
     out << (level.factor == factor ? ", " : (factor.empty() ? "  " : "\n  ") + level.factor + " ") << level.level
         << ": " << signed_percent(level.effect);
     factor = level.factor;
@@ -105,7 +107,11 @@ void write_panel(std::ostream& out, const study::TuneResult& result) {
 /// The basis of the ranking: factors, rounds, untried candidates, naive estimates.
 void write_remarks(std::ostream& out, const study::TuneResult& result) {
   write_influence(out, result.influence, result.objective);
-  write_panel(out, result);
+  write_levels(out,
+               "Panel factorisation, one change at a time of the best of the first round (up to " +
+                   percent(result.panel_chance) + " may be chance)",
+               result.panel);
+  write_levels(out, "One change at a time of the best, in the last round", result.neighbours);
   out << "\nRounds:";
   for (const study::TuneRound& round : result.rounds) {
     out << "  N=" << round.N;
@@ -128,10 +134,13 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
     out << "peak of dgemm's model " << significant(naive.peak) << " Gflop/s, 80 % of it "
         << significant(0.8 * naive.peak) << "; ";
   }
-  out << "one node times the number of nodes " << significant(naive.linear_scaling)
-      << " (one node: " << significant(naive.one_node) << " at N=" << naive.one_node_N << ")\n";
-  out << "Simulated: " << significant(best) << " Gflop/s";
-  if (!result.ranking.empty()) out << " at N=" << result.ranking.front().parameters.N;
+  if (naive.one_node > 0)
+    out << "one node times the number of nodes " << significant(naive.linear_scaling)
+        << " (one node: " << significant(naive.one_node) << " at N=" << naive.one_node_N << ")\n";
+  else
+    out << "no time for a prediction of one node\n";
+  if (result.ranking.empty()) return;
+  out << "Simulated: " << significant(best) << " Gflop/s at N=" << result.ranking.front().parameters.N;
   if (result.fresh)
     out << " with " << result.fresh->gflops.size() << " other seed" << (result.fresh->gflops.size() > 1 ? "s" : "")
         << " (" << signed_percent(best / chosen - 1) << " against those that it was chosen by)";
@@ -147,7 +156,35 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
 void write_summary(std::ostream& out, const study::TuneResult& result) {
   write_ranking(out, result);
   if (!is_quiet()) write_remarks(out, result);
-  out << "Best: " << core::to_string(result.best) << '\n';
+  if (result.decided) out << "Best: " << core::to_string(result.best) << '\n';
+}
+
+/// `--budget` as people write it, rounded up.
+std::string budget_text(double seconds) {
+  constexpr double minute_s = 60, hour_s = 3600;
+  const bool hours = seconds > 2 * hour_s, minutes = !hours && seconds > 2 * minute_s;
+  const double unit_s = hours ? hour_s : minutes ? minute_s : 1;
+  return std::to_string(std::llround(std::ceil(seconds / unit_s))) + (hours ? "h" : minutes ? "min" : "s");
+}
+
+/// @throws core::Error (limit_exceeded) where the budget did not suffice for a recommendation.
+void require_decision(const study::TuneResult& result, const std::string& output) {
+  if (result.decided) return;
+  const std::string N = "N=" + std::to_string(result.best.N);
+  std::string message = "no recommendation for " + N + (output.empty() ? "" : " (" + output + " is not written)");
+  if (result.ranking.empty()) {
+    message += ": no prediction of the rounds ended within the budget";
+  } else {
+    const long long last_N = result.ranking.front().parameters.N;
+    const bool of_N = 3 * last_N >= result.best.N;
+    if (of_N) message += ": only one configuration was predicted at N=" + std::to_string(last_N);
+    if (!of_N)
+      message += ": the last round ran at N=" + std::to_string(last_N) +
+                 ", and below a third of the N asked for the order of configurations is another one";
+  }
+  throw core::Error(core::ExitCode::limit_exceeded, message + "; hint: `--budget " +
+                                                        budget_text(result.enough_budget_s) +
+                                                        "` is expected to do, by what these predictions took");
 }
 
 void warn_beyond_peak(const study::TuneResult& result) {
@@ -175,11 +212,12 @@ void run_tune(TuneOptions options) {
   warn_all(result.warnings);
   warn_beyond_peak(result);
   warn_all(result.failures);
-  if (!options.output.empty()) {
+  if (!options.output.empty() && result.decided) {
     core::write_file(options.output, [&](std::ostream& out) { core::write_hpl_dat(out, result.best, true); });
   }
   if (options.json) study::write_tune_result(std::cout, result);
   if (!options.json && !prints_hpl_dat) write_summary(std::cout, result);
+  require_decision(result, options.output);
 }
 
 void add_objective(Command& command, study::Objective& objective) {

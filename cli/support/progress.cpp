@@ -22,15 +22,22 @@ int terminal_width() {
   return size.ws_col;
 }
 
+std::string time_left(double fraction, double elapsed_s, double expected_s) {
+  constexpr double least_s = 2, least_share = 0.05, long_s = 30;
+  const bool is_known = fraction > 0 && elapsed_s >= least_s && (fraction >= least_share || elapsed_s >= long_s);
+  if (is_known) return core::duration_text(elapsed_s * (1 - fraction) / fraction) + " left";
+  if (expected_s > elapsed_s) return "about " + core::duration_text(expected_s - elapsed_s) + " left";
+  return "time left not known";
+}
+
 }  // namespace
 
-std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width) {
+std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width, double expected_s) {
   fraction = std::clamp(std::isfinite(fraction) ? fraction : 0.0, 0.0, 1.0);
   const auto filled = static_cast<std::size_t>(std::lround(fraction * bar_width));
   std::string line = "[" + std::string(filled, '#') + std::string(bar_width - filled, '.') + "] ";
   line += core::printed("%3d%%", static_cast<int>(std::floor(fraction * 100)));
-  line += fraction > 0 ? ", " + core::duration_text(elapsed_s * (1 - fraction) / fraction) + " left"
-                       : ", time left not known";
+  line += ", " + time_left(fraction, elapsed_s, expected_s);
   if (!detail.empty()) line += ", " + detail;
   return line.substr(0, static_cast<std::size_t>(std::max(width, 1)));
 }
@@ -42,8 +49,9 @@ std::string running_line(double simulated_s, double elapsed_s, double messages, 
   return text.substr(0, static_cast<std::size_t>(std::max(width, 1)));
 }
 
-Progress::Progress()
+Progress::Progress(double expected_s)
     : on_terminal_(isatty(STDERR_FILENO) == 1 && !is_quiet() && !is_verbose()),
+      expected_s_(expected_s),
       start_(Clock::now()),
       last_draw_(start_) {}
 
@@ -52,7 +60,7 @@ Progress::~Progress() {
 }
 
 void Progress::update(double fraction, const std::string& detail) {
-  update([&](double elapsed_s, int width) { return progress_line(fraction, elapsed_s, detail, width); });
+  update([&](double elapsed_s, int width) { return progress_line(fraction, elapsed_s, detail, width, expected_s_); });
 }
 
 void Progress::update(const std::function<std::string(double elapsed_s, int width)>& line) {

@@ -7,8 +7,10 @@
 namespace hplcast::cli {
 
 /// One line of progress, at most `width` characters: bar, percentage, time left, detail. `fraction` is the share of the
-/// work that is done, 0 to 1; the time left supposes that the rest goes at the same speed.
-std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width);
+/// work that is done, 0 to 1. The time left supposes that the rest goes at the same speed, once that is known: after 2
+/// s and 5 % of the work, or 30 s; until then it is that of `expected_s`, of all the work, if that is not 0.
+std::string progress_line(double fraction, double elapsed_s, const std::string& detail, int width,
+                          double expected_s = 0);
 
 /// Progress of work of unknown amount: simulated and real time, messages per second of real time.
 std::string running_line(double simulated_s, double elapsed_s, double messages, int width);
@@ -17,7 +19,8 @@ std::string running_line(double simulated_s, double elapsed_s, double messages, 
 /// --verbose. The line is wiped at the end.
 class Progress {
  public:
-  Progress();
+  /// `expected_s`: as estimated before; 0: nothing is known.
+  explicit Progress(double expected_s = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -33,6 +36,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   bool on_terminal_;
   bool drawn_ = false;
+  double expected_s_;
   Clock::time_point start_;
   Clock::time_point last_draw_;
 };

@@ -55,6 +55,21 @@ void check_phases(const std::vector<NamedTimes>& phases, double end_s) {
   }
 }
 
+/// The costs of messages are the platform library's, or in the <config> of an emitted platform.xml. Another platform
+/// has SMPI's own, of a cluster of 2010, and its probes of 0.1 ms. @throws core::DomainError if nobody has set any.
+void require_costs_of_messages(const std::string& first_host, const std::optional<Model>& model) {
+  for (const char* name : {"smpi/os", "smpi/ois", "smpi/or"})
+    if (!port::is_default(name)) return;
+  throw core::DomainError(
+      "platform with host", first_host,
+      "a platform with measured costs of messages" +
+          (model ? ", and the hosts of cluster " + model->cluster.name + ": " + model->cluster.hosts.values().names
+                 : std::string(": platform.xml and hostfile of `hplcast emit`")),
+      "a platform of your own needs the <config> of `hplcast emit CLUSTER.json --platform platform.xml` in front of "
+      "its "
+      "zones, and with a cluster in the settings its names of hosts; --cfg=smpi/os:0:0:0 simulates without such costs");
+}
+
 }  // namespace
 
 Runtime& Runtime::instance() {
@@ -89,6 +104,8 @@ void Runtime::add_ranks() {
     throw core::DomainError("load", "true", "false with fast or poll_by_waiting: no rank may work in its past");
   if (settings_.energy) begin_account();
   std::unordered_map<const s4u::Host*, int> ranks_on;
+  if (const auto processes = port::processes(); !session().platform && !processes.empty())
+    require_costs_of_messages(processes.front().host->get_name(), kernels_.model());
   for (const port::Process& process : port::processes()) {
     Rank& rank = ranks_.emplace_back(process.rank, process.host);
     process.actor->extension_set(rank_extension(), &rank);

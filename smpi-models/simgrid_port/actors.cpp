@@ -57,8 +57,12 @@ template bool setting(const char* name);
 template int setting(const char* name);
 template double setting(const char* name);
 
+bool is_default(const char* name) {
+  return simgrid::config::is_default(name);
+}
+
 void set_default(const std::string& name, const std::string& value) {
-  if (simgrid::config::is_default(name.c_str())) s4u::Engine::set_config(name + ":" + value);
+  if (is_default(name.c_str())) s4u::Engine::set_config(name + ":" + value);
 }
 
 std::vector<Process> processes() {

@@ -301,7 +301,7 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
   for (const core::HplField& field : core::hpl_fields()) out << field.name << ',';
   for (const std::string& name : names) out << core::csv_field(name) << ',';
   const bool energies = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.prediction.energy; });
-  out << "seed,mode,cluster,model_sha256,time_s,error_95_s,gflops,wall_s,peak_pss_bytes"
+  out << "seed,mode,cluster_name,model_sha256,time_s,error_95_s,gflops,wall_s,peak_pss_bytes"
       << (energies ? ",energy_j,mean_power_w,gflops_per_w\n" : "\n");
   std::vector<const SweepResult*> order;
   for (const SweepResult& result : results) order.push_back(&result);

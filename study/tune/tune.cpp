@@ -254,6 +254,8 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
     row.update(configuration_json(entry, result.objective));
     json["ranking"].push_back(std::move(row));
   }
+  json["decided"] = result.decided;
+  if (!result.decided) json["enough_budget_s"] = result.enough_budget_s;
   if (result.fresh) json["fresh"] = configuration_json(*result.fresh, result.objective);
   for (const TuneRound& round : result.rounds)
     json["rounds"].push_back({{"N", round.N},
@@ -266,8 +268,9 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
     json["influence"].push_back(
         {{"factor", row.name}, {"share", row.share}, {"p_value", row.p_value}, {"effects", row.effects}});
   json["influence_balanced"] = result.influence.balanced;
-  for (const PanelLevel& level : result.panel)
-    json["panel"].push_back({{"factor", level.factor}, {"level", level.level}, {"effect", level.effect}});
+  for (const auto& [name, levels] : {std::pair{"panel", &result.panel}, std::pair{"neighbours", &result.neighbours}})
+    for (const PanelLevel& level : *levels)
+      json[name].push_back({{"factor", level.factor}, {"level", level.level}, {"effect", level.effect}});
   json["panel_chance"] = result.panel_chance;
   if (result.gain) json["gain"] = *result.gain;
   json["not_tried"] = result.not_tried.size();

@@ -17,6 +17,11 @@ constexpr std::size_t keep_one_in = 3;
 constexpr std::size_t finalists = 4;
 constexpr std::size_t most_seeds = 3;
 constexpr std::size_t least_candidates = 24;  ///< of the first round: enough to see what matters
+constexpr int fewest_windows = 2;             ///< a curve needs them
+constexpr double after_baselines = 0.95;      ///< part of the budget
+/// Part of the budget that the last of four rounds has at least: a quarter is round 1's, of the rest a quarter the
+/// panel factorisation's, then a third round 2's and a half round 3's.
+constexpr double last_part = after_baselines * 0.75 * 0.75 * 2 / 3 / 2;
 
 std::size_t kept_of(std::size_t ended) {
   return std::max(finalists, (ended + keep_one_in - 1) / keep_one_in);
@@ -81,6 +86,7 @@ class TuneRounds {
   /// The first of `candidates` is the default configuration.
   void run(std::vector<core::HplParameters> candidates) {
     default_ = candidates.front();
+    all_ = candidates.size();
     for (round_ = 1; round_ <= rounds && !candidates.empty(); ++round_) {
       // Even of few candidates the panel factorisation is to be tuned before the end.
       const bool last =
@@ -90,7 +96,7 @@ class TuneRounds {
       if (available_s <= 0) break;
       if (round_ == 1) candidates = affordable(std::move(candidates), available_s);
       const std::vector<TunedConfiguration> ended = play(candidates, last, available_s);
-      if (round_ == 1) analyse(ended);
+      if (round_ == 1 && scale_.N == N_) analyse(ended);
       if (last) break;
       if (ended.empty()) {  // predictions took much longer than expected: a few of them in the time that is left
         candidates.resize(std::min(finalists, candidates.size()));
@@ -102,6 +108,7 @@ class TuneRounds {
       if (round_ == 1) tune_panel(candidates, predictor_.left_s() / rounds);
     }
     rank();
+    judge();
     confirm();
   }
 
@@ -136,8 +143,7 @@ class TuneRounds {
 
   /// As much of the run as there is time for: the full N if that is for two windows of it or more.
   TuneScale affordable_scale(const std::vector<core::HplParameters>& configurations, double available_s) const {
-    constexpr int fewest = 2;  // a curve needs them
-    for (int windows = WindowRule().windows; windows >= fewest; --windows)
+    for (int windows = WindowRule().windows; windows >= fewest_windows; --windows)
       if (predictor_.wall_s(configurations, {N_, windows}, 1) <= available_s) return {N_, windows};
     if (scale_.N == N_) return scale_;
     return {predictor_.affordable_N(configurations, available_s, scale_.N, N_)};
@@ -268,7 +274,7 @@ class TuneRounds {
       const TunedParameter& factor = *varied[i - 1];
       const int level = entries[i].parameters.*factor.field;
       const double effect = entries[i].mean_merit / entries.front().mean_merit - 1;
-      result_.panel.push_back({factor.name, level, effect});
+      if (scale.N == N_) result_.panel.push_back({factor.name, level, effect});
       if (effect < std::max(least_effect, best_effect[&factor])) continue;
       best_effect[&factor] = effect;
       improved.*factor.field = level;
@@ -310,6 +316,42 @@ class TuneRounds {
     if (best.round == found->second.round) result_.gain = best.mean_merit / found->second.mean_merit - 1;
   }
 
+  /// Budget of which the last round's part is expected to reach `least` or windows of the N asked for.
+  double enough_budget_s(long long least) const {
+    const std::size_t neighbours = request_.SWAP.size() + request_.DEPTH.size() + request_.NB.size() - 3;
+    const std::vector<core::HplParameters> last(std::min(all_, finalists + neighbours), default_);
+    const double cheapest_s =
+        std::min(predictor_.wall_s(last, {N_, fewest_windows}, 1), predictor_.wall_s(last, {least}, 1));
+    const double part = all_ <= finalists && !varies_panel(request_) ? after_baselines : last_part;
+    constexpr double doubt = 2;  // SimulationNeeds
+    return doubt * cheapest_s / (part * before_confirmation(last.size()));
+  }
+
+  /// Says whether the last round tells the order at the N asked for, and by how much its parameters matter there.
+  void judge() {
+    const long long least = std::llround(std::ceil(least_share_of_N * static_cast<double>(N_)));
+    const auto& ranking = result_.ranking;
+    const bool several = ranking.size() > 1 && ranking[1].round == ranking[0].round;
+    result_.decided = (all_ == 1 && !varies_panel(request_)) || (several && ranking.front().parameters.N >= least);
+    if (!result_.decided) {
+      result_.enough_budget_s = enough_budget_s(least);
+      return;
+    }
+    for (const TunedConfiguration& entry : result_.ranking) {
+      const TunedConfiguration& best = result_.ranking.front();
+      const auto add_if_only = [&](const TunedParameter& one) {
+        core::HplParameters other = best.parameters;
+        other.*one.field = entry.parameters.*one.field;
+        if (entry.round == best.round && other == entry.parameters && !(other == best.parameters))
+          result_.neighbours.push_back({one.name, other.*one.field, entry.mean_merit / best.mean_merit - 1});
+      };
+      std::for_each(std::begin(crossed_parameters), std::end(crossed_parameters), add_if_only);
+      std::for_each(std::begin(panel_parameters), std::end(panel_parameters), add_if_only);
+    }
+    std::stable_sort(result_.neighbours.begin(), result_.neighbours.end(),
+                     [](const PanelLevel& a, const PanelLevel& b) { return a.factor < b.factor; });
+  }
+
   /// The best of several is the luckiest of them, too: it and the default configuration with seeds that chose nothing.
   void confirm() {
     if (result_.ranking.empty() || predictor_.left_s() <= 0) return;
@@ -334,6 +376,7 @@ class TuneRounds {
   int round_ = 0;
   TuneScale scale_;  ///< of the round
   core::HplParameters default_;
+  std::size_t all_ = 0;                                        ///< candidates asked for
   std::map<core::HplParameters, TunedConfiguration> last_of_;  ///< by parameters with N = 0
 };
 

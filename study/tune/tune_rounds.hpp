@@ -89,6 +89,10 @@ class TunePredictor {
 void play_rounds(const TuneRequest& request, long long N, TunePredictor& predictor,
                  std::vector<core::HplParameters> candidates, TuneResult& result);
 
+/// The order of configurations at a smaller share of N than this is not that at N: broadcasts, look-ahead and NB weigh
+/// in proportion to 1/N, at a third of it three times as much.
+inline constexpr double least_share_of_N = 1.0 / 3;
+
 /// A matrix with fewer panels does not show the effect of look-ahead and broadcasts.
 inline constexpr long long least_panels = 16;
 

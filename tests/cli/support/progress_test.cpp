@@ -23,6 +23,21 @@ TEST(Progress, NothingDoneYetGivesNoTime) {
   EXPECT_EQ(progress_line(0, 10, "", 80), "[........................]   0%, time left not known");
 }
 
+TEST(Progress, TheBeginOfTheWorkSaysNothingOfItsSpeed) {
+  const std::string unknown = "[........................]   0%, time left not known";
+  EXPECT_EQ(progress_line(1e-6, 0.5, "", 80), unknown);  // not 5 days
+  EXPECT_EQ(progress_line(1e-6, 10, "", 80), unknown);
+  EXPECT_EQ(progress_line(0.25, 1, "", 80), "[######..................]  25%, time left not known");
+  EXPECT_EQ(progress_line(0.01, 30, "", 80), "[........................]   1%, 49m30s left");
+}
+
+TEST(Progress, UntilThenTheTimeLeftIsTheEstimatedOne) {
+  EXPECT_EQ(progress_line(0, 0, "", 80, 180), "[........................]   0%, about 3m00s left");
+  EXPECT_EQ(progress_line(0.01, 10, "", 80, 180), "[........................]   1%, about 2m50s left");
+  EXPECT_EQ(progress_line(0.25, 10, "", 80, 180), "[######..................]  25%, 30s left");
+  EXPECT_EQ(progress_line(0.01, 10, "", 80, 9), "[........................]   1%, time left not known");
+}
+
 TEST(Progress, LinesNeverGrowBeyondTheTerminal) {
   EXPECT_EQ(progress_line(1, 10, std::string(200, 'x'), 40).size(), 40U);
   EXPECT_EQ(progress_line(7, 10, "", 80), "[########################] 100%, 0s left");

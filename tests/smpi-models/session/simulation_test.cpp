@@ -145,6 +145,35 @@ TEST(Kernels, WithoutAModelEndTheSimulation) {
   EXPECT_THAT(result.output, HasSubstr("HPLCAST_SIMULATION"));
 }
 
+TEST(Kernels, OnAPlatformWithoutCostsOfMessagesEndTheSimulation) {
+  const std::filesystem::path folder = tests::simulation_folder("own_platform");
+  Simulation simulation{example_cluster(true), 2, {"kernels"}};
+  ASSERT_EQ(simulate(simulation, "own_platform").status, 0);
+  core::write_file(folder / "own.xml", [](std::ostream& out) {
+    out << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+           "<platform version=\"4.1\"><cluster id=\"mine\" prefix=\"a-\" suffix=\"\" radical=\"1-2\" speed=\"1Gf\" "
+           "bw=\"1GBps\" lat=\"1us\"/></platform>\n";
+  });
+  core::write_file(folder / "own.hosts", [](std::ostream& out) { out << "a-1\na-2\n"; });
+  const auto run = [&](const std::string& option) {
+    core::Command command;
+    command.program = HPLCAST_SMPIRUN;
+    command.arguments = {"-np", "2", "-platform", "own.xml", "-hostfile", "own.hosts", HPLCAST_PROBE, "delays", "0.001"};
+    if (!option.empty()) command.arguments.insert(command.arguments.begin(), option);
+    command.environment["HPLCAST_SIMULATION"] = "own.json";
+    command.directory = folder;
+    command.timeout_s = 60;
+    return core::run(command);
+  };
+  core::write_file(folder / "own.json",
+                   [](std::ostream& out) { core::write_simulation_settings(out, core::SimulationSettings()); });
+  const core::CommandResult result = run("");
+  EXPECT_EQ(result.status, 3) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("`platform with host` is a-1; expected a platform with measured costs"));
+  EXPECT_THAT(result.output, HasSubstr("needs the <config> of `hplcast emit CLUSTER.json --platform platform.xml`"));
+  EXPECT_EQ(run("--cfg=smpi/os:0:0:0").status, 0);
+}
+
 TEST(Kernels, OnAHostThatTheModelDoesNotHaveEndTheSimulation) {
   core::ClusterModel other = example_cluster(true);
   other.hosts = core::Hosts::make({"other-[1-2]", 4, 2, {}, 0});

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hplcast/study/tune.hpp"
 #include "study/tune/tune_rounds.hpp"
@@ -33,6 +34,7 @@ TEST_F(Tune, FindsAConfigurationNearTheBestOfAllWithinItsBudget) {
   request.NDIV = {2};
   const TuneResult result = tune(request);
   EXPECT_TRUE(result.failures.empty());
+  EXPECT_TRUE(result.decided);
   EXPECT_LT(result.wall_s, 75);  // the budget, and the end of what was running
   EXPECT_TRUE(result.panel.empty());
   EXPECT_EQ(result.best.N, 6000);
@@ -89,6 +91,30 @@ TEST_F(Tune, EndsWithinABudgetThatIsTooSmallForMost) {
   EXPECT_LT(result.wall_s, 30);
   EXPECT_FALSE(result.not_tried.empty());
   EXPECT_EQ(result.best.N, 30000);
+  // Of small matrices the order is another one: nothing is recommended, and no effects of them are told.
+  EXPECT_FALSE(result.decided);
+  EXPECT_GT(result.enough_budget_s, 15);
+  EXPECT_TRUE(result.influence.rows.empty() && result.panel.empty() && result.neighbours.empty());
+}
+
+TEST_F(Tune, TheBudgetThatItAsksForDoes) {
+  TuneRequest request = tuning(12000, 2, 2, 1);
+  request.mode = SimulationMode::exact;
+  request.NB = {64, 256};
+  request.DEPTH = request.BCAST = request.SWAP = request.PFACT = request.RFACT = {1};
+  request.NBMIN = {4};
+  request.NDIV = {2};
+  const TuneResult small = tune(request);
+  ASSERT_FALSE(small.decided);  // 2 predictions of N = 4000 and what follows take more than a second
+  request.budget_s = std::ceil(small.enough_budget_s);
+  EXPECT_LT(request.budget_s, 200);  // a tenth of an hour: not absurd
+  const TuneResult enough = tune(request);
+  EXPECT_TRUE(enough.decided);
+  EXPECT_GE(3 * enough.ranking.front().parameters.N, 12000);
+  // NB differs in two rows of the last round, all else is equal.
+  ASSERT_EQ(enough.neighbours.size(), 1U);
+  EXPECT_EQ(enough.neighbours.front().factor, "NB");
+  EXPECT_LE(enough.neighbours.front().effect, 0);
 }
 
 TEST_F(Tune, FewWindowsOfTheFullSizeCostLessThanManyAndThanAllPanels) {

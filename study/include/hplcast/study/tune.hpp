@@ -93,9 +93,9 @@ struct TuneRound {
   double wall_s = 0;
 };
 
-/// Effect of a parameter of the panel factorisation on the best configuration of the first round.
+/// Effect of one other level of one parameter on a configuration, at the order of the matrix of the answer.
 struct PanelLevel {
-  std::string factor;  ///< PFACT, RFACT, NBMIN or NDIV
+  std::string factor;  ///< "NB"
   int level = 0;
   double effect = 0;  ///< merit over that with the default level, minus 1
 };
@@ -116,8 +116,13 @@ struct TuneResult {
   /// Absent if there was no time.
   std::optional<TunedConfiguration> fresh;
   std::vector<TuneRound> rounds;
-  Anova influence;                ///< of the first round
-  std::vector<PanelLevel> panel;  ///< levels other than the default ones
+  /// Is the last round's N at least a third of the one asked for? Else the order of configurations is not known, unless
+  /// there is one only.
+  bool decided = true;
+  double enough_budget_s = 0;          ///< if not: a budget whose last round is expected to reach that
+  Anova influence;                     ///< of the first round; empty if that was at another N than asked for
+  std::vector<PanelLevel> neighbours;  ///< of the best, in the last round
+  std::vector<PanelLevel> panel;  ///< PFACT, RFACT, NBMIN, NDIV on the best of the first round; empty as `influence` is
   double panel_chance = 0;        ///< effects of `panel` up to here may be chance: they were not taken
   std::optional<double> gain;     ///< in merit, of the best over the default configuration, both in the last round, or
                                   ///< with fresh seeds
