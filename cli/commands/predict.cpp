@@ -14,8 +14,10 @@
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/interval.hpp"
 #include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/real_runs.hpp"
 #include "hplcast/study/transform.hpp"
 
 namespace hplcast::cli {
@@ -35,13 +37,48 @@ struct PredictOptions {
   std::string interval = "90";  ///< a level in percent, or off
   bool simulated_elasticities = false;
   std::string ledger;
+  std::string control = "calibrated";  ///< calibrated, now, or a file
+  std::string control_hostfile;
   study::PredictionRequest request;  ///< what the options above do not say
 };
+
+/// Controls of the machine now: measured on as many ranks per host as the kernels were, or from a file.
+std::vector<core::ControlRows> controls_now(const PredictOptions& options, const core::ClusterModel& cluster) {
+  if (options.control != "now") return read_from(options.control, core::read_controls);
+  const auto program =
+      study::located_program(core::own_executable().parent_path() / "hplcast-measure-dgemm",
+                             "it is beside hplcast, and measures the control; --control FILE reads one of its files");
+  core::MpiLaunch launch;
+  launch.hostfile = options.control_hostfile;
+  launch.ranks = cluster.hosts.values().cores * (launch.hostfile.empty() ? 1 : study::hosts_in(launch.hostfile));
+  const core::TemporaryFolder folder("hplcast-control");
+  constexpr int controls = 5;  // some seconds: their scatter says how far to trust their mean
+  std::vector<core::ControlRows> all;
+  while (static_cast<int>(all.size()) < controls)
+    all.push_back(study::measured_control(launch, program, folder.path() / "control.csv"));
+  return all;
+}
+
+/// The cluster as the machine is now, if that is asked for.
+core::ClusterModel at_control(core::ClusterModel cluster, const PredictOptions& options) {
+  if (options.control == "calibrated") return cluster;
+  const study::ControlNow control = study::at_control(cluster, controls_now(options, cluster));
+  tell("control: dgemm " + control.now.shape + " takes " + significant(1e3 * control.now.wall_s) +
+       " ms now, and took " + significant(1e3 * control.calibration.wall_s) + " ms at the calibration: " +
+       signed_percent(control.now.wall_s / control.calibration.wall_s - 1) + ", of which " +
+       percent(control.coefficient) + " counts; kernels are predicted to take " + signed_percent(control.slower - 1));
+  constexpr double disturbed = 1.1;
+  if (control.now.wall_s > disturbed * control.calibration.wall_s)
+    warn(
+        "the machine is busy or throttled: beyond 10 % the control was seen to tell too little "
+        "(docs/models/control.md)");
+  return cluster;
+}
 
 /// One request for every configuration and seed.
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
   study::PredictionRequest base = options.request;
-  base.cluster = study::at_levels(read_cluster_file(options.cluster), options.levels);
+  base.cluster = study::at_levels(at_control(read_cluster_file(options.cluster), options), options.levels);
   warn_about_quality(base.cluster);
   if (base.cluster.network.values().growing_probes)
     tell("note: growing_probes is on in " + options.cluster +
@@ -368,6 +405,13 @@ void setup_predict(Command& app) {
                      "earlier comparisons of this cluster (compare --append-to-ledger): their errors count in place of "
                      "defaults",
                      reads("LEDGER.csv"), in_group("Interval"));
+  command.add_option("--control", options->control,
+                     "speed of the machine: as it was calibrated (default), as controls measure it now (now; some "
+                     "seconds on all cores of this machine), or as they have measured it (FILE of "
+                     "`hplcast-measure-dgemm --control`)",
+                     of_type("calibrated|now|FILE"), in_group("Interval"));
+  command.add_option("--control-hostfile", options->control_hostfile, "hosts of --control now, for mpirun",
+                     reads("FILE"), in_group("Interval"));
   command.add_option("--keep", options->request.keep,
                      "keep HPL.dat, platform, log ... of the simulation in this folder", of_type("DIR"));
   add_observation(command, options->request.observation);

@@ -47,7 +47,7 @@ void write_ranking(std::ostream& out, const study::TuneResult& result) {
                                      "SWAP", "PFACT", "RFACT", "NBMIN", "NDIV", "Gflop/s"};
   const bool by_rate = result.objective == study::Objective::gflops;
   if (!by_rate) header.emplace_back(study::unit_of(result.objective));
-  header.emplace_back("95 % of the mean");
+  header.insert(header.end(), {"95 % of the mean", "P(first is faster)"});
   TextTable table(header);
   const std::vector<std::size_t> places = study::places(result.ranking);
   for (std::size_t i = 0; i < std::min(shown, result.ranking.size()); ++i) {
@@ -62,6 +62,7 @@ void write_ranking(std::ostream& out, const study::TuneResult& result) {
                                     significant(entry.mean_gflops)};
     if (!by_rate) row.push_back(significant(study::in_unit(result.objective, entry.mean_merit)));
     row.push_back(interval(result.objective, entry));
+    row.push_back(entry.first_is_faster ? significant(*entry.first_is_faster, 2) : "");
     table.add(row);
   }
   table.write(out);

@@ -7,6 +7,7 @@
 
 #include "cli/support/command.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/study/interval.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
 
@@ -188,17 +189,23 @@ void write_interval(std::ostream& out, const core::Prediction& prediction) {
 }
 
 void write_best(std::ostream& out, const std::vector<core::Prediction>& predictions) {
-  std::map<core::HplParameters, std::pair<double, int>> rates;  // sum and number over the seeds
-  for (const core::Prediction& p : predictions) {
-    rates[p.parameters].first += p.gflops;
-    ++rates[p.parameters].second;
-  }
-  const auto mean = [](const auto& rate) { return rate.second.first / rate.second.second; };
-  const auto best =
-      std::max_element(rates.begin(), rates.end(), [&](const auto& a, const auto& b) { return mean(a) < mean(b); });
-  if (rates.size() < 2) return;
-  out << "Best: " << core::to_string(best->first) << ": " << significant(mean(*best)) << " Gflop/s";
-  if (best->second.second > 1) out << " (mean of " << best->second.second << " seeds)";
+  std::map<core::HplParameters, std::vector<core::Prediction>> seeds;
+  for (const core::Prediction& p : predictions) seeds[p.parameters].push_back(p);
+  if (seeds.size() < 2) return;
+  const auto mean = [](const std::vector<core::Prediction>& list) {
+    double sum = 0;
+    for (const core::Prediction& p : list) sum += p.gflops;
+    return sum / static_cast<double>(list.size());
+  };
+  std::vector<const std::vector<core::Prediction>*> order;
+  for (const auto& [parameters, list] : seeds) order.push_back(&list);
+  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) { return mean(*a) > mean(*b); });
+  const auto &best = *order[0], &next = *order[1];
+  out << "Best: " << core::to_string(best.front().parameters) << ": " << significant(mean(best)) << " Gflop/s";
+  if (best.size() > 1) out << " (mean of " << best.size() << " seeds)";
+  if (best.front().interval && next.front().interval)
+    out << "; faster than the next, " << core::to_string(next.front().parameters) << ", with probability "
+        << significant(study::probability_faster(best, next), 2);
   out << '\n';
 }
 

@@ -197,21 +197,6 @@ core::MpiLaunch launch_of(const RealRunRequest& request, int ranks) {
   return launch;
 }
 
-/// The control on the cores of a run.
-core::ControlRows measured_control(const RealRunRequest& request, int ranks, const fs::path& file) {
-  constexpr double timeout_s = 300;
-  core::Command command = core::mpirun_command(launch_of(request, ranks), request.control);
-  command.arguments.insert(command.arguments.end(), {"--control", "-o", file.string()});
-  if (!request.bind) command.arguments.push_back("--no-bind");
-  command.timeout_s = timeout_s;
-  command.purpose = "the control measurement";
-  core::run_checked(command);
-  std::vector<core::ControlRows> controls;
-  core::read_file(file, [&](std::istream& in, const std::string& name) { controls = core::read_controls(in, name); });
-  if (controls.size() == 1) return controls.front();
-  throw core::program_failure(command, 0, "it wrote " + std::to_string(controls.size()) + " controls; expected one");
-}
-
 void write_controls(const fs::path& file, const std::vector<core::ControlRows>& controls) {
   core::write_file(file, [&](std::ostream& out) {
     out << core::control_csv_header << '\n';
@@ -270,20 +255,6 @@ void add_energy(const RealRunRequest& request, std::vector<core::PowerSample> sa
   if (request.measured) request.measured(row.run, energy);
 }
 
-/// Lines of a hostfile that name a host.
-int hosts_in(const fs::path& hostfile) {
-  std::set<std::string> hosts;
-  core::read_file(hostfile, [&](std::istream& in, const std::string&) {
-    for (std::string line; std::getline(in, line);) {
-      const std::string host = line.substr(0, line.find_first_of(" \t:#"));
-      if (!host.empty()) hosts.insert(host);
-    }
-  });
-  if (hosts.empty())
-    throw core::ParseError({hostfile.string(), 0, ""}, "no host in it; expected `name slots=cores` lines");
-  return static_cast<int>(hosts.size());
-}
-
 double flop(const PlannedRun& run) {
   return core::hpl_flop(static_cast<double>(run.parameters.N));
 }
@@ -313,6 +284,33 @@ RunEnergy energy_of_run(const std::vector<core::PowerSample>& samples, double be
     energy.doubt =
         "sensors have samples in " + percent_text(energy.covered) + " of the run: the rest is taken as their mean";
   return energy;
+}
+
+int hosts_in(const fs::path& hostfile) {
+  std::set<std::string> hosts;
+  core::read_file(hostfile, [&](std::istream& in, const std::string&) {
+    for (std::string line; std::getline(in, line);) {
+      const std::string host = line.substr(0, line.find_first_of(" \t:#"));
+      if (!host.empty()) hosts.insert(host);
+    }
+  });
+  if (hosts.empty())
+    throw core::ParseError({hostfile.string(), 0, ""}, "no host in it; expected `name slots=cores` lines");
+  return static_cast<int>(hosts.size());
+}
+
+core::ControlRows measured_control(const core::MpiLaunch& launch, const fs::path& program, const fs::path& file) {
+  constexpr double timeout_s = 300;
+  core::Command command = core::mpirun_command(launch, program);
+  command.arguments.insert(command.arguments.end(), {"--control", "-o", file.string()});
+  if (!launch.bind) command.arguments.push_back("--no-bind");
+  command.timeout_s = timeout_s;
+  command.purpose = "the control measurement";
+  core::run_checked(command);
+  std::vector<core::ControlRows> controls;
+  core::read_file(file, [&](std::istream& in, const std::string& name) { controls = core::read_controls(in, name); });
+  if (controls.size() == 1) return controls.front();
+  throw core::program_failure(command, 0, "it wrote " + std::to_string(controls.size()) + " controls; expected one");
 }
 
 std::vector<PlannedRun> plan_real_runs(const RealRunRequest& request) {
@@ -398,12 +396,13 @@ RealRunSummary run_real(const RealRunRequest& request) {
     if (control) {
       const fs::path file = folder / "control.csv";
       // The control after a run is the one before the next run on the same cores.
-      if (static_cast<int>(latest.size()) != ranks) latest = measured_control(request, ranks, file);
+      if (static_cast<int>(latest.size()) != ranks)
+        latest = measured_control(launch_of(request, ranks), request.control, file);
       row.controls.push_back(latest);
     }
     row.run = run_once(request, xhpl, run, folder, tick, samples);
     if (control) {
-      latest = measured_control(request, ranks, folder / "control.csv");
+      latest = measured_control(launch_of(request, ranks), request.control, folder / "control.csv");
       row.controls.push_back(latest);
       write_controls(folder / "control.csv", row.controls);
     }

@@ -7,6 +7,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/study/interval.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/run/parallel_runs.hpp"
 #include "study/sweep/sweep_executor.hpp"
@@ -47,6 +48,10 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   try {
     outcome.prediction = predict(request, {while_running});
     outcome.prediction->model_levels = task.run->levels;
+    outcome.prediction->interval =
+        predictive_interval(*outcome.prediction, *task.cluster,
+                            {closed_form_elasticities(*task.cluster, *outcome.prediction), "closed-form", {}, {}},
+                            IntervalRequest().level_percent);
     fs::remove_all(work, ignored);
     fs::remove_all(logs, ignored);  // of an attempt that failed
   } catch (const core::StorageError& error) {

@@ -302,7 +302,7 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
   for (const std::string& name : names) out << core::csv_field(name) << ',';
   const bool energies = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.prediction.energy; });
   out << "seed,mode,cluster_name,model_sha256,time_s,error_95_s,gflops,wall_s,peak_pss_bytes"
-      << (energies ? ",energy_j,mean_power_w,gflops_per_w\n" : "\n");
+      << (energies ? ",energy_j,mean_power_w,gflops_per_w" : "") << ",level_percent,low_gflops,high_gflops\n";
   std::vector<const SweepResult*> order;
   for (const SweepResult& result : results) order.push_back(&result);
   std::stable_sort(order.begin(), order.end(), [](const SweepResult* a, const SweepResult* b) {
@@ -325,7 +325,12 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
     if (energies && p.energy)
       out << ',' << core::shortest(p.energy->energy_j) << ',' << core::shortest(p.energy->mean_power_w) << ','
           << core::shortest(p.energy->gflops_per_w);
-    out << (energies && !p.energy ? ",,,\n" : "\n");
+    out << (energies && !p.energy ? ",,," : "") << ',';
+    if (p.interval)
+      out << core::shortest(p.interval->level_percent) << ',' << core::shortest(p.interval->low_gflops) << ','
+          << core::shortest(p.interval->high_gflops) << '\n';
+    else
+      out << ",,\n";
   }
 }
 

@@ -241,6 +241,7 @@ static nlohmann::ordered_json configuration_json(const TunedConfiguration& entry
         std::minmax({in_unit(objective, entry.interval->lower), in_unit(objective, entry.interval->upper)});
     row["interval"] = {low, high};
   }
+  if (entry.first_is_faster) row["first_is_faster"] = *entry.first_is_faster;
   return row;
 }
 

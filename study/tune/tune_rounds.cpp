@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "hplcast/study/factor_effects.hpp"
+#include "hplcast/study/interval.hpp"
 
 namespace hplcast::study {
 
@@ -110,6 +111,7 @@ class TuneRounds {
     rank();
     judge();
     confirm();
+    compare_with_first();
   }
 
  private:
@@ -175,6 +177,7 @@ class TuneRounds {
       if (!predictions[i]) continue;
       entry.gflops.push_back(predictions[i]->gflops);
       entry.merits.push_back(merit(request_.objective, *predictions[i]));
+      entry.predictions.push_back(*predictions[i]);
     }
     for (TunedConfiguration& entry : entries) average(entry);
     return entries;
@@ -367,6 +370,15 @@ class TuneRounds {
       result_.gain = entries.front().mean_merit / entries.back().mean_merit - 1;
     entries.front().round = best.round;
     result_.fresh = std::move(entries.front());
+  }
+
+  /// With fresh seeds, if there are: those that chose it make it too fast.
+  void compare_with_first() {
+    if (result_.ranking.empty()) return;
+    const TunedConfiguration first = result_.fresh ? *result_.fresh : result_.ranking.front();
+    for (TunedConfiguration& entry : result_.ranking)
+      if (entry.round == first.round && &entry != &result_.ranking.front())
+        entry.first_is_faster = probability_faster(first.predictions, entry.predictions);
   }
 
   const TuneRequest& request_;

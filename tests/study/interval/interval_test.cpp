@@ -85,7 +85,8 @@ TEST(Interval, TakesWhatTheCampaignKnowsAndSaysWhatIsDefault) {
 
 TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
   core::ClusterModel cluster;
-  cluster.provenance = R"({"control": {"shape": "640x640x640", "wall_s": 8.1e-3, "low": 8e-3, "high": 8.16e-3, "cpu_s": 8e-3,
+  cluster.provenance =
+      R"({"control": {"shape": "640x640x640", "wall_s": 8.1e-3, "low": 8e-3, "high": 8.16e-3, "cpu_s": 8e-3,
                                          "message_s": 0}})";
   IntervalBasis basis;
   basis.elasticities = {0.5, 0, 0.5, 0};
@@ -246,6 +247,61 @@ TEST(IntervalCoverage, OfNinetyPercentHoldsTheTruthInNinetyPercentOfTheCampaigns
   // 500 campaigns: the binomial standard deviation is 1.34 percent, and 2 percent is 1.5 of them. The seed is fixed.
   EXPECT_NEAR(found.models / 500., 0.9, 0.02) << "errors of the models alone";
   EXPECT_NEAR(found.runs / 500., 0.9, 0.02) << "all errors, as large as stated";
+}
+
+core::Prediction with_terms(double gflops, std::vector<core::ErrorTerm> terms, const std::string& cluster = "c") {
+  core::Prediction prediction = prediction_of(1);
+  prediction.gflops = gflops;
+  prediction.cluster = cluster;
+  prediction.interval = interval_of_terms(prediction, std::move(terms), 0, 90);
+  return prediction;
+}
+
+core::ErrorTerm named(const char* name, double sd, double nu = 0) {
+  return {name, sd, nu, std::nullopt, "by hand"};
+}
+
+TEST(ProbabilityFaster, LeavesOutWhatConfigurationsOfOneMachineHaveInCommon) {
+  // Their machine is 20 percent slower or faster for both; messages matter by 3 and 0 percent: sd 0.03. With 1 percent
+  // for each configuration (the default of dahu's): sqrt(0.03^2 + 2 0.01^2) = 0.033166.
+  const core::Prediction a = with_terms(103, {named("machine", 0.2), named("messages", 0.03), named("model", 0.02)});
+  const core::Prediction b = with_terms(100, {named("machine", 0.2), named("messages", 0), named("model", 0.02)});
+  const double expected = 0.5 * std::erfc(-std::log(1.03) / 0.0331662479 / std::sqrt(2.0));
+  EXPECT_NEAR(probability_faster({a}, {b}), expected, 1e-9);
+  EXPECT_NEAR(probability_faster({b}, {a}), 1 - expected, 1e-9);
+}
+
+TEST(ProbabilityFaster, OfTwoMachinesHasTheErrorsOfBoth) {
+  const core::Prediction a = with_terms(110, {named("dgemm", 0.03), named("model", 0.04)}, "one");
+  const core::Prediction b = with_terms(100, {named("dgemm", 0.03), named("model", 0.04)}, "other");
+  const double sd = std::sqrt(2 * (0.03 * 0.03 + 0.04 * 0.04));
+  EXPECT_NEAR(probability_faster({a}, {b}), 0.5 * std::erfc(-std::log(1.1) / sd / std::sqrt(2.0)), 1e-12);
+}
+
+TEST(ProbabilityFaster, OfEqualMeansIsOneHalf) {
+  const core::Prediction a = with_terms(100, {named("simulation", 0.01), named("run", 0.5)});
+  EXPECT_EQ(probability_faster({a}, {a}), 0.5);
+  const core::Prediction certain = with_terms(100, {});
+  EXPECT_NEAR(probability_faster({certain}, {certain}), 0.5, 1e-15);
+}
+
+TEST(ProbabilityFaster, TakesTheMeanOverSeedsWithItsOwnError) {
+  // Three seeds of each: means 1 percent apart, sd 0.01 and 0.01; 1/3 of each variance, four degrees of freedom.
+  std::vector<core::Prediction> a, b;
+  for (const double log : {-0.01, 0.0, 0.01}) {
+    a.push_back(with_terms(100 * std::exp(log + 0.01), {named("simulation", 0.3)}));
+    b.push_back(with_terms(100 * std::exp(log), {named("simulation", 0.3)}));
+  }
+  // Upper tail of Student's t with 4 degrees of freedom: t = 0.01 / sqrt(2e-4 / 3) = 1.224745; F(t) = 0.856038, by
+  // F = 1/2 + t / (2 sqrt(4 + t^2)) (1 + 2 / (4 + t^2)).
+  const double t = 0.01 / std::sqrt(2e-4 / 3), square = 4 + t * t;
+  EXPECT_NEAR(probability_faster(a, b), 0.5 + t / (2 * std::sqrt(square)) * (1 + 2 / square), 1e-9);
+}
+
+TEST(ProbabilityFaster, NeedsIntervals) {
+  const core::Prediction a = with_terms(100, {});
+  EXPECT_THROW(probability_faster({a}, {prediction_of(1)}), core::DomainError);
+  EXPECT_THROW(probability_faster({}, {a}), core::DomainError);
 }
 
 }  // namespace

@@ -100,4 +100,9 @@ struct IntervalRequest {
 void add_intervals(const std::vector<RunPlan>& plans, const IntervalRequest& request,
                    std::vector<core::Prediction>& predictions);
 
+/// Probability that one configuration is faster than another, each in the mean of many runs on the real machine. What
+/// all predictions of one machine have in common is not in it (docs/models/interval.md#which-is-faster). `a`, `b`:
+/// predictions of each, one per seed. @throws core::DomainError without intervals.
+double probability_faster(const std::vector<core::Prediction>& a, const std::vector<core::Prediction>& b);
+
 }  // namespace hplcast::study

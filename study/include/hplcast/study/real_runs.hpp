@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/core/process.hpp"
 #include "hplcast/core/simulation.hpp"
 
 namespace hplcast::study {
@@ -123,6 +125,15 @@ struct RealRunSummary {
   bool has_control = false;          ///< the file has the control of its runs
   std::size_t failed_residuals = 0;  ///< of those made: HPL says that the result is wrong
 };
+
+/// How many hosts a hostfile of mpirun names. @throws core::ParseError for none.
+int hosts_in(const std::filesystem::path& hostfile);
+
+/// The control measurement now, on the ranks of `launch`; its rows are in `file`, too. `program`:
+/// hplcast-measure-dgemm.
+/// @throws core::ExternalError
+core::ControlRows measured_control(const core::MpiLaunch& launch, const std::filesystem::path& program,
+                                   const std::filesystem::path& file);
 
 /// Refuses what cannot run, before the first run is made.
 /// @throws core::DomainError for more ranks than cores (unless oversubscribed) or a matrix larger than the free memory.

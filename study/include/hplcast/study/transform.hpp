@@ -7,6 +7,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/measurement.hpp"
 
 namespace hplcast::study {
 
@@ -35,6 +36,17 @@ bool is_transformation(const std::string& name);
 /// of a factor.
 /// @throws core::DomainError for an unknown name, an argument that cannot be read, or what the change itself throws.
 core::ClusterModel transformed(core::ClusterModel cluster, const std::vector<Transformation>& transformations);
+
+/// The machine as controls find it now, beside the calibration of a model.
+struct ControlNow {
+  core::Control calibration, now;
+  double coefficient = 0;  ///< share of the change that counts: the rest is the scatter of the controls of now
+  double slower = 1;       ///< durations of kernels now over those at the calibration: (now / calibration)^coefficient
+};
+/// Makes all kernels as fast as the machine is now; the control in the provenance is that of now, with the range of the
+/// calibration (docs/models/control.md). @throws core::InputError if the cluster has no control;
+/// core::DomainError for controls of another shape, or none.
+ControlNow at_control(core::ClusterModel& cluster, const std::vector<core::ControlRows>& controls);
 
 /// Which level of detail of its models a cluster is simulated with (names: docs/models/kernel-models.md). The default
 /// keeps everything.

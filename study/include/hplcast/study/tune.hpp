@@ -80,7 +80,9 @@ struct TunedConfiguration {
   std::vector<double> merits;      ///< of the objective, one per seed: merit()
   double mean_gflops = 0;
   double mean_merit = 0;
-  std::optional<fit::Bounds> interval;  ///< 95 percent of the mean merit; absent for one seed
+  std::optional<fit::Bounds> interval;        ///< 95 percent of the mean merit; absent for one seed
+  std::vector<core::Prediction> predictions;  ///< one per seed
+  std::optional<double> first_is_faster;      ///< probability_faster() of the first of the ranking, if of its round
 };
 
 /// A round of successive halving.

@@ -1,0 +1,95 @@
+// A prediction for the machine as its controls are now.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/study/transform.hpp"
+#include "tests/support/errors_in.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using ::testing::HasSubstr;
+using tests::error_in;
+
+core::ClusterModel calibrated() {
+  core::ClusterModel cluster;
+  cluster.name = "c";
+  cluster.kernels["dgemm"] =
+      core::KernelModel::make("M1", core::PiecewiseLaw(core::DurationLaw::make(
+                                        core::Polynomial::make({{1, 1, 1}}, {1e-10}), {}, core::NoiseFamily::none)));
+  cluster.provenance =
+      R"({"control": {"shape": "640x640x640", "wall_s": 0.01, "low": 0.0098, "high": 0.0103, "cpu_s": 0.01, "message_s": 1e-5}})";
+  return cluster;
+}
+
+/// Controls of two ranks, of which the second is the slower.
+std::vector<core::ControlRows> controls_of(const std::vector<double>& walls_s, double sd_s = 0) {
+  std::vector<core::ControlRows> controls;
+  for (const double wall_s : walls_s) {
+    core::ControlRow row;
+    row.shape = "640x640x640";
+    row.calls = 4;
+    row.wall_s = row.cpu_s = wall_s / 2;
+    row.sd_s = sd_s;
+    controls.push_back({row, row});
+    controls.back().back().wall_s = wall_s;
+  }
+  return controls;
+}
+
+double mnk_s(const core::ClusterModel& cluster) {
+  const core::KernelShape shape{1000, 1000, 100};
+  return cluster.kernels.at("dgemm").law(0, 0).at(shape).mean_s(shape) / 1e8;
+}
+
+TEST(ControlNow, MakesKernelsAsSlowAsTheControlsAre) {
+  core::ClusterModel cluster = calibrated();
+  const ControlNow now = at_control(cluster, controls_of({0.012, 0.012, 0.012}));
+  EXPECT_EQ(now.coefficient, 1);  // controls without scatter count whole
+  EXPECT_NEAR(now.slower, 1.2, 1e-12);
+  EXPECT_NEAR(mnk_s(cluster), 1.2e-10, 1e-21);
+  // compare takes the machine from there: the control of now, with the relative range of the calibration.
+  const core::Control control = core::control_of(cluster).value();
+  EXPECT_EQ(control.wall_s, 0.012);
+  EXPECT_NEAR(control.high_s / control.low_s, 0.0103 / 0.0098, 1e-12);
+  const auto provenance = nlohmann::json::parse(cluster.provenance);
+  EXPECT_EQ(provenance["control_now"]["calibration_wall_s"], 0.01);
+}
+
+TEST(ControlNow, CountsAChangeByWhatIsLeftOfItBesideTheScatterOfTheControls) {
+  // ln of three controls: 0.04 + (-d, 0, d); variance of their mean d^2 / 3, with d = 0.03: 3e-4; 1 - 3e-4 / 0.04^2.
+  core::ClusterModel cluster = calibrated();
+  const double d = 0.03;
+  const ControlNow now =
+      at_control(cluster, controls_of({0.01 * std::exp(0.04 - d), 0.01 * std::exp(0.04), 0.01 * std::exp(0.04 + d)}));
+  EXPECT_NEAR(now.coefficient, 1 - 3e-4 / 1.6e-3, 1e-9);
+  EXPECT_NEAR(std::log(now.slower), 0.04 * now.coefficient, 1e-12);
+}
+
+TEST(ControlNow, TakesTheScatterOfTheCallsIfThereIsOneControl) {
+  // The slowest rank: sd 5 % of 4 calls, so variance of the mean 0.05^2 / 4.
+  core::ClusterModel cluster = calibrated();
+  const ControlNow now = at_control(cluster, controls_of({0.01 * std::exp(0.05)}, 0.05 * 0.01 * std::exp(0.05)));
+  EXPECT_NEAR(now.coefficient, 0.75, 1e-9);
+  // A change smaller than its own error counts nothing.
+  cluster = calibrated();
+  EXPECT_EQ(at_control(cluster, controls_of({0.0101}, 0.005)).slower, 1);
+}
+
+TEST(ControlNow, RefusesClustersAndControlsThatCannotBeCompared) {
+  core::ClusterModel without = calibrated();
+  without.provenance = "{}";
+  EXPECT_THAT(error_in([&] { at_control(without, controls_of({0.01})); }), HasSubstr("has no control measurement"));
+  core::ClusterModel cluster = calibrated();
+  auto controls = controls_of({0.01});
+  for (core::ControlRow& row : controls.front()) row.shape = "512x512x512";
+  EXPECT_THAT(error_in([&] { at_control(cluster, controls); }), HasSubstr("640x640x640"));
+  EXPECT_THAT(error_in([&] { at_control(cluster, {}); }), HasSubstr("at least 1"));
+}
+
+}  // namespace
+}  // namespace hplcast::study
