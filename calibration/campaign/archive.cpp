@@ -180,14 +180,22 @@ std::map<std::string, std::string> read_archive(const fs::path& path) {
   std::map<std::string, std::string> files;
   archive_entry* entry = nullptr;
   int status = ARCHIVE_OK;
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;  // a small file may unpack to anything
+  std::size_t bytes = 0;
   while ((status = archive_read_next_header(handle.get(), &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN) {
     if (archive_entry_filetype(entry) != AE_IFREG) continue;
-    const std::string name = archive_entry_pathname(entry);
+    const char* const path_in_it = archive_entry_pathname(entry);
+    if (path_in_it == nullptr)
+      throw core::InputError("cannot read " + path.string() + ": a file in it has a name that is not text");
+    const std::string name = path_in_it;
     std::string& content = files[name.substr(name.find('/') + 1)];
     std::vector<char> block(block_bytes);
     la_ssize_t got = 0;
     while ((got = archive_read_data(handle.get(), block.data(), block.size())) > 0) {
       content.append(block.data(), static_cast<std::size_t>(got));
+      if ((bytes += static_cast<std::size_t>(got)) > most_bytes)
+        throw core::InputError("cannot read " + path.string() + ": more than 1 GiB in it" +
+                               "\n  hint: expected an archive made by `hplcast calibrate`, or a folder");
     }
     if (got < 0) fail_to_read(path, handle.get());
   }

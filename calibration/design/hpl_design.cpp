@@ -27,6 +27,8 @@ void require_grid(const core::HplParameters& grid) {
   if (grid.NB < 1 || grid.NB > grid.N) throw core::DomainError("NB", grid.NB, "1 to N");
   if (grid.P < 1) throw core::DomainError("P", grid.P, "at least 1");
   if (grid.Q < 1) throw core::DomainError("Q", grid.Q, "at least 1");
+  constexpr long most_panels = 1000000;
+  if (grid.N / grid.NB > most_panels) throw core::DomainError("N / NB", grid.N / grid.NB, "at most 1000000 panels");
 }
 
 /// P x Q of `ranks` with P <= Q and P as large as it can be.

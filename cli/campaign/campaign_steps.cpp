@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -87,6 +88,9 @@ core::HplParameters read_grid(Section& section) {
   std::vector<long> values;
   section.read("for_hpl", values);
   if (values.size() != 4) section.fail("for_hpl", "expected four numbers: [N, NB, P, Q]");
+  for (const long value : values)
+    if (value < 1 || value > std::numeric_limits<int>::max())
+      section.fail("for_hpl", "found " + std::to_string(value) + "; expected numbers from 1 to 2147483647");
   return {values[0], static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])};
 }
 

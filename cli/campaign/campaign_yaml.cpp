@@ -5,9 +5,9 @@
 
 #include "cli/campaign/campaign_section.hpp"
 #include "hplcast/calibration/machine.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/units.hpp"
+#include "hplcast/core/yaml.hpp"
 
 namespace hplcast::cli {
 
@@ -59,7 +59,6 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
 
 calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& text, const std::string& name,
                                   const fs::path& programs) {
-  core::require_unique_keys(root, name);
   Section section(root, name, "");
   calibration::CampaignPlan plan;
   plan.source = text;
@@ -101,11 +100,7 @@ calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& tex
 }  // namespace
 
 calibration::CampaignPlan read_campaign(const std::string& text, const std::string& name, const fs::path& programs) {
-  try {
-    return plan_of(YAML::Load(text), text, name, programs);
-  } catch (const YAML::Exception& error) {  // syntax, and lists or mappings where a word is expected
-    throw core::ParseError({name, static_cast<std::size_t>(std::max(0, error.mark.line + 1)), ""}, error.msg);
-  }
+  return core::with_yaml(text, name, [&](const YAML::Node& root) { return plan_of(root, text, name, programs); });
 }
 
 }  // namespace hplcast::cli

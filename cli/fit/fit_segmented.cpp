@@ -96,6 +96,9 @@ long for_rows(std::istream& in, const std::string& name, const FitSegmentedOptio
     one.check();
     Key key;
     for (std::size_t column : by) key.emplace_back(csv.text(column));
+    constexpr double most = 1e100;  // squares of larger numbers, and their sums, are none
+    for (const std::size_t column : {x, y})
+      if (csv.number(column) > most) throw core::ParseError(csv.at(column), "found a number above 1e100");
     each(key, csv.non_negative(x), csv.positive(y));
   }
   return failed;

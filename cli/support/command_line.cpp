@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <regex>
 #include <streambuf>
@@ -183,6 +184,8 @@ std::string in_our_words(const std::string& text) {
       {std::regex("(.*): 1 required .* missing"), "$1: expected a value; found nothing"},
       {std::regex("(.*): At Most 1 required but received (.*)"), "$1 is given $2 times; expected once"},
       {std::regex("Could not convert: (.*) = (.*)"), "$1: cannot read `$2`"}};
+  constexpr std::size_t longest = 2000;  // more would need a deep stack
+  if (text.size() > longest) return text.substr(0, longest) + " ...";
   for (const auto& [form, words] : known)
     if (std::regex_match(text, form)) return std::regex_replace(text, form, words);
   return text;
@@ -204,7 +207,9 @@ void refuse_odd_values(CLI::App& app) {
 
 /// CLI11 leaves out what is empty between the commas of a list.
 void refuse_empty_items(const CLI::App& app, int argc, const char* const* argv) {
-  static const std::regex gap(",.*|.*,,.*|.*,");
+  const auto has_gap = [](const std::string& list) {
+    return !list.empty() && (list.front() == ',' || list.back() == ',' || list.find(",,") != std::string::npos);
+  };
   const CLI::App* command = &app;
   const CLI::Option* option = nullptr;  // that the word belongs to
   for (int i = 1; i < argc; ++i) {
@@ -217,7 +222,7 @@ void refuse_empty_items(const CLI::App& app, int argc, const char* const* argv) 
     }
     const auto commands = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == value; });
     if (option == nullptr && !commands.empty()) command = commands.front();
-    if (option != nullptr && option->get_delimiter() == ',' && std::regex_match(value, gap))
+    if (option != nullptr && option->get_delimiter() == ',' && has_gap(value))
       throw core::UsageError(std::string("`") + argv[i] +
                              "`: a list with an empty item; expected values with commas between them");
   }
@@ -265,6 +270,8 @@ int run_program(Command& program, int argc, const char* const* argv, std::ostrea
     return fail(core::ExitCode::wrong_usage, in_our_words(error.what()) + hint());
   } catch (const core::Error& error) {
     return fail(error.code(), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(core::ExitCode::bad_input, "cannot use " + error.path1().string() + ": " + error.code().message());
   } catch (const std::bad_alloc&) {
     return fail(core::ExitCode::external_failure, "out of memory");
   } catch (const std::exception& error) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <istream>
 
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
@@ -46,6 +47,9 @@ CsvReader::CsvReader(std::istream& in, std::string name) : in_(in), name_(std::m
   separator_ = csv_separator(buffer_);
   split_fields();
   header_ = fields_;
+  constexpr std::size_t most_columns = 10000;
+  if (header_.size() > most_columns)
+    throw ParseError({name_, line_, ""}, std::to_string(header_.size()) + " columns; expected at most 10000");
   for (auto column = header_.begin(); column != header_.end(); ++column)
     if (std::find(header_.begin(), column, *column) != column)
       throw ParseError({name_, line_, *column}, "the header names this column twice");
@@ -94,7 +98,7 @@ std::size_t CsvReader::column(std::string_view name) const {
 /// The next line with something in it, into buffer_. False at the end of the input.
 bool CsvReader::read_line() {
   do {
-    if (!std::getline(in_, buffer_)) {
+    if (!core::read_line(in_, buffer_, name_)) {
       if (in_.bad()) throw ParseError({name_, line_, ""}, "reading failed");
       return false;
     }
@@ -117,7 +121,8 @@ void CsvReader::split_fields() {
   for (std::size_t i = 0;; ++i) {
     if (i == buffer_.size()) {
       if (!quoted) return end_field();
-      if (!std::getline(in_, buffer_)) throw ParseError({name_, first_line, ""}, "a quoted field does not end");
+      if (!core::read_line(in_, buffer_, name_))
+        throw ParseError({name_, first_line, ""}, "a quoted field does not end");
       ++line_;
       fields_.back() += '\n';
       i = static_cast<std::size_t>(-1);
@@ -150,6 +155,10 @@ void CsvReader::split_fields() {
 bool CsvReader::next() {
   if (!read_line()) return false;
   split_fields();
+  for (const std::string& field : fields_)
+    if (!is_utf8(field))
+      throw ParseError({name_, line_, ""}, "found bytes that are not UTF-8",
+                       "iconv -f latin1 -t utf8 may mend the file");
   if (fields_.size() != header_.size()) {
     throw ParseError({name_, line_, ""}, std::to_string(fields_.size()) + " fields; expected " +
                                              std::to_string(header_.size()) + " as in the header");

@@ -41,6 +41,9 @@ class Inspector : public nlohmann::json_sax<Json> {
   bool key(string_t& key) override {
     Level& level = levels_.back();
     level.key = key;
+    constexpr std::size_t most_keys = 20000;  // the tree looks through all of them for each
+    if (level.keys.size() == most_keys)
+      throw ParseError({name_, 0, path()}, "an object of more than 20000 keys", "is this a file of hplcast?");
     if (level.keys.insert(key).second) return true;
     throw ParseError({name_, 0, path()}, "this key is there twice", "remove one of both");
   }
@@ -126,12 +129,25 @@ Tree parse_json(const std::string& text) {
 template Json parse_json(const std::string& text);
 template nlohmann::json parse_json(const std::string& text);
 
+namespace {
+
+template <typename Tree>
+std::string dumped(const Tree& json, int indent) {
+  try {
+    return json.dump(indent);
+  } catch (const nlohmann::json::type_error& error) {  // of numbers and trees there is none
+    throw InputError("a text that is to be written as JSON is not UTF-8: a name of a host, a program or an option");
+  }
+}
+
+}  // namespace
+
 std::string json_text(const Json& json, int indent) {
-  return json.dump(indent);
+  return dumped(json, indent);
 }
 
 std::string json_text(const nlohmann::json& json, int indent) {
-  return json.dump(indent);
+  return dumped(json, indent);
 }
 
 }  // namespace hplcast::core

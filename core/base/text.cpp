@@ -171,4 +171,26 @@ std::string xml_escaped(const std::string& text) {
   return result;
 }
 
+bool is_utf8(std::string_view text) noexcept {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(at < text.size() ? text[at] : 0); };
+    const unsigned lead = byte(i);
+    if (lead < 0x80) {
+      ++i;
+      continue;
+    }
+    const std::size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    if (lead < 0xC2 || lead > 0xF4) return false;
+    // The second byte excludes overlong forms, surrogates and what is beyond U+10FFFF.
+    const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (byte(i + 1) < low || byte(i + 1) > high) return false;
+    for (std::size_t k = 2; k <= more; ++k)
+      if ((byte(i + k) & 0xC0) != 0x80) return false;
+    i += more + 1;
+  }
+  return true;
+}
+
 }  // namespace hplcast::core

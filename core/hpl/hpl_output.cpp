@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 
 namespace hplcast::core {
@@ -107,8 +108,9 @@ class Header {
 /// need.
 bool decode_variant(const std::string& code, HplParameters& p) {
   static const std::regex form("W([RC])([0-9]{1,9})([0-5])([LCR])([0-9]{1,9})([LCR])([0-9]{1,9})");
+  constexpr std::size_t longest = 64;  // more would need a deep stack
   std::smatch parts;
-  if (!std::regex_match(code, parts, form)) return false;
+  if (code.size() > longest || !std::regex_match(code, parts, form)) return false;
   const auto factorisation = [&](std::size_t part) {
     return static_cast<int>(std::string("LCR").find(parts.str(part)));
   };
@@ -159,7 +161,7 @@ std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, c
   std::vector<HplRun> runs;
   Header header;
   std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
+  for (std::size_t number = 1; read_line(in, line, name); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (is_result_line(line)) {
       runs.push_back(parse_result_line(line, {name, number, ""}, defaults));

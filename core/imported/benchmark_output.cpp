@@ -5,6 +5,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
@@ -27,7 +28,7 @@ class Reader {
   Reader(std::istream& in, const std::string& name, const std::string& scope) : in_(in), name_(name), scope_(scope) {}
 
   BenchmarkOutput read() {
-    for (std::string line; std::getline(in_, line);) {
+    for (std::string line; read_line(in_, line, name_);) {
       ++number_;
       const std::vector<std::string> words = words_of(line);
       if (words.empty()) continue;

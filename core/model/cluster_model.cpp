@@ -10,7 +10,7 @@ namespace hplcast::core {
 
 namespace {
 
-constexpr std::size_t max_hosts = 10'000'000;
+constexpr std::size_t max_hosts = 1'000'000;
 
 DomainError bad_radical(const std::string& radical, const std::string& why) {
   return DomainError("host names", "\"" + radical + "\" (" + why + ")", "names such as node-[1-32,40].site or a,b,c");
@@ -48,7 +48,7 @@ std::vector<std::string> expand_range(const std::string& radical, const std::str
   const long from = std::stol(first);
   const long to = std::stol(last);
   if (to < from) throw bad_radical(radical, "`" + range + "` goes down");
-  if (static_cast<std::size_t>(to - from) >= max_hosts) throw bad_radical(radical, "more than 10 million hosts");
+  if (static_cast<std::size_t>(to - from) >= max_hosts) throw bad_radical(radical, "more than 1 million hosts");
   std::vector<std::string> numbers;
   for (long i = from; i <= to; ++i) {
     std::string number = std::to_string(i);
@@ -76,6 +76,7 @@ void expand_part(const std::string& radical, const std::string& part, std::vecto
   while (begin <= close) {
     const std::size_t end = std::min(part.find(',', begin), close);
     for (const std::string& number : expand_range(radical, part.substr(begin, end - begin))) {
+      if (names.size() + tails.size() > max_hosts) throw bad_radical(radical, "more than 1 million hosts");
       for (const std::string& tail : tails) names.push_back(part.substr(0, open) + number + tail);
     }
     begin = end + 1;

@@ -188,6 +188,7 @@ std::optional<QualityFlag> more_ranks_than_measured(const ClusterModel& cluster)
 std::vector<QualityFlag> doubts(const ClusterModel& cluster) {
   std::vector<QualityFlag> flags;
   if (const auto flag = more_ranks_than_measured(cluster)) flags.push_back(*flag);
+  for (QualityFlag& flag : implausible(cluster)) flags.push_back(std::move(flag));
   const NetworkModel::Values& network = cluster.network.values();
   if (cluster.hosts.count() > 1 && !network.remote) {
     flags.push_back({"/network/remote", "no_remote_costs",

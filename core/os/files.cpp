@@ -167,6 +167,23 @@ std::string read_text(std::istream& in, const std::string& name, const std::stri
   return text;
 }
 
+bool read_line(std::istream& in, std::string& line, const std::string& name) {
+  constexpr std::size_t longest = std::size_t{1} << 20;
+  line.clear();
+  for (char block[4096]; in.getline(block, sizeof block) || in.gcount() > 0;) {
+    const auto got = static_cast<std::size_t>(in.gcount());
+    if (in && !in.eof()) {
+      line.append(block, got - 1);  // got counts the end of the line
+      return true;
+    }
+    line.append(block, got);
+    if (in.eof()) return true;
+    in.clear();  // the block is full
+    if (line.size() > longest) throw ParseError({name, 0, ""}, "a line of more than 1 MiB", "is this a text file?");
+  }
+  return !line.empty();
+}
+
 namespace {
 
 /// Where temporary folders are made.

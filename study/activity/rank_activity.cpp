@@ -9,6 +9,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 
 namespace hplcast::study {
 
@@ -221,7 +222,7 @@ RankActivity read_rank_activity(std::istream& in, const std::string& name) {
   std::uint64_t expected_events = 0;
   std::size_t number = 0;
   bool over = false;
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; core::read_line(in, line, name);) {
     Fields fields(name, ++number, line);
     if (number == 1 && line != first_line)
       fields.fail("found `" + line.substr(0, 40) + "`; expected `" + std::string(first_line) + "`");

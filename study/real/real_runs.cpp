@@ -288,8 +288,8 @@ RunEnergy energy_of_run(const std::vector<core::PowerSample>& samples, double be
 
 int hosts_in(const fs::path& hostfile) {
   std::set<std::string> hosts;
-  core::read_file(hostfile, [&](std::istream& in, const std::string&) {
-    for (std::string line; std::getline(in, line);) {
+  core::read_file(hostfile, [&](std::istream& in, const std::string& name) {
+    for (std::string line; core::read_line(in, line, name);) {
       const std::string host = line.substr(0, line.find_first_of(" \t:#"));
       if (!host.empty()) hosts.insert(host);
     }

@@ -1,7 +1,5 @@
 #include "hplcast/study/sweep_plan.hpp"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <cmath>
 #include <istream>
@@ -12,8 +10,9 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/json.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/yaml.hpp"
 #include "hplcast/study/panel_windows.hpp"
 #include "hplcast/study/transform.hpp"
 
@@ -325,14 +324,8 @@ class PlanReader {
 }  // namespace
 
 SweepPlan read_plan(std::istream& in, const std::string& name, const fs::path& folder) {
-  try {
-    const YAML::Node root = YAML::Load(in);
-    core::require_unique_keys(root, name);
-    return PlanReader(name, folder).plan(root);
-  } catch (const YAML::Exception& error) {
-    throw core::ParseError({name, error.mark.line < 0 ? 0 : static_cast<std::size_t>(error.mark.line) + 1, ""},
-                           "not YAML that a plan can be: " + error.msg);
-  }
+  return core::with_yaml(core::read_text(in, name, "is this a plan of a sweep?"), name,
+                         [&](const YAML::Node& root) { return PlanReader(name, folder).plan(root); });
 }
 
 }  // namespace hplcast::study

@@ -62,7 +62,11 @@ std::vector<Problem> cluster_problems(std::istream& in, const std::string& name)
 /// says little.
 std::optional<QualityFlag> formula_flag(const ClusterModel& cluster);
 
-/// Doubts about a model that can be read: several hosts without costs of messages between them, costs of
+/// `implausible`, `negative_sigma`, `negative_in_the_middle`: numbers that no machine has, such as a core of 28 Tflop/s,
+/// with the limit and the mistake that they look like (docs/formats/cluster-json.md#plausible-numbers).
+std::vector<QualityFlag> implausible(const ClusterModel& cluster);
+
+/// Doubts about a model that can be read: implausible(), several hosts without costs of messages between them, costs of
 /// messages or kernels that are never positive, or negative for some sizes (simulated as 0); and formula_flag().
 std::vector<QualityFlag> doubts(const ClusterModel& cluster);
 

@@ -58,6 +58,9 @@ std::string read_text(const std::filesystem::path& path);
 /// The text of a stream that may be a device that never ends. `hint`: for the error, what kind of file is expected.
 /// @throws ParseError for more than 256 MiB: a cluster of a million CPUs with laws of their own is smaller.
 std::string read_text(std::istream& in, const std::string& name, const std::string& hint);
+/// The next line, without its end; false if there is none. Stops before memory does: a device or a binary file may have
+/// one line without end. @throws ParseError for more than 1 MiB.
+bool read_line(std::istream& in, std::string& line, const std::string& name);
 
 /// A folder with a unique name, made at construction and removed with all its content at destruction; also when we are
 /// killed, if the program has called remove_leftovers_when_we_die(). Folders of the same prefix and place that belonged

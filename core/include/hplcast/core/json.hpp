@@ -2,7 +2,6 @@
 
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
-#include <set>
 #include <string>
 
 #include "hplcast/core/errors.hpp"
@@ -27,29 +26,5 @@ extern template nlohmann::json parse_json(const std::string& text);
 /// Json's own dump(): in one line, or with as many blanks before each level.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 std::string json_text(const nlohmann::json& json, int indent = -1);
-
-/// Goes through a YAML document (`Node` is YAML::Node: core itself does not know that library). @throws ParseError for
-/// a mapping with a key twice, of which the library would keep one without a word, and for keys that are not plain
-/// words.
-template <typename Node>
-void require_unique_keys(const Node& node, const std::string& file, const std::string& place = "") {
-  const auto at = [&](const Node& here, const std::string& field) {
-    const int line = here.Mark().line;
-    return Location{file, line < 0 ? 0 : static_cast<std::size_t>(line) + 1, field};
-  };
-  if (node.IsSequence()) {
-    std::size_t index = 0;
-    for (const auto& entry : node) require_unique_keys<Node>(entry, file, place + "[" + std::to_string(index++) + "]");
-  }
-  if (!node.IsMap()) return;
-  std::set<std::string> keys;
-  for (const auto& entry : node) {
-    if (!entry.first.IsScalar()) throw ParseError(at(entry.first, place), "a key that is not a word");
-    const std::string field = place + (place.empty() ? "" : ".") + entry.first.Scalar();
-    if (!keys.insert(entry.first.Scalar()).second)
-      throw ParseError(at(entry.first, field), "this key is there twice", "remove one of both");
-    require_unique_keys<Node>(entry.second, file, field);
-  }
-}
 
 }  // namespace hplcast::core

@@ -109,4 +109,7 @@ std::string name_hint(std::string_view name, const std::vector<std::string>& nam
 /// Text as it may stand in XML, HTML and SVG, also inside quoted attributes.
 std::string xml_escaped(const std::string& text);
 
+/// Whether a text is UTF-8, without surrogates and overlong forms (RFC 3629).
+bool is_utf8(std::string_view text) noexcept;
+
 }  // namespace hplcast::core

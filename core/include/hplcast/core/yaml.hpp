@@ -1,0 +1,99 @@
+#pragma once
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "hplcast/core/errors.hpp"
+
+/// YAML as plans and campaigns are written. Only for those who link yaml-cpp: core itself does not.
+namespace hplcast::core {
+
+inline Location yaml_location(const std::string& file, const YAML::Mark& mark, const std::string& field = "") {
+  return {file, mark.line < 0 ? 0 : static_cast<std::size_t>(mark.line) + 1, field};
+}
+
+/// Looks at each event before a tree is made of them: an anchor may contain itself, or multiply without end.
+class YamlLimits : public YAML::EventHandler {
+ public:
+  explicit YamlLimits(std::string name) : name_(std::move(name)) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { node(mark, anchor); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string&) override {
+    node(mark, anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse(mark); }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    enter(mark, anchor);
+  }
+  void OnSequenceEnd() override { --depth_; }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    enter(mark, anchor);
+  }
+  void OnMapEnd() override { --depth_; }
+
+ private:
+  [[noreturn]] void refuse(const YAML::Mark& mark) const {
+    throw ParseError(yaml_location(name_, mark), "an anchor (&) or alias (*)", "write the value out at each place");
+  }
+  void node(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    constexpr std::size_t most = 1000000;
+    if (anchor != 0) refuse(mark);
+    if (++nodes_ > most) throw ParseError(yaml_location(name_, mark), "more than 1000000 values");
+  }
+  void enter(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    constexpr int deepest = 50;  // ours have five
+    node(mark, anchor);
+    if (++depth_ > deepest) throw ParseError(yaml_location(name_, mark), "lists or mappings more than 50 levels deep");
+  }
+
+  std::string name_;
+  std::size_t nodes_ = 0;
+  int depth_ = 0;
+};
+
+/// @throws ParseError for a mapping with a key twice, of which the library would keep one without a word, and for keys
+/// that are not plain words.
+inline void require_unique_keys(const YAML::Node& node, const std::string& file, const std::string& place = "") {
+  if (node.IsSequence()) {
+    std::size_t index = 0;
+    for (const auto& entry : node) require_unique_keys(entry, file, place + "[" + std::to_string(index++) + "]");
+  }
+  if (!node.IsMap()) return;
+  std::set<std::string> keys;
+  for (const auto& entry : node) {
+    const YAML::Mark mark = entry.first.Mark();
+    if (!entry.first.IsScalar()) throw ParseError(yaml_location(file, mark, place), "a key that is not a word");
+    const std::string field = place + (place.empty() ? "" : ".") + entry.first.Scalar();
+    if (!keys.insert(entry.first.Scalar()).second)
+      throw ParseError(yaml_location(file, mark, field), "this key is there twice", "remove one of both");
+    require_unique_keys(entry.second, file, field);
+  }
+}
+
+/// What `use` makes of the document. @throws ParseError for a syntax error, an anchor or alias, a key twice, more than
+/// 4 MiB, 50 levels or a million values, and where `use` finds a list or mapping in place of a word.
+template <typename Use>
+auto with_yaml(const std::string& text, const std::string& name, Use use) {
+  constexpr std::size_t largest = std::size_t{1} << 22;
+  if (text.size() > largest) throw ParseError({name, 0, ""}, "more than 4 MiB", "is this a YAML file of hplcast?");
+  try {
+    std::istringstream in(text);
+    YamlLimits limits(name);
+    YAML::Parser(in).HandleNextDocument(limits);
+    const YAML::Node root = YAML::Load(text);
+    require_unique_keys(root, name);
+    return use(root);
+  } catch (const YAML::Exception& error) {
+    throw ParseError(yaml_location(name, error.mark), "not YAML that this file can be: " + error.msg);
+  }
+}
+
+}  // namespace hplcast::core

@@ -1,0 +1,191 @@
+// Numbers that no machine has. Limits are far beyond what machines do, so that only other units, or other numbers, get
+// there: seconds per GB in place of seconds per byte, microseconds, Gbit/s, milliwatts.
+#include <algorithm>
+#include <cmath>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/doubts.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::core {
+
+namespace {
+
+struct Limits {
+  double low = 0, high = 0;
+  bool hold(double value) const { return value >= low && value <= high; }
+};
+
+constexpr Limits dgemm_flop_per_s = {1e8, 1e12};   // one core; more is a rank of many threads, or an accelerator
+constexpr Limits kernel_flop_per_s = {1e6, 1e12};  // the others: bound by memory, or by the call itself
+constexpr Limits element_s = {1e-12, 1e-6};        // of kernels that move data: 8 MB/s to 8 TB/s
+constexpr double slower_than_dgemm = 100;          // dtrsm: nearly as fast as dgemm from some hundred rows on
+constexpr double apart_from_others = 10;           // one CPU from the cluster
+constexpr double scatter_over_mean = 10;
+constexpr Limits remote_latency_s = {50e-9, 10e-3};
+constexpr double most_short_message_s = 10e-3;
+constexpr Limits bytes_per_s = {1e6, 1e12};  // Ethernet of 10 Mbit/s to the caches of a large host
+constexpr Limits capacity_over_flow = {0.01, 1000};
+constexpr Limits busy_core_w = {0.05, 2000};  // all of a host over its cores
+
+QualityFlag beyond_limits(const std::string& subject, const std::string& found, const std::string& expected,
+                          const std::string& mistake) {
+  return {subject, "implausible", found + "; expected " + expected + " (" + mistake + "?)"};
+}
+
+std::string text(double value, const char* unit) {
+  return printed("%.3g ", value) + unit;
+}
+
+std::string text(const Limits& limits, const char* unit) {
+  return printed("%.3g to %.3g ", limits.low, limits.high) + unit;
+}
+
+/// The largest call that the model was fitted on, or one of HPL; and the middle of its range in logarithms.
+std::pair<KernelShape, KernelShape> large_and_middle(const KernelModel& model) {
+  const ShapeRange range = model.range().value_or(ShapeRange{{1, 1, 1}, {1000, 1000, 128}});
+  const auto middle = [](double a, double b) { return std::sqrt(std::max(a, 1.0) * std::max(b, 1.0)); };
+  return {range.max,
+          {middle(range.min.m, range.max.m), middle(range.min.n, range.max.n), middle(range.min.k, range.max.k)}};
+}
+
+double elements(KernelId kernel, const KernelShape& shape) {
+  double product = 1;
+  for (const char size : kernel_sizes[static_cast<std::size_t>(kernel)])
+    product *= size == 'm' ? shape.m : size == 'n' ? shape.n : shape.k;
+  return product;
+}
+
+void look_at_rate(const std::string& name, const KernelModel& model, double dgemm_rate,
+                  std::vector<QualityFlag>& flags) {
+  const std::optional<KernelId> kernel = kernel_from_name(name);
+  const KernelShape large = large_and_middle(model).first;
+  const double mean_s = model.cluster_law().at(large).mean_s(large);
+  if (!kernel || !(mean_s > 0)) return;
+  const std::string field = "/kernels/" + name;
+  const double flop = kernel_flop(*kernel, large);
+  if (flop == 0) {
+    const double one_s = mean_s / elements(*kernel, large);
+    if (!element_s.hold(one_s))
+      flags.push_back(beyond_limits(field, text(one_s, "s per element"), text(element_s, "s"),
+                                    "durations in another unit than seconds"));
+    return;
+  }
+  const double rate = flop / mean_s;
+  const Limits& limits = name == "dgemm" ? dgemm_flop_per_s : kernel_flop_per_s;
+  if (!limits.hold(rate)) {
+    flags.push_back(beyond_limits(field, text(rate / 1e9, "Gflop/s"),
+                                  printed("%.3g to %.3g Gflop/s of a core", limits.low / 1e9, limits.high / 1e9),
+                                  "durations in another unit than seconds, or a rank that is more than one core"));
+  } else if (name == "dtrsm" && dgemm_rate > slower_than_dgemm * rate) {
+    flags.push_back(beyond_limits(field, printed("%.3g times slower than dgemm", dgemm_rate / rate),
+                                  printed("at most %.0f times", slower_than_dgemm),
+                                  "durations in another unit than those of dgemm"));
+  }
+}
+
+void look_at_scatter(const std::string& name, const KernelModel& model, std::vector<QualityFlag>& flags) {
+  const auto [large, middle] = large_and_middle(model);
+  const DurationLaw& law = model.cluster_law().at(large);
+  const double mean_s = law.mean_s(large), sd_s = law.sd_s(large);
+  if (mean_s > 0 && sd_s > scatter_over_mean * mean_s)
+    flags.push_back(beyond_limits("/kernels/" + name + "/sigma",
+                                  printed("%.3g times mu for the largest calls", sd_s / mean_s),
+                                  printed("at most %.0f times", scatter_over_mean), "another unit than that of mu"));
+  if (law.sigma()(large) < 0)
+    flags.push_back({"/kernels/" + name + "/sigma", "negative_sigma",
+                     "it is negative for the largest calls: the simulation takes its absolute value"});
+  if (mean_s > 0 && model.range() && model.cluster_law().at(middle).mean_s(middle) <= 0)
+    flags.push_back(
+        {"/kernels/" + name + "/mu", "negative_in_the_middle",
+         printed("calls of %.0f x %.0f x %.0f, in the middle of the calibrated range, take no time: their mu "
+                 "is negative",
+                 middle.m, middle.n, middle.k)});
+}
+
+void look_at_cpus(const std::string& name, const KernelModel& model, std::vector<QualityFlag>& flags) {
+  const KernelShape large = large_and_middle(model).first;
+  const double usual_s = model.cluster_law().at(large).mean_s(large);
+  if (!(usual_s > 0)) return;
+  std::size_t found = 0;
+  double most = 1;
+  const CpuLaw* first = nullptr;
+  for (const CpuLaw& own : model.overrides()) {
+    const double ratio = own.law.at(large).mean_s(large) / usual_s;
+    if (ratio > 0 && ratio <= apart_from_others && ratio >= 1 / apart_from_others) continue;
+    if (found++ == 0) first = &own, most = ratio;
+  }
+  if (first != nullptr)
+    flags.push_back(beyond_limits(printed("/kernels/%s, host %d, cpu %d", name.c_str(), first->host, first->cpu),
+                                  printed("%.3g times the duration of the cluster, one of %zu such CPUs", most, found),
+                                  printed("%.1f to %.0f times", 1 / apart_from_others, apart_from_others),
+                                  "a row of another unit, or a wrong fit"));
+}
+
+void look_at_scope(const std::string& field, const ScopeModel& scope, bool remote, std::vector<QualityFlag>& flags) {
+  if (scope.latency_s > remote_latency_s.high || (remote && scope.latency_s < remote_latency_s.low))
+    flags.push_back(beyond_limits(field + "/latency_s", text(scope.latency_s, "s"), text(remote_latency_s, "s"),
+                                  "microseconds in place of seconds"));
+  double short_s = 0;
+  for (const MessageCost cost : {MessageCost::send, MessageCost::transfer, MessageCost::recv})
+    short_s += scope.cost(cost).mean_s(1);
+  if (short_s > most_short_message_s)
+    flags.push_back(beyond_limits(field + "/operations", "a message of 1 byte takes " + text(short_s, "s"),
+                                  "at most " + text(most_short_message_s, "s"), "microseconds in place of seconds"));
+  if (!bytes_per_s.hold(scope.bandwidth_bytes_per_s))
+    flags.push_back(beyond_limits(field + "/bandwidth_bytes_per_s", text(scope.bandwidth_bytes_per_s, "bytes/s"),
+                                  text(bytes_per_s, "bytes/s"), "Gbit/s or GB/s in place of bytes/s"));
+  const std::optional<SingleFlow> flow = fastest_flow(scope);
+  if (!flow) return;
+  if (!bytes_per_s.hold(flow->bytes_per_s))
+    flags.push_back(beyond_limits(
+        field + "/operations/transfer",
+        printed("a message of %.0f bytes goes at ", flow->size_bytes) + text(flow->bytes_per_s, "bytes/s"),
+        text(bytes_per_s, "bytes/s"), "slopes in s per GB in place of s per byte"));
+  const double over = scope.link_bytes_per_s() / flow->bytes_per_s;
+  if (scope.capacity && !capacity_over_flow.hold(over))
+    flags.push_back(beyond_limits(field + "/capacity", printed("%.3g times the rate of a single message", over),
+                                  text(capacity_over_flow, "times"), "another unit than bytes/s"));
+}
+
+void look_at_power(const ClusterModel& cluster, std::vector<QualityFlag>& flags) {
+  const Hosts::Values& hosts = cluster.hosts.values();
+  if (!cluster.power || hosts.cpus < 1) return;
+  try {
+    const HostPower power(*cluster.power, cluster.hosts, 0);
+    std::vector<CoresInState> all;
+    for (int core = 0; core < hosts.cores; ++core)
+      all.push_back({cluster.hosts.cpu_of(core), state_of(KernelId::dgemm), 1});
+    const double one_w = power.watts(all) / hosts.cores;
+    if (!busy_core_w.hold(one_w))
+      flags.push_back(beyond_limits("/power", "a busy host draws " + text(one_w, "W per core"), text(busy_core_w, "W"),
+                                    "milliwatts or kilowatts in place of watts"));
+  } catch (const DomainError&) {
+    // A frequency without watts: predict says so where it matters.
+  }
+}
+
+}  // namespace
+
+std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
+  std::vector<QualityFlag> flags;
+  double dgemm_rate = 0;
+  if (const auto dgemm = cluster.kernels.find("dgemm"); dgemm != cluster.kernels.end()) {
+    const KernelShape large = large_and_middle(dgemm->second).first;
+    const double mean_s = dgemm->second.cluster_law().at(large).mean_s(large);
+    if (mean_s > 0) dgemm_rate = kernel_flop(KernelId::dgemm, large) / mean_s;
+  }
+  for (const auto& [name, model] : cluster.kernels) {
+    look_at_rate(name, model, dgemm_rate, flags);
+    look_at_scatter(name, model, flags);
+    look_at_cpus(name, model, flags);
+  }
+  const NetworkModel::Values& network = cluster.network.values();
+  look_at_scope("/network/local", network.local, false, flags);
+  if (network.remote) look_at_scope("/network/remote", *network.remote, true, flags);
+  look_at_power(cluster, flags);
+  return flags;
+}
+
+}  // namespace hplcast::core
