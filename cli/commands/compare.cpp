@@ -118,6 +118,8 @@ void compare_program_runs(const CompareOptions& options) {
 /// The runs of outputs and CSV files, and of archives and folders with outputs.
 std::vector<core::HplRun> read_runs(const std::vector<std::string>& paths) {
   std::vector<core::HplRun> all;
+  for (auto path = paths.begin(); path != paths.end(); ++path)
+    if (std::find(paths.begin(), path, *path) != path) warn(*path + " is given twice: its runs count twice");
   for (const std::string& path : paths) {
     std::vector<core::HplRun> runs;
     if (std::filesystem::is_directory(path)) {
@@ -282,6 +284,7 @@ void run_compare(CompareOptions options) {
   const std::vector<core::Prediction> predicted = study::read_compared_predictions(options.predicted, warn);
   const study::Comparison comparison = study::compare(real, predicted);
   report_unmatched(comparison);
+  warn_all(study::implausible_runs(real, comparison));
   if (comparison.rows.empty()) {
     throw bad_input(
         "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "

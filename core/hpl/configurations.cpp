@@ -146,6 +146,27 @@ HplParameters read_hpl_fields(const CsvReader& csv, const HplParameters& default
   return parameters;
 }
 
+namespace {
+
+/// A verdict, or the number that HPL compares with its threshold of 16.
+void read_residual(const CsvReader& csv, std::size_t column, HplRun& run) {
+  const std::string text = folded(csv.text(column));
+  if (text.empty() || text == "unchecked") return;
+  run.residual_checked = true;
+  if (text == "passed" || text == "failed") {
+    run.residual_passed = text == "passed";
+    return;
+  }
+  constexpr double threshold = 16;
+  double value = 0;
+  const bool is_number = parse_double(text, value);
+  if (!is_number && text != "nan" && text != "inf" && text != "-nan" && text != "-inf")
+    throw ParseError(csv.at(column), "found `" + text + "`; expected passed, failed, unchecked or a number");
+  run.residual_passed = is_number && value >= 0 && value < threshold;
+}
+
+}  // namespace
+
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults) {
   CsvReader csv(in, name);
   refuse_unknown_hpl_columns(csv);
@@ -167,10 +188,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
     run.time_s = csv.positive(time);
     run.gflops = gflops == CsvReader::npos ? hpl_flop(static_cast<double>(run.parameters.N)) / run.time_s / 1e9
                                            : csv.positive(gflops);
-    if (residual != CsvReader::npos) {
-      run.residual_passed = csv.text(residual) == "passed";
-      run.residual_checked = run.residual_passed || csv.text(residual) == "failed";
-    }
+    if (residual != CsvReader::npos) read_residual(csv, residual, run);
     run.energy_j = optional_positive(csv, energy);
     run.mean_power_w = optional_positive(csv, power);
     if (!run.energy_j && run.mean_power_w) run.energy_j = *run.mean_power_w * run.time_s;

@@ -5,6 +5,7 @@
 #include <map>
 #include <regex>
 #include <sstream>
+#include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -168,9 +169,10 @@ std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, c
       header.complete(runs.back(), {name, number, ""});
     } else if (!runs.empty() && line.rfind("hplcast: time_s=", 0) == 0) {
       read_extra_digits(line, runs.back());
-    } else if (!runs.empty() && line.rfind("||Ax-b||_oo/(eps", 0) == 0) {
-      runs.back().residual_checked = true;
-      runs.back().residual_passed = line.find("PASSED") != std::string::npos;
+    } else if (!runs.empty() && line.rfind("||Ax-b||_oo", 0) == 0) {  // HPL 1.0 has three such lines
+      HplRun& run = runs.back();
+      const bool first = !std::exchange(run.residual_checked, true);
+      run.residual_passed = (first || run.residual_passed) && line.find("PASSED") != std::string::npos;
     } else {
       header.read(line);
     }
