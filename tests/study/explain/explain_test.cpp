@@ -79,7 +79,7 @@ class Explain : public testing::SimulatedCluster {
 
   /// With the model of the fixture, once for all tests of a size.
   const core::Prediction& prediction() {
-    static std::map<int, core::Prediction> made;
+    static std::map<long long, core::Prediction> made;
     const auto [place, is_new] = made.try_emplace(request_.parameters.N);
     if (is_new) {
       PredictionRequest predicted = request_;

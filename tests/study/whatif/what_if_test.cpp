@@ -59,16 +59,16 @@ TEST_F(WhatIf, AFatTreeIsASwitchWithFullBisectionAndSlowerWithLess) {
   // A slow network on the paths between hosts, so that switches matter; one rank a host and 8 hosts a leaf switch.
   request_.cluster = transformed(request_.cluster, {{"ranks-per-node", "1"}, {"scale-bandwidth", "0.05"}});
   request_.noise = false;
-  const double one_switch_s = predict_with({}, 4, 8, 5000).time_s;
-  const double full_s = predict_with({{"fat-tree", "8:8:1"}}, 4, 8, 5000).time_s;
+  const double one_switch_s = predict_with({}, 4, 8, 8000).time_s;
+  const double full_s = predict_with({{"fat-tree", "8:8:1"}}, 4, 8, 8000).time_s;
   // Not equal: flows to hosts with the same place under their leaf switches share one way up.
   EXPECT_NEAR(full_s, one_switch_s, 0.01 * one_switch_s);
   // With look-ahead, a message that is held up can make way for one that all wait for.
   request_.parameters.DEPTH = 0;
-  const double tall_s = predict_with({}, 8, 4, 5000).time_s;
+  const double tall_s = predict_with({}, 8, 4, 8000).time_s;
   double previous_s = tall_s;
   for (const char* switches : {"8", "4", "2", "1"}) {
-    const double time_s = predict_with({{"fat-tree", "8:8:1"}, {"top-switches", switches}}, 8, 4, 5000).time_s;
+    const double time_s = predict_with({{"fat-tree", "8:8:1"}, {"top-switches", switches}}, 8, 4, 8000).time_s;
     RecordProperty(std::string("overhead_percent_with_") + switches, std::to_string(100 * (time_s / tall_s - 1)));
     EXPECT_GE(time_s, previous_s * (1 - 1e-3)) << switches;  // polling moves times by less than that
     previous_s = time_s;
