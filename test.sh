@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds and runs the tests: ./test.sh [ctest options, for example -L unit or -R core]
-# As many at a time as there are cores, but for those labelled mpi, which measure this machine.
+# As many at a time as there are cores, but for those that measure this machine.
 # Tests labelled slow (validations of minutes) and netns (two hosts, real HPL; needs an idle machine) are left out:
 # ctest --test-dir build -L slow; ctest --test-dir build -L netns.
 set -euo pipefail
@@ -19,11 +19,11 @@ run() {
   skipped+=$(grep -hoE 'skipped: [^]].*' "$logs/LastTest.log" 2>/dev/null)$'\n' || true
 }
 run -j "$(nproc)" -LE 'slow|netns' "$@"
-# Tests labelled mpi measure this machine. If no other one failed, they are tried once more, for all to see.
+# Tests labelled mpi depend on what else this machine does. If no other one failed, they are tried once more, for all to see.
 if [ -s "$failed" ]; then
   names="^($(sed 's/^[0-9]*://' "$failed" | paste -sd '|'))\$"
   if ctest --test-dir build -N -R "$names" -LE '^mpi$' | grep -q '^Total Tests: 0$'; then
-    echo 'Only tests that measure this machine failed; once more, to tell a disturbed machine from a defect:'
+    echo 'Only tests that depend on what else this machine does failed; once more, to tell that from a defect:'
     run -R "$names"
   fi
 fi

@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     MPI_Request requests[2 * most];
     int ranks, round, peer;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (round = 0; round < 100; ++round) {
+    for (round = 0; round < 30; ++round) {
       const int count = 1 + (round * 7919 + 1) % doubles;
       for (peer = 0; peer < ranks; ++peer) {
         out[peer] = 1000 * round + rank;

@@ -135,20 +135,20 @@ core::NetworkModel::Values with_backbone() {
 }
 
 TEST(RandomFlows, EndWhenMaxMinFairnessSays) {
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) expect_fluid(mixed_network(), {seed});
+  for (const std::uint64_t seed : {1, 2}) expect_fluid(mixed_network(), {seed});
 }
 
 TEST(RandomFlows, EndWhenMaxMinFairnessSaysWithABackbone) {
-  for (const std::uint64_t seed : {11, 12, 13}) expect_fluid(with_backbone(), {seed});
+  for (const std::uint64_t seed : {11, 12}) expect_fluid(with_backbone(), {seed});
 }
 
 TEST(RandomFlows, EndWhenMaxMinFairnessSaysWithSmallMessagesBetween) {
-  for (const std::uint64_t seed : {21, 22, 23}) expect_fluid(mixed_network(), {seed, 1e3});
+  for (const std::uint64_t seed : {21, 22}) expect_fluid(mixed_network(), {seed, 1e3});
   expect_fluid(with_backbone(), {24, 1e3});
 }
 
 TEST(RandomFlows, EndWhenMaxMinFairnessSaysIfSimGridMovesThem) {
-  for (const std::uint64_t seed : {1, 2}) expect_fluid(mixed_network(), {seed, 1e5, "simgrid"});
+  expect_fluid(mixed_network(), {1, 1e5, "simgrid"});
   expect_fluid(with_backbone(), {11, 1e5, "simgrid"});
 }
 
