@@ -9,6 +9,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
+#include "hplcast/study/seed_means.hpp"
 
 namespace hplcast::cli {
 
@@ -188,18 +189,26 @@ void write_interval(std::ostream& out, const core::Prediction& prediction) {
 }
 
 void write_best(std::ostream& out, const std::vector<core::Prediction>& predictions) {
-  std::map<core::HplParameters, std::pair<double, int>> rates;  // sum and number over the seeds
-  for (const core::Prediction& p : predictions) {
-    rates[p.parameters].first += p.gflops;
-    ++rates[p.parameters].second;
-  }
-  const auto mean = [](const auto& rate) { return rate.second.first / rate.second.second; };
-  const auto best =
-      std::max_element(rates.begin(), rates.end(), [&](const auto& a, const auto& b) { return mean(a) < mean(b); });
+  std::map<core::HplParameters, std::vector<double>> rates;
+  for (const core::Prediction& p : predictions) rates[p.parameters].push_back(p.gflops);
   if (rates.size() < 2) return;
-  out << "Best: " << core::to_string(best->first) << ": " << significant(mean(*best)) << " Gflop/s";
-  if (best->second.second > 1) out << " (mean of " << best->second.second << " seeds)";
-  out << '\n';
+  std::vector<core::HplParameters> configurations;
+  std::vector<std::vector<double>> values;
+  for (const auto& [parameters, gflops] : rates) {
+    configurations.push_back(parameters);
+    values.push_back(gflops);
+  }
+  const study::SeedMeans means(values);
+  const std::size_t best = means.best();
+  const std::optional<double> half = means.half_width(best);
+  out << "Best: " << core::to_string(configurations[best]) << ": " << significant(means.mean(best));
+  if (half) out << " +- " << significant(*half, 2);
+  out << " Gflop/s (";
+  if (means.seeds(best) > 1)
+    out << "mean of " << means.seeds(best) << " seeds" << study::equals_text(means, best);
+  else
+    out << "one seed";
+  out << ")\n";
 }
 
 }  // namespace
