@@ -186,6 +186,7 @@ std::vector<core::HplParameters> all_of(const study::Comparison& comparison,
 }
 
 void write_table(std::ostream& out, const study::Comparison& comparison) {
+  if (!comparison.disturbances.empty()) out << study::validity_text(comparison) << "\n\n";
   const auto is_sampled = [](const study::ComparedConfiguration& row) { return row.sampling_error_95.has_value(); };
   const bool sampled = std::any_of(comparison.rows.begin(), comparison.rows.end(), is_sampled);
   const ParameterColumns parameters(all_of(comparison, {}));
@@ -217,8 +218,9 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
   table.write(out);
   write_energy_table(out, comparison, parameters);
   const auto& summary = comparison.summary;
-  out << "\n|error|: median " << percent(summary.median_abs_error) << ", mean " << percent(summary.mean_abs_error)
-      << ", worst " << percent(summary.max_abs_error) << "; bias " << signed_percent(summary.bias);
+  out << "\n|error|" << (comparison.disturbances.empty() ? "" : " (not valid)") << ": median "
+      << percent(summary.median_abs_error) << ", mean " << percent(summary.mean_abs_error) << ", worst "
+      << percent(summary.max_abs_error) << "; bias " << signed_percent(summary.bias);
   if (summary.rank_correlation) out << "; rank correlation " << significant(*summary.rank_correlation, 3);
   out << "; " << summary.n << " configurations\n";
   const study::IntervalCount inside = study::count_inside(comparison);

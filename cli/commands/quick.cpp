@@ -40,8 +40,8 @@ void write_table(std::ostream& out, const study::QuickResult& result) {
   line("efficiency   ", percent(result.gflops / result.peak_gflops) + " (" +
                             percent(result.low_gflops / result.peak_gflops) + " to " +
                             percent(result.high_gflops / result.peak_gflops) + ") of " + rate_text(result.peak_gflops));
-  line("HPL takes    ",
-       run_time_text(result.time_s) + " (" + run_time_text(result.low_time_s) + " to " + run_time_text(result.high_time_s) + ")");
+  line("HPL takes    ", run_time_text(result.time_s) + " (" + run_time_text(result.low_time_s) + " to " +
+                            run_time_text(result.high_time_s) + ")");
 }
 
 /// Where the interval comes from.
@@ -97,7 +97,8 @@ void run_quick(const QuickOptions& options) {
   if (options.output.empty()) return;
   const core::HplParameters& p = result.parameters;
   std::cout << "\nSimulate it: hplcast predict " << options.output << " -N " << p.N << " --nb " << p.NB << " -P " << p.P
-            << " -Q " << p.Q << " (" << study::to_string(result.simulation) << ", estimated)\n";
+            << " -Q " << p.Q << (result.cluster.power ? " --energy" : "") << " (" << study::to_string(result.simulation)
+            << ", estimated)\n";
 }
 
 }  // namespace
@@ -109,7 +110,8 @@ void setup_quick(Command& app) {
   auto& options = command.runs<QuickOptions>(run_quick);
   study::QuickMachine& machine = options.request.machine;
   command.add_option("--nodes", machine.nodes, "number of nodes", required, between(1, 1000000));
-  command.add_option("--cores", machine.cores, "of each node; a rank on each", required, between(1, 100000));
+  command.add_option("--cores", machine.cores, "of each node; a rank on each (else --threads)", required,
+                     between(1, 100000));
   command.add_option(
       "--gflops-per-core", options.request.gflops_per_core,
       "what dgemm reaches on a core while all are busy (80 to 90 % of the nominal peak, if not measured); "
@@ -123,6 +125,20 @@ void setup_quick(Command& app) {
   command.add_option("--memory-fraction", options.request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%",
                      as_ratio(), with_default);
   command.add_option("--nb", options.request.NB, "HPL's NB", between(1, 10000), with_default);
+  command.add_option("--threads", machine.threads,
+                     "of each rank, each on a core of its own, with their efficiency in dgemm: 16:0.95 (default: 1)",
+                     of_type("COUNT[:EFFICIENCY]"));
+  command.add_option("--ranks-per-node", machine.ranks_per_node, "fewer leave cores idle (default: cores / threads)",
+                     positive());
+  command.add_option("--fat-tree", machine.fat_tree,
+                     "in the cluster.json of -o, as in transform; the estimate takes a single switch",
+                     of_type("HOSTS_PER_LEAF:TOP_SWITCHES[:LINKS]"));
+  Option* idle = command.add_option("--watts-idle", machine.idle_w, "of a node without work", as_watts());
+  Option* full =
+      command.add_option("--watts-full", machine.full_w, "of a node with all cores at work", as_watts(), needs(idle));
+  idle->with(needs(full));
+  command.add_option("--name", machine.name, "of the cluster, in results and reports (default: such as 64x8-cores)",
+                     of_type("NAME"));
   command.add_flag("--json", options.json, "write JSON (docs/use/quick.md) instead of a table");
   command.add_option("-o,--output", options.output, "cluster.json to begin with: what is given, and what was assumed",
                      writes("CLUSTER.json"));

@@ -115,6 +115,9 @@ Check as_time_limit() {
       },
       "DURATION");
 }
+Check as_watts() {
+  return quantity(core::parse_watts, "WATTS");
+}
 Check as_percentage() {
   return quantity(parse_percentage, "PERCENT");
 }

@@ -51,6 +51,7 @@ Check as_bytes();  ///< whole ones
 Check as_bytes_per_s();
 Check as_flop_per_s();
 Check as_seconds();
+Check as_watts();
 Check as_time_limit();  ///< seconds, above 0
 
 /// 0 to 1, as "0.5%". Without the sign it is refused: 0.5 could be meant either way.

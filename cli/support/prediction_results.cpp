@@ -10,6 +10,7 @@
 #include "hplcast/study/interval.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
+#include "hplcast/study/seed_means.hpp"
 
 namespace hplcast::cli {
 
@@ -189,23 +190,34 @@ void write_interval(std::ostream& out, const core::Prediction& prediction) {
 }
 
 void write_best(std::ostream& out, const std::vector<core::Prediction>& predictions) {
-  std::map<core::HplParameters, std::vector<core::Prediction>> seeds;
-  for (const core::Prediction& p : predictions) seeds[p.parameters].push_back(p);
-  if (seeds.size() < 2) return;
-  const auto mean = [](const std::vector<core::Prediction>& list) {
-    double sum = 0;
-    for (const core::Prediction& p : list) sum += p.gflops;
-    return sum / static_cast<double>(list.size());
-  };
-  std::vector<const std::vector<core::Prediction>*> order;
-  for (const auto& [parameters, list] : seeds) order.push_back(&list);
-  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) { return mean(*a) > mean(*b); });
-  const auto &best = *order[0], &next = *order[1];
-  out << "Best: " << core::to_string(best.front().parameters) << ": " << significant(mean(best)) << " Gflop/s";
-  if (best.size() > 1) out << " (mean of " << best.size() << " seeds)";
-  if (best.front().interval && next.front().interval)
-    out << "; faster than the next, " << core::to_string(next.front().parameters) << ", with probability "
-        << significant(study::probability_faster(best, next), 2);
+  std::map<core::HplParameters, std::vector<core::Prediction>> of;
+  for (const core::Prediction& p : predictions) of[p.parameters].push_back(p);
+  if (of.size() < 2) return;
+  std::vector<const std::vector<core::Prediction>*> configurations;
+  std::vector<std::vector<double>> values;
+  for (const auto& [parameters, seeds] : of) {
+    configurations.push_back(&seeds);
+    values.emplace_back();
+    for (const core::Prediction& p : seeds) values.back().push_back(p.gflops);
+  }
+  const study::SeedMeans means(values);
+  const std::size_t best = means.best();
+  std::size_t next = best == 0 ? 1 : 0;
+  for (std::size_t i = 0; i < means.size(); ++i)
+    if (i != best && means.mean(i) > means.mean(next)) next = i;
+  const auto name = [&](std::size_t i) { return core::to_string(configurations[i]->front().parameters); };
+  const std::optional<double> half = means.half_width(best);
+  out << "Best: " << name(best) << ": " << significant(means.mean(best));
+  if (half) out << " +- " << significant(*half, 2);
+  out << " Gflop/s (";
+  if (means.seeds(best) > 1)
+    out << "mean of " << means.seeds(best) << " seeds" << study::equals_text(means, best);
+  else
+    out << "one seed";
+  out << ")";
+  if (configurations[best]->front().interval && configurations[next]->front().interval)
+    out << "; faster than the next, " << name(next) << ", with probability "
+        << significant(study::probability_faster(*configurations[best], *configurations[next]), 2);
   out << '\n';
 }
 

@@ -45,8 +45,48 @@ fetch_tarball() {
   command -v curl >/dev/null || { say "curl is not installed"; return 1; }
   curl -fsSL --connect-timeout 5 --speed-limit 1 --speed-time 10 --max-time 300 -o "$work/source.tar" "$1" 2>"$work/log" ||
     { say "not reachable: $(tail -n 1 "$work/log")"; return 1; }
-  local found; found=$(sha256sum <"$work/source.tar" | cut -d' ' -f1)
-  [[ $found == "$2" ]] || { say "wrong checksum of $1: expected $2, found $found; not used"; return 1; }
+  has_sum "$work/source.tar" "$2" "$1"
+}
+
+# fetch_debian PACKAGE FILE SHA256 [FILE SHA256]...: the source package of this machine's own Debian release; leaves
+# $work/source.tar, which is one of these files. The whole state of apt is temporary, as in hpl-patches/get-hpl.
+fetch_debian() {
+  local package=$1 apt=$work/apt uri file
+  shift
+  command -v apt-get >/dev/null || { say "no apt-get here, so no Debian source package"; return 1; }
+  mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial"
+  local -a options=(-q -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State="$apt/state"
+    -o Dir::State::status=/var/lib/dpkg/status -o Dir::Cache="$apt/cache" -o APT::Sandbox::User="$(id -un)"
+    -o Acquire::Languages=none -o Acquire::Retries=1 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10)
+  # shellcheck disable=SC2016 # apt-get's own variables
+  while read -r uri; do
+    say "trying the source package $package of $uri"
+    # trusted: what comes out is checked against our own sums, which is stricter than the archive's signature.
+    echo "deb-src [trusted=yes] $uri" >"$apt/sources.list"
+    if ! { apt-get "${options[@]}" update >"$work/log" 2>&1 &&
+      (cd "$work" && apt-get "${options[@]}" --tar-only --download-only source "$package") >"$work/log" 2>&1; }; then
+      say "no $package there: $(grep -m 1 '^[EW]:' "$work/log" || echo 'apt-get found nothing')"
+      continue
+    fi
+    file=$(cd "$work" && echo "$package"_*.tar*)
+    while (($# > 0)); do
+      if [[ $1 == "$file" ]]; then
+        has_sum "$work/$file" "$2" "$file of $uri" && mv "$work/$file" "$work/source.tar" && return 0
+        return 1
+      fi
+      shift 2
+    done
+    say "$file is another version than those whose sums are known; not used"
+    return 1
+  done < <(apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' 2>/dev/null |
+    awk '$2 !~ /[-\/]/ && $3 ~ /^(main|universe)$/ && !seen[$0]++')
+  return 1
+}
+
+# has_sum FILE SHA256 ORIGIN
+has_sum() {
+  local found; found=$(sha256sum <"$1" | cut -d' ' -f1)
+  [[ $found == "$2" ]] || { say "wrong checksum of $3: expected $2, found $found; not used"; return 1; }
 }
 
 # fetch_commit URL COMMIT: leaves $work/source.tar. The name of a commit is a sum of all files in it.

@@ -387,6 +387,7 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
   comparison.summary = summarize({comparison.rows.begin(), comparison.rows.end()});
   comparison.best = best_predicted(comparison.rows);
   add_control(real_sides, predicted_sides, coefficient, comparison);
+  comparison.disturbances = disturbances_of(real, comparison.rows);
   return comparison;
 }
 
@@ -470,6 +471,8 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
   json["bias"] = summary.bias;
   json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
   json["n"] = summary.n;
+  json["valid"] = comparison.disturbances.empty();
+  if (!comparison.disturbances.empty()) json["disturbances"] = comparison.disturbances;
   if (const IntervalCount count = count_inside(comparison); count.runs > 0)
     json["interval"] = {{"level_percent", count.level_percent}, {"runs", count.runs}, {"inside", count.inside}};
   if (const auto& control = comparison.control)

@@ -292,7 +292,8 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
         "neither BLAS nor MPI nor a region takes none; fit program makes them of observed runs");
   if (!request.cluster.program) {
     warnings.push_back("cluster " + request.cluster.name +
-                       " has no routines of an observed program (hplcast fit program): only kernels of HPL take time");
+                       " has no routines of an observed program: only kernels of HPL take time; `hplcast fit program "
+                       "ARCHIVE --cluster FILE` adds those of `hplcast observe`");
   } else if (const core::ObservedTime& seen = request.cluster.program->observed; request.rest == RestMode::zero) {
     constexpr double much = 0.05;
     const double unmodelled = share_of(seen.rest_s, seen.total_s - seen.mpi_s);

@@ -10,6 +10,7 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/units.hpp"
 #include "hplcast/study/resolve.hpp"
+#include "hplcast/study/transform.hpp"
 #include "hplcast/study/tune.hpp"
 
 namespace hplcast::study {
@@ -107,6 +108,7 @@ std::string provenance(const QuickMachine& machine, const QuickAssumptions& assu
                    {"bandwidth_bytes_per_s", machine.bandwidth_bytes_per_s},
                    {"latency_s", machine.latency_s},
                    {"memory_bytes", machine.memory_bytes}};
+  if (machine.full_w > 0) json["given"].update({{"idle_w", machine.idle_w}, {"full_w", machine.full_w}});
   for (const QuickAssumption& one : quick_assumptions()) json["assumed"][one.text] = assumed.*one.value / one.unit;
   json["quality_flags"] = {
       {{"subject", "all"}, {"flag", "assumed"}, {"detail", "no kernel and no message of this cluster was measured"}}};
@@ -122,6 +124,11 @@ void check(const QuickMachine& machine) {
   constexpr double most_ranks = 1e7;
   if (static_cast<double>(machine.nodes) * machine.cores > most_ranks)
     throw core::DomainError("nodes times cores", static_cast<double>(machine.nodes) * machine.cores, "at most 10^7");
+  if (machine.full_w != 0 || machine.idle_w != 0) {
+    require("watts-idle", machine.idle_w, machine.idle_w > 0);
+    if (!(machine.full_w >= machine.idle_w))
+      throw core::DomainError("watts-full", machine.full_w, "at least watts-idle");
+  }
   require("gflops-per-core", machine.flop_per_s_per_core / 1e9,
           machine.flop_per_s_per_core > 0 && std::isfinite(machine.flop_per_s_per_core));
   if (machine.nodes == 1) return;
@@ -187,7 +194,8 @@ QuickAssumptions all_assumptions(double QuickAssumption::*at) {
 core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions) {
   check(machine);
   core::ClusterModel cluster;
-  cluster.name = "quick";
+  cluster.name = machine.name.empty() ? std::to_string(machine.nodes) + "x" + std::to_string(machine.cores) + "-cores"
+                                      : machine.name;
   core::Hosts::Values hosts;
   hosts.names = machine.nodes == 1 ? "node-1" : "node-[1-" + std::to_string(machine.nodes) + "]";
   hosts.cores = machine.cores;
@@ -195,7 +203,18 @@ core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumpt
   cluster.hosts = core::Hosts::make(hosts);
   cluster.kernels = kernels(machine, assumptions);
   cluster.network = network(machine, assumptions);
+  // Watts between idle and full in proportion to the cores at work.
+  if (machine.full_w > 0)
+    cluster.power = core::power_from_loads(
+        {{std::nullopt, machine.idle_w, machine.idle_w + (machine.full_w - machine.idle_w) / machine.cores,
+          machine.full_w, 0}},
+        machine.cores);
   cluster.provenance = provenance(machine, assumptions);
+  std::vector<Transformation> changes;
+  if (!machine.threads.empty()) changes.push_back({"threads-per-rank", machine.threads});
+  if (machine.ranks_per_node > 0) changes.push_back({"ranks-per-node", std::to_string(machine.ranks_per_node)});
+  if (!machine.fat_tree.empty()) changes.push_back({"fat-tree", machine.fat_tree});
+  if (!changes.empty()) cluster = transformed(std::move(cluster), changes);
   return cluster;
 }
 
@@ -216,7 +235,8 @@ QuickResult quick(const QuickRequest& request) {
   const auto N = static_cast<double>(p.N);
   result.memory_share = core::hpl_matrix_bytes(N) / (machine.memory_bytes * machine.nodes);
   result.time_s = time_s(machine, expected, p);
-  result.peak_gflops = machine.flop_per_s_per_core * ranks / 1e9;
+  const int threads = machine.threads.empty() ? 1 : std::stoi(machine.threads);  // transformed() has read it
+  result.peak_gflops = machine.flop_per_s_per_core * ranks * threads / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
   const auto with_error = [&](double QuickAssumption::*at, double factor) {
     return dgemm_s + factor * std::max(0.0, time_s(machine, all_assumptions(at), p) - dgemm_s);

@@ -38,10 +38,13 @@ std::string summary_html(const ReportData& data, const Comparison& comparison) {
   if (summary.n == 0)
     return "<p class=\"lead\">" + std::to_string(data.predictions.size()) +
            " predictions; none of these configurations has been run for real.</p>\n";
-  std::string html = "<p class=\"lead\">The predictions of " + std::to_string(summary.n) +
-                     (summary.n == 1 ? " configuration is" : " configurations are") + " off by " +
-                     core::readable_percent(summary.median_abs_error) + " in the median, and by " +
-                     core::readable_percent(summary.max_abs_error) + " at worst.</p>\n<div class=\"tiles\">\n";
+  const std::string verdict = validity_text(comparison);
+  std::string html = verdict.empty() ? "" : "<p class=\"lead\"><b>" + core::xml_escaped(verdict) + "</b></p>\n";
+  html += "<p class=\"lead\">The predictions of " + std::to_string(summary.n) +
+          (summary.n == 1 ? " configuration is" : " configurations are") + " off by " +
+          core::readable_percent(summary.median_abs_error) + " in the median, and by " +
+          core::readable_percent(summary.max_abs_error) + " at worst" + (verdict.empty() ? "" : " (not valid)") +
+          ".</p>\n<div class=\"tiles\">\n";
   const auto tile = [&](const std::string& value, const std::string& name) {
     html += "<div class=\"tile\"><b>" + core::xml_escaped(value) + "</b><span>" + name + "</span></div>\n";
   };
@@ -129,6 +132,9 @@ std::string prediction_table(const ReportData& data) {
   const bool intervals = std::any_of(data.predictions.begin(), data.predictions.end(),
                                      [](const core::Prediction& one) { return one.interval.has_value(); });
   if (intervals) header.emplace_back("predictive interval [Gflop/s]");
+  const bool energies = std::any_of(data.predictions.begin(), data.predictions.end(),
+                                    [](const core::Prediction& one) { return one.energy.has_value(); });
+  if (energies) append(header, {"energy [kJ]", "power [W]", "Gflop/s per W"});
   append(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
   HtmlTable table(header);
   for (const core::Prediction& prediction : data.predictions) {
@@ -140,6 +146,10 @@ std::string prediction_table(const ReportData& data) {
     if (prediction.interval)
       row.push_back(readable(prediction.interval->low_gflops) + " to " + readable(prediction.interval->high_gflops) +
                     " (" + core::shortest(prediction.interval->level_percent) + " %)");
+    if (energies && !prediction.energy) row.insert(row.end(), 3, "");
+    if (prediction.energy)
+      append(row, {readable(prediction.energy->energy_j / 1e3), readable(prediction.energy->mean_power_w),
+                   readable(prediction.energy->gflops_per_w)});
     append(row, {readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
                  std::to_string(prediction.seed)});
     append(row, swept_cells(p));

@@ -5,9 +5,11 @@
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/factor_effects.hpp"
+#include "hplcast/study/seed_means.hpp"
 #include "study/plot/markup.hpp"
 
 namespace hplcast::study {
@@ -63,8 +65,39 @@ struct Sweep {
   std::vector<std::string> names = {};    ///< of the plan's factors
   std::vector<std::string> others = {};   ///< the same without N, if there are others
   std::vector<ViewFactor> factors = {};
-  std::vector<const SweepResult*> by_rate = {};  ///< the fastest first
+  std::vector<const SweepResult*> by_rate = {};  ///< the configuration with the largest mean over seeds first
+  std::vector<std::size_t> configuration = {};   ///< of each result
+  std::optional<SeedMeans> rates = {};           ///< of the configurations
+
+  std::size_t configuration_of(const SweepResult& result) const {
+    return configuration[static_cast<std::size_t>(&result - results.data())];
+  }
+  /// "58.7 +- 1.2": mean over the seeds.
+  std::string rate(const SweepResult& result) const { return mean_text(*rates, configuration_of(result)); }
 };
+
+/// Values of each configuration, one per seed.
+template <typename Value>
+SeedMeans means_of(const Sweep& sweep, Value value) {
+  std::vector<std::vector<double>> values;
+  for (const SweepResult& result : sweep.results) {
+    const std::size_t at = sweep.configuration_of(result);
+    if (at == values.size()) values.emplace_back();
+    values[at].push_back(value(result.prediction));
+  }
+  return SeedMeans(values);
+}
+
+/// Tells seeds from configurations: numbers them in the order in which they come first.
+void group_by_configuration(Sweep& sweep) {
+  std::map<std::tuple<core::HplParameters, std::string, std::string>, std::size_t> numbers;
+  for (const SweepResult& result : sweep.results) {
+    const core::Prediction& p = result.prediction;
+    const std::tuple key(p.parameters, to_string(result.factors), p.model_sha256);
+    sweep.configuration.push_back(numbers.emplace(key, numbers.size()).first->second);
+  }
+  sweep.rates = means_of(sweep, [](const core::Prediction& p) { return p.gflops; });
+}
 
 Sweep sweep_of(const ReportData& data) {
   Sweep sweep{data};
@@ -87,33 +120,42 @@ Sweep sweep_of(const ReportData& data) {
   std::copy_if(sweep.names.begin(), sweep.names.end(), std::back_inserter(sweep.others),
                [&](const std::string& name) { return !several_orders || name != "N"; });
   for (const SweepResult& result : sweep.results) sweep.by_rate.push_back(&result);
-  std::stable_sort(sweep.by_rate.begin(), sweep.by_rate.end(),
-                   [](const auto* a, const auto* b) { return a->prediction.gflops > b->prediction.gflops; });
+  group_by_configuration(sweep);
+  const auto key = [&](const SweepResult* one) {
+    const std::size_t number = sweep.configuration_of(*one);
+    return std::tuple(sweep.rates->mean(number), number, one->prediction.gflops);
+  };
+  std::stable_sort(sweep.by_rate.begin(), sweep.by_rate.end(), [&](const auto* a, const auto* b) {
+    const auto [rate_a, number_a, gflops_a] = key(a);
+    const auto [rate_b, number_b, gflops_b] = key(b);
+    return std::tuple(-rate_a, number_a, -gflops_a) < std::tuple(-rate_b, number_b, -gflops_b);
+  });
   return sweep;
 }
 
 /// How many others are as good, of factors that make no difference.
-std::string ties_with(const std::vector<SweepResult>& results, const SweepResult& best) {
+std::string ties_with(const SeedMeans& means, std::size_t best) {
   constexpr double rounding = 1e-9;
-  const double most = per_watt_response.of(best.prediction);
-  const auto ties = std::count_if(results.begin(), results.end(), [&](const SweepResult& one) {
-    return per_watt_response.of(one.prediction) >= most * (1 - rounding);
-  });
-  return ties > 1 ? "; " + std::to_string(ties - 1) + (ties == 2 ? " other is" : " others are") + " as good" : "";
+  std::size_t ties = 0;
+  for (std::size_t other = 0; other < means.size(); ++other)
+    if (other != best && means.mean(other) >= means.mean(best) * (1 - rounding)) ++ties;
+  if (ties == 0 || means.equals(best) > ties) return equals_text(means, best);
+  return "; " + std::to_string(ties) + (ties == 1 ? " other is" : " others are") + " as good";
 }
 
 /// The best use of energy, which is rarely the fastest.
 std::string most_per_watt_html(const Sweep& sweep) {
   if (!have_energy(sweep.results)) return "";
-  const SweepResult& best =
-      *std::max_element(sweep.results.begin(), sweep.results.end(), [&](const auto& a, const auto& b) {
-        return per_watt_response.of(a.prediction) < per_watt_response.of(b.prediction);
-      });
-  return "<p class=\"lead\">Most Gflop/s per W: " + readable(per_watt_response.of(best.prediction)) + " with " +
-         code(described(best, sweep.names)) + ", at " + readable(best.prediction.gflops) + " Gflop/s (" +
-         core::readable_change(best.prediction.gflops / sweep.by_rate.front()->prediction.gflops - 1) +
+  const SeedMeans means = means_of(sweep, per_watt_response.of);
+  const std::size_t number = means.best();
+  const auto first = std::find(sweep.configuration.begin(), sweep.configuration.end(), number);
+  const SweepResult& best = sweep.results[static_cast<std::size_t>(first - sweep.configuration.begin())];
+  return "<p class=\"lead\">Most Gflop/s per W: " + mean_text(means, number) + " with " +
+         code(described(best, sweep.names)) + ", at " + sweep.rate(best) + " Gflop/s (" +
+         core::readable_change(
+             sweep.rates->mean(number) / sweep.rates->mean(sweep.configuration_of(*sweep.by_rate.front())) - 1) +
          " of the fastest) and " + readable(best.prediction.energy->mean_power_w / 1e3) + " kW" +
-         ties_with(sweep.results, best) + ".</p>\n";
+         ties_with(means, number) + ".</p>\n";
 }
 
 /// How far the usual advice is from the best: a list item, or nothing.
@@ -189,7 +231,7 @@ std::string orders_html(const Sweep& sweep) {
   for (const std::string& level : order->levels) {
     const auto best = std::find_if(sweep.by_rate.begin(), sweep.by_rate.end(),
                                    [&](const SweepResult* result) { return level_of(*result, "N") == level; });
-    table.add({level, readable((*best)->prediction.gflops), described(**best, sweep.others)});
+    table.add({level, sweep.rate(**best), described(**best, sweep.others)});
   }
   return table.html();
 }
@@ -217,14 +259,26 @@ std::string summary_html(const Sweep& sweep) {
   };
   const SweepResult& best = **std::find_if(sweep.by_rate.begin(), sweep.by_rate.end(), counts);
   const SweepResult& worst = **std::find_if(sweep.by_rate.rbegin(), sweep.by_rate.rend(), counts);
-  const std::string where = order == nullptr ? " of " + std::to_string(sweep.results.size()) + " predictions"
-                                             : " at the largest N, " + std::to_string(largest);
+  const SeedMeans& rates = *sweep.rates;
+  const std::size_t first = sweep.configuration_of(best), last = sweep.configuration_of(worst);
+  const bool seeds = rates.half_width(first).has_value();
+  const std::string where = order != nullptr ? " at the largest N, " + std::to_string(largest)
+                            : seeds          ? " of " + std::to_string(rates.size()) + " configurations"
+                                             : " of " + std::to_string(rates.size()) + " predictions";
+  const SeedRatio ratio = rates.ratio(last, first);
+  std::vector<bool> here(rates.size());
+  for (const SweepResult& result : sweep.results) here[sweep.configuration_of(result)] = counts(&result);
+  const auto at_this_N = [&](std::size_t number) { return static_cast<bool>(here[number]); };
   std::string html;
   if (!sweep.question.empty()) html += "<p class=\"note\">" + core::xml_escaped(sweep.question) + "</p>\n";
-  html += "<p class=\"lead\">Fastest" + where + ": " + readable(best.prediction.gflops) + " Gflop/s with " +
-          code(described(best, sweep.others)) + ". Slowest: " + readable(worst.prediction.gflops) + " (" +
-          core::readable_change(worst.prediction.gflops / best.prediction.gflops - 1) + ") with " +
-          code(described(worst, sweep.others)) + ".</p>\n";
+  html += "<p class=\"lead\">Fastest" + where + ": " + sweep.rate(best) + " Gflop/s with " +
+          code(described(best, sweep.others)) + equals_text(rates, first, at_this_N) +
+          ". Slowest: " + sweep.rate(worst) + " (" +
+          (seeds ? to_string(ratio) : core::readable_change(ratio.ratio - 1)) + ") with " +
+          code(described(worst, sweep.others)) + ".</p>\n<p class=\"note\">" +
+          (seeds ? "Means over seeds; +-: 95 % interval by the scatter of all seeds, which says nothing of the model."
+                 : "One seed each: how much of the differences is chance is not known.") +
+          "</p>\n";
   return html + most_per_watt_html(sweep) + findings_html(sweep) + orders_html(sweep) + gaps_html(sweep);
 }
 

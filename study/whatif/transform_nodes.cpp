@@ -291,7 +291,9 @@ ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argumen
   const int cores = cluster.hosts.values().cores;
   if (threads < 1 || cores % threads != 0)
     throw core::DomainError("threads per rank", threads,
-                            "a divisor of the " + std::to_string(cores) + " cores of a host");
+                            "a divisor of the " + std::to_string(cores) + " cores of a host",
+                            "threads-per-rank alone makes cores / threads ranks per host; after ranks-per-node only "
+                            "the cores of those ranks are left to share");
   if (!(efficiency > 0 && efficiency <= 1)) throw core::DomainError("efficiency", efficiency, "a number in (0, 1]");
   for (const char* kernel : threaded_kernels) {
     const auto model = cluster.kernels.find(kernel);

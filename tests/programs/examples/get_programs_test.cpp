@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 
@@ -83,6 +85,33 @@ INSTANTIATE_TEST_SUITE_P(Scripts, GetPrograms,
                                          Script{"get-nas", "NAS_SOURCE", "EP/ep.f"},
                                          Script{"get-hpcc", "HPCC_SOURCE", "hpl/lib/arch/build/Makefile.hpcc"}),
                          [](const auto& script) { return script.param.source_variable; });
+
+class GetScalapack : public GetPrograms {};
+
+TEST_P(GetScalapack, TriesDebiansSourcePackageLastAndChecksItsSum) {
+  const auto script = [&](const std::string& name, const std::string& text) {
+    const fs::path file = folder_.path() / "fake" / name;
+    core::write_file(file, [&](std::ostream& out) { out << "#!/bin/sh\n" << text << '\n'; });
+    fs::permissions(file, fs::perms::owner_all);
+  };
+  fs::create_directory(folder_.path() / "fake");
+  script("curl", "exit 7");
+  script("apt-get",
+         "case $1 in indextargets) echo http://mirror/debian bookworm main ;; esac\n"
+         "for word; do case $word in source) echo damaged > scalapack_2.2.1.orig.tar.gz ;; esac; done");
+  core::Command command;
+  command.program = HPLCAST_SOURCE_DIR "/examples/programs/get-scalapack";
+  command.arguments = {"--build", HPLCAST_BINARY_DIR, "--output", (folder_.path() / "out").string()};
+  command.environment = {{"PATH", (folder_.path() / "fake").string() + ":" + std::getenv("PATH")},
+                         {"SCALAPACK_SOURCE", ""}};
+  const auto result = core::run(command);
+  EXPECT_EQ(result.status, 6) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("trying the source package scalapack of http://mirror/debian bookworm main"));
+  EXPECT_THAT(result.output, HasSubstr("wrong checksum of scalapack_2.2.1.orig.tar.gz"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Scripts, GetScalapack,
+                         testing::Values(Script{"get-scalapack", "SCALAPACK_SOURCE", "SRC/pdgetrf.f"}));
 
 class GetNas : public GetPrograms {};
 

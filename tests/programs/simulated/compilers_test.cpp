@@ -33,6 +33,23 @@ TEST(Compilers, RefuseSharedLibrariesThatWouldBeExecuted) {
   EXPECT_THAT(result.output, HasSubstr("libopenblas.so is a shared library, which a simulation cannot replace"));
 }
 
+TEST(Compilers, RefuseSharedLibrariesThatNeedARealMpi) {
+  // As libscalapack-openmpi.so of Debian: nothing in its name says so.
+  const std::string make =
+      "--help >help; echo 'void of_mpi(void) {}' > m.c; echo 'void of_mpi(void); void solve(void) { of_mpi(); }' > s.c;"
+      "gcc -shared -fPIC -Wl,-soname,libmpi.so.40 m.c -o libmpi.so.40 && gcc -shared -fPIC s.c ./libmpi.so.40 "
+      "-Wl,-rpath,$PWD -o libsolver.so && gcc -shared -fPIC m.c -o libplain.so || exit 9; rm -f main; ";
+  const std::string program = "#include <mpi.h>\nvoid solve(void);\nint main(void) { solve(); return 0; }\n";
+  for (const std::string library : {"-L. -lsolver", "./libsolver.so"}) {
+    const auto result = compile(program, make + HPLCAST_BINARY_DIR "/bin/hplcast-cc main.c " + library + " -o main");
+    EXPECT_EQ(result.status, 3) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("libsolver.so is a shared library that needs a real MPI (libmpi.so.40)"));
+    EXPECT_FALSE(std::filesystem::exists(HPLCAST_BINARY_DIR "/tests/compilers/main"));
+  }
+  const auto harmless = compile(nothing, "main.c ./libplain.so -o main");
+  EXPECT_EQ(harmless.status, 0) << harmless.output;
+}
+
 TEST(Compilers, LeaveOutEveryOtherBlas) {
   const auto result = compile(nothing, "main.c /nowhere/libopenblas.a -lopenblas -lmkl_rt -o main");
   EXPECT_EQ(result.status, 0) << result.output;

@@ -50,6 +50,40 @@ TEST(Compare, ErrorsAreThoseOfTheMediansRelativeToTheRealOnes) {
   EXPECT_DOUBLE_EQ(comparison.rows[2].error, 0.5);
 }
 
+core::HplRun with_control(core::HplRun run, double low_s, double high_s, double cpu_s) {
+  run.control = core::Control{"640x640x640", (low_s + high_s) / 2, low_s, high_s, cpu_s, 0};
+  return run;
+}
+
+TEST(Validity, ADisturbedMachineIsToldFirst) {
+  const core::Prediction predicted = prediction(100, 11);
+  // Spread: 10.9 / 10.5 / 9.8; the limit is 10 %.
+  const Comparison calm = compare({real_run(100, 10.5), real_run(100, 10.6), real_run(100, 9.8)}, {predicted});
+  EXPECT_TRUE(calm.disturbances.empty());
+  EXPECT_EQ(validity_text(calm), "");
+  const Comparison scattered = compare({real_run(100, 10), real_run(100, 6)}, {predicted});
+  ASSERT_EQ(scattered.disturbances.size(), 1U);
+  EXPECT_EQ(scattered.disturbances.front(), "runs of one configuration differ by 50 %");
+  EXPECT_THAT(validity_text(scattered), testing::StartsWith("Not valid: the machine was disturbed"));
+  EXPECT_THAT(validity_text(scattered), testing::HasSubstr("run again when the machine is idle"));
+  std::ostringstream json;
+  write_comparison(json, scattered);
+  EXPECT_FALSE(nlohmann::json::parse(json.str()).at("valid"));
+}
+
+TEST(Validity, ControlsTellContentionAndChanges) {
+  core::Prediction predicted = prediction(100, 11);
+  predicted.control = core::Control{"640x640x640", 0.010, 0.010, 0.010, 0.010, 0};
+  const auto reasons = [&](double low_s, double high_s, double cpu_s) {
+    return compare({with_control(real_run(100, 10), low_s, high_s, cpu_s)}, {predicted}).disturbances;
+  };
+  EXPECT_TRUE(reasons(0.0100, 0.0105, 0.0100).empty());
+  EXPECT_EQ(reasons(0.0150, 0.0150, 0.0100).size(), 2U);  // shared cores, slower than at the calibration
+  EXPECT_EQ(reasons(0.0120, 0.0120, 0.0120),
+            std::vector<std::string>{"the control changed since the calibration by 20 %"});
+  EXPECT_EQ(reasons(0.0095, 0.0110, 0.0102), std::vector<std::string>{"the control changed during a run by 15.8 %"});
+}
+
 TEST(Compare, SummarizesOverConfigurations) {
   const auto summary = by_hand().summary;
   EXPECT_EQ(summary.n, 3U);

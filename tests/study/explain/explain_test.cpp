@@ -238,8 +238,6 @@ TEST_F(Explain, SharesDoNotDependOnTheOrderOfTheCauses) {
     EXPECT_NEAR(sum_s, effect_s, 1e-9 * effect_s);                   // rounding
     EXPECT_GT(ends_s, 0.1 * effect_s / static_cast<double>(count));  // the order does matter to single steps
   }
-  EXPECT_NEAR(sum_s, effect_s, 1e-9 * effect_s);                   // rounding
-  EXPECT_GT(ends_s, 0.1 * effect_s / static_cast<double>(count));  // the order does matter to single steps
 }
 
 // Sums of all ranks, and the messages of which both ends were kept: no counterfactuals.

@@ -89,6 +89,15 @@ TEST(SweepReport, AnswersFirst) {
   EXPECT_THAT(page, Not(HasSubstr("not made yet")));
 }
 
+TEST(SweepReport, NamesTheBestMeanOverSeedsAndNotTheLuckiestSeed) {
+  // Means 58.73 and 60; the seeds of the first differ by a fifth.
+  const std::string page = page_of(report_of({result({{"NB", "64"}}, 65.01), result({{"NB", "64"}}, 52.45),
+                                              result({{"NB", "128"}}, 60.1), result({{"NB", "128"}}, 59.9)}));
+  EXPECT_THAT(page, HasSubstr("Fastest of 2 configurations: 60.00 +- "));
+  EXPECT_THAT(page, HasSubstr("with <code>NB=128</code>; 1 other cannot be told apart from it. Slowest: 58.73 +- "));
+  EXPECT_THAT(page, HasSubstr("times: cannot be told apart) with <code>NB=64</code>"));
+}
+
 TEST(SweepReport, ComparesConfigurationsAtTheSameN) {
   // At small N the small grid is better, at large N the other; larger N are always faster.
   const std::string page = page_of(report_of({result({{"N", "1000"}, {"grid", "1x4"}}, 10, 1000, 1, 4),

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/study/sweep_database.hpp"
 #include "tests/support/errors_in.hpp"
 
 namespace hplcast::study {
@@ -145,6 +146,19 @@ TEST(SweepRuns, SetsFieldsOfTheCluster) {
   for (const auto& [sha256, cluster] : runs.clusters) costs.insert(cluster.network.values().iprobe_s);
   EXPECT_EQ(costs, (std::set<double>{1e-6, 2e-6}));
   EXPECT_THROW(runs_of(plan(std::string(head) + "factors: {/network/colour: [1]}\n")), core::Error);
+}
+
+TEST(SweepCsv, HasEachColumnOnceWhateverTheFactorsAreCalled) {
+  SweepResult result;
+  result.factors = {{"cluster", "a.json"}, {"scale-dgemm", "2"}};
+  result.prediction.cluster = "model a";
+  std::ostringstream out;
+  write_sweep_csv(out, {result});
+  std::istringstream header(out.str().substr(0, out.str().find('\n')));
+  std::set<std::string> columns;
+  for (std::string column; std::getline(header, column, ',');)
+    EXPECT_TRUE(columns.insert(column).second) << column << " is there twice";
+  EXPECT_EQ(columns.count("cluster") + columns.count("cluster_name"), 2U);
 }
 
 }  // namespace

@@ -109,10 +109,20 @@ struct Comparison {
   std::optional<BestPredicted> best;
   std::optional<ComparedControl> control;  ///< nothing: why_no_control says why
   std::string why_no_control;
+  std::vector<std::string> disturbances;                 ///< disturbances_of(); empty: valid
   std::vector<core::HplParameters> unmatched_real;       ///< run, but not predicted
   std::vector<core::HplParameters> unmatched_predicted;  ///< predicted, but not run
   std::size_t failed_residuals = 0;  ///< real runs left out: HPL itself says that their result is wrong
 };
+
+/// Signs that the machine was disturbed while the real runs were made, for people: median spread of repeated runs,
+/// change of the control during runs or since the calibration, or its wall time over its processor time, by more than
+/// 10 %.
+std::vector<std::string> disturbances_of(const std::vector<core::HplRun>& real,
+                                         const std::vector<ComparedConfiguration>& rows);
+
+/// "Not valid: ...", with the next step; empty without disturbances.
+std::string validity_text(const Comparison& comparison);
 
 /// Real runs of all configurations with an interval, and those inside it. Nothing is counted for several levels.
 struct IntervalCount {

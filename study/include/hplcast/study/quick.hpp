@@ -17,6 +17,11 @@ struct QuickMachine {
   double bandwidth_bytes_per_s = 0;  ///< of the link of a node; 0: not known, for one node only
   double latency_s = 0;              ///< between two nodes
   double memory_bytes = 0;           ///< of a node; 0: not known
+  std::string name = {};             ///< of the cluster; empty: "64x8-cores"
+  std::string threads = {};          ///< per rank, each on a core of its own: "16", "16:0.95"; empty: 1
+  int ranks_per_node = 0;            ///< 0: as many as the cores and threads allow
+  std::string fat_tree = {};         ///< "HOSTS_PER_LEAF:TOP_SWITCHES[:LINKS]"; empty: a single switch
+  double idle_w = 0, full_w = 0;     ///< of a node without work, and with all cores at work; 0: no power
 };
 
 /// Assumed properties of such a machine: in the middle, and at both ends of what is usual.
@@ -44,7 +49,8 @@ const std::vector<QuickAssumption>& quick_assumptions();
 /// All of them at QuickAssumption::worst, expected or best.
 QuickAssumptions all_assumptions(double QuickAssumption::*at);
 
-/// The cluster: to predict with at once, and to replace piece by piece by what is measured. Its provenance says what is
+/// The cluster: the machine as given, changed by the transformations threads-per-rank, ranks-per-node and fat-tree. To
+/// predict with at once, and to replace piece by piece by what is measured. Its provenance says what is
 /// given and what assumed. @throws core::DomainError for values that are not positive, or several nodes without a
 /// network.
 core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions);
