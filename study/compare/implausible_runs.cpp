@@ -9,11 +9,10 @@ namespace hplcast::study {
 namespace {
 
 /// HPL's output has three digits of the rate and two decimals of the time.
-constexpr double rounding = 0.02;
-constexpr double rounding_s = 0.006;
+constexpr double rounding_of_rate = 0.02;
+constexpr double rounding_of_time_s = 0.006;
 /// Further apart, one of both sides is in another unit, or of another machine.
 constexpr double apart = 5;
-constexpr double wide_spread = 0.5;
 
 }  // namespace
 
@@ -23,7 +22,7 @@ std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
   std::string first;
   for (const core::HplRun& run : real) {
     const double by_time = core::hpl_flop(static_cast<double>(run.parameters.N)) / run.time_s / 1e9;
-    if (std::abs(run.gflops / by_time - 1) <= rounding + rounding_s / run.time_s) continue;
+    if (std::abs(run.gflops / by_time - 1) <= rounding_of_rate + rounding_of_time_s / run.time_s) continue;
     if (contradicting++ == 0)
       first = core::to_string(run.parameters) +
               core::printed(": %.4g Gflop/s, but N and %.4g s make %.4g", run.gflops, run.time_s, by_time);
@@ -41,11 +40,6 @@ std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
                       core::printed(": real runs have %.3g times the predicted rate: another unit, another machine, "
                                     "or another number of cores per rank?",
                                     ratio));
-    if (row.real_spread > wide_spread)
-      lines.push_back(which +
-                      core::printed(": the rates of its %zu real runs spread over %.0f %% of their median: was the "
-                                    "machine disturbed?",
-                                    row.real_gflops.size(), 100 * row.real_spread));
   }
   return lines;
 }

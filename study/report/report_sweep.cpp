@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <sstream>
@@ -9,6 +10,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/factor_effects.hpp"
+#include "hplcast/study/interval.hpp"
 #include "hplcast/study/seed_means.hpp"
 #include "study/plot/markup.hpp"
 
@@ -250,6 +252,25 @@ std::string gaps_html(const Sweep& sweep) {
   return "<p class=\"note\">Not in this report: " + text + " (<code>hplcast sweep status</code> tells more).</p>\n";
 }
 
+/// How sure it is that the fastest of those with `counts` is faster than the next on the real machine, too.
+std::string faster_than_next(const Sweep& sweep, std::size_t fastest, const std::function<bool(std::size_t)>& counts) {
+  const auto is_next = [&](const SweepResult* one) {
+    const std::size_t number = sweep.configuration_of(*one);
+    return number != fastest && counts(number);
+  };
+  const auto next = std::find_if(sweep.by_rate.begin(), sweep.by_rate.end(), is_next);
+  if (next == sweep.by_rate.end()) return "";
+  std::vector<core::Prediction> of_fastest, of_next;
+  for (const SweepResult& result : sweep.results) {
+    const std::size_t number = sweep.configuration_of(result);
+    if (!result.prediction.interval) return "";  // of an older hplcast
+    if (number == fastest) of_fastest.push_back(result.prediction);
+    if (number == sweep.configuration_of(**next)) of_next.push_back(result.prediction);
+  }
+  return "; on the real machine faster than the next, " + code(described(**next, sweep.others)) +
+         ", with probability " + with_decimals(probability_faster(of_fastest, of_next), 2);
+}
+
 std::string summary_html(const Sweep& sweep) {
   const ViewFactor* order = sweep.factors.size() > 1 ? order_factor(sweep.factors) : nullptr;
   long long largest = 0;
@@ -273,7 +294,7 @@ std::string summary_html(const Sweep& sweep) {
   if (!sweep.question.empty()) html += "<p class=\"note\">" + core::xml_escaped(sweep.question) + "</p>\n";
   html += "<p class=\"lead\">Fastest" + where + ": " + sweep.rate(best) + " Gflop/s with " +
           code(described(best, sweep.others)) + equals_text(rates, first, at_this_N) +
-          ". Slowest: " + sweep.rate(worst) + " (" +
+          faster_than_next(sweep, first, at_this_N) + ". Slowest: " + sweep.rate(worst) + " (" +
           (seeds ? to_string(ratio) : core::readable_change(ratio.ratio - 1)) + ") with " +
           code(described(worst, sweep.others)) + ".</p>\n<p class=\"note\">" +
           (seeds ? "Means over seeds; +-: 95 % interval by the scatter of all seeds, which says nothing of the model."

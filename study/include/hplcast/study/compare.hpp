@@ -148,8 +148,8 @@ std::vector<core::HplRun> runs_of_files(const std::map<std::string, std::string>
 /// would be taken for several seeds of one.
 std::vector<core::Prediction> read_compared_predictions(const std::vector<std::string>& paths, const Warn& warn);
 
-/// What no runs of one machine have: rates that contradict N and time, real rates beyond 5 times or a fifth of the
-/// predicted, a spread above 50 %. For people, with the mistake that they look like; the first of many that are alike.
+/// Rates that contradict N and time, and real rates beyond 5 times or a fifth of the predicted. For people, with the
+/// mistake that they look like; the first of many that are alike.
 std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real, const Comparison& comparison);
 
 /// Matches real and predicted runs that agree in all HPL parameters (the threshold of SWAP counts where SWAP is mix).
