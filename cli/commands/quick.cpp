@@ -129,7 +129,7 @@ void setup_quick(Command& app) {
                      "of each rank, each on a core of its own, with their efficiency in dgemm: 16:0.95 (default: 1)",
                      of_type("COUNT[:EFFICIENCY]"));
   command.add_option("--ranks-per-node", machine.ranks_per_node, "fewer leave cores idle (default: cores / threads)",
-                     positive());
+                     between(1, 100000));
   command.add_option("--fat-tree", machine.fat_tree,
                      "in the cluster.json of -o, as in transform; the estimate takes a single switch",
                      of_type("HOSTS_PER_LEAF:TOP_SWITCHES[:LINKS]"));

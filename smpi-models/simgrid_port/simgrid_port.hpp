@@ -32,8 +32,7 @@ std::string simulator_name();
 /// T: bool, int or double, as SimGrid has it.
 template <typename T>
 T setting(const char* name);
-/// Neither the platform nor the command line has set it.
-bool is_default(const char* name);
+bool is_default(const char* name);  ///< neither the platform nor the command line has set it
 /// Settings of the user's command line stay. Before any zone exists: SimGrid refuses settings afterwards.
 void set_default(const std::string& name, const std::string& value);
 

@@ -31,7 +31,7 @@ class SeedMeans {
   std::size_t seeds(std::size_t i) const { return counts_[i]; }
   /// The one with the largest mean.
   std::size_t best() const;
-  /// Of the 95 percent interval of the mean, in its unit (Student's t, with the degrees of freedom of all
+  /// Half the 95 percent interval of the mean, in its unit (Student's t, with the degrees of freedom of all
   /// configurations).
   std::optional<double> half_width(std::size_t i) const;
   /// Mean of `a` over that of `b`; the interval by the delta method.
