@@ -9,7 +9,6 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/units.hpp"
 
 namespace hplcast::calibration {
 

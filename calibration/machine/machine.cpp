@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "calibration/machine/sysfs.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 

@@ -11,7 +11,6 @@
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/units.hpp"
 
 namespace hplcast::calibration {
 

@@ -13,7 +13,7 @@
 #include "hplcast/calibration/power_design.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 

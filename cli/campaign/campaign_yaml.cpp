@@ -6,7 +6,7 @@
 #include "cli/campaign/campaign_section.hpp"
 #include "hplcast/calibration/machine.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/core/yaml.hpp"
 
 namespace hplcast::cli {

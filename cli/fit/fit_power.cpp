@@ -8,7 +8,7 @@
 #include "cli/support/options.hpp"
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/json.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/power_fit.hpp"
 #include "hplcast/study/plot.hpp"
 

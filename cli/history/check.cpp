@@ -11,7 +11,7 @@
 #include "cli/support/options.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/history_check.hpp"
 
 namespace hplcast::cli {

@@ -9,7 +9,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/archive.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/history_check.hpp"
 
 namespace hplcast::cli {

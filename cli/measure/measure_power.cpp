@@ -10,7 +10,7 @@
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_power.hpp"
 #include "hplcast/calibration/power_meter.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 

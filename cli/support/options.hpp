@@ -45,7 +45,7 @@ Option* add_choices(Command& command, const std::string& option, std::vector<Val
       option, set, help + ": " + core::comma_separated(texts) + " (default: all)", by_commas, among(texts));
 }
 
-/// Quantities with units (core/units.hpp) for options of CLI11:
+/// Quantities with units (core/text.hpp) for options of CLI11:
 /// `command.add_option("--timeout", timeout_s, "...", as_seconds())`.
 Check as_bytes();  ///< whole ones
 Check as_bytes_per_s();

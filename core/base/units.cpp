@@ -1,4 +1,4 @@
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 
 #include <cmath>
 #include <cstdlib>

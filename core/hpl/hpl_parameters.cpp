@@ -18,8 +18,6 @@ const std::vector<HplField>& hpl_fields() {
   using Names = std::vector<std::string>;
   static const Names sides = {"left", "crout", "right"}, sides_said = {"Left", "Crout", "Right"};
   static const Names forms = {"transposed", "no-transposed"};
-  // HPL takes more, but makes as many panels, and loops as often.
-  constexpr long long most_panels_ahead = 1000, most_parts = 10000;
   static const std::vector<HplField> fields = {
       HPLCAST_FIELD(N, 0),
       HPLCAST_FIELD(NB, 1),
@@ -28,11 +26,11 @@ const std::vector<HplField>& hpl_fields() {
       HPLCAST_FIELD(PMAP, 0, {"row", "column"}, {"Row-major", "Column-major"}),
       HPLCAST_FIELD(PFACT, 0, sides, sides_said),
       HPLCAST_FIELD(NBMIN, 1),
-      HPLCAST_FIELD(NDIV, 2, {}, {}, most_parts),
+      HPLCAST_FIELD(NDIV, 2),
       HPLCAST_FIELD(RFACT, 0, sides, sides_said),
       HPLCAST_FIELD(BCAST, 0, {"1ring", "1ringM", "2ring", "2ringM", "long", "longM"},
                     {"1ring", "1ringM", "2ring", "2ringM", "Blong", "BlongM"}),
-      HPLCAST_FIELD(DEPTH, 0, {}, {}, most_panels_ahead),
+      HPLCAST_FIELD(DEPTH, 0),
       HPLCAST_FIELD(SWAP, 0, {"bin-exch", "long", "mix"}, {"Binary-exchange", "Spread-roll", "Mix"}),
       HPLCAST_FIELD(swap_threshold, 0),
       HPLCAST_FIELD(L1, 0, forms, forms),

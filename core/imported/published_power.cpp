@@ -7,7 +7,6 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/units.hpp"
 
 namespace hplcast::core {
 

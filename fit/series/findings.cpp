@@ -8,7 +8,7 @@
 
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/run_series.hpp"
 
 namespace hplcast::fit {

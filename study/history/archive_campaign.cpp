@@ -14,7 +14,6 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/units.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/row_rules.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/units.hpp"
 #include "hplcast/fit/run_series.hpp"
 #include "study/history/loaded_factor.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 #include "study/sqlite/sqlite_file.hpp"
 
 namespace hplcast::study {

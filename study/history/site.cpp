@@ -9,7 +9,6 @@
 
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/units.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
 #include "study/history/loaded_factor.hpp"

@@ -8,7 +8,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/resolve.hpp"
 #include "hplcast/study/transform.hpp"
 #include "hplcast/study/tune.hpp"

@@ -146,6 +146,9 @@ void check_memory(const PredictionRequest& request, int ranks) {
 
 /// HPL counts the elements of a panel and of a swap in int.
 void check_panel(const core::HplParameters& p) {
+  constexpr int most_ahead = 1000, most_parts = 10000;  // HPL takes more: it makes as many panels, and loops as often
+  if (p.DEPTH > most_ahead) throw core::DomainError("DEPTH", p.DEPTH, "at most 1000 for a simulation");
+  if (p.NDIV > most_parts) throw core::DomainError("NDIV", p.NDIV, "at most 10000 for a simulation");
   const long long rows = p.N / p.P + p.NB;
   const long long columns = p.N / p.Q + p.NB;
   const long long elements = p.NB * (rows + columns + p.NB);

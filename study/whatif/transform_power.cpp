@@ -6,7 +6,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 
 // Changes of the frequency of a cluster, as a person sets it or as a limit of power leaves it. Kernels take
 // b f0/f + 1 - b of their time, with b of power.frequency.scaling; so does the code of an observed program, with b of

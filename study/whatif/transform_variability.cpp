@@ -7,7 +7,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
 // Transformations of how much durations differ, between calls (temporal) and between CPUs (spatial), and of detours

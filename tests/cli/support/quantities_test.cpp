@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 namespace {

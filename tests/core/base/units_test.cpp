@@ -1,4 +1,4 @@
-#include "hplcast/core/units.hpp"
+#include "hplcast/core/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -55,10 +55,9 @@ struct HplField {
   long long least;                          ///< that HPL takes
   std::vector<std::string> names = {};      ///< of the values 0, 1, 2 ..., all there are; none: any number
   std::vector<std::string> in_output = {};  ///< the same in HPL's output
-  long long largest = 2147483647;           ///< of a field without names
 
-  /// The largest value that is taken.
-  long long most() const { return names.empty() ? largest : static_cast<long long>(names.size()) - 1; }
+  /// The largest value that HPL takes.
+  long long most() const { return names.empty() ? 2147483647 : static_cast<long long>(names.size()) - 1; }
 };
 /// All of them, in order.
 const std::vector<HplField>& hpl_fields();

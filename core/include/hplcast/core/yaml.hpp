@@ -78,8 +78,9 @@ inline void require_unique_keys(const YAML::Node& node, const std::string& file,
   }
 }
 
-/// What `use` makes of the document. @throws ParseError for a syntax error, an anchor or alias, a key twice, more than
-/// 4 MiB, 50 levels or a million values, and where `use` finds a list or mapping in place of a word.
+/// Gives the document to `use`, and returns its result. @throws ParseError for a syntax error, an anchor or alias, a
+/// key twice, more than 4 MiB, 50 levels or a million values, and where `use` finds a list or mapping in place of a
+/// word.
 template <typename Use>
 auto with_yaml(const std::string& text, const std::string& name, Use use) {
   constexpr std::size_t largest = std::size_t{1} << 22;
