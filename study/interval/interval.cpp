@@ -33,6 +33,10 @@ constexpr Default default_machine = {0.02, "default: drift of a virtual machine 
 constexpr Default default_model = {0.02, "default: bias of four published campaigns -1.3 to +2.3 %"};
 constexpr Default default_run = {0.01, "default: an idle machine"};
 
+/// The largest difference of an elasticity of the closed form from simulations of seven cases, relative
+/// (docs/models/interval.md).
+constexpr double elasticity_error_of_form = 0.2;
+
 constexpr double sds_in_sampling_error = 2.5;  // Prediction::error_95_s
 constexpr double sds_in_fast_error = 2;        // Prediction::fast_error_95_s
 
@@ -48,13 +52,13 @@ ErrorTerm term(const char* name, const EstimatedSd& value, std::string source) {
   return {name, value.sd, value.nu, std::nullopt, std::move(source)};
 }
 
-ErrorTerm group_term(ErrorGroup group, const core::ClusterModel& cluster, const Elasticities& elasticities) {
+ErrorTerm group_term(ErrorGroup group, const core::ClusterModel& cluster, const IntervalBasis& basis) {
   const auto index = static_cast<std::size_t>(group);
   ErrorTerm result = term(to_string(group), default_groups[index]);
   if (cluster.uncertainty && cluster.uncertainty->groups[index])
     result = term(to_string(group), *cluster.uncertainty->groups[index], "campaign, resampled");
-  result.elasticity = elasticities[index];
-  result.sd *= elasticities[index];
+  result.elasticity = basis.elasticities[index];
+  result.sd *= *result.elasticity * std::hypot(1, basis.elasticity_error);
   return result;
 }
 
@@ -132,7 +136,7 @@ core::PredictiveInterval predictive_interval(const core::Prediction& prediction,
   // The errors that one model has are in the bias that its own comparisons have shown.
   const bool learnt = past.discrepancy && past.of_this_model;
   if (!learnt)
-    for (const ErrorGroup group : core::error_groups) terms.push_back(group_term(group, cluster, basis.elasticities));
+    for (const ErrorGroup group : core::error_groups) terms.push_back(group_term(group, cluster, basis));
   terms.push_back(simulation_term(prediction, basis.seeds_time_s));
   constexpr std::size_t several_occasions = 3;
   if (!learnt || past.occasions < several_occasions)
@@ -160,6 +164,7 @@ void add_intervals(const std::vector<RunPlan>& plans, const IntervalRequest& req
     found->second.elasticities =
         simulated ? simulated_elasticities(plans.at(i), one) : closed_form_elasticities(plans.at(i).cluster(), one);
     found->second.method = simulated ? "simulated" : "closed-form";
+    found->second.elasticity_error = simulated ? 0 : elasticity_error_of_form;
     found->second.past = past_errors(request.ledger, one);
   }
   for (std::size_t i = 0; i < predictions.size(); ++i)

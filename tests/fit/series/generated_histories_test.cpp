@@ -9,6 +9,7 @@
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
 #include "tests/support/asked.hpp"
+#include "tests/support/figure.hpp"
 
 namespace hplcast::fit {
 namespace {
@@ -152,9 +153,9 @@ TEST(FalseAlarms, OfMediansAreFewWhateverTheNoise) {
       found += test.scores(series_of(values)).back().region == Region::above ? 1 : 0;
     }
     const double most = trials * noise.most_alarms;
-    std::cout << noise.name << ": " << 1e4 * alarms / trials << "e-4 of tests are false; 3 sd are found in "
-              << found / trials << '\n';
-    EXPECT_LE(alarms, most + 4.5 * std::sqrt(most) + 1) << noise.name;
+    test::expect_figure(("check: false windows per 10,000 tests, " + std::string(noise.name)).c_str(),
+                        1e4 * alarms / trials, 0, 1e4 * (most + 4.5 * std::sqrt(most) + 1) / trials);
+    std::cout << noise.name << ": 3 sd are found in " << found / trials << '\n';
     if (&noise == noises) {
       EXPECT_NEAR(found / trials, 0.80, 0.02 + 4.5 * std::sqrt(0.16 / trials));  // 0.80: two digits
     }
@@ -239,9 +240,38 @@ TEST(Findings, AreFewInQuietHistoriesWhateverTheNoise) {
       found += static_cast<double>(find_changes({history_of(values)}, {}).all.size());
     }
     const double nights = static_cast<double>(campaigns) * seeds, most = nights * noise.most_found / 1000;
-    std::cout << noise.name << ": " << 1000 * found / nights << " false findings per 1000 nights\n";
-    EXPECT_LE(found, most + 4.5 * std::sqrt(most) + 1) << noise.name;
+    test::expect_figure(("check: false findings per 1000 nights, " + std::string(noise.name)).c_str(),
+                        1000 * found / nights, 0, 1000 * (most + 4.5 * std::sqrt(most) + 1) / nights);
   }
+}
+
+/// Share of lasting changes of one CPU of 24 that are found `runs` runs after their begin; noise and change in percent.
+double share_found(double noise_percent, double change_percent, std::size_t runs) {
+  double found = 0;
+  const int trials = 4 * seeds;
+  for (int seed = 0; seed < trials; ++seed) {
+    std::mt19937_64 engine(static_cast<unsigned>(seed));
+    std::vector<std::vector<double>> values(cpus, std::vector<double>(60 + runs));
+    for (auto& cpu : values) {
+      fill_correlated<0>(engine, cpu);
+      for (double& value : cpu) value = 100 + noise_percent * value;
+    }
+    for (std::size_t i = 60; i < 60 + runs; ++i) values[5][i] -= change_percent;
+    const std::vector<Finding> all = find_changes({history_of(values)}, {}).all;
+    found += std::any_of(all.begin(), all.end(), [](const Finding& one) { return one.open && one.cpu == 5; }) ? 1 : 0;
+  }
+  return found / trials;
+}
+
+// The facts' shares are of means of five; medians see less of small changes.
+TEST(FindingFigures, ChangesAreFoundWithinDays) {
+  // Three binomial standard deviations of shares of 4 or 96 %.
+  const double chance = 3 * std::sqrt(0.04 / (4 * seeds));
+  test::expect_figure("check: 2 % found in 5 runs, noise 0.5 %", share_found(0.5, 2, 5), 0.96 - chance, 1);
+  test::expect_figure("check: 3 % found in 3 runs, noise 0.5 %", share_found(0.5, 3, 3), 0.96 - chance, 1);
+  test::expect_figure("check: 5 % found in 5 runs, noise 1 %", share_found(1, 5, 5), 0.96 - chance, 1);
+  test::expect_figure("check: 3 % found in 10 runs, noise 1 %", share_found(1, 3, 10), 0.5, 1);
+  test::expect_figure("check: 2 % found in 3 runs, noise 2 %", share_found(2, 2, 3), 0, 0.04 + chance);
 }
 
 /// Findings of a deviation of 3 sd in runs 100 to 114, and how many of their intervals hold it.

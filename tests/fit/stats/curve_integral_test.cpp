@@ -10,6 +10,8 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "tests/support/asked.hpp"
+#include "tests/support/figure.hpp"
 
 namespace hplcast::fit {
 namespace {
@@ -30,13 +32,16 @@ struct Sampled {
   double truth = 0;  ///< of the gaps
 };
 
-Sampled sampled(const Cost& cost, double scatter, std::uint64_t seed, int of_twenty = 2) {
+/// `neighbours`: correlation of pieces that follow on each other.
+Sampled sampled(const Cost& cost, double scatter, std::uint64_t seed, int of_twenty = 2, double neighbours = 0) {
   Sampled result;
+  double last = 0;
   core::RandomStream random({seed, core::stream_design, 0, 0, 0});
   for (int piece = 0; piece * unit < panels; ++piece) {
     double sum = 0;
     for (int i = 0; i < unit; ++i) sum += cost(panels - piece * unit - i);
-    sum *= 1 + scatter * random.normal();
+    last = neighbours * last + std::sqrt(1 - neighbours * neighbours) * random.normal();
+    sum *= 1 + scatter * last;
     const CurvePiece here{panels - piece * unit - (unit - 1) / 2.0, unit};
     if (piece % 20 < of_twenty) {
       result.measured.push_back({here, sum});
@@ -80,6 +85,24 @@ TEST(CurveIntegral, SaysHowFarItMayBeOff) {
     EXPECT_LT(found.gaps.sd / data.truth, 0.02);
   }
   EXPECT_GE(inside, 180);
+}
+
+TEST(CurveIntegralFigures, BarsHoldWhereNeighboursAreAlike) {
+  const auto seeds = static_cast<std::uint64_t>(test::asked("HPLCAST_SEEDS", 40));
+  const auto inside = [&](double neighbours) {
+    double count = 0;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const Sampled data = sampled(falling, 0.02, seed, 2, neighbours);
+      const CurveIntegral found = integrate_curve(data.measured, data.gaps);
+      count += std::abs(found.gaps.cost - data.truth) < 2.5 * found.gaps.sd ? 1 : 0;
+    }
+    return count / static_cast<double>(seeds);
+  };
+  // The facts' shares, with three binomial standard deviations of 4 %.
+  const double chance = 3 * std::sqrt(0.04 / static_cast<double>(seeds));
+  test::expect_figure("sampled: inside the bar, independent pieces", inside(0), 0.97 - chance, 1);
+  test::expect_figure("sampled: inside the bar, neighbours correlated 0.3", inside(0.3), 0.93 - chance, 1);
+  test::expect_figure("sampled: inside the bar, neighbours correlated -0.3", inside(-0.3), 0.99 - chance, 1);
 }
 
 // Where nearly half of the pieces are measured, their own scatter counts as well: without it 179 of 200 are inside.

@@ -83,6 +83,18 @@ TEST(Interval, TakesWhatTheCampaignKnowsAndSaysWhatIsDefault) {
     EXPECT_THAT(term_of(interval, name).source, HasSubstr("default: ")) << name;
 }
 
+TEST(Interval, IsWiderWhereElasticitiesAreUncertain) {
+  IntervalBasis basis;
+  basis.elasticities = {0.8, 0, 0.2, 0};
+  const auto sd_of = [&](const char* name) {
+    return term_of(predictive_interval(prediction_of(1), {}, basis, 90), name).sd;
+  };
+  const double known = sd_of("dgemm");
+  basis.elasticity_error = 0.75;  // 3, 4, 5
+  EXPECT_NEAR(sd_of("dgemm"), 1.25 * known, 1e-15);
+  EXPECT_EQ(sd_of("messages"), 0) << "what has no part in the run has none in its error";
+}
+
 TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
   core::ClusterModel cluster;
   cluster.provenance =

@@ -76,6 +76,7 @@ PastErrors past_errors(const std::vector<LedgerRow>& ledger, const core::Predict
 struct IntervalBasis {
   Elasticities elasticities{};
   std::string method;                ///< of the elasticities: for PredictiveInterval
+  double elasticity_error = 0;       ///< standard deviation of each of them, relative
   PastErrors past;                   ///< of a ledger; empty without one
   std::vector<double> seeds_time_s;  ///< predictions of this configuration, one per seed
 };
