@@ -60,7 +60,8 @@ double elements(KernelId kernel, const KernelShape& shape) {
 void look_at_rate(const std::string& name, const KernelModel& model, double dgemm_rate,
                   std::vector<QualityFlag>& flags) {
   const std::optional<KernelId> kernel = kernel_from_name(name);
-  const KernelShape large = large_and_middle(model).first;
+  KernelShape large = large_and_middle(model).first;
+  if (name == "dtrsm") large.m = large.k = std::min(large.m, large.k);  // k is the order of the triangle: m
   const double mean_s = model.cluster_law().at(large).mean_s(large);
   if (!kernel || !(mean_s > 0)) return;
   const std::string field = "/kernels/" + name;

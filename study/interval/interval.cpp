@@ -152,20 +152,27 @@ core::PredictiveInterval predictive_interval(const core::Prediction& prediction,
   return interval;
 }
 
+IntervalBasis closed_form_basis(const core::ClusterModel& cluster, const core::Prediction& prediction) {
+  return {
+      closed_form_elasticities(cluster, prediction), "closed-form", elasticity_error_of_form, {}, {prediction.time_s}};
+}
+
 void add_intervals(const std::vector<RunPlan>& plans, const IntervalRequest& request,
                    std::vector<core::Prediction>& predictions) {
   std::map<core::HplParameters, IntervalBasis> bases;
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     const core::Prediction& one = predictions[i];
     const auto [found, is_new] = bases.try_emplace(one.parameters);
-    found->second.seeds_time_s.push_back(one.time_s);
-    if (!is_new) continue;
-    const bool simulated = request.simulated_elasticities;
-    found->second.elasticities =
-        simulated ? simulated_elasticities(plans.at(i), one) : closed_form_elasticities(plans.at(i).cluster(), one);
-    found->second.method = simulated ? "simulated" : "closed-form";
-    found->second.elasticity_error = simulated ? 0 : elasticity_error_of_form;
-    found->second.past = past_errors(request.ledger, one);
+    if (!is_new) {
+      found->second.seeds_time_s.push_back(one.time_s);
+      continue;
+    }
+    IntervalBasis& basis = found->second;
+    if (request.simulated_elasticities)
+      basis = {simulated_elasticities(plans.at(i), one), "simulated", 0, {}, {one.time_s}};
+    else
+      basis = closed_form_basis(plans.at(i).cluster(), one);
+    basis.past = past_errors(request.ledger, one);
   }
   for (std::size_t i = 0; i < predictions.size(); ++i)
     predictions[i].interval = predictive_interval(predictions[i], plans.at(i).cluster(),

@@ -49,8 +49,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
     outcome.prediction = predict(request, {while_running});
     outcome.prediction->model_levels = task.run->levels;
     outcome.prediction->interval =
-        predictive_interval(*outcome.prediction, *task.cluster,
-                            {closed_form_elasticities(*task.cluster, *outcome.prediction), "closed-form", {}, {}},
+        predictive_interval(*outcome.prediction, *task.cluster, closed_form_basis(*task.cluster, *outcome.prediction),
                             IntervalRequest().level_percent);
     fs::remove_all(work, ignored);
     fs::remove_all(logs, ignored);  // of an attempt that failed

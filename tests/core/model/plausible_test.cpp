@@ -59,7 +59,7 @@ TEST(Plausible, KernelsInOtherUnitsAreNot) {
   machine.dgemm = machine.cpu = 1e-7;
   EXPECT_THAT(said_of(machine), HasSubstr("/kernels/dgemm: 0.02 Gflop/s"));
   machine = {};
-  machine.dtrsm = 1e-8;  // flop m^2 n
+  machine.dtrsm = 1e-8;  // m^2 n flop; dgemm has 2 m n k in 1e-10 m n k s
   EXPECT_THAT(said_of(machine), HasSubstr("/kernels/dtrsm: 200 times slower than dgemm"));
   machine = {};
   machine.dlacpy = 1e-3;

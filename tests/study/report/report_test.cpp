@@ -65,6 +65,16 @@ TEST(Report, BeginsWithTheSummary) {
   EXPECT_LT(page.find("off by"), page.find("<svg viewBox=\"0 0"));
 }
 
+TEST(Report, BeginsWithTheVerdictOfADisturbedMachine) {
+  ReportData data = small_study();
+  data.real.push_back(data.real.front());
+  data.real.back().gflops *= 2;
+  data.real.push_back(data.real.back());
+  const std::string page = page_of(data);
+  EXPECT_THAT(page, HasSubstr("<p class=\"lead\"><b>Not valid: the machine was disturbed"));
+  EXPECT_THAT(page, HasSubstr(" at worst (not valid)."));
+}
+
 TEST(Report, ShowsEnergyThatWasMeasuredAndPredicted) {
   ReportData data = small_study();
   EXPECT_THAT(page_of(data), Not(HasSubstr("<h2>Energy</h2>")));
@@ -77,6 +87,9 @@ TEST(Report, ShowsEnergyThatWasMeasuredAndPredicted) {
   const std::string page = page_of(data);
   EXPECT_THAT(page, HasSubstr("<h2>Energy</h2>"));
   EXPECT_THAT(page, HasSubstr("+5.0 %")) << "210 W for 200 W";
+  data.real.clear();
+  EXPECT_THAT(page_of(data), HasSubstr("energy [kJ]")) << "of predictions alone";
+  EXPECT_THAT(page_of(data), HasSubstr("<td>0.4200</td><td>210.0</td>"));
 }
 
 TEST(Report, NeedsNothingFromOutside) {

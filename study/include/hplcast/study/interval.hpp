@@ -89,6 +89,9 @@ core::PredictiveInterval predictive_interval(const core::Prediction& prediction,
 core::PredictiveInterval interval_of_terms(const core::Prediction& prediction, std::vector<core::ErrorTerm> terms,
                                            double bias, double level_percent);
 
+/// Without a simulation and a ledger, of this prediction alone.
+IntervalBasis closed_form_basis(const core::ClusterModel& cluster, const core::Prediction& prediction);
+
 /// How all predictions of a command get their intervals.
 struct IntervalRequest {
   double level_percent = 90;
