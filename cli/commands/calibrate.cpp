@@ -22,7 +22,10 @@ struct CalibrateOptions {
 
 void run_calibrate(const CalibrateOptions& options) {
   const fs::path programs = core::own_executable().parent_path();
-  const calibration::CampaignPlan plan = read_campaign(core::read_text(options.campaign), options.campaign, programs);
+  const std::string text = read_from(options.campaign, [](std::istream& in, const std::string& name) {
+    return core::read_text(in, name, "is this a campaign?");
+  });
+  const calibration::CampaignPlan plan = read_campaign(text, options.campaign, programs);
   const fs::path archive = options.archive.empty() ? fs::path(plan.name + ".zip") : fs::path(options.archive);
   calibration::require_archive_name(archive);
   const fs::path folder = options.folder.empty() ? fs::path(plan.name + ".campaign") : fs::path(options.folder);

@@ -43,9 +43,8 @@ fs::path database_of(const fs::path& path) {
 
 void read_plan(SweepOptions& options) {
   core::read_file(options.plan, [&](std::istream& in, const std::string& name) {
-    std::stringstream text;
-    text << in.rdbuf();
-    options.request.plan_text = text.str();
+    options.request.plan_text = core::read_text(in, name, "is this a plan of a sweep?");
+    std::istringstream text(options.request.plan_text);
     options.request.plan = study::read_plan(text, name, fs::absolute(options.plan).parent_path());
   });
   if (options.request.plan.name.empty()) options.request.plan.name = fs::path(options.plan).stem().string();

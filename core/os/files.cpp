@@ -162,6 +162,9 @@ std::string read_text(std::istream& in, const std::string& name, const std::stri
   std::vector<char> block(1 << 16);
   while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
     text.append(block.data(), static_cast<std::size_t>(in.gcount()));
+    // A device, or a file with a hole: not worth 256 MiB.
+    if (text.size() == block.size() && text.find_first_not_of('\0') == std::string::npos)
+      throw ParseError({name, 0, ""}, "zeros only", hint);
     if (text.size() > largest) throw ParseError({name, 0, ""}, "more than 256 MiB", hint);
   }
   return text;
