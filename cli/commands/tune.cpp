@@ -233,7 +233,7 @@ void add_objective(Command& command, study::Objective& objective) {
 
 void setup_tune(Command& app) {
   Command& command = add_command(app, "tune", "Search for the best HPL.dat of a cluster",
-                                 "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 5 -o HPL.dat");
+                                 "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
   auto& options = command.runs<TuneOptions>(run_tune);
   study::TuneRequest& request = options.request;
   request.defaults.N = 0;
