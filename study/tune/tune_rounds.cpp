@@ -337,7 +337,7 @@ class TuneRounds {
     const bool several = ranking.size() > 1 && ranking[1].round == ranking[0].round;
     result_.decided = (all_ == 1 && !varies_panel(request_)) || (several && ranking.front().parameters.N >= least);
     if (!result_.decided) {
-      // What did not suffice shows that predictions take longer than they are thought to.
+      // A budget that did not suffice shows that predictions take longer than they are thought to.
       result_.enough_budget_s = std::max(enough_budget_s(least), 2 * request_.budget_s);
       return;
     }
