@@ -98,10 +98,9 @@ DgemmTotals dgemm_totals(const core::KernelModel& model, const KernelTable& call
 /// From one day to another: the ratio of each day's calls to the model.
 void add_days(const std::vector<core::KernelMeasurement>& calls, const core::KernelModel& model,
               core::Uncertainty& uncertainty) {
-  constexpr double day_s = 86400;
   std::map<long, std::pair<double, double>> days;
   for (const core::KernelMeasurement& call : calls) {
-    auto& [measured, expected] = days[std::lround(std::floor(call.start_s / day_s))];
+    auto& [measured, expected] = days[core::day_of(std::llround(std::floor(call.start_s)))];
     measured += call.duration_s;
     expected += model.cluster_law().at(call.shape).mean_s(call.shape);
   }

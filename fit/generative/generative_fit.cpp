@@ -6,6 +6,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
 #include "hplcast/fit/generative.hpp"
 
@@ -259,11 +260,10 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
   while (csv.next()) {
     DailyRegression row{std::string(csv.text(node)), std::string(csv.text(cpu)), {}};
     for (std::size_t column : columns) row.coefficients.push_back(csv.number(column));
-    constexpr double day_s = 86400;
     if (csv.has(day)) {
       row.day = csv.text(day);
     } else if (csv.has(start)) {
-      row.day = std::to_string(std::llround(std::floor(csv.number(start) / day_s)));
+      row.day = std::to_string(core::day_of(std::llround(std::floor(csv.number(start)))));
     }
     rows.push_back(std::move(row));
   }

@@ -79,7 +79,7 @@ std::optional<Centre> centre_of(const std::vector<double>& values, const PooledS
   return Centre{(bounds.lower + bounds.upper) / 2, (bounds.upper - bounds.lower) / 2};
 }
 
-/// PooledScatter over all configurations: of real runs, also of those without the change of the machine, and of seeds.
+/// Scatter, pooled over all configurations: of real runs, also without the change of the machine, and of seeds.
 struct PooledScatter {
   PooledSd runs, corrected, seeds;
 };
