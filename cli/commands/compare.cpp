@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -279,8 +281,32 @@ void append_to_ledger(const CompareOptions& options, const study::Comparison& co
        std::to_string(ledger.size()));
 }
 
+/// Predictions among the real runs: JSON, or a database. A pipe is not looked into.
+void take_predictions(CompareOptions& options) {
+  const auto is_prediction = [](const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) return false;
+    std::ifstream in(path);
+    std::string head(16, ' ');
+    in.read(head.data(), static_cast<std::streamsize>(head.size()));
+    const std::size_t begin = head.find_first_not_of(" \t\r\n");
+    return head.compare(0, 13, "SQLite format") == 0 ||
+           (begin != std::string::npos && (head[begin] == '{' || head[begin] == '['));
+  };
+  if (options.predicted.empty()) {
+    const auto first = std::stable_partition(options.real.begin(), options.real.end(), std::not_fn(is_prediction));
+    options.predicted.assign(first, options.real.end());
+    options.real.erase(first, options.real.end());
+  }
+  for (const auto& [files, what] : {std::pair(&options.real, "real runs"), {&options.predicted, "predictions"}})
+    if (files->empty())
+      throw core::UsageError(std::string("there are no ") + what +
+                             "; expected real runs and predictions: hplcast compare real.csv predictions.json");
+}
+
 void run_compare(CompareOptions options) {
   unify_json_output(options.json, options.output);
+  take_predictions(options);
   if (!options.time_from.empty()) return compare_program_runs(options);
   const std::vector<core::HplRun> real = read_runs(options.real);
   const std::vector<core::Prediction> predicted = study::read_compared_predictions(options.predicted, warn);
@@ -306,15 +332,15 @@ void run_compare(CompareOptions options) {
 
 void setup_compare(Command& app) {
   Command& command = add_command(app, "compare", "Compare predictions with real HPL runs",
-                                 "hplcast compare real.csv --predicted predictions.json --max-error 0.2");
+                                 "hplcast compare real.csv predictions.json --max-error 0.2");
   auto& options = command.runs<CompareOptions>(run_compare);
   command.add_option(
       "real", options.real,
       "real runs: HPL's output, an archive or folder with outputs, or CSV with columns N, NB, P, Q, time_s; "
-      "several: repetitions add up",
+      "several: repetitions add up. Without --predicted, predictions are among them",
       required, reads("REAL"));
   command.add_option("--predicted", options.predicted,
-                     "predictions (JSON of hplcast predict, or database of hplcast sweep)", required, reads("PRED"));
+                     "predictions (JSON of hplcast predict, or database of hplcast sweep)", reads("PRED"));
   Option* time_from =
       command.add_option("--time-from", options.time_from,
                          "a program other than HPL: where its output has its time, 'time ([0-9.]+) s'; or run: all of "

@@ -110,17 +110,18 @@ void setup_emit(Command& app) {
                      positive());
   Option* run = command.add_option(
       "--run", options->run,
-      "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or --hpl-dat", of_type("DIR"));
+      "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or an HPL.dat", of_type("DIR"));
   Option* configurations =
-      command.add_option("--hpl-dat,--configurations", options->configurations,
-                         "HPL of --run: an HPL.dat, or a CSV with columns N, NB, P ...; several: in DIR/1, DIR/2 ...",
+      command.add_option("configurations,--hpl-dat,--configurations", options->configurations,
+                         "HPL of --run: an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...; several "
+                         "configurations: in DIR/1, DIR/2 ...",
                          reads("FILE"), needs(run));
   Option* N = add_hpl_options(command, options->request.parameters, configurations);
   N->with(described("HPL's N, for --run"));
   add_seed(command, options->request.seed, "of the random streams of --run");
   command.add_flag("--force", options->request.force, "also runs that `predict` refuses without --force", needs(run));
   command.callback([options, run, N, configurations] {
-    if (!run->empty() && N->empty() && configurations->empty()) throw core::UsageError("--run needs -N or --hpl-dat");
+    if (!run->empty() && N->empty() && configurations->empty()) throw core::UsageError("--run needs -N or an HPL.dat");
     if (run->empty() && !N->empty()) throw core::UsageError("-N is for --run");
     run_emit(*options);
   });

@@ -168,8 +168,8 @@ void setup_explain(Command& app) {
       "real", options.real,
       "the CSV of `hplcast run-real --phases`, or the folder of one of its runs: observed.csv.d/0001-...", required,
       reads("REAL"));
-  command.add_option("prediction", options.prediction, "of the same configuration: JSON of `hplcast predict --phases`",
-                     required, reads("PREDICTION"));
+  command.add_option("prediction,--predicted", options.prediction,
+                     "of the same configuration: JSON of `hplcast predict --phases`", required, reads("PREDICTION"));
   command.add_option("--cluster", options.cluster, "the cluster.json that it was predicted with", required,
                      reads("CLUSTER.json"));
   add_choice<std::optional<bool>>(

@@ -37,14 +37,29 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "hplcast " HPLCAST_VERSION);
   app.require_subcommand(1);
   cli::add_talk_options(app);
-  cli::set_example(app, "hplcast predict --help");
+  cli::set_example(
+      app, R"(hplcast quick --nodes 32 --cores 32 --gflops-per-core 30 --bandwidth 100Gb/s --latency 1us --memory 192GiB
+      a first answer, from what a data sheet says
+  hplcast calibrate examples/campaign-laptop.yaml -o laptop.zip && hplcast fit cluster laptop.zip -o cluster.json
+      this machine, measured
+  hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2
+      HPL on a cluster whose models are there; HPL.dat can stand in place of the options
+  hplcast COMMAND --help says more.)",
+      "Three usual ways to begin");
 
-  for (const auto setup :
-       {cli::setup_quick,     cli::setup_design,   cli::setup_doctor,        cli::setup_calibrate, cli::setup_import,
-        cli::setup_fit,       cli::setup_assemble, cli::setup_check_cluster, cli::setup_emit,      cli::setup_generate,
-        cli::setup_transform, cli::setup_predict,  cli::setup_sweep,         cli::setup_tune,      cli::setup_run_real,
-        cli::setup_compare,   cli::setup_explain,  cli::setup_report,        cli::setup_history,   cli::setup_check,
-        cli::setup_observe,   cli::setup_run,      cli::setup_completion})
-    setup(app);
+  const std::pair<const char*, std::vector<void (*)(cli::Command&)>> groups[] = {
+      {"Start", {cli::setup_quick, cli::setup_doctor}},
+      {"Measure and fit",
+       {cli::setup_design, cli::setup_calibrate, cli::setup_import, cli::setup_fit, cli::setup_observe}},
+      {"Predict", {cli::setup_predict, cli::setup_sweep, cli::setup_tune, cli::setup_run}},
+      {"Check",
+       {cli::setup_run_real, cli::setup_compare, cli::setup_explain, cli::setup_report, cli::setup_history,
+        cli::setup_check}},
+      {"Change", {cli::setup_transform, cli::setup_generate, cli::setup_assemble}},
+      {"Files", {cli::setup_check_cluster, cli::setup_emit, cli::setup_completion}}};
+  for (const auto& [name, setups] : groups) {
+    app.begin_group(name);
+    for (const auto setup : setups) setup(app);
+  }
   return cli::run_program(app, argc, argv);
 }

@@ -245,11 +245,26 @@ void tell_needs(const std::vector<study::RunPlan>& plans, bool always) {
        " (estimated)");
 }
 
+/// How large the trace that is asked for will be.
+void tell_trace(const study::RunPlan& plan, const study::Observation& observation) {
+  if (observation.trace.empty()) return;
+  const double ranks = static_cast<double>(plan.parameters().P) * plan.parameters().Q;
+  double share = 1;
+  if (!observation.trace_ranks.empty()) {
+    const auto [first, last] = first_and_last(observation.trace_ranks);
+    share = (std::min<double>(last, ranks - 1) - first + 1) / ranks;
+  }
+  tell(std::string("the trace will have ") + (observation.trace_end_s > 0 ? "at most " : "about ") +
+       significant(share * plan.needs().trace_bytes / 1e6, 2) +
+       " MB; --trace-ranks and --trace-time keep a part of it");
+}
+
 /// --estimate: what the run would take.
 void run_estimate(const PredictOptions& options, const std::vector<study::RunPlan>& plans) {
   tell_warnings(plans);
   for (const core::QualityFlag& missing : core::missing_kernels(plans.front().cluster()))
     warn(missing.subject + ": " + missing.detail);
+  tell_trace(plans.front(), options.request.observation);
   if (!options.json && options.output.empty()) return tell_needs(plans, true);
   const study::SimulationNeeds all = needs_of_all(plans);
   write_result(options.output, nlohmann::ordered_json{{"simulations", plans.size()},
@@ -321,6 +336,7 @@ void run_predict(PredictOptions options) {
   if (options.resume) results.resume();
   tell_warnings(plans);
   tell_needs(plans, false);
+  tell_trace(plans.front(), observation);
   predict_missing(plans, options.jobs, results);
   std::vector<core::Prediction> predictions = results.there();
   if (options.request.only_window) {
@@ -384,10 +400,10 @@ void setup_predict(Command& app) {
                   "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 -o predictions.json");
   command.add_option("cluster", options->cluster, "cluster.json", required, reads("CLUSTER.json"));
   Option* configurations =
-      command.add_option("--hpl-dat,--configurations", options->configurations,
-                         "configurations from an HPL.dat, or a CSV with columns N, NB, P ...", reads("FILE"));
+      command.add_option("configurations,--hpl-dat,--configurations", options->configurations,
+                         "an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...", reads("FILE"));
   Option* N = add_hpl_options(command, options->request.parameters, configurations);
-  N->with(described("HPL's N; this or --hpl-dat must be given"));
+  N->with(described("HPL's N; this or an HPL.dat must be given"));
   add_seeds(command, options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)");
   add_simulation_mode(command, options->request.mode);
   add_windows(command, options->request);
@@ -430,7 +446,8 @@ void setup_predict(Command& app) {
   command.add_flag("--resume", options->resume,
                    "go on with the file of -o: predictions that it has are not made again");
   command.callback([options, N, configurations] {
-    if (N->empty() && configurations->empty()) throw core::UsageError("give -N or --hpl-dat");
+    if (N->empty() && configurations->empty())
+      throw core::UsageError("give -N or an HPL.dat: hplcast predict CLUSTER.json HPL.dat");
     run_predict(*options);
   });
 }

@@ -192,11 +192,11 @@ void add_parts(Command& command, const std::shared_ptr<SweepOptions>& options) {
   status.callback([options] { run_status(*options); });
   export_csv.callback([options] { run_export(*options); });
   cancel.callback([options] { run_cancel(*options); });
+  command.begin_group("");  // not in the help
   Command& worker = add_command(command, "worker", "What a Slurm task of a sweep runs",
                                 "hplcast sweep worker study.db.slurm --chunk 0");
   worker.add_option("folder", options->input, "folder that the sweep made", required, of_type("DIR"));
   worker.add_option("--chunk", options->chunk, "number of the chunk", required);
-  worker.group("");
   worker.callback([options] {
     core::catch_interrupts();
     study::run_sweep_chunk(options->input, options->chunk);

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cmath>
 #include <iostream>
+#include <set>
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
@@ -48,6 +51,70 @@ void add_power(const core::CampaignArchive& archive, fit::CampaignFit& fit) {
   fit::set_power(power, rows, fit.cluster);
 }
 
+/// "usable", or which flags there are about a kernel or a scope of messages.
+std::string verdict_on(const std::string& subject, const std::vector<core::QualityFlag>& flags) {
+  std::set<std::string> names;
+  for (const core::QualityFlag& flag : flags)
+    if (flag.subject == subject || flag.subject.rfind(subject + ' ', 0) == 0) names.insert(flag.flag);
+  return names.empty() ? "usable" : core::comma_separated(names);
+}
+
+/// Half of the largest m and n measured: well inside the range; of dgemm, the k of HPL's updates.
+core::KernelShape typical_shape(const core::ShapeRange& range) {
+  const auto middle = [](double least, double most) { return std::max(least, std::floor(most / 2)); };
+  return {middle(range.min.m, range.max.m), middle(range.min.n, range.max.n), range.max.k};
+}
+
+std::string rate_of(const std::string& kernel, const core::KernelModel& model, const core::KernelShape& shape) {
+  const double time_s = model.cluster_law().at(shape).mean_s(shape);
+  const double flop = core::kernel_flop(*core::kernel_from_name(kernel), shape);
+  if (flop > 0) return significant(flop / time_s / 1e9, 3) + " Gflop/s";
+  return significant(1e9 * time_s / (shape.m * shape.n), 3) + " ns per element";
+}
+
+/// Without those that are 1: kernels of vectors have one size.
+std::string sizes_text(const core::KernelShape& shape) {
+  std::string text;
+  for (const double size : {shape.m, shape.n, shape.k})
+    if (size != 1) text += (text.empty() ? "" : " x ") + core::printed("%.0f", size);
+  return text;
+}
+
+/// A dozen lines: kernels and messages with a rate, an error and a verdict.
+void write_summary(std::ostream& out, const fit::CampaignFit& fit) {
+  constexpr std::size_t most = 6;
+  TextTable table({"model", "rate", "at", "error of a mean", "verdict"});
+  table.end_with_words();
+  std::vector<std::pair<std::string, const fit::KernelFit*>> kernels;
+  for (const auto& [kernel, one] : fit.kernels)  // those that were measured most come first, dgemm before them
+    if (one.ok()) kernels.emplace_back(kernel, &one);
+  std::stable_sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) {
+    const auto weight = [](const auto& one) {
+      return std::pair(one.first == "dgemm", one.second->model.quality().rows);
+    };
+    return weight(a) > weight(b);
+  });
+  const std::size_t left = kernels.size() - std::min(kernels.size(), most);
+  kernels.resize(kernels.size() - left);
+  for (const auto& [kernel, one] : kernels) {
+    const core::KernelShape shape = typical_shape(*one->model.range());
+    table.add({kernel, rate_of(kernel, one->model, shape), sizes_text(shape),
+               percent(one->model.quality().mean_abs_relative_error), verdict_on(kernel, fit.flags)});
+  }
+  const core::NetworkModel::Values& network = fit.cluster.network.values();
+  const auto add_scope = [&](core::Scope which, const core::ScopeModel& scope) {
+    table.add({std::string("messages, ") + core::to_string(which),
+               significant(scope.bandwidth_bytes_per_s / 1e9, 3) + " GB/s",
+               significant(1e6 * scope.latency_s, 3) + " us", "", verdict_on(core::to_string(which), fit.flags)});
+  };
+  add_scope(core::Scope::local, network.local);
+  if (network.remote) add_scope(core::Scope::remote, *network.remote);
+  table.write(out);
+  if (left > 0 || !fit.notes.empty())
+    out << (left > 0 ? std::to_string(left) + " more kernels; " : "") << fit.notes.size()
+        << " notes on what was left out or assumed: --verbose, and provenance in the result\n";
+}
+
 void run_fit_cluster(const FitClusterOptions& options) {
   const core::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
   fit::Campaign campaign = fit::campaign_of(archive);
@@ -57,8 +124,12 @@ void run_fit_cluster(const FitClusterOptions& options) {
   if (!options.name.empty()) fit.cluster.name = options.name;
   const core::Verdict verdict = core::verdict_on(fit.flags);
   tell("the model " + fit.cluster.name + " is " + core::to_string(verdict));
-  for (const auto& [kernel, one] : fit.kernels) std::cerr << fit::describe(kernel, one);
-  for (const std::string& note : fit.notes) std::cerr << note << '\n';
+  if (is_verbose()) {
+    for (const auto& [kernel, one] : fit.kernels) std::cerr << fit::describe(kernel, one);
+    for (const std::string& note : fit.notes) std::cerr << note << '\n';
+  } else {
+    write_summary(std::cerr, fit);
+  }
   warn_of_flags(fit.flags);
   write_cluster_file(options.output, fit.cluster);
   if (verdict.usability == core::Usability::unusable && !options.force)

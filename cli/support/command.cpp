@@ -121,7 +121,7 @@ Command::Command(CLI::App& parser) : parser_(parser) {}
 Command::~Command() = default;
 
 Command& Command::add_subcommand(const std::string& name, const std::string& description) {
-  return *subcommands_.emplace_back(new Command(*parser_.add_subcommand(name, description)));
+  return *subcommands_.emplace_back(new Command(*parser_.add_subcommand(name, description)->group(group_)));
 }
 
 Option* Command::own(CLI::Option* parsed) {
@@ -196,9 +196,6 @@ void Command::callback(const std::function<void()>& run) {
     run();
   });
 }
-void Command::group(const std::string& name) {
-  parser_.group(name);
-}
 void Command::require_subcommand(int least, int most) {
   parser_.require_subcommand(static_cast<std::size_t>(least), static_cast<std::size_t>(most));
 }
@@ -238,7 +235,9 @@ std::vector<OptionPage> options_of(const CLI::App& command) {
     OptionPage& page = pages.emplace_back();
     for (const std::string& name : option->get_lnames()) page.names.push_back("--" + name);
     for (const std::string& name : option->get_snames()) page.names.push_back("-" + name);
+    page.help = option->get_description();
     page.choices = choices_of(*option);
+    page.takes_value = option->get_expected_max() > 0;
   }
   return pages;
 }
@@ -247,11 +246,11 @@ std::vector<OptionPage> options_of(const CLI::App& command) {
 void collect(const CLI::App& command, const std::string& before, const std::string& words,
              std::vector<CommandPage>& pages) {
   const auto parts = command.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+  const std::string all = (before.empty() ? "" : before + " ") + command.get_name();
   // Not App::help(), which shows the subcommand that is running.
-  const std::string help = command.get_formatter()->make_help(&command, before, CLI::AppFormatMode::Normal);
+  const std::string help = command.get_formatter()->make_help(&command, all, CLI::AppFormatMode::Normal);
   CommandPage& page = pages.emplace_back(CommandPage{words, command.get_description(), help, options_of(command), {}});
   for (const CLI::App* part : parts) page.parts.push_back(part->get_name());
-  const std::string all = (before.empty() ? "" : before + " ") + command.get_name();
   for (const CLI::App* part : parts) collect(*part, all, (words.empty() ? "" : words + " ") + part->get_name(), pages);
 }
 

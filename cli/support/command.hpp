@@ -140,7 +140,8 @@ class Command {
     callback([options, run] { run(*options); });
     return *options;
   }
-  void group(const std::string& name);
+  /// Subcommands that are added from now on are in this section of the help (default: Subcommands).
+  void begin_group(const std::string& name) { group_ = name; }
   void require_subcommand(int least, int most = 1);
 
   std::string name() const;
@@ -162,6 +163,7 @@ class Command {
 
   std::unique_ptr<CLI::App> program_;  ///< empty for a command
   CLI::App& parser_;
+  std::string group_ = "Subcommands";  ///< of the next subcommand
   std::vector<std::unique_ptr<Option>> options_;
   std::vector<std::unique_ptr<Command>> subcommands_;
 };
@@ -189,8 +191,13 @@ void talk_normally();
 Command& add_command(Command& parent, const std::string& name, const std::string& description,
                      const std::string& example);
 
-/// The same ending for a program without subcommands (the measuring programs).
-void set_example(Command& program, const std::string& example);
+/// The same ending for a program without subcommands (the measuring programs). `examples/` in it is printed as
+/// examples_folder().
+void set_example(Command& program, const std::string& example, const std::string& title = "Example");
+
+/// The examples that come with hplcast, so that what the help says works from any folder: `examples` where that is
+/// one of them or none is found, else those installed with the program or of its sources.
+std::filesystem::path examples_folder();
 
 /// Parses the command line, which runs the callback of the command given, and turns whatever it throws into a message
 /// on `err` ("hplcast predict: ...") and an exit code of core::ExitCode. Help and version go to `out`.
@@ -265,7 +272,9 @@ class TextTable {
 /// An option as a user sees it.
 struct OptionPage {
   std::vector<std::string> names;  ///< "--output", "-o"
-  std::string choices;             ///< "auto exact fast", if it takes one of a few names
+  std::string help;
+  std::string choices;       ///< "auto exact fast", if it takes one of a few names
+  bool takes_value = false;  ///< as no flag does
 };
 
 /// A command as a user sees it.

@@ -238,8 +238,27 @@ Command& add_command(Command& parent, const std::string& name, const std::string
   return command;
 }
 
-void set_example(Command& program, const std::string& example) {
-  program.parser().footer("Example:\n  " + example + "\n");
+void set_example(Command& program, const std::string& example, const std::string& title) {
+  // No text is made for the commands whose help nobody asks for.
+  program.parser().footer([example, title] {
+    std::string text = title + ":\n  " + example + '\n';
+    const std::string folder = examples_folder().string(), short_name = "examples/";
+    if (folder == "examples") return text;
+    for (std::size_t at = text.find(short_name); at != std::string::npos;
+         at = text.find(short_name, at + folder.size()))
+      text.replace(at, short_name.size(), folder + '/');
+    return text;
+  });
+}
+
+std::filesystem::path examples_folder() {
+  namespace fs = std::filesystem;
+  const fs::path folder = "examples", program = core::own_executable().parent_path();
+  std::error_code ignored;
+  for (const fs::path& one :
+       {folder, program / "../share/hplcast/examples", program.parent_path().parent_path() / "examples"})
+    if (fs::exists(one / "dahu-like.json", ignored)) return one.lexically_normal();
+  return folder;
 }
 
 int run_program(Command& program, int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
@@ -263,6 +282,11 @@ int run_program(Command& program, int argc, const char* const* argv, std::ostrea
     talk_normally();
     return app.exit(request, out, err);
   } catch (const CLI::RequiredError& error) {
+    if (argc == 1 && app.get_require_subcommand_min() > 0) {  // what there is, in place of what is missing
+      talk_normally();
+      err << app.help();
+      return static_cast<int>(core::ExitCode::wrong_usage);
+    }
     return fail(core::ExitCode::wrong_usage, missing(app, error) + hint());
   } catch (const CLI::ExtrasError& error) {
     return fail(core::ExitCode::wrong_usage, in_our_words(left_over(app, argc, argv, error)) + hint());

@@ -120,6 +120,21 @@ void add_trace(Command& command, study::Observation& observation) {
                      in_group("Observation"));
   command.add_option("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31",
                      of_type("FIRST-LAST"), in_group("Observation"), needs("--trace"), first_to_last());
+  const auto take_time = [&observation](const std::string& text) {
+    const std::size_t colon = text.find(':');
+    try {
+      if (colon == std::string::npos) throw core::UsageError("expected BEGIN:END, such as 10s:12s");
+      observation.trace_begin_s = core::parse_seconds(text.substr(0, colon));
+      observation.trace_end_s = core::parse_seconds(text.substr(colon + 1));
+      if (!(observation.trace_end_s > observation.trace_begin_s))
+        throw core::UsageError("it ends before it begins; expected BEGIN:END, such as 10s:12s");
+    } catch (const core::UsageError& error) {
+      refuse_value("--trace-time", "found `" + text + "`: " + error.what());
+    }
+  };
+  command.add_option_function<std::string>("--trace-time", take_time,
+                                           "only what happens in this simulated time: 10s:12s", of_type("BEGIN:END"),
+                                           in_group("Observation"), needs("--trace"));
 }
 
 void add_energy(Command& command, study::Observation& observation) {

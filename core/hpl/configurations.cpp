@@ -227,6 +227,18 @@ bool is_configuration_csv(const std::string& text) {
   return std::any_of(cells.begin(), cells.end(), is_parameter);
 }
 
+namespace {
+
+/// Lines such as `WR11C2R4 ...`: no line of an HPL.dat begins like that.
+bool has_results_of_hpl(const std::string& text) {
+  for (const char* begin : {"\nWR", "\nWC"})
+    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1))
+      if (at + 3 < text.size() && text[at + 3] >= '0' && text[at + 3] <= '9') return true;
+  return false;
+}
+
+}  // namespace
+
 std::vector<HplParameters> read_configurations(std::istream& in, const std::string& name, const HplParameters& defaults,
                                                std::vector<std::string>* warnings) {
   std::istringstream text(read_text(in, name, form_hint));
@@ -235,8 +247,15 @@ std::vector<HplParameters> read_configurations(std::istream& in, const std::stri
   if (begin != std::string::npos && text.str()[begin] == '{' && nlohmann::json::accept(text.str()))
     throw ParseError({name, 1, ""}, "JSON; expected an HPL.dat, or a CSV with a column N",
                      "clusters and predictions are other arguments");
-  auto configurations = is_configuration_csv(text.str()) ? read_configuration_csv(text, name, defaults)
-                                                         : read_hpl_dat(text, name, warnings);
+  std::vector<HplParameters> configurations;
+  if (is_configuration_csv(text.str())) {
+    configurations = read_configuration_csv(text, name, defaults);
+  } else if (has_results_of_hpl(text.str())) {
+    for (const HplRun& run : read_hpl_output(text, name, defaults)) configurations.push_back(run.parameters);
+    take_repeated(configurations);  // runs of HPL are often repeated
+  } else {
+    configurations = read_hpl_dat(text, name, warnings);
+  }
   if (configurations.empty()) throw ParseError({name, 0, ""}, "no configuration in it; expected at least one");
   return configurations;
 }

@@ -35,8 +35,8 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-TraceFile::TraceFile(const std::string& path)
-    : path_(path), file_(std::fopen(part_of(path).c_str(), "w")), buffer_(trace_buffer_bytes) {
+TraceFile::TraceFile(const std::string& path, TimeSpan kept)
+    : path_(path), kept_(kept), file_(std::fopen(part_of(path).c_str(), "w")), buffer_(trace_buffer_bytes) {
   if (!file_) throw cannot_write(path);
   (void)std::setvbuf(file_.get(), buffer_.data(), _IOFBF, buffer_.size());
   (void)std::fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", file_.get());
@@ -60,6 +60,7 @@ void TraceFile::name_row(int row, int process, const std::string& process_name, 
 
 void TraceFile::event(const char* category, const std::string& name, int rank, TimeSpan span,
                       const std::string& arguments) {
+  if (span.end_s < kept_.begin_s || span.begin_s >= kept_.end_s) return;
   const auto index = static_cast<std::size_t>(rank);
   const int host = index < host_of_rank_.size() ? host_of_rank_[index] : 0;
   // Nanoseconds are enough for a picture, and short.
@@ -93,6 +94,7 @@ void TraceFile::message(int rank, const char* operation, const TracedMessage& me
 }
 
 void TraceFile::counter(const char* name, double time_s, double value) {
+  if (time_s < kept_.begin_s || time_s >= kept_.end_s) return;
   (void)std::fprintf(file_.get(), "%s\n{\"ph\":\"C\",\"name\":\"%s\",\"pid\":0,\"ts\":%.3f,\"args\":{\"value\":%.6g}}",
                      first_ ? "" : ",", name, time_s * us_per_s, value);
   first_ = false;

@@ -63,6 +63,9 @@ template <typename Fields>
 static void describe(Fields& fields, ObservationSettings& observation) {
   fields.if_any("trace", observation.trace);
   fields.if_any("trace_ranks", observation.trace_ranks);
+  fields("trace_begin_s", observation.trace_begin_s);
+  fields("trace_end_s", observation.trace_end_s);
+  fields.check("trace_end_s", observation.trace_begin_s >= 0 && observation.trace_end_s >= 0, "a number of seconds");
   fields("phases", observation.phases);
   fields.if_any("progress", observation.progress);
   fields("checks", observation.checks);

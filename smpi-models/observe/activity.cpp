@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace hplcast::smpi_models {
@@ -29,7 +30,11 @@ bool has_wildcard(const hplcast_channel& channel) {
 
 Activity::Activity(core::ObservationSettings settings)
     : settings_(std::move(settings)), measures_(keeps_phases() || settings_.checks) {
-  if (!settings_.trace.empty()) trace_ = std::make_unique<TraceFile>(settings_.trace);
+  constexpr double no_limit_s = std::numeric_limits<double>::infinity();
+  if (!settings_.trace.empty())
+    trace_ = std::make_unique<TraceFile>(
+        settings_.trace,
+        core::TimeSpan{settings_.trace_begin_s, settings_.trace_end_s > 0 ? settings_.trace_end_s : no_limit_s});
 }
 
 void Activity::add_rank(int rank, const std::string& host_name) {

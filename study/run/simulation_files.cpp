@@ -78,6 +78,8 @@ void observe(core::Command& command, core::SimulationSettings& settings, const O
   if (!observation.trace.empty()) settings.observation.trace = fs::absolute(observation.trace).string();
   if (!observation.trace_ranks.empty())
     settings.observation.trace_ranks = core::index_range_from("ranks of the trace", observation.trace_ranks);
+  settings.observation.trace_begin_s = observation.trace_begin_s;
+  settings.observation.trace_end_s = observation.trace_end_s;
   // Options of SimGrid stand before the program.
   if (!observation.log.empty()) command.arguments.insert(command.arguments.end() - 1, "--log=" + observation.log);
   if (observation.paje.empty()) return;

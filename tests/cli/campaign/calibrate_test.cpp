@@ -131,10 +131,19 @@ TEST_F(Calibrate, MeasuresWhatSeveralPairsGetTogether) {
   EXPECT_EQ(lines_of(files.at("designs/03-saturation.csv")).size(), 24U);
   EXPECT_EQ(lines_of(files.at("measurements/03-saturation.csv")).size(), 12U + 2 * 12U);
   // Fewer than 30 calls of dgemm: unusable, whatever the machine.
-  const Outcome fitted = run({"fit", "cluster", "pairs.zip", "-o", "pairs.json"});
+  const Outcome fitted = run({"fit", "cluster", "pairs.zip", "--verbose", "-o", "pairs.json"});
   ASSERT_EQ(fitted.status, 4) << fitted.output;
   EXPECT_THAT(fitted.output, HasSubstr("the model is unusable, though it was written"));
-  EXPECT_EQ(run({"fit", "cluster", "pairs.zip", "--force", "-o", "forced.json"}).status, 0);
+  const Outcome summary = run({"fit", "cluster", "pairs.zip", "--force", "-o", "forced.json"});
+  EXPECT_EQ(summary.status, 0);
+  EXPECT_THAT(summary.output, HasSubstr("error of a mean"));
+  EXPECT_THAT(summary.output, HasSubstr(" x 16  "));
+  EXPECT_THAT(summary.output, HasSubstr("messages, local"));
+  const auto lines = lines_of(summary.output);
+  EXPECT_LE(std::count_if(lines.begin(), lines.end(),
+                          [](const std::string& line) { return line.find("warning:") == std::string::npos; }),
+            12)
+      << summary.output;
   EXPECT_EQ(text_of(folder_ / "forced.json"), text_of(folder_ / "pairs.json"));
   std::ifstream in(folder_ / "pairs.json");
   const core::ScopeModel local = core::read_cluster(in, "pairs.json").network.scope(core::Scope::local);

@@ -2,10 +2,12 @@
 // there.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "hplcast/core/files.hpp"
 #include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::test {
@@ -24,13 +26,15 @@ std::string joined(const Words& words) {
   return text;
 }
 
-/// The names in the section "Subcommands:" of a help text.
+/// The names in the sections of a help text that list commands.
 Words subcommands_in(const std::string& help) {
   Words names;
   std::istringstream lines(help);
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
-    if (line == "Subcommands:") {
+    static const std::set<std::string> sections = {
+        "Subcommands:", "Start:", "Measure and fit:", "Predict:", "Check:", "Change:", "Files:"};
+    if (sections.count(line) > 0) {
       inside = true;
     } else if (line.empty()) {
       inside = false;
@@ -85,8 +89,22 @@ TEST(Commands, UnknownOptionsAreWrongUsageOfEveryCommand) {
 }
 
 TEST(Commands, NoCommandOrAnUnknownOneIsWrongUsage) {
-  EXPECT_EQ(run_hplcast_words({}).status, 2);
+  const auto nothing = run_hplcast_words({});
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_EQ(nothing.output, run_hplcast_words({"--help"}).output) << "all commands, and three ways to begin";
+  EXPECT_NE(nothing.output.find("Three usual ways to begin:"), std::string::npos) << nothing.output;
   EXPECT_EQ(run_hplcast_words({"no-such-command"}).status, 2);
+}
+
+TEST(Commands, ExamplesOfTheHelpWorkFromAnyFolder) {
+  const core::TemporaryFolder elsewhere("hplcast-elsewhere");
+  const auto help = run_hplcast_words({"check-cluster", "--help"}, elsewhere.path().string());
+  const std::string start = "Example:\n  hplcast check-cluster ";
+  const std::size_t begin = help.output.find(start);
+  ASSERT_NE(begin, std::string::npos) << help.output;
+  const std::string path = help.output.substr(begin + start.size());
+  const auto outcome = run_hplcast_words({"check-cluster", path.substr(0, path.find('\n'))}, elsewhere.path().string());
+  EXPECT_EQ(outcome.status, 0) << path << outcome.output;
 }
 
 TEST(Commands, VersionIsPrinted) {

@@ -21,7 +21,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST_F(StudyCommands, PredictNamesWhatIsWrongWithItsOptions) {
-  expect({"predict", example_cluster}, 2, "give -N or --hpl-dat");
+  expect({"predict", example_cluster}, 2, "give -N or an HPL.dat");
   expect({"predict", example_cluster, "-N", "many"}, 2, "-N");
   expect({"predict", example_cluster, "-N", "100", "--bcast", "7ring"}, 2, "--bcast");
   expect({"predict", example_cluster, "-N", "100", "--noise", "loud"}, 2, "--noise");
@@ -191,6 +191,28 @@ TEST_F(StudyCommands, AnHplDatThatHplReadsInAnotherWayIsToldOf) {
   dat.replace(dat.find("5000 Ns"), 4, "1e5");
   expect({"predict", example_cluster, "--hpl-dat", file("HPL.dat", dat), "--estimate"}, 0,
          "HPL reads 1 as value 1 of 1, not 1e5");
+}
+
+TEST_F(StudyCommands, ConfigurationsAreASecondArgumentAnHplDatACsvOrAnOutput) {
+  const std::string twice = file("HPL.out",
+                                 "T/V N NB P Q Time Gflops\nWR11C2R4  1000  128  1  2  1.25  8.0\n"
+                                 "WR11C2R4  1000  128  1  2  1.26  7.9\nWR11C2R4  2000  128  1  2  1.25  8.0\n");
+  expect({"predict", example_cluster, twice, "--estimate"}, 0, "2 simulations");
+  expect({"predict", example_cluster, file("runs.csv", "N\n1000\n2000\n3000\n"), "--estimate"}, 0, "3 simulations");
+  expect({"predict", example_cluster, twice, "-N", "1000", "--estimate"}, 2, "excludes");
+  expect({"emit", example_cluster, twice, "--run", (programs_.folder() / "runs").string()}, 0, "");
+  EXPECT_TRUE(std::filesystem::exists(programs_.folder() / "runs/2/HPL.dat"));
+}
+
+TEST_F(StudyCommands, CompareTakesRealRunsAndPredictionsInAnyOrder) {
+  const std::string real = file("one.out", "WR11C2C4  1000  128  1  1  1.25  8.0\n");
+  const auto as_ever = run_hplcast_words({"compare", real, "--predicted", prediction_file(), "--json"});
+  ASSERT_EQ(as_ever.status, 0) << as_ever.output;
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"compare", real, prediction_file(), "--json"},
+                                                {"compare", prediction_file(), real, "--json"}})
+    EXPECT_EQ(run_hplcast_words(words).output, as_ever.output);
+  expect({"compare", real}, 2, "there are no predictions");
+  expect({"compare", prediction_file()}, 2, "there are no real runs");
 }
 
 TEST_F(StudyCommands, CompareSaysWhatIsAssumedAndInWhatTheNearestDiffers) {

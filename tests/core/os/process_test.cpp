@@ -78,6 +78,19 @@ TEST(Process, OfTheOutputTheLineThatTellsMostIsShown) {
             "hplcast-x: no memory");
   EXPECT_EQ(line("start\n  an Error \nend\n-----\n"), "an Error");
   EXPECT_EQ(line("start\nend\n-----\n\n"), "end");
+  // What Open MPI 4.1 prints about a host that is not there, and about one that does not let us in.
+  const std::string advice =
+      "----\nORTE was unable to reliably start one or more daemons.\n* not finding the required libraries. Please "
+      "check "
+      "your PATH\n  settings, or configure OMPI with --enable-orterun-prefix-by-default\n----\n";
+  EXPECT_EQ(line("ssh: Could not resolve hostname node7: Name or service not known\n" + advice),
+            "ssh: Could not resolve hostname node7: Name or service not known");
+  EXPECT_EQ(line("Warning: Permanently added 'node7' to the list of known hosts.\nuser@node7: Permission denied "
+                 "(publickey).\n" +
+                 advice),
+            "user@node7: Permission denied (publickey).");
+  EXPECT_EQ(line("ssh: connect to host node7 port 22: Connection refused\n" + advice),
+            "ssh: connect to host node7 port 22: Connection refused");
   EXPECT_EQ(line("----\nprterun noticed that process rank 1 on node vm exited on\nsignal 9 (Killed).\n----\n"),
             "prterun noticed that process rank 1 on node vm exited on signal 9 (Killed).");
   EXPECT_EQ(line(" \n---\n"), "");

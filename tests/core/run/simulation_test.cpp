@@ -50,7 +50,7 @@ TEST(SimulationSettings, AreReadAsTheyWereWritten) {
   settings.window = IndexRange{512, 583};
   settings.program = ProgramSettings{RestMode::bench, true, "/lib/libblas.so", 1U << 20};
   settings.energy = EnergySettings{0.25, true};
-  settings.observation = {"trace.json", IndexRange{0, 3}, true, "progress", true};
+  settings.observation = {"trace.json", IndexRange{0, 3}, 0.5, 1.5, true, "progress", true};
   settings.diagnosis = {false, false, false, true, {2, 16, 3}};
   const std::string text = text_of(settings);
   EXPECT_THAT(text, HasSubstr("\"seed\": 18446744073709551615,"));

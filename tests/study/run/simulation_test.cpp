@@ -99,6 +99,41 @@ TEST_F(Simulation, ATraceChangesNothing) {
   EXPECT_GT(std::filesystem::file_size(request_.observation.trace), 10000U);
 }
 
+TEST_F(Simulation, TheSizeOfATraceIsKnownBefore) {
+  for (const auto& [P, Q] : {std::pair(1, 4), {4, 1}, {2, 3}}) {
+    request_.parameters = {1500, 96, P, Q};
+    const core::TemporaryFolder folder("hplcast-test");
+    request_.observation.trace = folder.path() / "trace.json";
+    predict(request_);
+    const double bytes = static_cast<double>(std::filesystem::file_size(request_.observation.trace));
+    EXPECT_NEAR(resolve(request_).needs().trace_bytes / bytes, 1, 0.15) << P << "x" << Q;
+  }
+}
+
+TEST_F(Simulation, ATraceHasASpanOfTimeIfAsked) {
+  const core::TemporaryFolder folder("hplcast-test");
+  request_.observation.trace = folder.path() / "trace.json";
+  const double end_s = predict(request_).time_s;
+  const auto whole = std::filesystem::file_size(request_.observation.trace);
+  request_.observation.trace_begin_s = 0.4 * end_s;
+  request_.observation.trace_end_s = 0.5 * end_s;
+  predict(request_);
+  EXPECT_LT(std::filesystem::file_size(request_.observation.trace), whole / 2);
+  int events = 0;
+  std::ifstream in(request_.observation.trace);
+  for (std::string line; std::getline(in, line);) {
+    double begin_us = 0, duration_us = 0;
+    const std::size_t at = line.find("\"ts\":");
+    if (at == std::string::npos ||
+        std::sscanf(line.c_str() + at, "\"ts\":%lf,\"dur\":%lf", &begin_us, &duration_us) != 2)
+      continue;
+    ++events;
+    EXPECT_GE(begin_us + duration_us, 0.4e6 * end_s - 0.001) << line;
+    EXPECT_LT(begin_us, 0.5e6 * end_s + 0.001) << line;
+  }
+  EXPECT_GT(events, 20);
+}
+
 TEST_F(Simulation, ALogSaysWhatRanksDoAndChangesNothing) {
   const double time_s = predict(request_).time_s;
   const core::TemporaryFolder folder("hplcast-test");

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,8 +40,8 @@ struct TracedMessage {
 /// as it comes, to PATH.part, which becomes PATH at the end: the size of a trace has no limit but the disk's.
 class TraceFile {
  public:
-  /// @throws Error if the file cannot be written.
-  explicit TraceFile(const std::string& path);
+  /// Events outside of `kept` are left out. @throws Error if the file cannot be written.
+  explicit TraceFile(const std::string& path, TimeSpan kept = {0, std::numeric_limits<double>::infinity()});
 
   void name_rank(int rank, int host, const std::string& host_name);
   /// The same for rows that are not one per rank: a thread `row` in a process of that number and name.
@@ -65,6 +66,7 @@ class TraceFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };
   std::string path_;
+  TimeSpan kept_;
   std::unique_ptr<std::FILE, Closer> file_;
   std::vector<char> buffer_;
   std::vector<int> host_of_rank_;

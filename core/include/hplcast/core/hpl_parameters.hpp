@@ -133,9 +133,10 @@ void refuse_unknown_hpl_columns(const CsvReader& csv);
 /// no output of HPL begins like that.
 bool is_configuration_csv(const std::string& text);
 
-/// HPL configurations from an HPL.dat, or from a CSV with one configuration a row: column N is required, other columns
-/// have the names of hpl_fields(), absent ones keep `defaults`, unknown ones are ignored. They are
-/// told apart by is_configuration_csv(). `warnings`, if given: those of read_hpl_dat().
+/// HPL configurations from an HPL.dat, from HPL's output (those of its runs, each once: read_hpl_output()), or from a
+/// CSV with one configuration per row: column N is required, other columns have the names of hpl_fields(), absent ones
+/// keep `defaults`, unknown ones are ignored. Told apart by is_configuration_csv() and by the results that an output
+/// has. `warnings`, if given: those of read_hpl_dat().
 /// @throws ParseError, also for a file without configurations.
 std::vector<HplParameters> read_configurations(std::istream& in, const std::string& name,
                                                const HplParameters& defaults = {},

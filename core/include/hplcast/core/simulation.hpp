@@ -87,6 +87,8 @@ struct EnergySettings {
 struct ObservationSettings {
   std::string trace;                      ///< Chrome's JSON
   std::optional<IndexRange> trace_ranks;  ///< only these are in it
+  double trace_begin_s = 0;               ///< only events that end then or later
+  double trace_end_s = 0;                 ///< ... and begin before; 0: no limit
   bool phases = false;                    ///< times of each phase of each rank in the result
   std::string progress;                   ///< see SimulationProgress
   bool checks = false;  ///< at its end the simulation checks what holds in each (smpi-models/session/invariants.hpp)

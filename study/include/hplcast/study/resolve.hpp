@@ -30,6 +30,8 @@ namespace hplcast::study {
 struct Observation {
   std::filesystem::path trace;        ///< Chrome's JSON, for Perfetto
   std::string trace_ranks;            ///< first-last: only these are in the trace; empty: all
+  double trace_begin_s = 0;           ///< only events of this time are in the trace
+  double trace_end_s = 0;             ///< 0: to the end
   std::filesystem::path paje;         ///< SMPI's own trace, for Paje viewers; messages then take SMPI's way
   bool phases = false;                ///< fills Prediction::phases
   std::filesystem::path phases_csv;   ///< phases of every rank
@@ -97,6 +99,7 @@ struct PredictionRequest {
 /// measurements behind it).
 struct SimulationNeeds {
   double simulated_messages = 0;  ///< those of HPL that are simulated message by message
+  double trace_bytes = 0;         ///< of a trace of all ranks (docs/use/traces.md), right to a tenth
   double wall_s = 0;              ///< on one core, nothing else running: right to a factor of two
   double memory_bytes = 0;        ///< proportional set size
   double address_bytes = 0;       ///< virtual
