@@ -179,7 +179,7 @@ void setup_explain(Command& app) {
   command.add_output(options.output, "file for the JSON");
   command.add_option("--trace", request.trace, "both runs for Perfetto (Chrome's JSON), rank below rank",
                      writes("FILE"));
-  command.add_option("--picture", request.picture, "both runs as a picture (SVG)", writes("FILE"));
+  command.add_option("--picture", request.picture, "causes and both runs as a picture (SVG)", writes("FILE"));
   add_range(command, "--ranks", request.first_rank, request.last_rank, "ranks in trace and picture (default 0-7)");
   add_range(command, "--panels", request.first_panel, request.last_panel,
             "panels of the real run that the picture shows (default: all)")

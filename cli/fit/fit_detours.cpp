@@ -20,7 +20,7 @@ using study::PlotScale;
 using study::PlotSeries;
 
 PlotPanel events_panel(const core::DetourTrace& trace) {
-  PlotPanel panel{"Detours as measured", "time [s]", "duration [s]", PlotScale::log_y};
+  PlotPanel panel{"Detours as measured: each dot is one", "time [s]", "duration [s]", PlotScale::log_y};
   for (const core::CoreDetours& core : trace.cores) {
     PlotSeries& series = panel.points(trace.cores.size() <= 4 ? core.host + ", core " + std::to_string(core.core) : "");
     for (const core::DetourEvent& event : core.events)
@@ -38,7 +38,8 @@ void add_up(std::vector<std::pair<double, double>> pieces, PlotSeries& series) {
 
 /// Share of the time that detours take which last at least x.
 PlotPanel cost_panel(const core::DetourTrace& trace, const fit::DetourFit& fit) {
-  PlotPanel panel{"What detours of at least this duration take", "duration [s]", "time [%]", PlotScale::log_x};
+  PlotPanel panel{"Time lost to detours of at least this duration: good if both agree", "duration [s]", "lost time [%]",
+                  PlotScale::log_x};
   std::vector<std::pair<double, double>> measured, fitted;
   for (const core::CoreDetours& core : trace.cores)
     for (const core::DetourEvent& event : core.events)
@@ -57,8 +58,9 @@ PlotPanel cost_panel(const core::DetourTrace& trace, const fit::DetourFit& fit) 
 }
 
 PlotPanel folded_panel(const core::DetourTrace& trace, const core::DetourSource::Values& source) {
-  PlotPanel panel{source.name + ": folded with " + significant(source.period_s, 6) + " s", "phase", "duration [s]",
-                  PlotScale::log_y};
+  PlotPanel panel{source.name + ", folded with its period of " + significant(source.period_s, 6) + " s",
+                  "part of the period", "duration [s]", PlotScale::log_y};
+  panel.note = "Its own detours stand above each other; those of other sources are spread.";
   PlotSeries& series = panel.points("");
   for (const core::CoreDetours& core : trace.cores)
     for (const core::DetourEvent& event : core.events) {

@@ -29,14 +29,14 @@ void add_states(const fit::HostPowerFit& fit, PlotPanel& panel, IsShown is_shown
 }
 
 PlotPanel states_panel(const fit::HostPowerFit& fit) {
-  PlotPanel panel{"Power of a host", "active cores", "power [W]"};
+  PlotPanel panel{"Power of a host, a colour per state of its cores", "active cores", "power [W]"};
   add_states(
       fit, panel, [](const auto&) { return true; }, [](const auto& row) { return row.active_cores; });
   return panel;
 }
 
 PlotPanel residuals_panel(const fit::HostPowerFit& fit) {
-  PlotPanel panel{"Measured over fitted power", "fitted [W]", "measured [W]"};
+  PlotPanel panel{"Measured over fitted power: good if along the line", "fitted [W]", "measured [W]"};
   PlotSeries& pieces = panel.points("pieces");
   for (std::size_t i = 0; i < fit.used_rows.size(); ++i)
     pieces.add(fit.used_rows[i].power_w - fit.residuals_w[i], fit.used_rows[i].power_w);

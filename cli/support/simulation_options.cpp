@@ -167,6 +167,7 @@ PowerTraceFile::PowerTraceFile(study::Observation& observation) {
 void PowerTraceFile::finish() const {
   if (picture_.empty()) return;
   study::PlotPanel panel{"Power over time", "time [s]", "power [W]"};
+  panel.y_from_0 = true;
   core::read_file(csv_, [&](std::istream& in, const std::string& name) {
     core::CsvReader reader(in, name);
     const std::size_t first = reader.column("power_w");

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ostream>
+#include <sstream>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
 #include "study/activity/observed_ranks.hpp"
@@ -266,6 +269,16 @@ void conclude(Explanation& explanation, std::vector<Replacement> causes) {
                    [](const Cause& a, const Cause& b) { return std::abs(a.share_s()) > std::abs(b.share_s()); });
 }
 
+/// The causes and both runs as a file; the page of a report draws the causes itself.
+void draw(Explanation& explanation, const Figure& timelines, const std::filesystem::path& file) {
+  if (file.empty()) return;
+  explanation.picture = figure_file({timelines});
+  std::stringstream json;
+  write_explanation(json, explanation);
+  const Figure causes = waterfall(read_explanation(json, "explanation"), "causes");
+  core::write_file(file, [&](std::ostream& out) { out << figure_file({causes, timelines}, "", 1); });
+}
+
 }  // namespace
 
 Explanation explain(const ExplainRequest& request) {
@@ -309,7 +322,7 @@ Explanation explain(const ExplainRequest& request) {
                                          explanation.predicted_s);
   add_details(explanation, findings, request, places);
   conclude(explanation, std::move(causes));
-  if (draws) explanation.picture = write_timelines(request, runs.front(), baseline.ranks);
+  if (draws) draw(explanation, write_timelines(request, runs.front(), baseline.ranks), request.picture);
   return explanation;
 }
 

@@ -13,6 +13,7 @@
 #include "hplcast/study/explain.hpp"
 #include "study/activity/observed_ranks.hpp"
 #include "study/activity/rank_activity.hpp"
+#include "study/plot/figure.hpp"
 #include "study/run/simulation_files.hpp"
 
 // Declarations that the files of an explanation share.
@@ -233,11 +234,14 @@ struct Timeline {
 /// A strip per timeline, one below the other: phases above, and kernels, messages and waiting below. The time is that
 /// of request.first_panel to last_panel in the real run. The size of the SVG goes with the number of strips, not with
 /// that of events.
-std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRequest& request);
+Figure timeline_figure(const std::vector<Timeline>& lines, const ExplainRequest& request);
 
-/// Writes request.trace and request.picture, where asked for: a run and its simulation, aligned at the start of the
-/// first factorisation. Returns the picture.
-std::string write_timelines(const ExplainRequest& request, const ObservedRanks& real,
-                            const std::vector<RankActivity>& simulated);
+/// Writes request.trace, if one is asked for, and draws a run and its simulation, aligned at the start of the first
+/// factorisation.
+Figure write_timelines(const ExplainRequest& request, const ObservedRanks& real,
+                       const std::vector<RankActivity>& simulated);
+
+/// From the predicted time to the real one: a bar for each of the largest causes, where that before ends.
+Figure waterfall(const ExplanationSummary& explanation, const std::string& id);
 
 }  // namespace hplcast::study

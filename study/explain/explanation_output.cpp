@@ -120,6 +120,20 @@ bool is_explanation(const std::string& text) {
          text.find("\"rest_s\"") != std::string::npos;
 }
 
+/// A few words for a picture.
+static std::string name_of_cause(const nlohmann::json& cause) {
+  const auto kind = cause.at("kind").get<std::string>();
+  if (kind == "observation") return "observing the run";
+  if (kind == "own_work") return "HPL's own work";
+  if (kind != "kernel" && kind != "place")
+    return (kind == "calls" ? "MPI calls" : kind + (kind == "messages" ? "" : " of messages")) +
+           (cause.at("scope") == "local" ? " inside a host" : " between hosts");
+  const auto kernels = cause.value("kernels", std::vector<std::string>());
+  std::string name = kernels.empty() ? "kernels" : kernels.front();
+  if (kernels.size() > 1) name += " and " + std::to_string(kernels.size() - 1) + " more";
+  return cause.contains("place") ? name + " on " + cause.at("place").get<std::string>() : name;
+}
+
 ExplanationSummary read_explanation(std::istream& in, const std::string& name) {
   ExplanationSummary explanation;
   try {
@@ -127,10 +141,18 @@ ExplanationSummary read_explanation(std::istream& in, const std::string& name) {
     for (const core::HplField& field : core::hpl_fields())
       field.set(explanation.parameters, json.at("parameters").at(field.name).get<long long>());
     explanation.verdict = json.at("verdict").get<std::vector<std::string>>();
-    const double predicted_s = json.at("predicted_s").get<double>();
+    const double predicted_s = explanation.predicted_s = json.at("predicted_s").get<double>();
+    explanation.real_s = json.at("real_s").get<double>();
     for (const auto& cause : json.at("causes")) {
       const double share = cause.at("share").get<double>();
-      explanation.causes.push_back({share, share * predicted_s, cause.at("text").get<std::string>()});
+      explanation.causes.push_back(
+          {share, share * predicted_s, cause.at("text").get<std::string>(), name_of_cause(cause)});
+    }
+    for (const auto& kernel : json.at("kernels"))
+      explanation.real_kernels_s[kernel.at("kernel").get<std::string>()] = kernel.at("real_s").get<double>();
+    for (const auto& phase : json.at("phases")) {
+      explanation.real_messages_s += phase.at("real").at("messages_s").get<double>();
+      explanation.real_waiting_s += phase.at("real").at("waiting_s").get<double>();
     }
     explanation.rest_share = json.at("rest_s").get<double>() / predicted_s;
     explanation.simulated = json.at("simulated").get<bool>();

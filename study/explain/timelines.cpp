@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "hplcast/core/activity_trace.hpp"
-#include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 #include "study/plot/figure.hpp"
 
 namespace hplcast::study {
@@ -87,7 +87,7 @@ constexpr std::size_t strip_columns = 900;
 // Classes of phases in the order of core::phase_names; `other`, the first, is not drawn.
 constexpr std::array<const char*, core::phase_names.size()> phase_classes = {"grid", "s4", "s1", "s3", "cell", "s5"};
 constexpr const char* kernel_class = "s6";
-constexpr const char* message_class = "s1";
+constexpr const char* message_class = "s7";
 constexpr const char* waiting_class = "band";
 
 struct Window {
@@ -192,9 +192,18 @@ Window window_of(const std::vector<Timeline>& lines, const ExplainRequest& reque
   return window;
 }
 
+/// Whether the strips of the real run have more than messages.
+bool has_work(const std::vector<Timeline>& lines) {
+  return std::any_of(lines.begin(), lines.end(), [](const Timeline& line) {
+    return line.kind == "real" && std::any_of(line.events.begin(), line.events.end(), [](const ActivityEvent& event) {
+             return event.kind != ActivityEvent::Kind::message;
+           });
+  });
+}
+
 }  // namespace
 
-std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRequest& request) {
+Figure timeline_figure(const std::vector<Timeline>& lines, const ExplainRequest& request) {
   const Window window = window_of(lines, request);
   const auto rows = static_cast<double>(lines.size());
   PlotAxis time{"time since the start of the factorisation [s]", window.first_s, window.last_s};
@@ -209,24 +218,78 @@ std::string timeline_picture(const std::vector<Timeline>& lines, const ExplainRe
   figure.heading = "Real run and simulation, N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) + ", " +
                    std::to_string(p.P) + " x " + std::to_string(p.Q);
   for (std::size_t i = 1; i < phase_classes.size(); ++i)
-    figure.legend.push_back({phase_classes[i], Marker::square, std::string("above: ") + core::phase_names[i]});
-  figure.legend.push_back({kernel_class, Marker::square, "below: kernels"});
-  figure.legend.push_back({message_class, Marker::square, "below: messages"});
-  figure.legend.push_back({waiting_class, Marker::square, "below: waiting"});
-  return figure_file({figure});
+    figure.legend.push_back({phase_classes[i], Marker::square, core::phase_names[i]});
+  figure.legend.push_back({kernel_class, Marker::square, "kernels"});
+  figure.legend.push_back({message_class, Marker::square, "messages"});
+  figure.legend.push_back({waiting_class, Marker::square, "waiting"});
+  figure.caption = "Upper strips: phases of HPL. Lower strips: kernels, messages and waiting for others.";
+  if (!has_work(lines))
+    figure.caption +=
+        " The real strips are nearly empty because the run kept only its messages: hplcast run-real --trace keeps "
+        "kernels and phases, too.";
+  return figure;
 }
 
-std::string write_timelines(const ExplainRequest& request, const ObservedRanks& real,
-                            const std::vector<RankActivity>& simulated) {
+Figure write_timelines(const ExplainRequest& request, const ObservedRanks& real,
+                       const std::vector<RankActivity>& simulated) {
   std::vector<Timeline> lines = timelines_of(real, request, "real");
   const std::vector<Timeline> more = timelines_of(observed_ranks(simulated), request, "simulated");
   lines.insert(lines.end(), more.begin(), more.end());
   std::stable_sort(lines.begin(), lines.end(), [](const Timeline& a, const Timeline& b) { return a.rank < b.rank; });
   if (!request.trace.empty()) write_trace(request.trace, lines);
-  if (request.picture.empty()) return "";
-  const std::string picture = timeline_picture(lines, request);
-  core::write_file(request.picture, [&](std::ostream& out) { out << picture; });
-  return picture;
+  return timeline_figure(lines, request);
+}
+
+namespace {
+
+/// The largest causes, the others as one, and what none explains.
+std::vector<ExplanationSummary::Cause> waterfall_steps(const ExplanationSummary& explanation) {
+  constexpr std::size_t most_causes = 8;
+  const std::vector<ExplanationSummary::Cause>& causes = explanation.causes;
+  std::vector<ExplanationSummary::Cause> steps;
+  for (const ExplanationSummary::Cause& cause : causes) {
+    if (steps.size() < most_causes) {
+      steps.push_back(cause);
+      continue;
+    }
+    ExplanationSummary::Cause& smaller = steps.back();
+    smaller = {smaller.share + cause.share, smaller.seconds + cause.seconds, "",
+               std::to_string(causes.size() - most_causes + 1) + " smaller differences"};
+  }
+  steps.push_back({explanation.rest_share, explanation.rest_share * explanation.predicted_s, "", "not explained"});
+  return steps;
+}
+
+}  // namespace
+
+Figure waterfall(const ExplanationSummary& explanation, const std::string& id) {
+  const double predicted_s = explanation.predicted_s, real_s = explanation.real_s;
+  const std::vector<ExplanationSummary::Cause> steps = waterfall_steps(explanation);
+  std::vector<BarRow> rows(1);
+  double at_s = predicted_s, low_s = std::min(at_s, real_s), high_s = std::max(at_s, real_s);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const char* css_class = i + 1 == steps.size() ? "untested" : steps[i].seconds > 0 ? "s4" : "s3";
+    rows.push_back({steps[i].name,
+                    {{at_s, at_s + steps[i].seconds, css_class, steps[i].text}},
+                    core::printed("%+.3g s, ", steps[i].seconds) + core::readable_change(steps[i].share)});
+    at_s += steps[i].seconds;
+    low_s = std::min(low_s, at_s);
+    high_s = std::max(high_s, at_s);
+  }
+  // Small differences of long times would not be seen on an axis from 0.
+  constexpr double far = 0.4, before = 0.5, after = 0.1, least = 0.002;
+  const double range_s = std::max(high_s - low_s, least * high_s);
+  const double begin_s = range_s > far * high_s ? 0 : low_s - before * range_s;
+  rows.front() = {"predicted", {{begin_s, predicted_s, "predicted"}}, core::printed("%.4g s", predicted_s)};
+  rows.push_back({"real", {{begin_s, real_s, "measured"}}, core::printed("%.4g s", real_s)});
+  Figure figure = bar_figure(id, "From the predicted time to the real one",
+                             {"time [s]", begin_s, high_s + after * range_s}, rows, true);
+  figure.legend = {{"s4", Marker::square, "takes longer than predicted"}, {"s3", Marker::square, "takes less"}};
+  figure.caption = std::string("Percent of the predicted time, ") +
+                   (explanation.simulated ? "by simulations with one part after the other as the run measured it."
+                                          : "estimated from sums.") +
+                   (begin_s > 0 ? " The axis does not begin at 0." : "");
+  return figure;
 }
 
 }  // namespace hplcast::study

@@ -377,7 +377,9 @@ class Site {
     }
     for (const std::string& host : order) {
       const std::vector<const ShownSeries*>& all = hosts.at(host);
-      std::string html = "<nav>" + link("index.html", "What needs attention") + "</nav>\n" + key();
+      std::string html = "<nav>" + link("index.html", "What needs attention") + "</nav>\n" + key() +
+                         "<p class=\"note\">Bands: where the CPU's own earlier runs let expect the next. A flagged run "
+                         "may lie inside: then it differs from the other CPUs.</p>\n";
       TimeRange time = range_of(all);
       const std::size_t most = std::max<std::size_t>(500, runs_of_page / all.size());
       for (const ShownSeries* one : all) {

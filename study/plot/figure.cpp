@@ -70,6 +70,8 @@ std::vector<PlotTick> labelled_ticks(const PlotAxis& axis, double length, double
   return result;
 }
 
+constexpr double x_distance = 70, y_distance = 48;  // of ticks, about
+
 /// From the begin (0) to the end (1) of an axis.
 double position(const PlotAxis& axis, double value) {
   if (axis.logarithmic) return std::log(value / axis.min) / std::log(axis.max / axis.min);
@@ -96,7 +98,11 @@ std::vector<double> nice_ticks(double min, double max, int count) {
 }
 
 Figure::Figure(std::string id, std::string title, PlotAxis x, PlotAxis y, PlotSize size)
-    : heading(title), id_(std::move(id)), title_(std::move(title)), x_(std::move(x)), y_(std::move(y)), size_(size) {}
+    : heading(title), id_(std::move(id)), title_(std::move(title)), x_(std::move(x)), y_(std::move(y)), size_(size) {
+  constexpr double letter = 8.6, beside = 9;  // on a phone
+  for (const PlotTick& tick : labelled_ticks(y_, size_.height - size_.top - size_.bottom, y_distance))
+    size_.left = std::max(size_.left, letter * static_cast<double>(tick.name.size()) + beside);
+}
 
 double Figure::to_x(double value) const {
   return size_.left + position(x_, value) * (size_.width - size_.left - size_.right);
@@ -149,19 +155,19 @@ void Figure::marker(PlotPoint at, Marker mark, const std::string& css_class, con
         attribute("transform", "translate(" + coordinate(to_x(at.x)) + " " + coordinate(to_y(at.y)) + ")"));
 }
 
-void Figure::text(PlotPoint at, const std::string& css_class, const std::string& content) {
-  marks_ += label(to_x(at.x), to_y(at.y) + 5, "middle", content, attribute("class", css_class));
+void Figure::text(PlotPoint at, const std::string& css_class, const std::string& content, const std::string& anchor) {
+  marks_ += label(to_x(at.x), to_y(at.y) + 5, anchor, content, css_class.empty() ? "" : attribute("class", css_class));
 }
 
 std::string Figure::axes() const {
   const double left = size_.left, right = size_.width - size_.right;
   const double top = size_.top, bottom = size_.height - size_.bottom;
   std::string result;
-  for (const PlotTick& tick : labelled_ticks(x_, right - left, 70)) {
+  for (const PlotTick& tick : labelled_ticks(x_, right - left, x_distance)) {
     if (x_.has_grid) result += grid_line(to_x(tick.at), top, to_x(tick.at), bottom, "grid");
     result += label(to_x(tick.at), bottom + 17, "middle", tick.name);
   }
-  for (const PlotTick& tick : labelled_ticks(y_, bottom - top, 48)) {
+  for (const PlotTick& tick : labelled_ticks(y_, bottom - top, y_distance)) {
     if (y_.has_grid) result += grid_line(left, to_y(tick.at), right, to_y(tick.at), "grid");
     const std::string name = label(left - 7, to_y(tick.at) + 4, "end", tick.name);
     result += tick.link.empty() ? name : "<a" + attribute("href", tick.link) + ">" + name + "</a>";
@@ -209,6 +215,18 @@ namespace {
 
 constexpr double file_margin = 12, title_height = 30, legend_line = 20;
 
+/// The words in lines of at most so many letters.
+std::vector<std::string> wrapped(const std::string& text, std::size_t most) {
+  std::vector<std::string> lines;
+  for (const std::string& word : core::words_of(text)) {
+    if (lines.empty() || lines.back().size() + 1 + word.size() > most)
+      lines.push_back(word);
+    else
+      lines.back() += " " + word;
+  }
+  return lines;
+}
+
 /// A figure of a file: its title, the plot, and the legend in as many lines as it needs.
 struct PlacedFigure {
   std::string svg;
@@ -216,7 +234,7 @@ struct PlacedFigure {
 };
 
 PlacedFigure placed(const Figure& figure, double x, double y) {
-  constexpr double letter = 8.4, title_letter = 9.5, mark = 34;  // widths
+  constexpr double letter = 8.4, title_letter = 9.5, caption_letter = 7.2, mark = 34;  // widths
   PlacedFigure result;
   const PlotSize& size = figure.size();
   result.width = std::max(size.width, title_letter * static_cast<double>(figure.heading.size())) + 2 * file_margin;
@@ -239,17 +257,21 @@ PlacedFigure placed(const Figure& figure, double x, double y) {
     at += width;
   }
   result.height = line + (figure.legend.empty() ? -0.7 : 0.3) * legend_line + file_margin;
-  if (!figure.caption.empty()) result.svg += "<desc>" + core::xml_escaped(figure.caption) + "</desc>\n";
+  const auto letters = static_cast<std::size_t>((result.width - 2 * file_margin) / caption_letter);
+  for (const std::string& text : wrapped(figure.caption, letters)) {
+    result.svg += label(x + file_margin, y + result.height + 4, "start", text, " style=\"font-size:12px\"");
+    result.height += 0.8 * legend_line;
+  }
   return result;
 }
 
 }  // namespace
 
-std::string figure_file(const std::vector<Figure>& figures, const std::string& title) {
+std::string figure_file(const std::vector<Figure>& figures, const std::string& title, std::size_t columns) {
   double width = 0, x = 0, y = title.empty() ? 0 : title_height, next_y = y;
   std::string content;
   for (std::size_t i = 0; i < figures.size(); ++i) {
-    if (i % 2 == 0) {
+    if (i % columns == 0) {
       x = 0;
       y = next_y;
     }

@@ -30,8 +30,8 @@ struct PlotAxis {
 /// A plot and the room around its axes, in the units of the viewBox. A phone shows it at about 0.85 of its size.
 struct PlotSize {
   double width = 420, height = 320;
-  double left = 62, right = 14;
-  double top = 28;  ///< the name of the y axis stands there: turned by 90 degrees, it is hard to read
+  double left = 62, right = 14;  ///< left: at least; as much more as the names of the y axis need
+  double top = 28;               ///< the name of the y axis stands there: turned by 90 degrees, it is hard to read
   double bottom = 50;
 };
 
@@ -71,8 +71,9 @@ class Figure {
   void dots(const std::vector<PlotPoint>& points, const std::string& css_class, int length = 0);
   /// A mark with a text that is shown when the pointer is over it.
   void marker(PlotPoint at, Marker shape, const std::string& css_class, const std::string& tooltip);
-  /// A text in the middle of a point.
-  void text(PlotPoint at, const std::string& css_class, const std::string& content);
+  /// A text around a point, or with its "start" or "end" there.
+  void text(PlotPoint at, const std::string& css_class, const std::string& content,
+            const std::string& anchor = "middle");
 
   const std::string& id() const { return id_; }
   const PlotSize& size() const { return size_; }
@@ -94,11 +95,31 @@ class Figure {
   std::string marks_;
 };
 
+/// A part of a bar, from one value of the axis to another.
+struct BarPart {
+  double from = 0, to = 0;
+  std::string css_class;
+  std::string tooltip = {};
+  std::string text = {};  ///< in its middle, where it fits
+};
+
+/// A bar with its name above.
+struct BarRow {
+  std::string name;
+  std::vector<BarPart> parts;
+  std::string value = {};  ///< a text beside the end of the last part
+};
+
+/// Bars below each other. `joined`: lines lead from the end of each to the next.
+Figure bar_figure(const std::string& id, const std::string& title, const PlotAxis& x, const std::vector<BarRow>& rows,
+                  bool joined = false);
+
 /// As a part of a page.
 std::string figures_html(const std::vector<Figure>& figures);
 std::string legend_html(const std::vector<LegendEntry>& legend);
 
-/// As an SVG file: figures in two columns with titles, legends and colours (the light ones), nothing from outside.
-std::string figure_file(const std::vector<Figure>& figures, const std::string& title = "");
+/// As an SVG file: figures in columns with titles, legends, captions and colours (the light ones), nothing from
+/// outside.
+std::string figure_file(const std::vector<Figure>& figures, const std::string& title = "", std::size_t columns = 2);
 
 }  // namespace hplcast::study

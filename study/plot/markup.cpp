@@ -24,7 +24,7 @@ constexpr Colour palette[] = {
 /// Style of the elements of plots; also in pictures of their own.
 constexpr const char* plot_style = R"css(
 svg text { fill: var(--soft); font-size: 13px; font-family: system-ui, "DejaVu Sans", sans-serif; }
-svg text.on-cell { fill: var(--ink); }
+svg text.on-cell { fill: var(--ink); } svg text.on-bar { fill: var(--card); }
 .grid { stroke: var(--line); stroke-width: 1; fill: none; }
 .axis, .range { stroke: var(--soft); stroke-width: 1; fill: none; }
 .identity { stroke: var(--soft); stroke-width: 1.5; fill: none; }
@@ -85,7 +85,8 @@ a, svg a text { color: var(--measured); fill: var(--measured); }
 nav { color: var(--soft); font-size: .9rem; }
 .bad { font-weight: 600; }
 details { margin: .6rem 0; }
-.long > svg { min-width: 34rem; margin: .3rem 0; }
+.long > svg, .long > img { min-width: 34rem; margin: .3rem 0; }
+.long > img { max-width: none; width: 100%; min-width: 44rem; }
 .sortable th { cursor: pointer; }
 .sortable th[aria-sort=ascending]::after { content: " \2191"; }
 .sortable th[aria-sort=descending]::after { content: " \2193"; }

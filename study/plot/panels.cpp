@@ -85,7 +85,8 @@ std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
       x.include(point.x);
       y.include(point.y);
     }
-    if (one.style == PlotSeries::Style::steps && !y.logarithmic && !shown.back().empty()) y.include(0);
+    const bool from_0 = panel.y_from_0 || one.style == PlotSeries::Style::steps;
+    if (from_0 && !y.logarithmic && !shown.back().empty()) y.include(0);
   }
   if (x.most < x.least) return std::nullopt;
   Figure plot(id, panel.title, x.axis(panel.x_name), y.axis(panel.y_name), {640, 420, 92, 20, 28, 50});
@@ -103,6 +104,7 @@ std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
     if (!one.title.empty())
       plot.legend.push_back({colour + (dots ? " dots" : ""), dots ? Marker::dot : Marker::line, one.title});
   }
+  plot.caption = panel.note;
   return plot;
 }
 

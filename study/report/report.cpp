@@ -14,6 +14,7 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
+#include "study/explain/explain_parts.hpp"
 #include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
 #include "study/report/report_sections.hpp"
@@ -169,28 +170,6 @@ std::vector<NamedPrediction> largest_of_each_grid(const ReportData& data) {
   return list;
 }
 
-/// Share of the time of all ranks by kind of work.
-std::string time_table(const std::vector<NamedPrediction>& predictions) {
-  HtmlTable table({"configuration", "dgemm", "dtrsm", "row swaps", "other kernels", "communication and waiting"},
-                  "sortable words");
-  for (const auto& [title, prediction] : predictions) {
-    const double all_s = prediction->time_s * prediction->parameters.P * prediction->parameters.Q;
-    double dgemm = 0, dtrsm = 0, swaps = 0, other = 0;
-    for (const auto& [name, count] : prediction->kernels) {
-      double& part = name == "dgemm" ? dgemm : name == "dtrsm" ? dtrsm : name.rfind("dlaswp", 0) == 0 ? swaps : other;
-      part += count.time_s / all_s;
-    }
-    table.add({title, core::readable_percent(dgemm), core::readable_percent(dtrsm), core::readable_percent(swaps),
-               core::readable_percent(other),
-               core::readable_percent(std::max(0.0, 1 - dgemm - dtrsm - swaps - other))});
-  }
-  const bool sampled = std::any_of(predictions.begin(), predictions.end(),
-                                   [](const auto& one) { return one.second->sampling.has_value(); });
-  return section("Where the time goes", "Shares of the time of all ranks, as simulated" +
-                                            std::string(sampled ? "; of sampled predictions extrapolated" : "") + ".") +
-         table.html();
-}
-
 /// Calls whose sizes the models were not fitted on; empty if there are none.
 std::string range_table(const ReportData& data) {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // outside, all
@@ -278,12 +257,17 @@ std::string percent_encoded(const std::string& text) {
 
 /// The parts of a report, for the page and for its pictures.
 struct Parts {
-  explicit Parts(const ReportData& data) : comparison(compare(data.real, data.predictions)) {
-    if (!data.sweep.empty()) sweep = sweep_sections(data);
+  explicit Parts(const ReportData& data)
+      : comparison(compare(data.real, data.predictions)),
+        sweep(data.sweep.empty() ? std::nullopt : std::optional(sweep_sections(data))),
+        time(time_figure(shown(data), data.explanations)) {
     identity = predicted_over_measured(comparison.rows, band);
     if (data.sweep.empty() || !comparison.rows.empty()) over_size = rate_over_size(comparison.rows, data.predictions);
     constexpr std::size_t most = 4;
     windows = sampling_figures(shown(data), most);
+    for (const ExplanationSummary& one : data.explanations)
+      waterfalls.push_back(waterfall(one, "causes-" + std::to_string(waterfalls.size() + 1)));
+    if (data.sweep.empty()) single = one_configuration(data);
   }
 
   /// Predictions that are looked at closely.
@@ -293,20 +277,25 @@ struct Parts {
 
   std::string title(const ReportData& data) const {
     if (sweep && !sweep->title.empty()) return sweep->title;
-    return "HPL on " + values(data, [](const auto& p) { return p.cluster; }) +
-           (comparison.rows.empty() ? ": predicted" : ": predicted and measured");
+    const std::string cluster = "HPL on " + values(data, [](const auto& p) { return p.cluster; });
+    if (single) return cluster + ": " + single->rate + " predicted";
+    return cluster + (comparison.rows.empty() ? ": predicted" : ": predicted and measured");
   }
 
   Comparison comparison;
   std::optional<SweepSections> sweep;
+  Figure time;
   std::optional<Figure> identity;
   std::vector<Figure> over_size;
-  std::vector<Figure> windows;  ///< of sampled predictions
+  std::vector<Figure> windows;     ///< of sampled predictions
+  std::vector<Figure> waterfalls;  ///< of explanations
+  std::optional<OneConfiguration> single;
 };
 
 }  // namespace
 
 std::string explanations_html(const std::vector<ExplanationSummary>& explanations) {
+  std::size_t number = 0;
   if (explanations.empty()) return "";
   std::string html = section("Why predictions and runs differ");
   for (const ExplanationSummary& one : explanations) {
@@ -317,13 +306,11 @@ std::string explanations_html(const std::vector<ExplanationSummary>& explanation
       table.add({cause.text, readable(cause.seconds, 3), core::readable_change(cause.share)});
     table.add({"not explained", "", core::readable_change(one.rest_share)});
     html += "<h3>" + core::xml_escaped(short_name(one.parameters)) + "</h3>\n" + list(lines, "findings") +
-            table.html() + "<p class=\"note\">Shares are " +
-            (one.simulated ? "of simulations with one part after the other as the run measured it."
-                           : "estimated from sums.") +
-            "</p>\n";
+            figures_html({waterfall(one, "causes-" + std::to_string(++number))}) +
+            "<details><summary>All causes</summary>\n" + table.html() + "</details>\n";
     if (!one.picture.empty())
       html +=
-          "<div class=\"wide\"><img alt=\"what the ranks did, in the run and in the simulation\" "
+          "<div class=\"wide long\"><img alt=\"what the ranks did, in the run and in the simulation\" "
           "src=\"data:image/svg+xml," +
           percent_encoded(one.picture) + "\"></div>\n";
   }
@@ -381,7 +368,10 @@ void write_report(std::ostream& out, const ReportData& data) {
   const Parts parts(data);
   const Comparison& comparison = parts.comparison;
   std::string html;
-  if (!parts.sweep || comparison.summary.n > 0) html += summary_html(data, comparison);
+  const std::string time = time_html(parts.shown(data), parts.time);
+  if (parts.single) html += parts.single->html;
+  if (comparison.summary.n > 0 || (!parts.single && !parts.sweep)) html += summary_html(data, comparison);
+  if (parts.single) html += time;
   if (parts.sweep) html += parts.sweep->summary + parts.sweep->body;
   if (parts.identity) html += section("Predicted over measured") + figures_html({*parts.identity});
   if (!parts.over_size.empty()) html += section("Gflop/s over the order of the matrix") + figures_html(parts.over_size);
@@ -389,7 +379,7 @@ void write_report(std::ostream& out, const ReportData& data) {
   if (!sampled.empty()) html += section("Sampled predictions") + sampled + figures_html(parts.windows);
   if (!comparison.rows.empty())
     html += comparison_table(comparison) + machine_table(comparison) + energy_table(comparison);
-  html += explanations_html(data.explanations) + time_table(parts.shown(data)) + range_table(data);
+  html += explanations_html(data.explanations) + (parts.single ? "" : time) + range_table(data);
   if (!parts.sweep) html += prediction_table(data);
   html += list_html("Measured, but not predicted", names_of(comparison.unmatched_real));
   if (!comparison.rows.empty())
@@ -406,7 +396,9 @@ std::vector<ReportPicture> report_pictures(const ReportData& data) {
   std::vector<Figure> figures;
   if (parts.sweep) figures = parts.sweep->figures;
   if (parts.identity) figures.push_back(*parts.identity);
-  for (const auto* more : {&parts.over_size, &parts.windows}) figures.insert(figures.end(), more->begin(), more->end());
+  for (const auto* more : {&parts.over_size, &parts.windows, &parts.waterfalls})
+    figures.insert(figures.end(), more->begin(), more->end());
+  figures.push_back(parts.time);
   std::vector<ReportPicture> pictures;
   for (const Figure& figure : figures) pictures.push_back({figure.id(), figure_file({figure})});
   return pictures;

@@ -1,6 +1,7 @@
 #include "study/report/report_sections.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -32,36 +33,73 @@ std::string measured_and_predicted(const ComparedConfiguration& row) {
 /// Rates of one process grid.
 struct GridRates {
   std::vector<const ComparedConfiguration*> rows;
-  std::map<long long, std::vector<double>> predicted;  ///< by N
+  std::map<int, std::map<long long, std::vector<double>>> predicted;  ///< by NB and N
 };
 
+/// NB with its mark: the same for all where they are too many, or only one.
+struct BlockMarks {
+  explicit BlockMarks(const GridRates& rates) {
+    for (const auto& [NB, by_N] : rates.predicted) sizes.insert(NB);
+    for (const auto* row : rates.rows) sizes.insert(row->parameters.NB);
+  }
+  bool differ() const { return sizes.size() > 1 && sizes.size() <= std::size(shapes); }
+  Marker predicted(int NB) const { return differ() ? shape(NB) : Marker::diamond; }
+  Marker measured(int NB) const { return differ() ? shape(NB) : Marker::circle; }
+
+  std::set<int> sizes;
+
+ private:
+  static constexpr Marker shapes[] = {Marker::diamond, Marker::circle, Marker::square, Marker::triangle};
+  Marker shape(int NB) const { return shapes[static_cast<std::size_t>(std::distance(sizes.begin(), sizes.find(NB)))]; }
+};
+
+void add_legend(Figure& plot, const GridRates& rates, const BlockMarks& marks) {
+  const auto add = [&](const char* css_class, Marker shared, const std::string& name, const std::string& note) {
+    if (!marks.differ()) return plot.legend.push_back({css_class, shared, name + " (" + note + ")"});
+    for (const int NB : marks.sizes)
+      plot.legend.push_back({css_class, marks.predicted(NB), name + ", NB " + std::to_string(NB)});
+  };
+  if (!rates.rows.empty()) add("measured", Marker::circle, "measured", "median, smallest to largest");
+  add("predicted", Marker::diamond, "predicted", "line: median");
+}
+
 Figure grid_figure(const ProcessGrid& grid, const GridRates& rates) {
-  double max_N = 0;
-  double max_rate = 0;
-  for (const auto& [N, gflops] : rates.predicted) {
-    max_N = std::max(max_N, static_cast<double>(N));
-    max_rate = std::max(max_rate, *std::max_element(gflops.begin(), gflops.end()));
+  double max_N = 0, max_rate = 0;
+  for (const auto& [NB, by_N] : rates.predicted) {
+    for (const auto& [N, gflops] : by_N) {
+      max_N = std::max(max_N, static_cast<double>(N));
+      max_rate = std::max(max_rate, *std::max_element(gflops.begin(), gflops.end()));
+    }
   }
   for (const auto* row : rates.rows) max_rate = std::max(max_rate, row->real_gflops.back());
   const std::string name = grid_name(grid, " x ");
   const std::string id = "rate-" + grid_name(grid);
   Figure plot(id, "Gflop/s over N on a grid of " + name, {"N", 0, 1.06 * max_N}, {"Gflop/s", 0, 1.08 * max_rate});
   plot.heading = "P x Q = " + name;
-  std::vector<PlotPoint> line;
-  for (const auto& [N, gflops] : rates.predicted) line.push_back({static_cast<double>(N), median(gflops)});
-  plot.line(line, "predicted-line");
-  for (const auto& [N, gflops] : rates.predicted)
-    for (const double rate : gflops)
-      plot.marker({static_cast<double>(N), rate}, Marker::diamond, "predicted",
-                  "N=" + std::to_string(N) + " " + name + ": predicted " + readable(rate) + " Gflop/s");
+  const BlockMarks marks(rates);
+  std::map<int, std::map<long long, std::vector<double>>> lines;
+  for (const auto& [NB, by_N] : rates.predicted) {
+    auto& of_line = lines[marks.differ() ? NB : 0];
+    for (const auto& [N, gflops] : by_N) of_line[N].insert(of_line[N].end(), gflops.begin(), gflops.end());
+  }
+  for (const auto& [NB, by_N] : lines) {
+    std::vector<PlotPoint> line;
+    for (const auto& [N, gflops] : by_N) line.push_back({static_cast<double>(N), median(gflops)});
+    plot.line(line, "predicted-line");
+  }
+  for (const auto& [NB, by_N] : rates.predicted)
+    for (const auto& [N, gflops] : by_N)
+      for (const double rate : gflops)
+        plot.marker({static_cast<double>(N), rate}, marks.predicted(NB), "predicted",
+                    "N=" + std::to_string(N) + " NB=" + std::to_string(NB) + " " + name + ": predicted " +
+                        readable(rate) + " Gflop/s");
   for (const auto* row : rates.rows) {
     const auto N = static_cast<double>(row->parameters.N);
     plot.line({{N, row->real_gflops.front()}, {N, row->real_gflops.back()}}, "measured-range");
-    plot.marker({N, row->real_median}, Marker::circle, "measured", measured_and_predicted(*row));
+    plot.marker({N, row->real_median}, marks.measured(row->parameters.NB), "measured", measured_and_predicted(*row));
   }
-  if (!rates.rows.empty())
-    plot.legend.push_back({"measured", Marker::circle, "measured (median, smallest to largest)"});
-  plot.legend.push_back({"predicted", Marker::diamond, "predicted (line: median)"});
+  add_legend(plot, rates, marks);
+  if (marks.differ()) plot.caption = "Lines: medians of the predictions.";
   return plot;
 }
 
@@ -102,15 +140,14 @@ std::vector<CurvePart> parts_of(const core::Prediction& prediction) {
   return parts;
 }
 
-void draw_parts(Figure& plot, const std::vector<CurvePart>& parts, double all_gflops, double N) {
+/// `most`: where the band is cut.
+void draw_parts(Figure& plot, const std::vector<CurvePart>& parts, double all_gflops, double N, double most) {
   std::vector<PlotPoint> curve;
   for (const CurvePart& part : parts) {
     curve.push_back({part.middle(), part.gflops});
     if (part.simulated) continue;
-    plot.area({{part.from, part.least_gflops},
-               {part.to, part.least_gflops},
-               {part.to, part.most_gflops},
-               {part.from, part.most_gflops}},
+    const double above = std::min(part.most_gflops, most);
+    plot.area({{part.from, part.least_gflops}, {part.to, part.least_gflops}, {part.to, above}, {part.from, above}},
               "band");
   }
   plot.line({{0, all_gflops}, {N, all_gflops}}, "identity");
@@ -136,7 +173,7 @@ std::string short_name(const core::HplParameters& p) {
 }
 
 std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfiguration>& rows, double band) {
-  if (rows.empty()) return std::nullopt;
+  if (rows.size() < 2) return std::nullopt;
   double low = rows.front().predicted_median;
   double high = low;
   for (const auto& row : rows) {
@@ -152,9 +189,8 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
   plot.line({{low, low}, {high, high}}, "identity");
   const auto markers = markers_of(rows);
   for (const auto& row : rows)
-    plot.line(
-        {{row.real_gflops.front(), row.predicted_median}, {row.real_gflops.back(), row.predicted_median}},
-        "range");
+    plot.line({{row.real_gflops.front(), row.predicted_median}, {row.real_gflops.back(), row.predicted_median}},
+              "range");
   for (const auto& row : rows)
     plot.marker({row.real_median, row.predicted_median}, markers.at(grid_of(row.parameters)), "measured",
                 measured_and_predicted(row));
@@ -172,10 +208,16 @@ std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& row
                                    const std::vector<core::Prediction>& predictions) {
   std::map<ProcessGrid, GridRates> grids;
   for (const auto& prediction : predictions)
-    grids[grid_of(prediction.parameters)].predicted[prediction.parameters.N].push_back(prediction.gflops);
+    grids[grid_of(prediction.parameters)].predicted[prediction.parameters.NB][prediction.parameters.N].push_back(
+        prediction.gflops);
   for (const auto& row : rows) grids[grid_of(row.parameters)].rows.push_back(&row);
   std::vector<Figure> figures;
-  for (const auto& [grid, rates] : grids) figures.push_back(grid_figure(grid, rates));
+  for (const auto& [grid, rates] : grids) {
+    std::set<long long> orders;
+    for (const auto& [NB, by_N] : rates.predicted)
+      for (const auto& [N, gflops] : by_N) orders.insert(N);
+    if (orders.size() > 1) figures.push_back(grid_figure(grid, rates));
+  }
   return figures;
 }
 
@@ -207,21 +249,29 @@ std::vector<Figure> sampling_figures(const std::vector<NamedPrediction>& predict
   for (const auto& [title, prediction] : predictions) {
     if (!prediction->sampling || figures.size() == most) continue;
     const std::vector<CurvePart> parts = parts_of(*prediction);
-    double largest = prediction->gflops;
-    for (const CurvePart& part : parts) largest = std::max({largest, part.gflops, part.most_gflops});
+    // Estimates of short pieces may have bands many times as high as the curve.
+    constexpr double above = 1.3;
+    double top = prediction->gflops, widest = 0;
+    for (const CurvePart& part : parts) {
+      top = std::max(top, part.gflops);
+      widest = std::max(widest, part.most_gflops);
+    }
+    top = std::min(std::max(top, widest), above * top);
     const auto N = static_cast<double>(prediction->parameters.N);
     const std::string id = "windows-" + std::to_string(figures.size() + 1);
     Figure figure(id, "Gflop/s over the remaining order, " + title, {"remaining order of the matrix", 0, 1.03 * N},
-                  {"Gflop/s", 0, 1.05 * largest});
-    draw_parts(figure, parts, prediction->gflops, N);
+                  {"Gflop/s", 0, 1.05 * top});
+    draw_parts(figure, parts, prediction->gflops, N, 1.05 * top);
     figure.heading = title;
     figure.legend = {{"measured", Marker::circle, "simulated windows"},
-                     {"predicted", Marker::square, "curve"},
+                     {"predicted-line", Marker::line, "curve between them"},
                      {"band", Marker::square, "95 % band of its pieces"}};
-    figure.caption = "HPL begins at the right. " + core::readable_percent(prediction->sampling->share) +
-                     " of the panels were simulated. Grey line: the whole run, " + readable(prediction->gflops) +
-                     " Gflop/s, 95 % error " + core::readable_percent(prediction->error_95_s / prediction->time_s, 2) +
-                     ". Pieces of the curve scatter more than the run.";
+    figure.caption =
+        "HPL begins at the right. " + core::readable_percent(prediction->sampling->share) +
+        " of the panels were simulated. Grey line: the whole run, " + readable(prediction->gflops) +
+        " Gflop/s, 95 % error " + core::readable_percent(prediction->error_95_s / prediction->time_s, 2) +
+        ". Pieces of the curve scatter more than the run." +
+        (widest > 1.05 * top ? " The band is cut: it goes up to " + readable(widest, 2) + " Gflop/s." : "");
     figures.push_back(std::move(figure));
   }
   return figures;

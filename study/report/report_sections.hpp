@@ -26,10 +26,11 @@ std::string grid_name(const ProcessGrid& grid, const std::string& between = "x")
 std::string short_name(const core::HplParameters& parameters);
 
 /// Predicted over measured Gflop/s, one mark a configuration, with the line where both are equal and a band of `band`
-/// (ratio) around it. None without rows.
+/// (ratio) around it. None for less than two rows.
 std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfiguration>& rows, double band);
 
-/// Gflop/s over N, one plot per process grid: measured medians with their range, and predictions.
+/// Gflop/s over N, one plot per process grid: measured medians with their range, and predictions. None for grids with a
+/// single N.
 std::vector<Figure> rate_over_size(const std::vector<ComparedConfiguration>& rows,
                                    const std::vector<core::Prediction>& predictions);
 
@@ -48,6 +49,20 @@ using NamedPrediction = std::pair<std::string, const core::Prediction*>;
 /// Gflop/s over the remaining order of the matrix: the windows, and the curve between them with its band. One for each
 /// sampled prediction of `predictions`, at most `most`.
 std::vector<Figure> sampling_figures(const std::vector<NamedPrediction>& predictions, std::size_t most);
+
+/// A bar for each of the first predictions of what its ranks do, and below that of the real run, where an explanation
+/// has it.
+Figure time_figure(const std::vector<NamedPrediction>& predictions,
+                   const std::vector<ExplanationSummary>& explanations);
+/// The section with that figure, and the shares as a table.
+std::string time_html(const std::vector<NamedPrediction>& predictions, const Figure& figure);
+
+/// Where all predictions are of one configuration: it is the heading.
+struct OneConfiguration {
+  std::string rate;  ///< "58.73 Gflop/s"
+  std::string html;  ///< machine, rate, interval, time, energy
+};
+std::optional<OneConfiguration> one_configuration(const ReportData& data);
 
 /// The section of a report: verdict, shares, picture. Empty without explanations. Pictures stand in it as images, so
 /// whatever they may hold cannot do anything.

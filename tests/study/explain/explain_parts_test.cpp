@@ -380,7 +380,7 @@ TEST(TimelinePicture, IsAStripForEachLineWhateverTheNumberOfEvents) {
         line.waited_s.push_back(0);
       }
     }
-    return timeline_picture(lines, ExplainRequest());
+    return figure_file({timeline_figure(lines, ExplainRequest())});
   };
   const std::string few = picture_of(4);
   EXPECT_THAT(few, HasSubstr("rank 0, real"));
@@ -406,10 +406,24 @@ TEST(TimelinePicture, ShowsChosenPanels) {
   ExplainRequest request;
   request.first_panel = 4;
   request.last_panel = 4;
-  const std::string picture = timeline_picture({line}, request);
+  const std::string picture = figure_file({timeline_figure({line}, request)});
   EXPECT_THAT(picture, HasSubstr(">4.0<"));
   EXPECT_THAT(picture, HasSubstr(">5.0<"));
   EXPECT_THAT(picture, Not(HasSubstr(">6.0<")));
+}
+
+TEST(TimelinePicture, SaysWhyTheStripsOfARunWithoutTraceAreNearlyEmpty) {
+  Timeline line;
+  line.kind = "real";
+  ActivityEvent event;
+  event.kind = ActivityEvent::Kind::message;
+  event.end_s = 1;
+  line.events = {event};
+  line.waited_s = {0};
+  const std::string why = "run-real --trace keeps";
+  EXPECT_THAT(timeline_figure({line}, ExplainRequest()).caption, HasSubstr(why));
+  line.events.front().kind = ActivityEvent::Kind::kernel;
+  EXPECT_THAT(timeline_figure({line}, ExplainRequest()).caption, Not(HasSubstr(why)));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
@@ -115,6 +116,56 @@ TEST(ReportOfAnExplanation, HasVerdictSharesAndAHarmlessPicture) {
   std::istringstream broken("{\"causes\": [], \"verdict\": [], \"rest_s\": 1}");
   EXPECT_THROW(read_explanation(broken, "broken.json"), core::ParseError);
   EXPECT_EQ(explanations_html({}), "");
+}
+
+ExplanationSummary summary_of(const Explanation& e) {
+  std::stringstream json;
+  write_explanation(json, e);
+  return read_explanation(json, "explained.json");
+}
+
+/// Begin and end of each bar, from above.
+std::vector<std::pair<double, double>> bars_of(const Figure& figure) {
+  const std::string svg = figure.svg();
+  const std::regex bar("style=\"stroke:none\" d=\"M([0-9.]+) [0-9.]+H([0-9.]+)V");
+  std::vector<std::pair<double, double>> bars;
+  for (auto found = std::sregex_iterator(svg.begin(), svg.end(), bar); found != std::sregex_iterator(); ++found)
+    bars.emplace_back(std::stod((*found)[1]), std::stod((*found)[2]));
+  return bars;
+}
+
+TEST(Waterfall, LeadsFromThePredictedToTheRealTime) {
+  Explanation e = explained();
+  e.causes.front().kind = Cause::Kind::place;
+  e.causes.front().group.name = "node-3 CPU 1";
+  e.causes.push_back(e.causes.front());
+  e.causes.back().kind = Cause::Kind::latency;
+  e.causes.back().simulated_s = -0.2;
+  e.rest_s = e.difference_s() - 0.21;
+  const Figure figure = waterfall(summary_of(e), "causes");
+  const auto bars = bars_of(figure);
+  ASSERT_EQ(bars.size(), 5U);
+  for (std::size_t i = 1; i + 1 < bars.size(); ++i) EXPECT_NEAR(bars[i].first, bars[i - 1].second, 0.011) << i;
+  EXPECT_NEAR(bars[3].second, bars[4].second, 0.011) << "the causes and the rest add up; coordinates have two decimals";
+  EXPECT_DOUBLE_EQ(bars.front().first, bars.back().first);
+  EXPECT_LT(bars[2].second, bars[2].first) << "less time";
+  EXPECT_NEAR((bars[2].second - bars[2].first) / (bars[1].second - bars[1].first), -0.2 / 0.41, 0.001);
+  for (const char* text : {">predicted<", ">dgemm on node-3 CPU 1<", ">latency of messages between hosts<",
+                           ">not explained<", ">real<", ">+0.41 s, +4.1 %<", ">-0.2 s, -2.0 %<", ">10.52 s<"})
+    EXPECT_THAT(figure.svg(), HasSubstr(text));
+  EXPECT_THAT(figure.caption, HasSubstr("does not begin at 0"));
+  e.real_s = 39;
+  EXPECT_THAT(waterfall(summary_of(e), "causes").caption, Not(HasSubstr("does not begin at 0")));
+}
+
+TEST(Waterfall, PutsSmallCausesTogether) {
+  Explanation e = explained();
+  e.causes.assign(30, e.causes.front());
+  e.rest_s = e.difference_s() - 30 * 0.41;
+  const Figure figure = waterfall(summary_of(e), "causes");
+  EXPECT_EQ(bars_of(figure).size(), 11U) << "predicted, 8 causes, not explained, real";
+  EXPECT_THAT(figure.svg(), HasSubstr(">23 smaller differences<"));
+  EXPECT_THAT(figure.svg(), HasSubstr(">+9.43 s, +94.3 %<"));
 }
 
 }  // namespace

@@ -50,6 +50,33 @@ TEST(Figure, ALogarithmicAxisHasPowersOfTen) {
   EXPECT_THAT(plot.svg(), HasSubstr(">10000</text>"));
 }
 
+TEST(Figure, HasRoomForTheNamesOfItsYAxisOnAPhone) {
+  const Figure small("p", "title", {"x", 0, 1, {}}, {"y", 0, 100, {}});
+  EXPECT_DOUBLE_EQ(small.size().left, PlotSize().left);
+  const Figure large("p", "title", {"x", 0, 1, {}}, {"y", 0, 200000, {}});
+  EXPECT_THAT(large.svg(), HasSubstr(">200,000</text>"));
+  // Digits of 15 px are up to 9.6 px wide (DejaVu Sans), a comma is 4.8; the names end 7 px left of the axis.
+  EXPECT_GE(large.size().left, 6 * 9.6 + 4.8 + 6.5);
+}
+
+TEST(Bars, AreAsLongAsTheirPartsWithNamesAndValues) {
+  const BarRow row{"first", {{0, 50, "a", "half", "50 %"}, {50, 51, "b", "", "no room"}}, "51 s"};
+  const std::string svg = bar_figure("p", "title", {"x", 0, 100}, {row}).svg();
+  EXPECT_THAT(svg, HasSubstr("<path class=\"a\" style=\"stroke:none\" d=\"M14.00 21.16H210.00V40.48H14.00Z\">"));
+  EXPECT_THAT(svg, HasSubstr("M210.00 21.16H213.92V"));
+  for (const char* text : {">first<", ">50 %<", ">51 s<", "<title>half</title>"}) EXPECT_THAT(svg, HasSubstr(text));
+  EXPECT_THAT(svg, Not(HasSubstr("no room")));
+}
+
+TEST(Picture, OfAFileShowsItsCaptionInLines) {
+  Figure plot("p", "title", {"x", 0, 1, {}}, {"y", 0, 1, {}});
+  for (int i = 0; i < 30; ++i) plot.caption += "word" + std::to_string(i) + " ";
+  const std::string svg = figure_file({plot});
+  EXPECT_THAT(svg, HasSubstr(">word0 word1 "));
+  EXPECT_THAT(svg, HasSubstr(" word29</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr("word0 word1 word2 word3 word4 word5 word6 word7 word8 word9 word10")));
+}
+
 TEST(Picture, LeavesOutWhatCannotBeDrawn) {
   PlotPanel panel{"logarithms", "x", "y", PlotScale::log_both}, empty{"nothing", "x", "y"};
   PlotSeries& series = panel.points("values");

@@ -184,6 +184,80 @@ TEST(Report, ShowsTheWindowsOfSampledPredictions) {
   EXPECT_THAT(windows->svg, HasSubstr("class=\"band\""));
 }
 
+TEST(Report, CutsABandThatIsManyTimesAsHighAsTheCurve) {
+  ReportData data = sampled_study();
+  EXPECT_THAT(page_of(data), Not(HasSubstr("The band is cut")));
+  data.predictions.back().sampling->pieces.back().error_95_s = 0.39;
+  const std::vector<ReportPicture> pictures = report_pictures(data);
+  const auto windows =
+      std::find_if(pictures.begin(), pictures.end(), [](const auto& one) { return one.name == "windows-1"; });
+  ASSERT_NE(windows, pictures.end());
+  // The rate of the whole run is the highest, 22 Gflop/s, and 30 % more are shown: no label of the axis is beyond.
+  EXPECT_THAT(windows->svg, HasSubstr(">20</text>"));
+  EXPECT_THAT(windows->svg, Not(HasSubstr(">40</text>")));
+  EXPECT_THAT(page_of(data), HasSubstr("The band is cut: it goes up to "));
+}
+
+TEST(Report, OfOneConfigurationIsItsHeadingAndABarInsteadOfADot) {
+  ReportData data = small_study();
+  data.predictions.resize(1);
+  data.real.clear();
+  core::Prediction& one = data.predictions.front();
+  one.time_s = 7200;
+  one.interval.emplace();
+  one.interval->low_gflops = 10;
+  one.interval->high_gflops = 12;
+  one.energy.emplace();
+  one.energy->mean_power_w = 2500;
+  one.energy->energy_j = 18e6;
+  one.energy->gflops_per_w = 0.0044;
+  const std::string page = page_of(data);
+  for (const char* text :
+       {": 11.00 Gflop/s predicted</h1>", "1 rank (P x Q = 1 x 1), N = 1,000", "<b>11.00 Gflop/s</b>",
+        "<b>10.0 to 12.0</b><span>Gflop/s: a real run is there with 90.0 % probability", "<b>2.00 h</b>",
+        "<b>2.50 kW</b>", "<b>5.00 kWh</b>", "Where the time goes"})
+    EXPECT_THAT(page, HasSubstr(text));
+  EXPECT_THAT(page, Not(HasSubstr("Gflop/s over the order of the matrix")));
+  EXPECT_THAT(page, Not(HasSubstr("1 predictions")));
+  data.predictions.push_back(one);
+  data.predictions.back().gflops = 12;
+  EXPECT_THAT(page_of(data), HasSubstr("<b>11.50 +- 6.4 Gflop/s</b><span>predicted, mean of 2 seeds"));
+}
+
+TEST(Report, ShowsWhereTheTimeGoesAsABarAndThatOfTheRealRun) {
+  ReportData data = small_study();
+  data.explanations.emplace_back();
+  ExplanationSummary& run = data.explanations.front();
+  run.parameters = configuration(3000, 2, 1);  // the largest of its grid
+  run.predicted_s = 2;
+  run.real_s = 2.5;
+  run.real_kernels_s = {{"dgemm", 2.4}, {"dtrsm", 0.2}};  // of both ranks
+  run.real_messages_s = 0.4;
+  run.real_waiting_s = 0.3;
+  const std::string page = page_of(data);
+  EXPECT_THAT(page, HasSubstr("<title>dgemm: 1.00 s, 50.0 %</title>"));
+  EXPECT_THAT(page, HasSubstr("<title>communication and waiting: 0.500 s, 25.0 %</title>"));
+  EXPECT_THAT(page, HasSubstr(">the same, real<"));
+  EXPECT_THAT(page, HasSubstr("<title>dgemm: 1.20 s, 60.0 %</title>"));
+  EXPECT_THAT(page, HasSubstr("<title>messages: 0.400 s, 20.0 %</title>"));
+  EXPECT_THAT(page, HasSubstr("<title>waiting: 0.300 s, 15.0 %</title>"));
+  EXPECT_THAT(page, HasSubstr("<title>between calls: 0.500 s, 25.0 %</title>")) << "2.5 s less all others";
+}
+
+TEST(Report, TellsBlockSizesApartByTheirMarks) {
+  ReportData data = small_study();
+  EXPECT_THAT(page_of(data), HasSubstr("predicted (line: median)"));
+  const std::vector<core::Prediction> same = data.predictions;
+  for (core::Prediction one : same) {
+    one.parameters.NB = 192;
+    data.predictions.push_back(one);
+  }
+  const std::string page = page_of(data);
+  EXPECT_THAT(page, HasSubstr("measured, NB 128"));
+  EXPECT_THAT(page, HasSubstr("predicted, NB 192"));
+  EXPECT_THAT(page, Not(HasSubstr("predicted (line: median)")));
+}
+
 TEST(Report, OfASweepMarksSampledPredictions) {
   ReportData data = sampled_study();
   data.real.clear();

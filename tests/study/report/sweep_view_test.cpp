@@ -115,9 +115,10 @@ TEST(SweepReport, PicturesStandOnTheirOwn) {
   const auto pictures = report_pictures(report_of({result({{"SWAP", "0"}, {"grid", "1x4"}}, 10, 1000, 1, 4),
                                                    result({{"SWAP", "0"}, {"grid", "2x2"}}, 8, 1000, 2, 2),
                                                    result({{"SWAP", "1"}, {"grid", "4x1"}}, 7, 1000, 4, 1)}));
-  ASSERT_EQ(pictures.size(), 2U);
+  ASSERT_EQ(pictures.size(), 3U);
   EXPECT_EQ(pictures[0].name, "factor-SWAP");
   EXPECT_EQ(pictures[1].name, "grid");
+  EXPECT_EQ(pictures[2].name, "time");
   for (const ReportPicture& picture : pictures) {
     EXPECT_EQ(picture.svg.find("<svg xmlns="), 0U);
     EXPECT_THAT(picture.svg, HasSubstr("<style>"));

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ struct ExplainRequest {
   core::ClusterModel cluster;                 ///< that the prediction was made with, at its levels
   std::optional<bool> counterfactuals;        ///< nothing: if they take a few seconds only
   std::filesystem::path trace;                ///< both runs as Chrome's JSON; empty: none
-  std::filesystem::path picture;              ///< both runs as SVG; empty: none
+  std::filesystem::path picture;              ///< the causes, and both runs, as SVG; empty: none
   int first_rank = 0, last_rank = 7;          ///< in trace and picture
   int first_panel = 0, last_panel = 1 << 30;  ///< in the picture
   SimulatorPrograms programs;
@@ -134,7 +135,7 @@ struct Explanation {
   double held_up_s = 0;  ///< in messages that took more than ten times as long as usual, beyond that; mean over ranks
   double overhead = 0;   ///< of observing, share of the run
   double known_waiting = 1;
-  std::string picture;  ///< SVG of both runs, if one was asked for
+  std::string picture;  ///< SVG of what the ranks did in both, if one was asked for
   std::vector<std::string> warnings;
 };
 
@@ -152,14 +153,18 @@ void write_explanation(std::ostream& out, const Explanation& explanation);
 struct ExplanationSummary {
   core::HplParameters parameters;
   std::vector<std::string> verdict;
+  double predicted_s = 0, real_s = 0;
   struct Cause {
     double share = 0, seconds = 0;
     std::string text;
+    std::string name;  ///< what it is about: "dgemm on node-3 CPU 1"
   };
   std::vector<Cause> causes;
   double rest_share = 0;  ///< not explained
   bool simulated = false;
-  std::string picture;  ///< SVG; may be empty
+  std::string picture;                             ///< SVG; may be empty
+  std::map<std::string, double> real_kernels_s;    ///< of all ranks together, per run
+  double real_messages_s = 0, real_waiting_s = 0;  ///< means over the ranks
 };
 
 /// Whether a JSON is what write_explanation() writes.

@@ -27,6 +27,8 @@ struct PlotPanel {
   PlotScale scale = PlotScale::linear;
   std::deque<PlotSeries> series = {};  ///< references to its elements stay
   std::vector<double> breaks = {};     ///< vertical lines
+  std::string note = {};               ///< stands below
+  bool y_from_0 = false;               ///< of a linear axis
 
   // A new series, to be filled.
   PlotSeries& points(const std::string& name) { return add(name, PlotSeries::Style::points); }
