@@ -43,8 +43,8 @@ int main(int argc, char** argv) {
        {cli::setup_quick,     cli::setup_design,   cli::setup_doctor,        cli::setup_calibrate, cli::setup_import,
         cli::setup_fit,       cli::setup_assemble, cli::setup_check_cluster, cli::setup_emit,      cli::setup_generate,
         cli::setup_transform, cli::setup_predict,  cli::setup_sweep,         cli::setup_tune,      cli::setup_run_real,
-        cli::setup_compare,   cli::setup_explain,  cli::setup_report,        cli::setup_history,   cli::setup_check,
-        cli::setup_observe,   cli::setup_run,      cli::setup_completion})
+        cli::setup_follow,    cli::setup_compare,  cli::setup_explain,       cli::setup_report,    cli::setup_history,
+        cli::setup_check,     cli::setup_observe,  cli::setup_run,           cli::setup_completion})
     setup(app);
   return cli::run_program(app, argc, argv);
 }
