@@ -22,6 +22,7 @@ void setup_fit_cluster(Command& fit);
 void setup_fit_detours(Command& fit);
 void setup_fit_generative(Command& fit);
 void setup_fit_kernel(Command& fit);
+void setup_follow(Command& app);
 void setup_generate(Command& app);
 void setup_history(Command& app);  ///< the group `history`
 void setup_fit_network(Command& fit);

@@ -53,8 +53,8 @@ int main(int argc, char** argv) {
        {cli::setup_design, cli::setup_calibrate, cli::setup_import, cli::setup_fit, cli::setup_observe}},
       {"Predict", {cli::setup_predict, cli::setup_sweep, cli::setup_tune, cli::setup_run}},
       {"Check",
-       {cli::setup_run_real, cli::setup_compare, cli::setup_explain, cli::setup_report, cli::setup_history,
-        cli::setup_check}},
+       {cli::setup_run_real, cli::setup_follow, cli::setup_compare, cli::setup_explain, cli::setup_report,
+        cli::setup_history, cli::setup_check}},
       {"Change", {cli::setup_transform, cli::setup_generate, cli::setup_assemble}},
       {"Files", {cli::setup_check_cluster, cli::setup_emit, cli::setup_completion}}};
   for (const auto& [name, setups] : groups) {

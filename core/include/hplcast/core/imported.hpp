@@ -2,10 +2,13 @@
 
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/power_samples.hpp"
 
@@ -25,6 +28,52 @@ struct BenchmarkOutput {
 ///   osu_bw: rows of stream: size / bandwidth, one pair with many messages on their way; source "osu_bw VERSION".
 /// @throws ParseError if there is none of them, or a table of one is damaged or has other units.
 BenchmarkOutput read_benchmark_output(std::istream& in, const std::string& name, const std::string& scope);
+
+/// What an HPL prints while it runs, of one moment.
+struct HplProgress {
+  double column = 0;           ///< that it has reached
+  double elapsed_s = 0;        ///< of the timed part: flop of the columns over the rate that is printed
+  double elapsed_error_s = 0;  ///< standard deviation, by the digits of the rate
+};
+
+/// One run in the output of HPL, as far as it was read.
+struct HplLog {
+  HplParameters parameters;  ///< until there is a result: N, NB, P, Q and DEPTH of the header
+  std::vector<HplProgress> progress;
+  std::optional<HplRun> result;
+  std::optional<double> started_unix_s;  ///< HPL's start time, taken as UTC: HPL prints local time without its zone
+};
+
+/// Reads the output of HPL line by line, maybe as it grows: of Netlib's (progress with -DHPL_PROGRESS_REPORT:
+/// `Column=000001234 Fraction= 1.2% Gflops=1.234e+03`), HPC Challenge, Intel (`HOST : Column=001344 Fraction=0.010
+/// Kernel=1044688.99 Mflops=1227854.68`) and AMD's rocHPL (`Overall Gflops=`). Printed rates are of the flop before
+/// the column, 2/3 (N^3 - (N - column)^3), over the time since the begin. Other lines do not matter.
+class HplLogReader {
+ public:
+  /// `N`: of the run, where the header was cut away or has several; 0: by the header.
+  explicit HplLogReader(std::string name, long long N = 0) : name_(std::move(name)), given_N_(N) {}
+
+  enum class Found { nothing, progress, result, residual, end };
+  /// Takes the next line. Progress behind a result, or a header, is that of another run.
+  /// @throws ParseError for progress without a known N, columns that go back, lines that cannot be read.
+  Found take(std::string line);
+  const HplLog& run() const { return run_; }  ///< the current one
+
+ private:
+  Found take_progress(const std::string& line);
+  void take_header(const std::string& line);
+
+  std::string name_;
+  long long given_N_;
+  std::size_t line_ = 0;
+  std::string header_;  ///< lines before the first progress or result
+  std::string result_;  ///< lines from the result on
+  std::map<std::string, std::vector<long long>> values_;
+  HplLog run_;
+};
+
+/// All runs of an output, also those that did not end. @throws ParseError, also for an output without a run.
+std::vector<HplLog> read_hpl_logs(std::istream& in, const std::string& name);
 
 // Readers of published coefficients (T. Cornebize's models of dahu and files made like them); docs/use/assemble.md has
 // the columns and fields. Their meaning is kept: expectation and standard deviation of a half-normal duration.

@@ -1,0 +1,151 @@
+// HPL's output while it runs: progress lines of several vendors, header, result.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <istream>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/imported.hpp"
+#include "hplcast/core/text.hpp"
+
+namespace hplcast::core {
+
+namespace {
+
+constexpr std::size_t longest_header = 1 << 16;
+
+/// The text behind the last `key`, up to a blank; empty without one.
+std::string value_behind(const std::string& line, const std::string& key) {
+  const std::size_t at = line.rfind(key);
+  if (at == std::string::npos) return "";
+  const std::vector<std::string> words = words_of(line.substr(at + key.size()));
+  return words.empty() ? "" : words.front();
+}
+
+/// Standard deviation of a number that was rounded to the digits of this text: of a uniform error.
+double rounding_sd(const std::string& text) {
+  const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
+  const std::size_t point = std::min(text.find('.'), exponent_at);
+  const double decimals = static_cast<double>(exponent_at - std::min(point + 1, exponent_at));
+  const double exponent = exponent_at < text.size() ? std::atof(text.c_str() + exponent_at + 1) : 0;
+  return std::pow(10, exponent - decimals) / std::sqrt(12.0);
+}
+
+/// "HPL_pdgesv() start time Thu Oct 22 11:08:23 2020"
+std::optional<double> start_time(const std::string& line) {
+  const std::string begin = "HPL_pdgesv() start time ";
+  std::tm parts{};
+  if (!begins_with(line, begin) || strptime(line.c_str() + begin.size(), "%a %b %d %H:%M:%S %Y", &parts) == nullptr)
+    return std::nullopt;
+  return static_cast<double>(timegm(&parts));
+}
+
+bool is_result(const std::string& line) {
+  return line.size() > 8 && (begins_with(line, "WR") || begins_with(line, "WC")) && line[2] >= '0' && line[2] <= '9';
+}
+
+}  // namespace
+
+HplLogReader::Found HplLogReader::take(std::string line) {
+  ++line_;
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  if (line.find("Column=") != std::string::npos) return take_progress(line);
+  const bool is_residual = begins_with(line, "||Ax-b||_oo/");
+  if (is_result(line)) {
+    result_ = line + "\n";
+  } else if (run_.result && (is_residual || begins_with(line, "hplcast: time_s="))) {
+    result_ += line + "\n";
+  } else {
+    if (run_.result && !run_.started_unix_s) run_.started_unix_s = start_time(line);
+    if (begins_with(line, "End of Tests")) return Found::end;
+    take_header(line);
+    return Found::nothing;
+  }
+  std::istringstream text(header_ + result_);
+  const std::vector<HplRun> runs = read_hpl_output(text, name_, run_.parameters);
+  if (is_result(line) && run_.result) run_ = {};
+  run_.result = runs.at(0);
+  run_.parameters = run_.result->parameters;
+  return is_result(line) ? Found::result : is_residual ? Found::residual : Found::nothing;
+}
+
+void HplLogReader::take_header(const std::string& line) {
+  if (begins_with(line, "HPLinpack ")) {
+    header_.clear();
+    values_.clear();
+    run_ = {};
+  }
+  const std::size_t colon = line.find(':');
+  const std::string key = line.substr(0, line.find_first_of(" :"));
+  if (colon == std::string::npos || find_hpl_field(key) == nullptr) return;
+  if (header_.size() < longest_header) header_ += line + "\n";
+  std::vector<long long> values;
+  for (const std::string& word : words_of(line.substr(colon + 1))) {
+    const auto value = hpl_value(key, word);
+    if (!value) break;
+    values.push_back(*value);
+  }
+  if (!values.empty()) values_[key] = values;
+}
+
+HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
+  if (run_.result || run_.progress.empty()) {
+    run_ = {};
+    for (const char* name : {"N", "NB", "P", "Q", "DEPTH"}) {
+      const auto found = values_.find(name);
+      if (found != values_.end()) find_hpl_field(name)->set(run_.parameters, found->second.front());
+    }
+    if (given_N_ > 0) run_.parameters.N = given_N_;
+    const std::size_t sizes = values_.count("N") > 0 ? values_["N"].size() : 0;
+    if (sizes != 1 && given_N_ == 0) {
+      throw ParseError({name_, line_, "N"},
+                       sizes == 0 ? "progress of a run whose N is not known: HPL's header is missing above"
+                                  : "HPL's header has several N: which one runs, progress does not tell",
+                       "give it: -N");
+    }
+  }
+  const double N = static_cast<double>(run_.parameters.N);
+  const std::string column = value_behind(line, "Column=");
+  const bool is_mega = line.find("Mflops=") != std::string::npos;
+  const std::string rate = value_behind(line, is_mega ? "Mflops=" : "Gflops=");
+  HplProgress progress;
+  double printed_rate = 0;
+  if (!parse_double(column, progress.column) || !parse_double(rate, printed_rate) || !(printed_rate > 0))
+    throw ParseError({name_, line_, "Column"}, "found \"" + line.substr(0, 100) + "\"",
+                     "expected Column=NUMBER ... Gflops=NUMBER or Mflops=NUMBER");
+  if (!(progress.column > 0 && progress.column <= N))
+    throw ParseError({name_, line_, "Column"}, "column " + column + " of a matrix of " + significant(N, 12),
+                     "is the header that of another run, or -N mistyped?");
+  if (!run_.progress.empty() && progress.column <= run_.progress.back().column)
+    throw ParseError({name_, line_, "Column"},
+                     "progress goes back from column " + significant(run_.progress.back().column, 12) + " to " + column,
+                     "are these two runs that write into one file?");
+  const double left = N - progress.column;
+  progress.elapsed_s = 2.0 / 3.0 * (N * N * N - left * left * left) / (printed_rate * (is_mega ? 1e6 : 1e9));
+  progress.elapsed_error_s = progress.elapsed_s * rounding_sd(rate) / printed_rate;
+  run_.progress.push_back(progress);
+  return Found::progress;
+}
+
+std::vector<HplLog> read_hpl_logs(std::istream& in, const std::string& name) {
+  std::vector<HplLog> runs;
+  HplLogReader reader(name);
+  for (std::string line; read_line(in, line, name);) {
+    const auto found = reader.take(line);
+    const bool has_begun = !runs.empty() && (reader.run().result || !reader.run().progress.empty());
+    if ((found == HplLogReader::Found::progress && reader.run().progress.size() == 1) ||
+        (found == HplLogReader::Found::result && reader.run().progress.empty())) {
+      runs.push_back(reader.run());
+    } else if (has_begun) {
+      runs.back() = reader.run();
+    }
+  }
+  if (runs.empty()) throw ParseError({name, 0, ""}, "no run of HPL in it", "expected what HPL prints, with its W line");
+  return runs;
+}
+
+}  // namespace hplcast::core

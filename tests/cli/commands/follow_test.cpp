@@ -1,0 +1,65 @@
+// hplcast follow on a file that grows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "hplcast/core/files.hpp"
+#include "tests/support/run_hplcast.hpp"
+
+namespace hplcast::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string recorded = HPLCAST_SOURCE_DIR "/examples/follow/HPL.out";
+
+/// The lines of the recorded example, one by one into a file.
+void print_slowly(const std::string& path, bool to_the_end) {
+  std::istringstream in(core::read_text(recorded));
+  std::ofstream out(path);
+  for (std::string line; std::getline(in, line);) {
+    if (!to_the_end && line.rfind("WR", 0) == 0) return;
+    out << line << std::endl;
+    if (line.rfind("Column=", 0) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+TEST(FollowCommand, EndsWithTheRunThatItFollows) {
+  const core::TemporaryFolder folder("hplcast-follow-test");
+  const std::string path = folder.path() / "HPL.out";
+  std::ofstream(path).close();
+  std::thread hpl(print_slowly, path, true);
+  const Outcome followed = run_hplcast_words({"follow", path, "--json"});
+  hpl.join();
+  EXPECT_EQ(followed.status, 0) << followed.output;
+  EXPECT_THAT(followed.output, HasSubstr("\"state\":\"ended\""));
+  const Outcome at_once = run_hplcast_words({"follow", recorded, "--json"});
+  EXPECT_EQ(followed.output, at_once.output) << "lines may come in parts";
+}
+
+TEST(FollowCommand, DoesNotWaitLongerThanAsked) {
+  const core::TemporaryFolder folder("hplcast-follow-test");
+  const std::string path = folder.path() / "HPL.out";
+  std::ofstream(path).close();
+  std::thread hpl(print_slowly, path, false);
+  const Outcome followed = run_hplcast_words({"follow", path, "--timeout", "1s"});
+  hpl.join();
+  EXPECT_EQ(followed.status, 3) << followed.output;
+  EXPECT_THAT(followed.output, HasSubstr("ends without a result, at 99."));
+}
+
+TEST(FollowCommand, ThrottlingHasItsTimeOfDay) {
+  const Outcome followed = run_hplcast_words({"follow", recorded});
+  EXPECT_EQ(followed.status, 0) << followed.output;
+  // The example loses 7 % after 40 s; HPL began at 9 o'clock.
+  EXPECT_THAT(followed.output,
+              ::testing::ContainsRegex("  -[67]\\.. % of the rate after (39|40|41)s.*2026-11-26 09:00:"));
+}
+
+}  // namespace
+}  // namespace hplcast::test

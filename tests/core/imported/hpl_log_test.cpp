@@ -1,0 +1,100 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "hplcast/core/imported.hpp"
+#include "tests/support/errors_in.hpp"
+#include "tests/support/reference_data.hpp"
+
+namespace hplcast::core {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<HplLog> logs_in(const std::string& text) {
+  std::istringstream in(text);
+  return read_hpl_logs(in, "HPL.out");
+}
+
+std::string log_error_of(const std::string& text) {
+  return tests::error_in([&] { logs_in(text); });
+}
+
+std::string header(const std::string& N = "1000") {
+  return "HPLinpack 2.3  --  High-Performance Linpack benchmark\nN      : The order of the coefficient matrix A.\n"
+         "N      :    " +
+         N +
+         "\nNB     :     100\nP      :       1\nQ      :       2\nDEPTH  :       1\nSWAP   : Mix (threshold = 64)\n";
+}
+
+const std::string result_lines =
+    "WR11C2R4        1000   100     1     2               2.00            3.34e-01\n"
+    "HPL_pdgesv() start time Thu Oct 22 11:08:23 2020\n"
+    "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=   3.92439165e-03 ...... PASSED\n";
+
+// 2/3 (1000^3 - 500^3) flop at 0.5833333 Gflop/s: 1 s.
+constexpr double half = 2.0 / 3.0 * (1e9 - 0.125e9);
+
+TEST(HplLog, ReadsProgressOfNetlibIntelAndRocHpl) {
+  for (const char* line : {"Column=000000500 Fraction=50.0% Gflops=5.833e-01",
+                           "node-0 : Column=000500 Fraction=0.500 Kernel=    0.63 Mflops=583.30",
+                           "Column=000000500 (50.0%) Step Time(s)=0.0100000 Small DGEMM Gflops=--------- pdfact "
+                           "Gflops=--------- DGEMM1 Gflops=1.0e+00 DGEMM2 Gflops=9.0e+00 Overall Gflops=5.833e-01"}) {
+    const auto runs = logs_in(header() + "some words\n" + line + "\n");
+    ASSERT_EQ(runs.size(), 1U) << line;
+    ASSERT_EQ(runs[0].progress.size(), 1U) << line;
+    EXPECT_EQ(runs[0].progress[0].column, 500) << line;
+    EXPECT_DOUBLE_EQ(runs[0].progress[0].elapsed_s, half / 0.5833e9) << line;
+    EXPECT_EQ(runs[0].parameters.Q, 2);
+    EXPECT_FALSE(runs[0].result);
+  }
+}
+
+TEST(HplLog, KnowsHowFarTimesAreRounded) {
+  // The last digit of 5.833e-01 is 1e-4: a uniform error has a standard deviation of that over sqrt(12).
+  const auto runs = logs_in(header() + "Column=000000500 Fraction=50.0% Gflops=5.833e-01\n");
+  EXPECT_NEAR(runs[0].progress[0].elapsed_error_s, 1e-4 / 0.5833 / std::sqrt(12.0), 1e-9);
+}
+
+TEST(HplLog, KeepsTheRunsOfAnOutputApart) {
+  const std::string progress = "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
+  const auto runs =
+      logs_in(header() + progress + result_lines + progress + "Column=000000200 Fraction=20.0% Gflops=5.0e-01\n" +
+              result_lines + header() + progress + header() + result_lines);
+  ASSERT_EQ(runs.size(), 4U);
+  EXPECT_EQ(runs[1].progress.size(), 2U);
+  EXPECT_TRUE(runs[1].result && runs[1].result->residual_passed);
+  EXPECT_FALSE(runs[2].result) << "another header follows";
+  EXPECT_TRUE(runs[3].result && runs[3].progress.empty());
+  EXPECT_EQ(runs[0].result->parameters.SWAP, 2);
+  EXPECT_EQ(runs[0].started_unix_s, 1603364903) << "2020-10-22 11:08:23";
+}
+
+TEST(HplLog, SaysWhatIsWrong) {
+  const std::string line = "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
+  EXPECT_THAT(log_error_of("no words of HPL\n"), HasSubstr("no run of HPL"));
+  EXPECT_THAT(log_error_of(line), AllOf(HasSubstr("HPL.out:1"), HasSubstr("header is missing"), HasSubstr("-N")));
+  EXPECT_THAT(log_error_of(header("1000 2000") + line), HasSubstr("several N"));
+  EXPECT_THAT(log_error_of(header("50") + line), HasSubstr("column 000000100 of a matrix of 50"));
+  EXPECT_THAT(log_error_of(header() + line + line), AllOf(HasSubstr("HPL.out:9"), HasSubstr("goes back")));
+  EXPECT_THAT(log_error_of(header() + "Column=000000100 Fraction=10.0% Gflops=nan\n"),
+              HasSubstr("expected Column=NUMBER"));
+  EXPECT_THAT(log_error_of(header() + "Column=100 Fraction=10.0%\n"), HasSubstr("expected Column=NUMBER"));
+  EXPECT_THAT(log_error_of(header() + "WR11C2R4  1000\n"), HasSubstr("expected a result line"));
+}
+
+TEST(HplLog, TimesOfIntelsRunsEndBeforeTheirResult) {
+  HPLCAST_REFERENCE_FILE(path, "alaska/hpl/alaska_mkl_1x1_2020-10-22.out");
+  std::ifstream in(path);
+  const auto runs = read_hpl_logs(in, path.filename().string());
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].progress.size(), 112U);
+  EXPECT_EQ(runs[0].result->time_s, 1012.71);
+  EXPECT_NEAR(runs[0].progress.back().elapsed_s, 1011.67, 0.01) << "about 1 s before the end (README of the data)";
+}
+
+}  // namespace
+}  // namespace hplcast::core
