@@ -18,7 +18,7 @@ namespace {
 enum Term : std::size_t { update, linear, constant, tail };
 constexpr double tail_share = 0.25;
 
-// What is known of them before a run (docs/models/follow.md): mean, and a standard deviation as large.
+// Known of them before a run (docs/models/follow.md): mean, and a standard deviation as large.
 constexpr double linear_blocks =
     3;  ///< blocks of NB columns by which the matrix seems to be larger, per process column
 constexpr double constant_s = 20e-6, tail_s = 50e-6;  ///< per column, and as much more for each doubling of P
@@ -194,7 +194,7 @@ RunFollower::State RunFollower::begin() const {
   return state;
 }
 
-/// What becomes possible at a departure.
+/// Possible from a departure on.
 void RunFollower::depart(State& state, bool is_pause) const {
   if (is_pause) {
     state.covariance[terms][terms] += square(change_of_time * scale_s_);

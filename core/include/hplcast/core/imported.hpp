@@ -29,7 +29,7 @@ struct BenchmarkOutput {
 /// @throws ParseError if there is none of them, or a table of one is damaged or has other units.
 BenchmarkOutput read_benchmark_output(std::istream& in, const std::string& name, const std::string& scope);
 
-/// What an HPL prints while it runs, of one moment.
+/// Printed by an HPL while it runs, of one moment.
 struct HplProgress {
   double column = 0;           ///< that it has reached
   double elapsed_s = 0;        ///< of the timed part: flop of the columns over the rate that is printed

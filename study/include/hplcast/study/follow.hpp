@@ -44,7 +44,7 @@ class RunFollower {
  private:
   static constexpr std::size_t terms = 4;
   using Shares = std::array<double, terms>;
-  /// Of one noise; the last component is the time that has passed but for the error of the stamp.
+  /// With one noise; the last component is the time that has passed but for the error of the stamp.
   struct State {
     std::array<double, terms + 1> mean = {};
     std::array<std::array<double, terms + 1>, terms + 1> covariance = {};
