@@ -126,9 +126,10 @@ void flag_host(const core::MeasurementContext& context, const core::MachineDescr
   }
   const auto ranks = std::count_if(context.ranks.begin(), context.ranks.end(),
                                    [&](const core::RankPlace& place) { return place.host == machine.host; });
-  if (ranks < machine.cores)
+  const long busy = ranks * std::max(1, context.software.blas_threads);
+  if (busy < machine.cores)
     flags.push_back({machine.host, "idle_cores",
-                     std::to_string(ranks) + " of " + std::to_string(machine.cores) +
+                     std::to_string(busy) + " of " + std::to_string(machine.cores) +
                          " cores were measured: all cores together are slower; the model has only the measured ones"});
 }
 

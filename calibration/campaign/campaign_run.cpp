@@ -87,6 +87,8 @@ class CampaignRun {
     command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
     if (plan_.launch.oversubscribe) command.arguments.push_back("--allow-oversubscription");
     if (!plan_.launch.bind) command.arguments.push_back("--no-bind");
+    if (plan_.launch.threads > 1)
+      command.arguments.insert(command.arguments.end(), {"--threads", std::to_string(plan_.launch.threads)});
     return command;
   }
 

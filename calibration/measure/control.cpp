@@ -44,7 +44,7 @@ double round_trip_s(const World& world) {
 }  // namespace
 
 core::ControlRow measure_control(const World& world, const CorePlace& place, double epoch_s) {
-  openblas_set_num_threads(1);
+  use_blas_threads();
   DgemmArena arena(arena_sizes({control_call}, 0), Content::random(), 1);
   const auto compute = [&] { call_dgemm(control_call.shape, arena.next(control_call)); };
   for (const double end_s = now_s() + control_warm_up_s; now_s() < end_s;) compute();

@@ -106,7 +106,7 @@ KernelMatrices::KernelMatrices(std::uint64_t seed)
 CoreLoad kernel_load(const std::string& kernel, std::shared_ptr<KernelMatrices> matrices) {
   const auto known = kernel_calls.find(kernel);
   if (known == kernel_calls.end()) throw core::DomainError("kernel", kernel, "one that hplcast-measure-power can run");
-  openblas_set_num_threads(1);
+  use_blas_threads();
   return [call = known->second, operands = std::make_shared<KernelOperands>(std::move(matrices))](double end_s) {
     while (now_s() < end_s) call(*operands);
   };
@@ -138,7 +138,7 @@ void exchange_until(double end_s, int partner, bool leads, std::uint64_t seed) {
 
 BackgroundLoad::BackgroundLoad(Background background, std::uint64_t seed) : background_(background) {
   if (!computes(background)) return;
-  openblas_set_num_threads(1);
+  use_blas_threads();
   arena_.emplace(arena_sizes({block_column}, background_bytes), Content::random(), seed);
 }
 

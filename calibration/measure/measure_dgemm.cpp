@@ -227,7 +227,7 @@ std::vector<DgemmRow> measure_dgemm(const World& world, const CorePlace& place, 
                                     const DgemmMeasureOptions& options) {
   if (design.empty()) throw core::DomainError("rows of the design", 0.0, "at least 1");
   require_memory(world, design, options.footprint_bytes);
-  openblas_set_num_threads(options.threads);
+  use_blas_threads();
   return DgemmRunner(world, place, design, options).run();
 }
 

@@ -130,7 +130,18 @@ double World::max(double value) const {
   return largest;
 }
 
+namespace {
+int blas_threads = 1;
+}  // namespace
+
+int use_blas_threads() {
+  openblas_set_num_threads(blas_threads);
+  return blas_threads;
+}
+
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding) {
+  blas_threads = binding.threads;
+  use_blas_threads();
   std::vector<CorePlace> places = topology.bound_cores();
   if (binding.bind) {
     const int slots = std::max(1, static_cast<int>(topology.cores().size()) / std::max(1, binding.threads));

@@ -27,14 +27,22 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   std::vector<std::string> hosts;
   section.read("hosts", hosts);
   plan.hosts = hosts;
-  int ranks_per_host = cores;
+  int& threads = plan.launch.threads;
+  section.read("threads_per_rank", threads);
+  if (threads < 1) section.fail("threads_per_rank", "expected at least 1");
+  int ranks_per_host = std::max(1, cores / threads);
   section.read("ranks_per_host", ranks_per_host);
   if (ranks_per_host < 1) section.fail("ranks_per_host", "expected at least 1");
   section.read("allow_oversubscription", plan.launch.oversubscribe);
   const bool alone = hosts.empty() && slurm_hosts() == 0;
-  if (alone && ranks_per_host > cores && !plan.launch.oversubscribe) {
-    section.fail("ranks_per_host", "this machine has " + std::to_string(cores) +
-                                       " cores; `allow_oversubscription: true` allows it, and marks the results");
+  if (threads > 1 && plan.launch.oversubscribe)
+    section.fail("threads_per_rank", "ranks that share cores have one thread each");
+  if (alone && static_cast<long long>(ranks_per_host) * threads > cores && !plan.launch.oversubscribe) {
+    const std::string here = "this machine has " + std::to_string(cores) + " cores";
+    if (threads > 1)
+      section.fail("threads_per_rank", here + "; expected at most as many for " + std::to_string(ranks_per_host) +
+                                           " ranks of " + std::to_string(threads) + " threads");
+    section.fail("ranks_per_host", here + "; `allow_oversubscription: true` allows it, and marks the results");
   }
   section.read("bind", plan.launch.bind);
   const int host_count = static_cast<int>(hosts.empty() ? std::max(1, slurm_hosts()) : hosts.size());

@@ -50,6 +50,7 @@ std::vector<core::ControlRows> controls_now(const PredictOptions& options, const
                              "it is beside hplcast, and measures the control; --control FILE reads one of its files");
   core::MpiLaunch launch;
   launch.hostfile = options.control_hostfile;
+  launch.threads = cluster.hosts.values().threads_per_rank;
   launch.ranks = cluster.hosts.values().cores * (launch.hostfile.empty() ? 1 : study::hosts_in(launch.hostfile));
   const core::TemporaryFolder folder("hplcast-control");
   constexpr int controls = 5;  // some seconds: their scatter says how far to trust their mean

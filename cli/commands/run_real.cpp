@@ -203,6 +203,9 @@ void setup_run_real(Command& app) {
                      of_type("PATH"));
   command.add_option("--mpirun", request.mpirun, "Open MPI's mpirun", of_type("PATH"));
   command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
+  command.add_option("--threads", request.threads,
+                     "of the BLAS of each rank, each on a core of its own; those that the kernels were measured with",
+                     between(1, 4096), with_default);
   command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
   add_observation(command, request.observation);
   add_power(command, options);

@@ -59,7 +59,6 @@ int main(int argc, char** argv) {
   MeasuringOptions common;
   calibration::DgemmMeasureOptions options;
   add_measuring_options(app, common);
-  app.add_option("--threads", options.threads, "threads of the BLAS in each rank", between(1, 4096), with_default);
   app.add_option("--warm-up", options.warm_up_s, "calls before the first recorded one", as_seconds(), with_default);
   app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished",
                  as_seconds());

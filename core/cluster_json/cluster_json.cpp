@@ -44,6 +44,10 @@ static void describe(Fields& fields, Hosts::Values& values) {
   fields("cpus", values.cpus);
   fields.if_given("rank_to_cpu", values.rank_to_cpu, rank_to_cpu);
   fields.if_any("memory_bytes", values.memory_bytes, at_least_zero);
+  std::optional<int> threads;
+  if (values.threads_per_rank > 1) threads = values.threads_per_rank;
+  fields.if_any("threads_per_rank", threads);
+  values.threads_per_rank = threads.value_or(1);
 }
 
 // --- detours ---

@@ -98,6 +98,7 @@ Hosts Hosts::make(Values values) {
     throw DomainError("cpus", values.cpus, "at most the " + std::to_string(values.cores) + " cores");
   if (!(values.memory_bytes >= 0))
     throw DomainError("memory_bytes", values.memory_bytes, "a number >= 0 (0: not known)");
+  if (values.threads_per_rank < 1) throw DomainError("threads_per_rank", values.threads_per_rank, "at least 1");
   RankToCpu& map = values.rank_to_cpu;
   if (map.kind == RankToCpu::Kind::block && values.cores % values.cpus != 0) {
     throw DomainError("cores", values.cores,

@@ -17,7 +17,7 @@ struct Limits {
   bool hold(double value) const { return value >= low && value <= high; }
 };
 
-constexpr Limits dgemm_flop_per_s = {1e8, 1e12};   // one core; more is a rank of many threads, or an accelerator
+constexpr Limits dgemm_flop_per_s = {1e8, 1e12};   // one core; more is an accelerator, or a rank of threads_per_rank
 constexpr Limits kernel_flop_per_s = {1e6, 1e12};  // the others: bound by memory, or by the call itself
 constexpr Limits element_s = {1e-12, 1e-6};        // of kernels that move data: 8 MB/s to 8 TB/s
 constexpr double slower_than_dgemm = 100;          // dtrsm: nearly as fast as dgemm from some hundred rows on
@@ -57,7 +57,7 @@ double elements(KernelId kernel, const KernelShape& shape) {
   return product;
 }
 
-void look_at_rate(const std::string& name, const KernelModel& model, double dgemm_rate,
+void look_at_rate(const std::string& name, const KernelModel& model, double dgemm_rate, int threads,
                   std::vector<QualityFlag>& flags) {
   const std::optional<KernelId> kernel = kernel_from_name(name);
   KernelShape large = large_and_middle(model).first;
@@ -74,10 +74,11 @@ void look_at_rate(const std::string& name, const KernelModel& model, double dgem
     return;
   }
   const double rate = flop / mean_s;
-  const Limits& limits = name == "dgemm" ? dgemm_flop_per_s : kernel_flop_per_s;
+  Limits limits = name == "dgemm" ? dgemm_flop_per_s : kernel_flop_per_s;
+  limits.high *= threads;
   if (!limits.hold(rate)) {
     flags.push_back(beyond_limits(field, text(rate / 1e9, "Gflop/s"),
-                                  printed("%.3g to %.3g Gflop/s of a core", limits.low / 1e9, limits.high / 1e9),
+                                  printed("%.3g to %.3g Gflop/s of a rank", limits.low / 1e9, limits.high / 1e9),
                                   "durations in another unit than seconds, or a rank that is more than one core"));
   } else if (name == "dtrsm" && dgemm_rate > slower_than_dgemm * rate) {
     flags.push_back(beyond_limits(field, printed("%.3g times slower than dgemm", dgemm_rate / rate),
@@ -178,7 +179,7 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
     if (mean_s > 0) dgemm_rate = kernel_flop(KernelId::dgemm, large) / mean_s;
   }
   for (const auto& [name, model] : cluster.kernels) {
-    look_at_rate(name, model, dgemm_rate, flags);
+    look_at_rate(name, model, dgemm_rate, cluster.hosts.values().threads_per_rank, flags);
     look_at_scatter(name, model, flags);
     look_at_cpus(name, model, flags);
   }

@@ -393,25 +393,33 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   // Slurm's launcher knows the hosts and their slots itself, and hands our environment on.
   const bool is_srun = fs::path(launch.mpirun).filename() == "srun";
   command.program = launch.mpirun;
-  command.environment = {{"OPENBLAS_NUM_THREADS", "1"}};
+  // Of OpenBLAS, of OpenMP (BLIS, ATLAS, OpenBLAS built with it), BLIS and MKL, which may take fewer than it is told.
+  const std::string threads = std::to_string(launch.threads);
+  command.environment = {{"OPENBLAS_NUM_THREADS", threads}};
+  if (launch.threads > 1)
+    for (const char* name : {"OMP_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"})
+      command.environment[name] = threads;
+  if (launch.threads > 1) command.environment["MKL_DYNAMIC"] = "FALSE";
+  std::vector<std::string> exported;
+  for (const auto& [name, value] : command.environment) exported.push_back(name);
+  exported.insert(exported.end(), launch.exported.begin(), launch.exported.end());
   add({is_srun ? "-n" : "-np", std::to_string(launch.ranks)});
   if (!is_srun && !launch.hostfile.empty()) add({"--hostfile", fs::absolute(launch.hostfile).string()});
   if (is_srun) {
     if (launch.oversubscribe) add({"--overcommit"});
+    if (launch.threads > 1) add({"--cpus-per-task=" + threads});
     if (launch.bind && !launch.oversubscribe) add({"--cpu-bind=cores"});
   } else if (launch.oversubscribe) {
     add({"--oversubscribe", "--bind-to", "none"});  // Open MPI refuses to bind two ranks to one core
   } else if (launch.bind) {
-    add({"--map-by", "core", "--bind-to", "core"});
+    add({"--map-by", launch.threads > 1 ? "slot:PE=" + threads : "core", "--bind-to", "core"});
   } else {
     add({"--bind-to", "none"});
   }
   if (!is_srun && ::geteuid() == 0) add({"--allow-run-as-root"});
   command.arguments.insert(command.arguments.end(), launch.options.begin(), launch.options.end());
-  if (!is_srun) {
-    add({"-x", "OPENBLAS_NUM_THREADS"});
-    for (const std::string& variable : launch.exported) add({"-x", variable});
-  }
+  if (!is_srun)
+    for (const std::string& variable : exported) add({"-x", variable});
   add({program.string()});
   return command;
 }

@@ -124,6 +124,8 @@ static void describe(Fields& fields, Prediction& prediction) {
   int version = Prediction::schema_version;
   ByName<PhaseSummary> phases{prediction.phases};
   std::optional<double> error_95_s, fast_error_95_s;
+  std::optional<int> threads;
+  if (prediction.threads_per_rank > 1) threads = prediction.threads_per_rank;
   fields("schema_version", version);
   fields("parameters", prediction.parameters);
   fields("time_s", prediction.time_s);
@@ -135,6 +137,9 @@ static void describe(Fields& fields, Prediction& prediction) {
   fields.if_any("error_95_s", error_95_s);
   fields.if_any("fast_error_95_s", fast_error_95_s);
   fields("cluster", prediction.cluster);
+  fields.if_any("threads_per_rank", threads);
+  prediction.threads_per_rank = threads.value_or(1);
+  fields.check("threads_per_rank", prediction.threads_per_rank >= 1, "an integer of at least 1");
   fields("model_sha256", prediction.model_sha256);
   fields.if_any("model_levels", prediction.model_levels);
   fields.if_any("model_doubts", prediction.model_doubts);

@@ -69,7 +69,7 @@ CampaignRows read_rows(const Campaign& campaign) {
 }
 
 /// The measured hosts: their cores with ranks, in the order of the local ranks.
-core::Hosts hosts_of(const std::vector<MeasuredHost>& measured) {
+core::Hosts hosts_of(const std::vector<MeasuredHost>& measured, int threads_per_rank) {
   core::Hosts::Values values;
   values.names.clear();
   values.cores = 0;
@@ -82,6 +82,7 @@ core::Hosts hosts_of(const std::vector<MeasuredHost>& measured) {
     values.rank_to_cpu.list = host.rank_cpus;
     values.cpus = 1 + *std::max_element(host.rank_cpus.begin(), host.rank_cpus.end());
   }
+  values.threads_per_rank = threads_per_rank;
   const bool one_cpu = values.cpus == 1;
   values.rank_to_cpu.kind = one_cpu ? core::RankToCpu::Kind::block : core::RankToCpu::Kind::list;
   if (one_cpu) values.rank_to_cpu.list.clear();
@@ -270,6 +271,7 @@ Campaign campaign_of(const core::CampaignArchive& archive) {
       if (place.host == machine.host) host.rank_cpus.push_back(place.cpu);
     campaign.hosts.push_back(std::move(host));
   }
+  campaign.threads_per_rank = std::max(1, archive.context.software.blas_threads);
   campaign.measurements = archive.measurements;
   campaign.origin = origin_json(archive);
   campaign.doubts = archive.doubts;
@@ -281,7 +283,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   const CampaignRows rows = read_rows(campaign);
   CampaignFit fit;
   fit.cluster.name = campaign.hosts.front().name;
-  fit.cluster.hosts = hosts_of(campaign.hosts);
+  fit.cluster.hosts = hosts_of(campaign.hosts, campaign.threads_per_rank);
   fit_kernels(rows, fit);
   add_cpu_laws(campaign.hosts, rows, fit);
   fit.network = fit_messages(campaign, rows);

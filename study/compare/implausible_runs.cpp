@@ -44,4 +44,15 @@ std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
   return lines;
 }
 
+std::string differing_threads(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted) {
+  for (const core::HplRun& run : real)
+    for (const core::Prediction& one : predicted)
+      if (run.parameters == one.parameters && run.threads_per_rank.value_or(1) != one.threads_per_rank)
+        return core::to_string(run.parameters) +
+               core::printed(": run with %d threads per rank, predicted with %d", run.threads_per_rank.value_or(1),
+                             one.threads_per_rank) +
+               (run.threads_per_rank ? "" : " (the real run does not say; run-real --threads does)");
+  return "";
+}
+
 }  // namespace hplcast::study

@@ -47,6 +47,7 @@ struct RealRunRow {
 struct ResultsKind {
   bool instrumented = false;  ///< runs of xhpl-instrumented
   bool power = false;         ///< energy and mean power
+  int threads = 1;            ///< of the BLAS of each rank: a column if there are several
   bool control = false;       ///< the control measurements before and after the run
 };
 
@@ -66,6 +67,7 @@ std::string line(const RealRunRow& row, const ResultsKind& kind) {
   if (kind.power)
     text << ',' << number_or_nothing(row.run.energy_j) << ',' << number_or_nothing(row.run.mean_power_w) << ','
          << core::csv_field(row.power_sensors);
+  if (kind.threads > 1) text << ',' << kind.threads;
   if (kind.control) {
     const core::Control both = core::summarized(row.controls);
     text << ',' << both.shape << ',' << core::shortest(core::summarized({row.controls.front()}).wall_s) << ','
@@ -107,6 +109,7 @@ class ResultsFile {
     for (const core::HplField& field : core::hpl_fields()) text += std::string(field.name) + ',';
     return text + "time_s,gflops,residual,repetition,start,order,oversubscribed" +
            (kind_.instrumented ? ",instrumented" : "") + (kind_.power ? ",energy_j,mean_power_w,power_sensors" : "") +
+           (kind_.threads > 1 ? ",threads_per_rank" : "") +
            (kind_.control ? ",control_shape,control_before_s,control_after_s,control_cpu_s\n" : "\n");
   }
 
@@ -124,7 +127,7 @@ class ResultsFile {
     if (text.compare(0, header().size(), header()) != 0)
       throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
                              "choose another output file; runs with --phases or --trace, and those with --power, have "
-                             "more columns, and files of their own");
+                             "more columns, as have those of several threads, and files of their own");
     if (whole < text.size() && ::ftruncate(file_.descriptor(), static_cast<off_t>(whole)) != 0) fail("write");
 
     std::istringstream rows(text.substr(0, whole));
@@ -134,6 +137,10 @@ class ResultsFile {
       for (const core::HplField& field : core::hpl_fields()) field.set(parameters, csv.integer(csv.column(field.name)));
       done_.emplace(parameters, static_cast<int>(csv.integer(csv.column("repetition"))));
       last_order_ = std::max(last_order_, static_cast<std::size_t>(csv.integer(csv.column("order"))));
+      if (kind_.threads > 1 && csv.integer(csv.column("threads_per_rank")) != kind_.threads)
+        throw core::ParseError(csv.at(csv.column("threads_per_rank")),
+                               "runs with another number of threads; expected " + std::to_string(kind_.threads),
+                               "choose another output file");
     }
   }
 
@@ -193,6 +200,7 @@ core::MpiLaunch launch_of(const RealRunRequest& request, int ranks) {
   launch.hostfile = request.hostfile;
   launch.oversubscribe = request.oversubscribe;
   launch.bind = request.bind;
+  launch.threads = request.threads;
   launch.mpirun = request.mpirun;
   return launch;
 }
@@ -239,7 +247,7 @@ void add_energy(const RealRunRequest& request, std::vector<core::PowerSample> sa
                 RealRunRow& row) {
   for (core::PowerSample& sample : samples) {
     sample.state = "hpl";
-    sample.active_cores = sample.cores = row.run.parameters.P * row.run.parameters.Q;
+    sample.active_cores = sample.cores = row.run.parameters.P * row.run.parameters.Q * request.threads;
   }
   core::write_file(folder / "power.csv", [&](std::ostream& out) {
     out << core::power_csv_header << '\n';
@@ -304,6 +312,8 @@ core::ControlRows measured_control(const core::MpiLaunch& launch, const fs::path
   core::Command command = core::mpirun_command(launch, program);
   command.arguments.insert(command.arguments.end(), {"--control", "-o", file.string()});
   if (!launch.bind) command.arguments.push_back("--no-bind");
+  if (launch.threads > 1)
+    command.arguments.insert(command.arguments.end(), {"--threads", std::to_string(launch.threads)});
   command.timeout_s = timeout_s;
   command.purpose = "the control measurement";
   core::run_checked(command);
@@ -334,10 +344,13 @@ void check(const RealRunRequest& request) {
     p.validate();
     if (p.N < 1) throw core::DomainError("N", std::to_string(p.N), "at least 1");
     const long long ranks = static_cast<long long>(p.P) * p.Q;
-    if (request.hostfile.empty() && !request.oversubscribe && ranks > machine.cores) {
+    if (request.hostfile.empty() && !request.oversubscribe && ranks * request.threads > machine.cores) {
+      const bool threaded = request.threads > 1;
       throw core::DomainError("P x Q", std::to_string(p.P) + " x " + std::to_string(p.Q),
-                              "at most " + std::to_string(machine.cores) + " ranks, the cores of this machine",
-                              "--oversubscribe runs it nevertheless and marks the data");
+                              "at most " + std::to_string(machine.cores / request.threads) + " ranks" +
+                                  (threaded ? " of " + std::to_string(request.threads) + " threads" : "") +
+                                  ", the cores of this machine",
+                              threaded ? "" : "--oversubscribe runs it nevertheless and marks the data");
     }
     const double needed_bytes = core::hpl_matrix_bytes(static_cast<double>(p.N)) / hosts;
     if (machine.available_bytes > 0 && needed_bytes > machine.available_bytes) {
@@ -356,7 +369,7 @@ RealRunSummary run_real(const RealRunRequest& request) {
   const fs::path xhpl = xhpl_of(request);
   // Ranks that share cores have no control: it would tell nothing.
   const bool asked = !request.control.empty() && !request.oversubscribe;
-  ResultsFile results(request.results, {observed, request.power != nullptr, asked});
+  ResultsFile results(request.results, {observed, request.power != nullptr, request.threads, asked});
   const bool control = asked && results.has_control();
   if (results.has_control() && !asked)
     throw core::InputError(request.results.string() +

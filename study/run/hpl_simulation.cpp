@@ -170,6 +170,7 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
   HplSimulation simulation;
   core::Prediction& prediction = simulation.prediction;
   prediction.parameters = request.parameters;
+  prediction.threads_per_rank = request.cluster.hosts.values().threads_per_rank;
   prediction.model_sha256 = core::cluster_sha256(request.cluster);
   core::CommandResult ended;
   core::HplRun run;

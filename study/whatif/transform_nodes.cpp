@@ -301,6 +301,9 @@ ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argumen
     model->second = slowed(model->second, threads == 1 ? 1 : 1 / (threads * efficiency));
   }
   if (cluster.power) cluster.power = with_threads(*cluster.power, threads);
+  core::Hosts::Values hosts = cluster.hosts.values();
+  hosts.threads_per_rank *= threads;
+  cluster.hosts = core::Hosts::make(std::move(hosts));
   return with_ranks_per_node(std::move(cluster), cores / threads);
 }
 

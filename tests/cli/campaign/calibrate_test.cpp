@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/machine.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/measurement.hpp"
@@ -175,6 +176,35 @@ TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
   EXPECT_FALSE(fs::exists(folder_ / "few.campaign" / "control.csv"));
   EXPECT_THAT(text_of(folder_ / "few.json"), HasSubstr("capacity: the capacity for several messages inside a host"));
   expect_campaign("name: a\nranks_per_host: 2\nsteps:\n  - saturation: {}\n", 3, "nothing to measure");
+}
+
+TEST_F(Calibrate, RanksOfSeveralThreadsAreMeasuredRunAndPredictedAsSuch) {
+  const int cores = static_cast<int>(calibration::Topology::of_this_machine().cores().size());
+  if (cores < 2) GTEST_SKIP() << "skipped: this machine has one core";
+  write("threads.yaml",
+        "name: threads\nwarm_up: 0\nthreads_per_rank: 2\nranks_per_host: 1\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
+        "  - kernels: {runs: [{N: 200, NB: 32, P: 1, Q: 1}]}\n");
+  ASSERT_EQ(run({"calibrate", "threads.yaml"}).status, 0);
+  ASSERT_EQ(run({"fit", "cluster", "threads.zip", "--quiet", "--force", "-o", "threads.json"}).status, 0);
+  std::ifstream in(folder_ / "threads.json");
+  const core::Hosts::Values hosts = core::read_cluster(in, "threads.json").hosts.values();
+  EXPECT_EQ(hosts.cores, 1);
+  EXPECT_EQ(hosts.threads_per_rank, 2);
+  write("runs.csv", "N,NB,P,Q\n300,32,1,1\n");
+  ASSERT_EQ(run({"run-real", "runs.csv", "--threads", "2", "--repetitions", "1", "-o", "real.csv"}).status, 0);
+  EXPECT_THAT(text_of(folder_ / "real.csv"), HasSubstr(",oversubscribed,threads_per_rank,control_shape"));
+  EXPECT_EQ(run({"run-real", "runs.csv", "--repetitions", "1", "-o", "real.csv"}).status, 3) << "another kind of runs";
+  ASSERT_EQ(run({"run-real", "runs.csv", "--repetitions", "1", "--control", "off", "-o", "one.csv"}).status, 0);
+  ASSERT_EQ(run({"predict", "threads.json", "runs.csv", "-o", "predicted.json"}).status, 0);
+  EXPECT_THAT(text_of(folder_ / "predicted.json"), HasSubstr("\"threads_per_rank\": 2"));
+  const std::string warning = "threads per rank, predicted with 2";
+  EXPECT_THAT(run({"compare", "real.csv", "predicted.json"}).output, Not(HasSubstr(warning)));
+  EXPECT_THAT(run({"compare", "one.csv", "predicted.json"}).output, HasSubstr("run with 1 " + warning));
+  const std::string many = std::to_string(cores + 1);
+  EXPECT_THAT(run({"run-real", "runs.csv", "--threads", many, "-o", "many.csv"}).output, HasSubstr("ranks of " + many));
+  expect_campaign("name: a\nthreads_per_rank: " + many + "\nsteps:\n  - dgemm: {}\n", 3, "threads_per_rank");
+  expect_campaign("name: a\nthreads_per_rank: 0\nsteps:\n  - dgemm: {}\n", 3, "at least 1");
 }
 
 TEST_F(Calibrate, StudiesADetectorOfDetoursBesideTheRest) {

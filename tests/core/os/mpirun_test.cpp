@@ -18,6 +18,17 @@ TEST(MpirunCommand, BindsEveryRankToACoreUnlessToldOtherwise) {
   launch.bind = true;
   launch.oversubscribe = true;
   EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")), HasSubstr("--oversubscribe --bind-to none"));
+  MpiLaunch threaded;
+  threaded.ranks = 2;
+  threaded.threads = 4;
+  const Command command = mpirun_command(threaded, "/bin/true");
+  EXPECT_THAT(to_string(command), HasSubstr("-np 2 --map-by slot:PE=4 --bind-to core"));
+  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"}) {
+    EXPECT_EQ(command.environment.at(name), "4");
+    EXPECT_THAT(to_string(command), HasSubstr(std::string("-x ") + name));
+  }
+  threaded.mpirun = "srun";
+  EXPECT_THAT(to_string(mpirun_command(threaded, "/bin/true")), HasSubstr("--cpus-per-task=4 --cpu-bind=cores"));
 }
 
 TEST(MpirunCommand, HandsOptionsAndEnvironmentOn) {

@@ -334,6 +334,7 @@ TEST(TransformPlacement, SpreadsFewerRanksOverTheCpus) {
 TEST(TransformPlacement, ThreadsShareTheMatrixKernels) {
   const auto before = dahu_like();
   const auto after = with("threads-per-rank", "8:0.9");
+  EXPECT_EQ(after.hosts.values().threads_per_rank, 8);
   EXPECT_EQ(after.hosts.values().cores, 4);
   EXPECT_NEAR(dgemm(after, 3, 0).mean_s(shape) * 8 * 0.9, dgemm(before, 3, 0).mean_s(shape), 1e-15);
   EXPECT_EQ(core::kernel_model_json(after.kernels.at("daxpy")), core::kernel_model_json(before.kernels.at("daxpy")));

@@ -68,7 +68,6 @@ class DgemmArena {
 
 /// How dgemm is measured.
 struct DgemmMeasureOptions {
-  int threads = 1;                               ///< of the BLAS, in each rank
   double warm_up_s = 1;                          ///< calls that are not recorded, before the first one that is
   double budget_s = 0;                           ///< stop after this long, whatever is left; 0: no limit
   double footprint_bytes = 256.0 * 1024 * 1024;  ///< smallest size of the local matrix of a rank

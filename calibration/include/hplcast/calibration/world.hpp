@@ -63,9 +63,13 @@ struct Binding {
   bool allow_oversubscription = false;  ///< several ranks on one core: for tests of the programs only
 };
 
-/// Binds every rank to cores of its own (those the launcher bound it to, if they are as many as its threads) and
-/// returns the first. Collective. @throws core::InputError if two ranks of a host would share a core.
+/// Binds every rank to cores of its own (those the launcher bound it to, if they are as many as its threads), gives its
+/// BLAS these threads, and returns the first core. Collective.
+/// @throws core::InputError if two ranks of a host would share a core.
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding);
+
+/// Threads of the BLAS of this rank: those of bind_rank(), 1 before. Sets them again, in case somebody took others.
+int use_blas_threads();
 
 /// Collects the descriptions of all hosts, and MPI's and BLAS's own words about themselves, on rank 0. Collective.
 core::MeasurementContext describe_context(const World& world, const Topology& topology, const CorePlace& place);

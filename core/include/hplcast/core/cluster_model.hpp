@@ -30,10 +30,11 @@ class Hosts {
  public:
   struct Values {
     std::string names;  ///< radical, see expand_hosts
-    int cores = 1;      ///< per host
+    int cores = 1;      ///< per host: places for ranks
     int cpus = 1;       ///< sockets per host
     RankToCpu rank_to_cpu;
-    double memory_bytes = 0;  ///< per host; 0: not known
+    double memory_bytes = 0;   ///< per host; 0: not known
+    int threads_per_rank = 1;  ///< of its BLAS, each on a core of its own: a place has so many cores
   };
   Hosts() = default;
   /// @throws DomainError for counts below 1, cores not a multiple of cpus (block), or a list of the wrong length or
@@ -48,7 +49,7 @@ class Hosts {
   int cpu_of(int local_rank) const noexcept;
 
  private:
-  Values values_{"localhost", 1, 1, {}, 0};
+  Values values_{"localhost", 1, 1, {}, 0, 1};
   std::vector<std::string> names_{"localhost"};
 };
 

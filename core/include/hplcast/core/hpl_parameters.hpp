@@ -107,7 +107,8 @@ struct HplRun {
   double ended_unix_s = 0;           ///< when the timed part ended; 0: not known
   std::optional<double> energy_j;    ///< measured, of all hosts over the timed part
   std::optional<double> mean_power_w;
-  std::optional<Control> control;  ///< mean of the controls before and after the run, if there were any
+  std::optional<int> threads_per_rank;  ///< of the BLAS; nothing: not said
+  std::optional<Control> control;       ///< mean of the controls before and after the run, if there were any
 };
 
 /// Runs in HPL's output (HPL 2.0 to 2.3, HPC Challenge): the `W...` lines, with more digits and the end from a line
@@ -117,9 +118,9 @@ struct HplRun {
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
 
 /// CSV `N,NB,...,time_s,gflops` (see read_hpl_fields), and `residual` (passed, failed, unchecked), `energy_j` and
-/// `mean_power_w` (empty or above 0; one gives the other), and `control_shape`, `control_before_s`, `control_after_s`,
-/// `control_cpu_s` (all or none) where they are there;
-/// columns that are absent keep `defaults`, other columns are ignored; gflops may be absent.
+/// `mean_power_w` (empty or above 0; one gives the other), `threads_per_rank`, and `control_shape`, `control_before_s`,
+/// `control_after_s`, `control_cpu_s` (all or none) where they are there; columns that are absent keep `defaults`,
+/// other columns are ignored; gflops may be absent.
 /// @throws ParseError
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
 /// A configuration without a run, as read_hpl_fields() reads it.

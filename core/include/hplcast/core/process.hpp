@@ -97,15 +97,16 @@ double unix_time_s();
 /// "2026-11-22T16:03:05Z".
 std::string utc_now();
 
-/// How an MPI program is started on this machine or on the hosts of a file: one rank per core, one BLAS thread per
-/// rank, because the model of a kernel is that of one core.
+/// How an MPI program is started on this machine or on the hosts of a file: each rank is bound to as many cores as its
+/// BLAS has threads, because the model of a kernel is that of a rank with these cores.
 struct MpiLaunch {
   int ranks = 1;
+  int threads = 1;                         ///< of BLAS and OpenMP, in each rank
   std::filesystem::path hostfile;          ///< empty: this machine
   bool oversubscribe = false;              ///< more ranks than cores: not bound, and slower than real
   std::string mpirun = "mpirun";           ///< Open MPI's, or Slurm's srun (then the hosts are those of the job)
   std::vector<std::string> options = {};   ///< more options for it, before the program
-  std::vector<std::string> exported = {};  ///< environment variables that the ranks get, besides OPENBLAS_NUM_THREADS
+  std::vector<std::string> exported = {};  ///< environment variables that the ranks get, besides those of threads
   bool bind = true;                        ///< ranks to cores; false: not, unless `options` say so
 };
 

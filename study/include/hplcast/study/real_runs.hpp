@@ -90,6 +90,7 @@ struct RealRunRequest {
   std::filesystem::path hostfile;  ///< of mpirun; empty: this machine
   bool oversubscribe = false;      ///< allow more ranks than cores; such rows are marked
   bool bind = true;                ///< ranks to cores
+  int threads = 1;                 ///< of the BLAS of each rank, each on a core of its own
   bool check = true;               ///< let HPL check its result
   double timeout_s = 0;            ///< of one run; 0: none
   std::string mpirun = "mpirun";
@@ -136,7 +137,8 @@ core::ControlRows measured_control(const core::MpiLaunch& launch, const std::fil
                                    const std::filesystem::path& file);
 
 /// Refuses what cannot run, before the first run is made.
-/// @throws core::DomainError for more ranks than cores (unless oversubscribed) or a matrix larger than the free memory.
+/// @throws core::DomainError for more ranks and their threads than cores (unless oversubscribed) or a matrix larger
+/// than the free memory.
 void check(const RealRunRequest& request);
 
 /// Makes the runs that are missing, one at a time: each is added to the results as soon as it has ended, so a session
