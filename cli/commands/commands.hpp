@@ -21,6 +21,7 @@ void setup_fit(Command& app);  ///< the group `fit`; its subcommands are below
 void setup_fit_cluster(Command& fit);
 void setup_fit_detours(Command& fit);
 void setup_fit_generative(Command& fit);
+void setup_fit_imported(Command& fit);
 void setup_fit_kernel(Command& fit);
 void setup_follow(Command& app);
 void setup_generate(Command& app);

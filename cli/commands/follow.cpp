@@ -136,7 +136,7 @@ class Watch {
       print_json("ended", run.result);
     } else {
       std::cout << "ended: " << core::readable(run.result->gflops, 5) << " Gflop/s, "
-                << duration_text(run.result->time_s) << ", residual " << residual_of(*run.result) << '\n';
+                << duration_text(run.result->time_s) << ", residual " << core::residual_text(*run.result) << '\n';
       for (const study::Departure& departure : outlook_.departures) std::cout << "  " << text_of(departure) << '\n';
       std::cout.flush();
     }
@@ -151,10 +151,6 @@ class Watch {
   }
 
  private:
-  static const char* residual_of(const core::HplRun& run) {
-    return !run.residual_checked ? "unchecked" : run.residual_passed ? "passed" : "FAILED";
-  }
-
   void begin(const core::HplLog& run) {
     const core::Prediction* prediction = predictions_.empty() ? nullptr : &predictions_.front();
     for (const core::Prediction& one : predictions_)
@@ -224,7 +220,7 @@ class Watch {
     nlohmann::ordered_json json = {
         {"state", state}, {"column", outlook_.column}, {"fraction", share_}, {"elapsed_s", outlook_.elapsed_s}};
     if (result) {
-      json["residual"] = residual_of(*result);
+      json["residual"] = core::residual_text(*result);
       json["time_s"] = result->time_s;
       json["gflops"] = result->gflops;
     } else {

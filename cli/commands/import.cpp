@@ -1,6 +1,8 @@
 #include <map>
+#include <sstream>
 
 #include "cli/commands/commands.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/imported.hpp"
 
 namespace hplcast::cli {
@@ -10,10 +12,38 @@ namespace {
 struct ImportOptions {
   std::vector<std::string> inputs;
   std::string scope;
+  bool hpl = false;
   std::string output;
 };
 
+/// Lines of progress and, at column N, the result of each run.
+void import_hpl(const ImportOptions& options) {
+  std::ostringstream rows;
+  for (const std::string& path : options.inputs) {
+    int number = 0;
+    for (const core::HplLog& run : read_from(path, core::read_hpl_logs)) {
+      const core::HplParameters& p = run.parameters;
+      const std::string begin =
+          core::csv_field(path) + core::printed(",%d,%lld,%d,%d,%d,", ++number, p.N, p.NB, p.P, p.Q);
+      const double N = static_cast<double>(p.N);
+      for (const core::HplProgress& line : run.progress) {
+        const double left = N - line.column, flop = 2.0 / 3 * (N * N * N - left * left * left);
+        rows << begin << core::printed("%.0f,%.9g,%.9g,\n", line.column, line.elapsed_s, flop / line.elapsed_s / 1e9);
+      }
+      if (!run.result) warn(path + core::printed(": run %d has no result", number));
+      if (run.result)
+        rows << begin << core::printed("%.0f,%.9g,%.9g,", N, run.result->time_s, run.result->gflops)
+             << core::residual_text(*run.result) << '\n';
+    }
+  }
+  write_result(options.output, [&](std::ostream& out) {
+    out << "file,run,N,NB,P,Q,column,elapsed_s,gflops,residual\n" << rows.str();
+  });
+}
+
 void run_import(const ImportOptions& options) {
+  if (options.hpl) return import_hpl(options);
+  if (options.scope.empty()) throw core::UsageError("--scope is required: local or remote");
   std::vector<core::MpiMeasurement> rows;
   std::map<std::string, std::size_t> of_source;
   for (const std::string& path : options.inputs) {
@@ -39,14 +69,18 @@ void run_import(const ImportOptions& options) {
 
 void setup_import(Command& app) {
   Command& command =
-      add_command(app, "import", "Measurements of messages from the output of OSU or Intel MPI Benchmarks",
+      add_command(app, "import", "Measurements from the output of OSU or Intel MPI Benchmarks, or of HPL",
                   "hplcast import examples/import/osu_latency.txt --scope remote -o imported.csv\n"
-                  "  hplcast fit network imported.csv --detached 64KiB -o imported-network.json");
+                  "  hplcast fit network imported.csv --detached 64KiB -o imported-network.json\n"
+                  "  hplcast import examples/import/hpl-one-node.out --hpl -o progress.csv");
   auto& options = command.runs<ImportOptions>(run_import);
-  command.add_option("files", options.inputs, "what osu_latency, osu_bw or IMB PingPong have printed", required,
+  command.add_option("files", options.inputs, "what osu_latency, osu_bw, IMB PingPong or HPL have printed", required,
                      reads("FILE"));
-  command.add_option("--scope", options.scope, "where the two ranks were: local (one host) or remote (two)", required,
-                     among({"local", "remote"}));
+  const Option* scope =
+      command.add_option("--scope", options.scope, "where the two ranks were: local (one host) or remote (two)",
+                         among({"local", "remote"}));
+  command.add_flag("--hpl", options.hpl, "the files are HPL's: CSV of the progress and the results of all runs",
+                   excludes(scope));
   command.add_output(options.output, "CSV for `fit network` (default: the standard output)");
 }
 

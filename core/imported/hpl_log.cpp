@@ -118,17 +118,21 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
     throw ParseError({name_, line_, "Column"}, "found \"" + line.substr(0, 100) + "\"",
                      "expected Column=NUMBER ... Gflops=NUMBER or Mflops=NUMBER");
   if (!(progress.column > 0 && progress.column <= N))
-    throw ParseError({name_, line_, "Column"}, "column " + column + " of a matrix of " + significant(N, 12),
+    throw ParseError({name_, line_, "Column"}, "column " + column + " of a matrix of " + printed("%.0f", N),
                      "is the header that of another run, or -N mistyped?");
   if (!run_.progress.empty() && progress.column <= run_.progress.back().column)
     throw ParseError({name_, line_, "Column"},
-                     "progress goes back from column " + significant(run_.progress.back().column, 12) + " to " + column,
+                     "progress goes back from column " + printed("%.0f", run_.progress.back().column) + " to " + column,
                      "are these two runs that write into one file?");
   const double left = N - progress.column;
   progress.elapsed_s = 2.0 / 3.0 * (N * N * N - left * left * left) / (printed_rate * (is_mega ? 1e6 : 1e9));
   progress.elapsed_error_s = progress.elapsed_s * rounding_sd(rate) / printed_rate;
   run_.progress.push_back(progress);
   return Found::progress;
+}
+
+const char* residual_text(const HplRun& run) {
+  return !run.residual_checked ? "unchecked" : run.residual_passed ? "passed" : "failed";
 }
 
 std::vector<HplLog> read_hpl_logs(std::istream& in, const std::string& name) {

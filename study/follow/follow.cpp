@@ -15,12 +15,11 @@ namespace {
 
 /// The terms of the time, by the matrix that is left of m columns: update m^2, linear m, constant 1 (per column), tail
 /// 1 - m / (N / 4) of the last quarter, where look-ahead does not hide the panels any more.
-enum Term : std::size_t { update, linear, constant, tail };
+enum Term : std::size_t { of_update, of_linear, of_constant, of_tail };
 constexpr double tail_share = 0.25;
 
 // Known of them before a run (docs/models/follow.md): mean, and a standard deviation as large.
-constexpr double linear_blocks =
-    3;  ///< blocks of NB columns by which the matrix seems to be larger, per process column
+constexpr double linear_blocks = 3;  ///< of NB columns, by which the matrix seems larger, per process column
 constexpr double constant_s = 20e-6, tail_s = 50e-6;  ///< per column, and as much more for each doubling of P
 constexpr double unknown_of_seconds = 2;              ///< of these two: standard deviation over mean
 constexpr double solve_flop_per_byte = 100;  ///< backward substitution: share of the time, times N; error as large
@@ -36,10 +35,10 @@ constexpr double walk_share = 0.01;
 
 constexpr std::size_t lines_of_scale = 20;  ///< the scale stays what these say
 constexpr std::size_t least_lines = 4;
-constexpr double least_step = 0.004;  ///< of N: lines that are closer tell little more
+constexpr double least_step = 0.002;  ///< of N: lines that are closer tell little more
 
 // Departures.
-constexpr std::size_t lines_before_change = 6, lines_after_change = 2, lines_back = 24;
+constexpr std::size_t lines_before_change = 6, lines_after_change = 2, lines_back = 16;
 constexpr double change_of_rate = 0.2, change_of_time = 0.05;  ///< standard deviations: relative, of the time
 constexpr double odds_of_any = 0.1;                            ///< that a run has a departure, before it is seen
 constexpr double odds_to_tell = 100;                           ///< afterwards
@@ -62,6 +61,10 @@ double log_sum(const std::vector<double>& logs) {
   double sum = 0;
   for (const double one : logs) sum += std::exp(one - most);
   return most + std::log(sum);
+}
+
+double log_mean(const std::vector<double>& logs) {
+  return log_sum(logs) - std::log(static_cast<double>(logs.size()));
 }
 
 /// A normal distribution with its weight in a mixture.
@@ -134,13 +137,13 @@ RunFollower::Shares RunFollower::shares_before(double column) const {
   Shares shares = {flop_share(column, N), 1 - left * left, 1 - left, square(1 - in_tail)};
   if (curve_.empty()) return shares;
   const auto after =
-      std::find_if(curve_.begin(), curve_.end(), [&](const auto& point) { return point.first > shares[update]; });
+      std::find_if(curve_.begin(), curve_.end(), [&](const auto& point) { return point.first > shares[of_update]; });
   if (after == curve_.end()) {
-    shares[update] = 1;
+    shares[of_update] = 1;
   } else {
     const auto before = after - 1;
-    shares[update] = before->second + (after->second - before->second) * (shares[update] - before->first) /
-                                          (after->first - before->first);
+    shares[of_update] = before->second + (after->second - before->second) * (shares[of_update] - before->first) /
+                                             (after->first - before->first);
   }
   return shares;
 }
@@ -169,18 +172,18 @@ void RunFollower::set_scale() {
   const double doublings = 1 + std::log2(parameters_.P);
   mean_ = {scale_s_ / (1 + relative_linear), relative_linear * scale_s_, constant_s * doublings * N,
            tail_s * doublings * N * tail_share / 2};
-  sd_ = {known_of_rate * scale_s_, mean_[linear], unknown_of_seconds * mean_[constant],
-         unknown_of_seconds * mean_[tail]};
+  sd_ = {known_of_rate * scale_s_, mean_[of_linear], unknown_of_seconds * mean_[of_constant],
+         unknown_of_seconds * mean_[of_tail]};
   if (!prediction_) return;
   const double centre_s = prediction_->interval
                               ? std::sqrt(prediction_->interval->low_time_s * prediction_->interval->high_time_s)
                               : prediction_->time_s;
-  for (const std::size_t term : {linear, constant, tail}) {
+  for (const std::size_t term : {of_linear, of_constant, of_tail}) {
     if (!curve_.empty()) mean_[term] = 0;
     sd_[term] *= shape_of_prediction;
   }
-  mean_[update] = centre_s * (1 - solve_flop_per_byte / N) - mean_[linear] - mean_[constant] - mean_[tail];
-  sd_[update] = centre_s * sd_of(*prediction_);
+  mean_[of_update] = centre_s * (1 - solve_flop_per_byte / N) - mean_[of_linear] - mean_[of_constant] - mean_[of_tail];
+  sd_[of_update] = centre_s * sd_of(*prediction_);
 }
 
 RunFollower::State RunFollower::begin() const {
@@ -194,12 +197,12 @@ RunFollower::State RunFollower::begin() const {
   return state;
 }
 
-/// Possible from a departure on.
+/// A departure makes other rates, or another time, possible.
 void RunFollower::depart(State& state, bool is_pause) const {
   if (is_pause) {
     state.covariance[terms][terms] += square(change_of_time * scale_s_);
   } else {
-    state.covariance[update][update] += square(change_of_rate * state.mean[update]);
+    state.covariance[of_update][of_update] += square(change_of_rate * state.mean[of_update]);
   }
 }
 
@@ -207,7 +210,7 @@ void RunFollower::depart(State& state, bool is_pause) const {
 void RunFollower::step(State& state, std::size_t line, const Noise& noise) const {
   const Shares& share = steps_[line];
   auto& covariance = state.covariance;
-  covariance[update][update] += square(noise.drift * state.mean[update]) * share[update];
+  covariance[of_update][of_update] += square(noise.drift * state.mean[of_update]) * share[of_update];
   // The time that has passed grows by the shares of the terms.
   double duration_s = 0, of_shares = 0;
   std::array<double, terms + 1> with_shares = {};
@@ -234,8 +237,8 @@ void RunFollower::step(State& state, std::size_t line, const Noise& noise) const
 }
 
 /// The states after all lines.
-std::vector<RunFollower::State> RunFollower::filter(const Noise& noise) const {
-  std::vector<State> states = {begin()};
+void RunFollower::filter(const Noise& noise, std::vector<State>& states) const {
+  states.assign(1, begin());
   states.front().covariance[terms][terms] += square(noise.stamp * scale_s_);
   for (std::size_t line = 1; line < lines_.size(); ++line) {
     states.push_back(states.back());
@@ -243,7 +246,6 @@ std::vector<RunFollower::State> RunFollower::filter(const Noise& noise) const {
       if (change.line == line) depart(states.back(), change.is_pause);
     step(states.back(), line, noise);
   }
-  return states;
 }
 
 namespace {
@@ -258,63 +260,73 @@ void for_each_noise(const Visit& visit) {
 
 }  // namespace
 
-/// Looks for one departure in the last lines that explains them much better; the filters must run again then.
-bool RunFollower::find_change(const std::vector<std::vector<State>>& states) {
+/// A departure at the step to `line`, if it explains the lines since then better by the odds that are asked for; with
+/// their logarithm. The last line alone is not enough: a pause in it would be taken for a slow line before it.
+std::optional<std::pair<double, Departure>> RunFollower::change_at(std::size_t line, bool is_pause) const {
   const std::size_t end = lines_.size() - 1;
-  const double N = static_cast<double>(parameters_.N);
+  std::vector<double> unchanged, unchanged_before, changed, changed_before, rates;
+  std::vector<std::size_t> indices;
+  for_each_noise([&](std::size_t index, double walk, double stamp, double drift) {
+    unchanged.push_back(states_[index][end].log_likelihood);
+    unchanged_before.push_back(states_[index][end - 1].log_likelihood);
+    if (drift != drifts.front()) return;  // beside a departure there is little drift
+    State state = states_[index][line - 1];
+    depart(state, is_pause);
+    for (std::size_t next = line; next < end; ++next) step(state, next, {walk, stamp, drift});
+    changed_before.push_back(state.log_likelihood);
+    step(state, end, {walk, stamp, drift});
+    changed.push_back(state.log_likelihood);
+    rates.push_back(states_[index][line - 1].mean[of_update] / state.mean[of_update]);
+    indices.push_back(index);
+  });
+  const double prior = std::log(odds_of_any / (2 * static_cast<double>(end)));
+  const double log_odds = prior + log_mean(changed) - log_mean(unchanged);
+  if (log_odds < std::log(odds_to_tell) || log_mean(changed_before) < log_mean(unchanged_before)) return std::nullopt;
+  const auto likely = static_cast<std::size_t>(std::max_element(changed.begin(), changed.end()) - changed.begin());
+  Departure departure = {is_pause, lines_[line - 1].column, lines_[line - 1].elapsed_s, rates[likely] - 1};
+  if (is_pause) {
+    departure.change = lines_[line].elapsed_s - lines_[line - 1].elapsed_s;
+    for (std::size_t i = 0; i < terms; ++i)
+      departure.change -= steps_[line][i] * states_[indices[likely]][line - 1].mean[i];
+  }
+  const double size = is_pause ? departure.change / (0.1 * scale_s_) : std::abs(departure.change);
+  if (size < least_departure) return std::nullopt;
+  return std::pair(log_odds, departure);
+}
+
+/// Looks for the likeliest departure in the last lines; if there is one, the filters must run again.
+bool RunFollower::find_change() {
+  const std::size_t end = lines_.size() - 1;
+  if (lines_.back().column > end_of_departures * static_cast<double>(parameters_.N)) return false;
   std::size_t first = std::max(lines_before_change, end > lines_back ? end - lines_back : 0);
   if (!changes_.empty()) first = std::max(first, changes_.back().line + lines_after_change);
-  std::vector<double> unchanged;
-  for (const auto& path : states) unchanged.push_back(path.back().log_likelihood);
-  double best_odds = odds_to_tell;
-  std::optional<Departure> best;
-  Change best_change{};
+  std::optional<std::pair<double, Departure>> best;
+  Change change{};
   for (std::size_t line = first; line + lines_after_change - 1 <= end; ++line) {
-    if (lines_[line].column > end_of_departures * N) break;
     for (const bool is_pause : {false, true}) {
-      std::vector<double> logs(states.size());
-      std::vector<Departure> found(states.size());
-      for_each_noise([&](std::size_t index, double walk, double stamp, double drift) {
-        State state = states[index][line - 1];
-        const double before = is_pause ? 0 : state.mean[update];
-        depart(state, is_pause);
-        for (std::size_t next = line; next <= end; ++next) step(state, next, {walk, stamp, drift});
-        logs[index] = state.log_likelihood;
-        found[index] = {is_pause, lines_[line - 1].column, lines_[line - 1].elapsed_s,
-                        is_pause ? 0 : before / state.mean[update] - 1};
-      });
-      const double odds = odds_of_any / (2 * static_cast<double>(end)) * std::exp(log_sum(logs) - log_sum(unchanged));
-      if (!(odds > best_odds)) continue;
-      const auto likely = static_cast<std::size_t>(std::max_element(logs.begin(), logs.end()) - logs.begin());
-      Departure departure = found[likely];
-      if (is_pause) {
-        departure.change = lines_[line].elapsed_s - lines_[line - 1].elapsed_s;
-        for (std::size_t i = 0; i < terms; ++i) departure.change -= steps_[line][i] * states[likely][line - 1].mean[i];
-      }
-      const double size = is_pause ? departure.change / (0.1 * scale_s_) : std::abs(departure.change);
-      if (size < least_departure) continue;
-      best_odds = odds;
-      best = departure;
-      best_change = {line, is_pause};
+      const auto found = change_at(line, is_pause);
+      if (!found || (best && found->first <= best->first)) continue;
+      best = found;
+      change = {line, is_pause};
     }
   }
   if (!best) return false;
-  changes_.push_back(best_change);
-  departures_.push_back(*best);
+  changes_.push_back(change);
+  departures_.push_back(best->second);
   return true;
 }
 
-RunOutlook RunFollower::outlook(const std::vector<std::vector<State>>& states) const {
+RunOutlook RunFollower::outlook() const {
   const double N = static_cast<double>(parameters_.N);
   std::vector<double> logs;
-  for (const auto& path : states) logs.push_back(path.back().log_likelihood);
+  for (const auto& path : states_) logs.push_back(path.back().log_likelihood);
   const double all = log_sum(logs);
   Shares left = shares_before(lines_.back().column - lag_);
   for (double& share : left) share = 1 - share;
-  std::vector<Component> mixture(states.size());
+  std::vector<Component> mixture(states_.size());
   RunOutlook result;
   for_each_noise([&](std::size_t index, double walk, double, double drift) {
-    const State& state = states[index].back();
+    const State& state = states_[index].back();
     double rest_s = 0, variance = state.covariance[terms][terms];
     for (std::size_t i = 0; i < terms; ++i) {
       rest_s += left[i] * state.mean[i];
@@ -322,7 +334,8 @@ RunOutlook RunFollower::outlook(const std::vector<std::vector<State>>& states) c
       for (std::size_t k = 0; k < terms; ++k) variance += left[i] * left[k] * state.covariance[i][k];
     }
     variance += square(walk) * std::abs(rest_s) * walk_share * scale_s_;
-    variance += square(drift * state.mean[update]) * left[update] * square(left[update]) / 3;  // of a random walk's sum
+    variance += square(drift * state.mean[of_update]) * left[of_update] * square(left[of_update]) /
+                3;  // of a random walk's sum
     const double solve_s = solve_flop_per_byte / N * (state.mean[terms] + rest_s);
     mixture[index] = {std::exp(logs[index] - all), state.mean[terms] + rest_s + solve_s, variance + square(solve_s)};
     result.time_s += mixture[index].weight * mixture[index].mean;
@@ -359,14 +372,13 @@ std::optional<RunOutlook> RunFollower::take(const core::HplProgress& progress) {
     for (std::size_t i = 0; i < terms; ++i) steps_.back()[i] -= before[i];
     before = shares;
   }
-  std::vector<std::vector<State>> states;
+  states_.resize(walks.size() * stamps.size() * drifts.size());
   do {
-    states.clear();
-    for_each_noise([&](std::size_t, double walk, double stamp, double drift) {
-      states.push_back(filter({walk, stamp, drift}));
+    for_each_noise([&](std::size_t index, double walk, double stamp, double drift) {
+      filter({walk, stamp, drift}, states_[index]);
     });
-  } while (find_change(states));
-  return outlook(states);
+  } while (find_change());
+  return outlook();
 }
 
 }  // namespace hplcast::study

@@ -56,7 +56,7 @@ TEST(HplLog, ReadsProgressOfNetlibIntelAndRocHpl) {
 TEST(HplLog, KnowsHowFarTimesAreRounded) {
   // The last digit of 5.833e-01 is 1e-4: a uniform error has a standard deviation of that over sqrt(12).
   const auto runs = logs_in(header() + "Column=000000500 Fraction=50.0% Gflops=5.833e-01\n");
-  EXPECT_NEAR(runs[0].progress[0].elapsed_error_s, 1e-4 / 0.5833 / std::sqrt(12.0), 1e-9);
+  EXPECT_NEAR(runs[0].progress[0].elapsed_error_s, half / 0.5833e9 * 1e-4 / 0.5833 / std::sqrt(12.0), 1e-12);
 }
 
 TEST(HplLog, KeepsTheRunsOfAnOutputApart) {
@@ -79,7 +79,7 @@ TEST(HplLog, SaysWhatIsWrong) {
   EXPECT_THAT(log_error_of(line), AllOf(HasSubstr("HPL.out:1"), HasSubstr("header is missing"), HasSubstr("-N")));
   EXPECT_THAT(log_error_of(header("1000 2000") + line), HasSubstr("several N"));
   EXPECT_THAT(log_error_of(header("50") + line), HasSubstr("column 000000100 of a matrix of 50"));
-  EXPECT_THAT(log_error_of(header() + line + line), AllOf(HasSubstr("HPL.out:9"), HasSubstr("goes back")));
+  EXPECT_THAT(log_error_of(header() + line + line), AllOf(HasSubstr("HPL.out:10"), HasSubstr("goes back")));
   EXPECT_THAT(log_error_of(header() + "Column=000000100 Fraction=10.0% Gflops=nan\n"),
               HasSubstr("expected Column=NUMBER"));
   EXPECT_THAT(log_error_of(header() + "Column=100 Fraction=10.0%\n"), HasSubstr("expected Column=NUMBER"));

@@ -29,7 +29,7 @@ struct BenchmarkOutput {
 /// @throws ParseError if there is none of them, or a table of one is damaged or has other units.
 BenchmarkOutput read_benchmark_output(std::istream& in, const std::string& name, const std::string& scope);
 
-/// Printed by an HPL while it runs, of one moment.
+/// A line of progress that an HPL prints while it runs.
 struct HplProgress {
   double column = 0;           ///< that it has reached
   double elapsed_s = 0;        ///< of the timed part: flop of the columns over the rate that is printed
@@ -71,6 +71,9 @@ class HplLogReader {
   std::map<std::string, std::vector<long long>> values_;
   HplLog run_;
 };
+
+/// Of its check of the residual: passed, failed, unchecked.
+const char* residual_text(const HplRun& run);
 
 /// All runs of an output, also those that did not end. @throws ParseError, also for an output without a run.
 std::vector<HplLog> read_hpl_logs(std::istream& in, const std::string& name);

@@ -64,9 +64,10 @@ class RunFollower {
   State begin() const;
   void depart(State& state, bool is_pause) const;
   void step(State& state, std::size_t line, const Noise& noise) const;
-  std::vector<State> filter(const Noise& noise) const;
-  bool find_change(const std::vector<std::vector<State>>& states);
-  RunOutlook outlook(const std::vector<std::vector<State>>& states) const;
+  void filter(const Noise& noise, std::vector<State>& states) const;
+  std::optional<std::pair<double, Departure>> change_at(std::size_t line, bool is_pause) const;
+  bool find_change();
+  RunOutlook outlook() const;
 
   core::HplParameters parameters_;
   std::optional<core::Prediction> prediction_;
@@ -75,7 +76,8 @@ class RunFollower {
   double scale_s_ = 0;  ///< rough time of the run by its first lines
   double lag_ = 0;      ///< columns by which the lines are ahead of the work
   Shares mean_ = {}, sd_ = {};
-  std::vector<Shares> steps_;  ///< of each term from the line before to each line
+  std::vector<Shares> steps_;               ///< of each term from the line before to each line
+  std::vector<std::vector<State>> states_;  ///< of each noise, after each line
   std::vector<Change> changes_;
   std::vector<Departure> departures_;
 };
