@@ -49,14 +49,18 @@ PlotPanel residual_panel(const SegmentsToDraw& drawn) {
   for (const fit::SizeCell& cell : drawn.cells) {
     const double x = place_of(cell.size), expected = fit::segment_at(drawn.segments, x)(x);
     residuals.add(x, cell.mean / expected - 1);
+    if (x >= drawn.used_below) continue;
     measured += static_cast<double>(cell.rows) * cell.mean;
     fitted += static_cast<double>(cell.rows) * expected;
   }
   panel.note =
-      "Single sizes far from 0 are scatter of a few calls, harmless if the mean is kept: all calls together differ "
-      "from "
-      "the fit by " +
+      "Single sizes scatter, which is harmless if the mean is kept: all calls together differ from the fit by " +
       core::signed_percent(measured / fitted - 1) + ".";
+  if (drawn.used_below <= drawn.cells.back().size) {
+    panel.breaks.push_back(drawn.used_below);
+    panel.note += " From " + significant(drawn.used_below) +
+                  " bytes on the sender waits for the receiver, and nothing takes this fit: points there do not count.";
+  }
   panel.add_level(0);
   for (std::size_t i = 1; i < drawn.segments.size(); ++i) panel.breaks.push_back(drawn.segments[i].min);
   return panel;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ struct SegmentsToDraw {
   const std::vector<fit::SizeCell>& cells;
   const std::vector<fit::FittedSegment>& segments;
   const std::vector<fit::SegmentNoise>& noise;
-  bool relative_noise = false;  ///< log(duration / fit), not duration - fit
+  bool relative_noise = false;   ///< log(duration / fit), not duration - fit
+  double used_below = HUGE_VAL;  ///< size from which on nothing takes the fit
 };
 
 /// Data with the fit and its breakpoints, relative residuals, and the scatter of up to six segments with what was

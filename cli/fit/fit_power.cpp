@@ -23,8 +23,10 @@ using study::PlotSeries;
 template <typename IsShown, typename Place>
 void add_states(const fit::HostPowerFit& fit, PlotPanel& panel, IsShown is_shown, Place place) {
   std::map<std::string, std::vector<std::pair<double, double>>> states;
-  for (const fit::PowerRow& row : fit.used_rows)
-    if (is_shown(row)) states[row.state].emplace_back(place(row), row.power_w);
+  for (const fit::PowerRow& row : fit.used_rows) {
+    auto& values = states[row.state];  // also of those that are not shown: a state has one colour in all panels
+    if (is_shown(row)) values.emplace_back(place(row), row.power_w);
+  }
   for (auto& [state, values] : states) panel.points(state).values = std::move(values);
 }
 

@@ -192,11 +192,11 @@ Window window_of(const std::vector<Timeline>& lines, const ExplainRequest& reque
   return window;
 }
 
-/// Whether the strips of the real run have more than messages.
-bool has_work(const std::vector<Timeline>& lines) {
+/// Whether kernels of the real run were kept.
+bool has_kernels(const std::vector<Timeline>& lines) {
   return std::any_of(lines.begin(), lines.end(), [](const Timeline& line) {
     return line.kind == "real" && std::any_of(line.events.begin(), line.events.end(), [](const ActivityEvent& event) {
-             return event.kind != ActivityEvent::Kind::message;
+             return event.kind == ActivityEvent::Kind::kernel;
            });
   });
 }
@@ -223,9 +223,9 @@ Figure timeline_figure(const std::vector<Timeline>& lines, const ExplainRequest&
   figure.legend.push_back({message_class, Marker::square, "messages"});
   figure.legend.push_back({waiting_class, Marker::square, "waiting"});
   figure.caption = "Upper strips: phases of HPL. Lower strips: kernels, messages and waiting for others.";
-  if (!has_work(lines))
+  if (!has_kernels(lines))
     figure.caption +=
-        " The real strips are nearly empty because the run kept only its messages: hplcast run-real --trace keeps "
+        " The real strips are nearly empty because the run kept its messages only: hplcast run-real --trace keeps "
         "kernels and phases, too.";
   return figure;
 }

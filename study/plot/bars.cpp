@@ -37,15 +37,15 @@ Figure bar_figure(const std::string& id, const std::string& title, const PlotAxi
                   bool joined) {
   const auto count = static_cast<double>(rows.size());
   const PlotAxis down{"", count, 0, {{-1, ""}}, false, false};
-  Figure plot(id, title, x, down, {bars_width, bar_row_height * count + axis_below, bar_side, bar_side, 0, axis_below});
+  PlotAxis across = x;
+  across.has_grid = false;  // lines would cross the names
+  Figure plot(id, title, across, down,
+              {bars_width, bar_row_height * count + axis_below, bar_side, bar_side, 0, axis_below});
   const double unit = (bars_width - 2 * bar_side) / (x.max - x.min);
   constexpr std::size_t most_letters = 50;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const BarRow& row = rows[i];
     const auto top = static_cast<double>(i);
-    const bool cut = row.name.size() > most_letters;
-    plot.text({x.min, top + name_at}, "on-cell", cut ? row.name.substr(0, most_letters - 3) + "..." : row.name,
-              "start");
     for (const BarPart& part : row.parts) {
       plot.bar({part.from, top + bar_begin}, {part.to, top + bar_end}, part.css_class, part.tooltip);
       if (!part.text.empty() && std::abs(part.to - part.from) * unit > bar_text_width(part.text))
@@ -54,6 +54,11 @@ Figure bar_figure(const std::string& id, const std::string& title, const PlotAxi
     add_value(plot, x, row, top + (bar_begin + bar_end) / 2);
     if (joined && i + 1 < rows.size() && !row.parts.empty())
       plot.line({{row.parts.back().to, top + bar_end}, {row.parts.back().to, top + 1 + bar_begin}}, "range");
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {  // above the lines
+    const std::string& name = rows[i].name;
+    plot.text({x.min + bar_gap / 2 / unit, static_cast<double>(i) + name_at}, "name",
+              name.size() > most_letters ? name.substr(0, most_letters - 3) + "..." : name, "start");
   }
   return plot;
 }

@@ -16,7 +16,7 @@ struct Colour {
 constexpr Colour palette[] = {
     {"page", "#fbfbf9", "#191918"},      {"ink", "#1b1b19", "#eeeeea"},    {"soft", "#5b5b56", "#adada6"},
     {"line", "#dcdcd6", "#3b3b38"},      {"card", "#ffffff", "#222220"},   {"measured", "#2a6fc9", "#5b9bea"},
-    {"predicted", "#d9621e", "#f08a4b"}, {"band", "#dfe9f7", "#27313f"},   {"s1", "#d9621e", "#f08a4b"},
+    {"predicted", "#d9621e", "#f08a4b"}, {"band", "#cddff4", "#2b3b50"},   {"s1", "#d9621e", "#f08a4b"},
     {"s2", "#2a6fc9", "#5b9bea"},        {"s3", "#00805c", "#2fb38c"},     {"s4", "#b0467f", "#dd86b4"},
     {"s5", "#8a6d00", "#d3b13a"},        {"s6", "#4a4a4a", "#c9c9c4"},     {"s7", "#0b7f95", "#4fc3da"},
     {"s8", "#8c4a2f", "#cf8b6e"},        {"inside", "#9cc9ae", "#3d6b50"}, {"untested", "#d3d3cc", "#454541"}};
@@ -25,6 +25,7 @@ constexpr Colour palette[] = {
 constexpr const char* plot_style = R"css(
 svg text { fill: var(--soft); font-size: 13px; font-family: system-ui, "DejaVu Sans", sans-serif; }
 svg text.on-cell { fill: var(--ink); } svg text.on-bar { fill: var(--card); }
+svg text.name { fill: var(--ink); stroke: var(--card); stroke-width: 4; paint-order: stroke; }
 .grid { stroke: var(--line); stroke-width: 1; fill: none; }
 .axis, .range { stroke: var(--soft); stroke-width: 1; fill: none; }
 .identity { stroke: var(--soft); stroke-width: 1.5; fill: none; }
@@ -85,8 +86,7 @@ a, svg a text { color: var(--measured); fill: var(--measured); }
 nav { color: var(--soft); font-size: .9rem; }
 .bad { font-weight: 600; }
 details { margin: .6rem 0; }
-.long > svg, .long > img { min-width: 34rem; margin: .3rem 0; }
-.long > img { max-width: none; width: 100%; min-width: 44rem; }
+.long > svg, .long > img { min-width: 34rem; max-width: none; margin: .3rem 0; }
 .sortable th { cursor: pointer; }
 .sortable th[aria-sort=ascending]::after { content: " \2191"; }
 .sortable th[aria-sort=descending]::after { content: " \2193"; }

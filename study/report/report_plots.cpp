@@ -42,22 +42,20 @@ struct BlockMarks {
     for (const auto& [NB, by_N] : rates.predicted) sizes.insert(NB);
     for (const auto* row : rates.rows) sizes.insert(row->parameters.NB);
   }
-  bool differ() const { return sizes.size() > 1 && sizes.size() <= std::size(shapes); }
-  Marker predicted(int NB) const { return differ() ? shape(NB) : Marker::diamond; }
-  Marker measured(int NB) const { return differ() ? shape(NB) : Marker::circle; }
+  bool differ() const { return sizes.size() > 1 && sizes.size() <= 4; }
+  Marker of(int NB, Marker otherwise) const {
+    constexpr Marker shapes[] = {Marker::diamond, Marker::circle, Marker::square, Marker::triangle};
+    return differ() ? shapes[static_cast<std::size_t>(std::distance(sizes.begin(), sizes.find(NB)))] : otherwise;
+  }
 
   std::set<int> sizes;
-
- private:
-  static constexpr Marker shapes[] = {Marker::diamond, Marker::circle, Marker::square, Marker::triangle};
-  Marker shape(int NB) const { return shapes[static_cast<std::size_t>(std::distance(sizes.begin(), sizes.find(NB)))]; }
 };
 
 void add_legend(Figure& plot, const GridRates& rates, const BlockMarks& marks) {
   const auto add = [&](const char* css_class, Marker shared, const std::string& name, const std::string& note) {
     if (!marks.differ()) return plot.legend.push_back({css_class, shared, name + " (" + note + ")"});
     for (const int NB : marks.sizes)
-      plot.legend.push_back({css_class, marks.predicted(NB), name + ", NB " + std::to_string(NB)});
+      plot.legend.push_back({css_class, marks.of(NB, shared), name + ", NB " + std::to_string(NB)});
   };
   if (!rates.rows.empty()) add("measured", Marker::circle, "measured", "median, smallest to largest");
   add("predicted", Marker::diamond, "predicted", "line: median");
@@ -90,13 +88,14 @@ Figure grid_figure(const ProcessGrid& grid, const GridRates& rates) {
   for (const auto& [NB, by_N] : rates.predicted)
     for (const auto& [N, gflops] : by_N)
       for (const double rate : gflops)
-        plot.marker({static_cast<double>(N), rate}, marks.predicted(NB), "predicted",
+        plot.marker({static_cast<double>(N), rate}, marks.of(NB, Marker::diamond), "predicted",
                     "N=" + std::to_string(N) + " NB=" + std::to_string(NB) + " " + name + ": predicted " +
                         readable(rate) + " Gflop/s");
   for (const auto* row : rates.rows) {
     const auto N = static_cast<double>(row->parameters.N);
     plot.line({{N, row->real_gflops.front()}, {N, row->real_gflops.back()}}, "measured-range");
-    plot.marker({N, row->real_median}, marks.measured(row->parameters.NB), "measured", measured_and_predicted(*row));
+    plot.marker({N, row->real_median}, marks.of(row->parameters.NB, Marker::circle), "measured",
+                measured_and_predicted(*row));
   }
   add_legend(plot, rates, marks);
   if (marks.differ()) plot.caption = "Lines: medians of the predictions.";

@@ -59,7 +59,7 @@ std::string time_html(const std::vector<NamedPrediction>& predictions, const Fig
 
 /// Where all predictions are of one configuration: it is the heading.
 struct OneConfiguration {
-  std::string rate;  ///< "58.73 Gflop/s"
+  std::string rate;  ///< "58.73 +- 1.2" Gflop/s
   std::string html;  ///< machine, rate, interval, time, energy
 };
 std::optional<OneConfiguration> one_configuration(const ReportData& data);
@@ -108,7 +108,7 @@ inline constexpr Response gflops_response = {"Gflop/s", "factor-", [](const core
 inline constexpr Response per_watt_response = {"Gflop/s per W", "per-watt-",
                                                [](const core::Prediction& p) { return p.energy->gflops_per_w; }};
 
-/// The response over each factor: a figure per factor, and one for each N where N is another. Where the other factors
+/// The response over each factor: a figure per factor, at the largest N where N is another. Where the other factors
 /// have too many combinations to be told apart, those of `partners`, by name, are: a factor whose effect depends on
 /// that one.
 std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors,

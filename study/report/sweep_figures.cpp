@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t most_series = 6;   // colours and marks that can be told apart
 constexpr std::size_t most_levels = 12;  // names beside each other on an axis
-constexpr std::size_t most_orders = 3;   // figures a factor
 
 /// Rates of one series at the places of the axis.
 struct Series {
@@ -243,24 +242,22 @@ Figure shape_figure(const std::map<ProcessGrid, double>& grids, const std::vecto
 std::vector<Figure> factor_figures(const std::vector<SweepResult>& results, const std::vector<ViewFactor>& factors,
                                    const std::map<std::string, std::string>& partners, const Response& response) {
   const ViewFactor* order = order_factor(factors);
+  const std::size_t largest = order != nullptr ? order->levels.size() - 1 : 0;
   std::vector<Figure> figures;
   for (const ViewFactor& x : factors) {
     if (x.name == "grid" || (!has_number_axis(x) && x.levels.size() > most_levels)) continue;
     const bool split = order != nullptr && order != &x;
-    const std::size_t orders = split ? order->levels.size() : 1;
-    // With many orders only the largest: it is the one that the machine is used for.
-    for (std::size_t n = orders > most_orders ? orders - 1 : 0; n < orders; ++n) {
-      std::vector<std::size_t> chosen;
-      for (std::size_t i = 0; i < results.size(); ++i)
-        if (!split || order->of[i] == n) chosen.push_back(i);
-      Factors apart = apart_of(x, factors, partners);
-      if (combinations(apart, chosen) > most_series) apart.clear();
-      const std::string by = apart.size() == 1 ? ", by " + apart.front()->name : "";
-      const std::string at = split ? ", N = " + order->levels[n] : "";
-      figures.push_back(curves(response.file + plain(x.name) + (split ? "-N" + order->levels[n] : ""),
-                               std::string(response.name) + " over " + x.name + by + at, x,
-                               series_of(results, chosen, x, apart, response), response));
-    }
+    // The largest N is the one that the machine is used for; a table has the best of the others.
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (!split || order->of[i] == largest) chosen.push_back(i);
+    Factors apart = apart_of(x, factors, partners);
+    if (combinations(apart, chosen) > most_series) apart.clear();
+    const std::string by = apart.size() == 1 ? ", by " + apart.front()->name : "";
+    const std::string at = split ? ", N = " + order->levels[largest] : "";
+    figures.push_back(curves(response.file + plain(x.name) + (split ? "-N" + order->levels[largest] : ""),
+                             std::string(response.name) + " over " + x.name + by + at, x,
+                             series_of(results, chosen, x, apart, response), response));
   }
   return figures;
 }

@@ -120,7 +120,7 @@ Figure time_figure(const std::vector<NamedPrediction>& predictions,
     rows.push_back(stacked("the same, real", parts_of_time(*run), prediction->time_s, shown));
     end = std::max(end, 100 * run->real_s / prediction->time_s);
   }
-  Figure figure = bar_figure("time", "Where the time goes", {"% of the predicted time", 0, end}, rows);
+  Figure figure = bar_figure("time", "Shares of the time of all ranks", {"% of the predicted time", 0, end}, rows);
   for (std::size_t i = 0; i < shown.size(); ++i)
     if (shown[i]) figure.legend.push_back({part_looks[i].css_class, Marker::square, part_looks[i].name});
   return figure;
@@ -129,8 +129,8 @@ Figure time_figure(const std::vector<NamedPrediction>& predictions,
 std::string time_html(const std::vector<NamedPrediction>& predictions, const Figure& figure) {
   const bool sampled = std::any_of(predictions.begin(), predictions.end(),
                                    [](const auto& one) { return one.second->sampling.has_value(); });
-  return section("Where the time goes", "Shares of the time of all ranks, as simulated" +
-                                            std::string(sampled ? "; of sampled predictions extrapolated" : "") + ".") +
+  return section("Where the time goes",
+                 sampled ? "As simulated; of sampled predictions extrapolated." : "As simulated.") +
          figures_html({figure}) + "<details><summary>The same as numbers</summary>\n" + time_table(predictions).html() +
          "</details>\n";
 }
@@ -140,28 +140,22 @@ std::string time_html(const std::vector<NamedPrediction>& predictions, const Fig
 std::optional<OneConfiguration> one_configuration(const ReportData& data) {
   const core::Prediction& first = data.predictions.front();
   std::vector<double> gflops, time_s;
-  double low_gflops = 0, high_gflops = 0;
-  bool has_interval = true;
   for (const core::Prediction& one : data.predictions) {
     if (!(one.parameters == first.parameters) || one.model_sha256 != first.model_sha256) return std::nullopt;
     gflops.push_back(one.gflops);
     time_s.push_back(one.time_s);
-    has_interval = has_interval && one.interval;
-    if (!has_interval) continue;
-    low_gflops += one.interval->low_gflops;
-    high_gflops += one.interval->high_gflops;
   }
-  const auto seeds = static_cast<double>(gflops.size());
-  OneConfiguration result{mean_text(SeedMeans({gflops}), 0) + " Gflop/s", ""};
+  OneConfiguration result{mean_text(SeedMeans({gflops}), 0), ""};
   std::string tiles;
   const auto tile = [&](const std::string& value, const std::string& name) {
     tiles += "<div class=\"tile\"><b>" + core::xml_escaped(value) + "</b><span>" + name + "</span></div>\n";
   };
-  tile(result.rate,
-       gflops.size() == 1 ? "predicted" : "predicted, mean of " + std::to_string(gflops.size()) + " seeds");
-  if (has_interval)
-    tile(readable(low_gflops / seeds, 3) + " to " + readable(high_gflops / seeds, 3),
-         "Gflop/s: a real run is there with " + readable(first.interval->level_percent, 3) + " % probability");
+  tile(result.rate, gflops.size() == 1 ? "Gflop/s predicted"
+                                       : "Gflop/s predicted, mean of " + std::to_string(gflops.size()) + " seeds");
+  if (const auto& interval = first.interval)
+    tile(readable(interval->low_gflops, 3) + " to " + readable(interval->high_gflops, 3),
+         "Gflop/s in " + readable(interval->level_percent, 2) + " % of real runs" +
+             (gflops.size() == 1 ? "" : ", by seed " + std::to_string(first.seed)));
   constexpr double hour_s = 3600, minute_s = 60, j_per_kwh = 3.6e6;
   const double mean_s = SeedMeans({time_s}).mean(0);
   tile(mean_s < minute_s ? readable(mean_s, 3) + " s"
@@ -173,7 +167,9 @@ std::optional<OneConfiguration> one_configuration(const ReportData& data) {
     tile(energy.mean_power_w < 1e3 ? readable(energy.mean_power_w, 3) + " W"
                                    : readable(energy.mean_power_w / 1e3, 3) + " kW",
          "mean power");
-    tile(readable(energy.energy_j / j_per_kwh, 3) + " kWh", "energy");
+    tile(energy.energy_j < j_per_kwh ? readable(energy.energy_j / 1e3, 3) + " kJ"
+                                     : readable(energy.energy_j / j_per_kwh, 3) + " kWh",
+         "energy");
     tile(readable(energy.gflops_per_w, 3), "Gflop/s per W");
   }
   const core::HplParameters& p = first.parameters;

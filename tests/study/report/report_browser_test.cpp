@@ -56,6 +56,13 @@ ReportData study_with_everything() {
       }
     }
   }
+  ExplanationSummary& explained = data.explanations.emplace_back();
+  explained.parameters = data.predictions.back().parameters;
+  explained.predicted_s = 10;
+  explained.real_s = 11;
+  explained.causes = {
+      {0.1, 1, "a cause", "a cause with a name that does not fit on the screen of a phone in one line"}};
+  explained.picture = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1074\" height=\"100\"/>";
   data.plans.push_back("cluster: <a>.json\n");
   data.sources.push_back("/a/long/path/that/does/not/fit/on/the/screen/of/a/phone/in/one/line/results-of-the-study.db");
   return data;

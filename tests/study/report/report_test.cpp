@@ -213,15 +213,15 @@ TEST(Report, OfOneConfigurationIsItsHeadingAndABarInsteadOfADot) {
   one.energy->gflops_per_w = 0.0044;
   const std::string page = page_of(data);
   for (const char* text :
-       {": 11.00 Gflop/s predicted</h1>", "1 rank (P x Q = 1 x 1), N = 1,000", "<b>11.00 Gflop/s</b>",
-        "<b>10.0 to 12.0</b><span>Gflop/s: a real run is there with 90.0 % probability", "<b>2.00 h</b>",
-        "<b>2.50 kW</b>", "<b>5.00 kWh</b>", "Where the time goes"})
+       {": 11.00 Gflop/s predicted</h1>", "1 rank (P x Q = 1 x 1), N = 1,000", "<b>11.00</b><span>Gflop/s predicted<",
+        "<b>10.0 to 12.0</b><span>Gflop/s in 90 % of real runs<", "<b>2.00 h</b>", "<b>2.50 kW</b>", "<b>5.00 kWh</b>",
+        "Where the time goes"})
     EXPECT_THAT(page, HasSubstr(text));
   EXPECT_THAT(page, Not(HasSubstr("Gflop/s over the order of the matrix")));
   EXPECT_THAT(page, Not(HasSubstr("1 predictions")));
   data.predictions.push_back(one);
   data.predictions.back().gflops = 12;
-  EXPECT_THAT(page_of(data), HasSubstr("<b>11.50 +- 6.4 Gflop/s</b><span>predicted, mean of 2 seeds"));
+  EXPECT_THAT(page_of(data), HasSubstr("<b>11.50 +- 6.4</b><span>Gflop/s predicted, mean of 2 seeds"));
 }
 
 TEST(Report, ShowsWhereTheTimeGoesAsABarAndThatOfTheRealRun) {
