@@ -393,7 +393,7 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   // Slurm's launcher knows the hosts and their slots itself, and hands our environment on.
   const bool is_srun = fs::path(launch.mpirun).filename() == "srun";
   command.program = launch.mpirun;
-  // Of OpenBLAS, of OpenMP (BLIS, ATLAS, OpenBLAS built with it), BLIS and MKL, which may take fewer than it is told.
+  // For OpenBLAS, OpenMP (BLIS, ATLAS, OpenBLAS built with it), BLIS and MKL, which may take fewer than it is told.
   const std::string threads = std::to_string(launch.threads);
   command.environment = {{"OPENBLAS_NUM_THREADS", threads}};
   if (launch.threads > 1)
