@@ -54,7 +54,7 @@ TEST(Plausible, AnOrdinaryMachineIs) {
 TEST(Plausible, KernelsInOtherUnitsAreNot) {
   Machine machine;
   machine.dgemm = 1e-13;
-  EXPECT_THAT(said_of(machine), HasSubstr("/kernels/dgemm: 2e+04 Gflop/s; expected 0.1 to 1e+03 Gflop/s of a core"));
+  EXPECT_THAT(said_of(machine), HasSubstr("/kernels/dgemm: 2e+04 Gflop/s; expected 0.1 to 1e+03 Gflop/s of a rank"));
   machine = {};
   machine.dgemm = machine.cpu = 1e-7;
   EXPECT_THAT(said_of(machine), HasSubstr("/kernels/dgemm: 0.02 Gflop/s"));
