@@ -143,6 +143,8 @@ ExplanationSummary read_explanation(std::istream& in, const std::string& name) {
     explanation.verdict = json.at("verdict").get<std::vector<std::string>>();
     const double predicted_s = explanation.predicted_s = json.at("predicted_s").get<double>();
     explanation.real_s = json.at("real_s").get<double>();
+    if (!(predicted_s > 0 && explanation.real_s > 0))
+      throw core::ParseError({name, 0, ""}, "predicted_s and real_s: expected numbers above 0");
     for (const auto& cause : json.at("causes")) {
       const double share = cause.at("share").get<double>();
       explanation.causes.push_back(

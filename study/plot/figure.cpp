@@ -234,7 +234,7 @@ struct PlacedFigure {
 };
 
 PlacedFigure placed(const Figure& figure, double x, double y) {
-  constexpr double letter = 8.4, title_letter = 9.5, caption_letter = 7.2, mark = 34;  // widths
+  constexpr double letter = 8.4, title_letter = 10.8, caption_letter = 7.2, mark = 34;  // widths
   PlacedFigure result;
   const PlotSize& size = figure.size();
   result.width = std::max(size.width, title_letter * static_cast<double>(figure.heading.size())) + 2 * file_margin;

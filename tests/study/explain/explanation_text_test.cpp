@@ -115,6 +115,10 @@ TEST(ReportOfAnExplanation, HasVerdictSharesAndAHarmlessPicture) {
   EXPECT_THAT(html, Not(HasSubstr("<script>")));
   std::istringstream broken("{\"causes\": [], \"verdict\": [], \"rest_s\": 1}");
   EXPECT_THROW(read_explanation(broken, "broken.json"), core::ParseError);
+  e.predicted_s = 0;
+  std::stringstream timeless;
+  write_explanation(timeless, e);
+  EXPECT_THROW(read_explanation(timeless, "timeless.json"), core::ParseError);
   EXPECT_EQ(explanations_html({}), "");
 }
 
