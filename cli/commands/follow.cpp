@@ -57,7 +57,7 @@ class GrowingFile {
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
 
-  /// False at the end: of a pipe; of a file that has been as it is for longer than `patience_s()`.
+  /// Whole lines. False at the end: of a pipe; of a file that has been as it is for longer than `patience_s()`.
   bool next(std::string& line, const std::function<double()>& patience_s) {
     constexpr std::size_t longest = std::size_t{1} << 20;
     for (;;) {
@@ -75,11 +75,7 @@ class GrowingFile {
       if (got < 0) throw bad_input("cannot read " + path_ + ": " + std::strerror(errno));
       text_.append(block, static_cast<std::size_t>(got));
       read_ += got;
-      if (got == 0 && !(grows_ && waits(patience_s()))) {
-        line = std::move(text_);
-        text_.clear();
-        return !line.empty();
-      }
+      if (got == 0 && !(grows_ && waits(patience_s()))) return false;
     }
   }
 

