@@ -177,6 +177,7 @@ static void describe(Fields& fields, Uncertainty& uncertainty) {
   for (const ErrorGroup group : error_groups) fields.if_any(to_string(group), uncertainty.of(group));
   fields("days", uncertainty.days);
   fields.if_any("between_days", uncertainty.between_days);
+  fields.if_any("drift", uncertainty.drift);
 }
 
 // --- the whole ---

@@ -166,14 +166,22 @@ void flag_calls(Calls calls, Flags& flags) {
 }
 
 /// Calls of designs only: those of HPL have sizes that change with time.
-void flag_designed(const Campaign& campaign, const CampaignRows& rows, const core::ClusterModel& cluster,
-                   Flags& flags) {
+Calls designed_calls(const Campaign& campaign, const CampaignRows& rows, const core::ClusterModel& cluster) {
   Calls calls;
   for (const core::KernelMeasurement& row : rows.designed) {
     const double expected = expected_s(cluster, campaign.hosts, row);
     if (expected > 0) calls[row.kernel].push_back({row.start_s, row.duration_s / expected});
   }
-  flag_calls(std::move(calls), flags);
+  return calls;
+}
+
+/// A machine that changed while it was measured changes afterwards, too: by as much again, as a random walk does in as
+/// much time.
+void add_drift(const Calls& calls, std::optional<core::Uncertainty>& uncertainty) {
+  const auto dgemm = calls.find("dgemm");
+  if (!uncertainty || dgemm == calls.end()) return;
+  const double change = relative_drift(dgemm->second);
+  if (change != 0) uncertainty->drift = core::EstimatedSd{std::abs(std::log1p(change)), 0};
 }
 
 /// Kernels that only HPL called can be judged only by their number of calls.
@@ -215,10 +223,10 @@ void flag_range(const core::ClusterModel& cluster, const HplSizes& sizes, Flags&
 
 /// Doubts about measurements and models, beside those that the network fit has: few calls, drift, several modes, sizes
 /// that were not measured.
-Flags flags_of(const Campaign& campaign, const CampaignRows& rows, const core::ClusterModel& cluster) {
+Flags flags_of(const Campaign& campaign, const CampaignRows& rows, const core::ClusterModel& cluster, Calls designed) {
   Flags flags;
   if (const auto flag = core::formula_flag(cluster)) flags.push_back(*flag);
-  flag_designed(campaign, rows, cluster, flags);
+  flag_calls(std::move(designed), flags);
   flag_few_calls(rows, flags);
   flag_messages(rows, cluster.network, flags);
   if (campaign.must_cover) flag_range(cluster, *campaign.must_cover, flags);
@@ -291,8 +299,11 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   for (const std::string& note : fit.network.notes) fit.notes.push_back("network: " + note);
   add_group_errors(campaign, rows.designed, rows.messages, fit);
   fit.notes.insert(fit.notes.end(), rows.notes.begin(), rows.notes.end());
+  Calls designed = designed_calls(campaign, rows, fit.cluster);
+  add_drift(designed, fit.cluster.uncertainty);
   fit.flags = campaign.doubts;
-  for (const std::vector<QualityFlag>& more : {flags_of(campaign, rows, fit.cluster), fit.network.flags})
+  for (const std::vector<QualityFlag>& more :
+       {flags_of(campaign, rows, fit.cluster, std::move(designed)), fit.network.flags})
     fit.flags.insert(fit.flags.end(), more.begin(), more.end());
   fit.cluster.provenance = provenance_of(campaign, rows.control, fit);
   return fit;

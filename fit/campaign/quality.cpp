@@ -21,8 +21,17 @@ constexpr double share_of_a_mode = 0.1;
 constexpr double distance_of_modes = 0.1;  // of logarithms
 constexpr double sds_between_modes = 2;
 
-/// Drift from the first to the last third of calls in the order of time.
-std::optional<std::string> drift(const std::vector<RelativeCall>& calls) {
+struct Drift {
+  double change = 0;  ///< relative
+  double p_value = 1;
+};
+
+bool is_before(const RelativeCall& a, const RelativeCall& b) {
+  return a.start_s < b.start_s;
+}
+
+/// Drift from the first to the last third of calls in the order of time, if it matters and is not chance.
+std::optional<Drift> drift(const std::vector<RelativeCall>& calls) {
   std::vector<double> first, last;
   const std::size_t third = calls.size() / 3;
   for (std::size_t i = 0; i < third; ++i) {
@@ -33,8 +42,7 @@ std::optional<std::string> drift(const std::vector<RelativeCall>& calls) {
   if (std::abs(change) < drift_that_matters) return std::nullopt;
   const double p_value = mann_whitney(first, last).p_value;
   if (p_value > drift_by_chance) return std::nullopt;
-  return core::printed("the last third of the calls took %+.1f %% compared with the first third (p = %.1g)",
-                       100 * change, p_value);
+  return Drift{change, p_value};
 }
 
 std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls) {
@@ -65,12 +73,21 @@ std::vector<core::QualityFlag> quality_flags(const std::string& subject, std::ve
   if (calls.size() < few_calls)
     return {{subject, "too_few_repetitions",
              std::to_string(calls.size()) + " calls; at least " + std::to_string(few_calls) + " tell mean and noise"}};
-  std::stable_sort(calls.begin(), calls.end(),
-                   [](const RelativeCall& a, const RelativeCall& b) { return a.start_s < b.start_s; });
+  std::stable_sort(calls.begin(), calls.end(), is_before);
   std::vector<core::QualityFlag> flags;
-  if (const auto found = drift(calls)) flags.push_back({subject, "drift", *found});
+  if (const auto found = drift(calls))
+    flags.push_back({subject, "drift",
+                     core::printed("the last third of the calls took %+.1f %% compared with the first third (p = %.1g)",
+                                   100 * found->change, found->p_value)});
   if (const auto found = several_modes(calls)) flags.push_back({subject, "several_modes", *found});
   return flags;
+}
+
+double relative_drift(std::vector<RelativeCall> calls) {
+  if (calls.size() < few_calls) return 0;
+  std::stable_sort(calls.begin(), calls.end(), is_before);
+  const std::optional<Drift> found = drift(calls);
+  return found ? found->change : 0;
 }
 
 }  // namespace hplcast::fit

@@ -23,6 +23,10 @@ struct RelativeCall {
 /// @throws core::DomainError for ratios that are not positive and finite.
 std::vector<core::QualityFlag> quality_flags(const std::string& subject, std::vector<RelativeCall> calls);
 
+/// By how much the last third of the calls took longer than the first (medians, relative); 0 where there is no flag
+/// `drift`, or few calls.
+double relative_drift(std::vector<RelativeCall> calls);
+
 /// Calls of which neither mean nor noise are certain.
 inline constexpr std::size_t few_calls = 30;
 

@@ -36,6 +36,8 @@ TEST(Quality, SeesAMachineThatGetsSlower) {
   EXPECT_EQ(flags[0].flag, "drift");
   EXPECT_THAT(flags[0].detail,
               HasSubstr("+6."));  // from the middle of the first third to that of the last: 1.083 / 1.017
+  EXPECT_NEAR(relative_drift(drifting), 1.083 / 1.017 - 1, 0.005);
+  EXPECT_EQ(relative_drift(calls([](int) { return 1.0; })), 0);
 }
 
 TEST(Quality, DoesNotSpeakOfDriftsThatDoNotMatter) {

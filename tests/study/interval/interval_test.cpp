@@ -105,6 +105,13 @@ TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
   const core::PredictiveInterval interval = predictive_interval(prediction_of(1), cluster, basis, 90);
   EXPECT_NEAR(term_of(interval, "machine").sd, 0.5 * std::log(1.02) / 2, 1e-12);
   EXPECT_THAT(term_of(interval, "days").source, HasSubstr("measured on one day"));
+  cluster.uncertainty.emplace().drift = core::EstimatedSd{0.3, 0};
+  const core::PredictiveInterval drifting = predictive_interval(prediction_of(1), cluster, basis, 90);
+  EXPECT_NEAR(term_of(drifting, "machine").sd, 0.5 * std::hypot(std::log(1.02) / 2, 0.3), 1e-12);
+  EXPECT_THAT(term_of(drifting, "machine").source, HasSubstr("dgemm drifted"));
+  cluster.provenance = "{}";
+  EXPECT_NEAR(term_of(predictive_interval(prediction_of(1), cluster, basis, 90), "machine").sd,
+              std::hypot(0.02, 0.5 * 0.3), 1e-12);
 }
 
 TEST(Interval, OfSampledPredictionsHasTheSamplingError) {

@@ -122,6 +122,7 @@ struct Uncertainty {
   std::array<std::optional<EstimatedSd>, error_groups.size()> groups;  ///< by ErrorGroup; those that can be told
   long days = 1;                                                       ///< on which dgemm was measured
   std::optional<EstimatedSd> between_days;  ///< of dgemm, from one day to another; several days only
+  std::optional<EstimatedSd> drift;         ///< of dgemm, while it was measured; nothing: not seen
   std::optional<EstimatedSd>& of(ErrorGroup group) { return groups[static_cast<std::size_t>(group)]; }
 };
 
