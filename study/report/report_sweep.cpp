@@ -190,10 +190,12 @@ std::string findings_html(const Sweep& sweep) {
   const bool several = sweep.factors.size() > 1;
   std::size_t told = 0;
   std::vector<std::string> equal;  // factors whose levels cannot be told apart
+  std::string coupled;             // with others whose effect depends on theirs
   for (const AnovaRow& row : several ? influence_of(sweep.results, sweep.factors).rows : std::vector<AnovaRow>{}) {
     const bool interaction = row.effects.empty();
     constexpr double chance = 0.05;
     if (!interaction && row.f > 0 && row.p_value > chance) equal.push_back(row.name);
+    if (interaction && row.share >= least_interaction) coupled += row.name + " x ";
     if (row.share < (interaction ? least_interaction : least_factor) || ++told > most) continue;
     std::string text =
         row.name + ": " + core::readable_percent(row.share, row.share < 0.0995 ? 1 : 0) + " of the variance";
@@ -207,6 +209,8 @@ std::string findings_html(const Sweep& sweep) {
     }
     items += "<li>" + core::xml_escaped(text) + "</li>\n";
   }
+  const auto is_coupled = [&](const std::string& name) { return coupled.find(name + " x ") != std::string::npos; };
+  equal.erase(std::remove_if(equal.begin(), equal.end(), is_coupled), equal.end());
   if (!equal.empty())
     items += "<li>Levels that cannot be told apart, given the scatter of the others: " +
              core::xml_escaped(core::comma_separated(equal)) + ".</li>\n";
