@@ -53,9 +53,10 @@ PlotPanel residual_panel(const SegmentsToDraw& drawn) {
     measured += static_cast<double>(cell.rows) * cell.mean;
     fitted += static_cast<double>(cell.rows) * expected;
   }
-  panel.note =
-      "Single sizes scatter, which is harmless if the mean is kept: all calls together differ from the fit by " +
-      core::signed_percent(measured / fitted - 1) + ".";
+  if (fitted != 0)
+    panel.note =
+        "Single points scatter, which is harmless if the mean is kept: all rows together differ from the fit by " +
+        core::signed_percent(measured / fitted - 1) + ".";
   if (drawn.used_below <= drawn.cells.back().size) {
     panel.breaks.push_back(drawn.used_below);
     panel.note += " From " + significant(drawn.used_below) +

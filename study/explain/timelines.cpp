@@ -279,7 +279,7 @@ Figure waterfall(const ExplanationSummary& explanation, const std::string& id) {
   // Small differences of long times would not be seen on an axis from 0.
   constexpr double far = 0.4, before = 0.5, after = 0.1, least = 0.002;
   const double range_s = std::max(high_s - low_s, least * high_s);
-  const double begin_s = range_s > far * high_s ? 0 : low_s - before * range_s;
+  const double begin_s = range_s > far * high_s ? std::min(0.0, low_s) : low_s - before * range_s;
   rows.front() = {"predicted", {{begin_s, predicted_s, "predicted"}}, core::printed("%.4g s", predicted_s)};
   rows.push_back({"real", {{begin_s, real_s, "measured"}}, core::printed("%.4g s", real_s)});
   Figure figure = bar_figure(id, "From the predicted time to the real one",

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -183,17 +184,37 @@ std::string grid_finding(const Sweep& sweep) {
          ").</li>\n";
 }
 
+/// Factors of which no two levels, all others being equal, differ by more than chance. None without several seeds.
+std::vector<std::string> equal_factors(const Sweep& sweep) {
+  std::vector<std::string> names;
+  if (!sweep.rates->half_width(0)) return names;
+  for (const ViewFactor& factor : sweep.factors) {
+    std::map<std::vector<std::size_t>, std::set<std::size_t>> alike;  // configurations by the levels of the others
+    for (std::size_t i = 0; i < sweep.results.size(); ++i) {
+      std::vector<std::size_t> others;
+      for (const ViewFactor& other : sweep.factors)
+        if (&other != &factor) others.push_back(other.of[i]);
+      alike[others].insert(sweep.configuration[i]);
+    }
+    bool compared = false, apart = false;
+    for (const auto& [levels, group] : alike) {
+      compared = compared || group.size() > 1;
+      for (const std::size_t a : group)
+        for (const std::size_t b : group) apart = apart || (a < b && sweep.rates->ratio(a, b).is_apart());
+    }
+    if (compared && !apart) names.push_back(factor.full_name());
+  }
+  return names;
+}
+
 std::string findings_html(const Sweep& sweep) {
   constexpr double least_factor = 0.02, least_interaction = 0.05;
   constexpr std::size_t most = 4;
   std::string items = grid_finding(sweep);
   const bool several = sweep.factors.size() > 1;
   std::size_t told = 0;
-  std::vector<std::string> equal;  // factors whose levels cannot be told apart
   for (const AnovaRow& row : several ? influence_of(sweep.results, sweep.factors).rows : std::vector<AnovaRow>{}) {
     const bool interaction = row.effects.empty();
-    constexpr double chance = 0.05;
-    if (!interaction && row.f > 0 && row.p_value > chance) equal.push_back(row.name);
     if (row.share < (interaction ? least_interaction : least_factor) || ++told > most) continue;
     std::string text =
         row.name + ": " + core::readable_percent(row.share, row.share < 0.0995 ? 1 : 0) + " of the variance";
@@ -207,8 +228,8 @@ std::string findings_html(const Sweep& sweep) {
     }
     items += "<li>" + core::xml_escaped(text) + "</li>\n";
   }
-  if (!equal.empty())
-    items += "<li>Levels that cannot be told apart, given the scatter of the others: " +
+  if (const auto equal = equal_factors(sweep); !equal.empty())
+    items += "<li>Levels that the scatter of seeds does not tell apart, whatever the other factors are: " +
              core::xml_escaped(core::comma_separated(equal)) + ".</li>\n";
   return items.empty() ? "" : "<ul class=\"findings\">\n" + items + "</ul>\n";
 }

@@ -111,6 +111,25 @@ TEST(SweepReport, ComparesConfigurationsAtTheSameN) {
   EXPECT_THAT(page, Not(HasSubstr("<td>N</td>")));  // in the table of influences
 }
 
+TEST(SweepReport, NamesFactorsWhoseLevelsCannotBeToldApart) {
+  std::vector<SweepResult> results;
+  const auto add = [&](const std::string& NB, const std::string& SWAP, std::initializer_list<double> seeds) {
+    for (const double gflops : seeds) results.push_back(result({{"NB", NB}, {"SWAP", SWAP}}, gflops));
+  };
+  add("64", "0", {100, 102});
+  add("64", "1", {101.2, 101});
+  add("128", "0", {110, 112});
+  add("128", "1", {111, 111.1});
+  EXPECT_THAT(page_of(report_of(results)), HasSubstr("does not tell apart, whatever the other factors are: SWAP."));
+  // SWAP alone makes no difference here either, but which NB is better depends on it.
+  results.clear();
+  add("64", "0", {100, 102});
+  add("64", "1", {111, 111.1});
+  add("128", "0", {110, 112});
+  add("128", "1", {101.2, 101});
+  EXPECT_THAT(page_of(report_of(results)), Not(HasSubstr("does not tell apart")));
+}
+
 TEST(SweepReport, PicturesStandOnTheirOwn) {
   const auto pictures = report_pictures(report_of({result({{"SWAP", "0"}, {"grid", "1x4"}}, 10, 1000, 1, 4),
                                                    result({{"SWAP", "0"}, {"grid", "2x2"}}, 8, 1000, 2, 2),
