@@ -65,8 +65,14 @@ std::array<double, log_parts> basis(core::HplParameters parameters, double colum
   return result;
 }
 
-void check(const core::HplLog& log, const core::HplLog& first) {
+void require_lines(std::size_t lines) {
   constexpr std::size_t least_lines = 20;
+  if (lines < least_lines)
+    throw core::InputError("a log with " + std::to_string(lines) + " lines of progress; expected " +
+                           std::to_string(least_lines) + ": they tell how the rate depends on the size");
+}
+
+void check(const core::HplLog& log, const core::HplLog& first) {
   const core::HplParameters& p = log.parameters;
   if (p.P * p.Q != 1)
     throw core::InputError("a log of " + std::to_string(p.P) + " x " + std::to_string(p.Q) +
@@ -74,11 +80,37 @@ void check(const core::HplLog& log, const core::HplLog& first) {
   if (!log.result) throw core::InputError("a log without a result: expected a run that ended");
   if (log.result->residual_checked && !log.result->residual_passed)
     throw core::InputError("a log whose residual check has failed");
-  if (log.progress.size() < least_lines)
-    throw core::InputError("a log with " + std::to_string(log.progress.size()) + " lines of progress; expected " +
-                           std::to_string(least_lines) + ": they tell how the rate depends on the size");
+  require_lines(log.progress.size());
   if (p.N != first.parameters.N || p.NB != first.parameters.NB)
     throw core::InputError("logs of different N or NB; expected repetitions of one run");
+}
+
+/// Lines whose time differs by more than their digits may hide, at most 200 of them.
+std::vector<core::HplProgress> distinct_lines(const core::HplLog& log) {
+  constexpr double least_step = 0.005, errors = 20;
+  const double N = static_cast<double>(log.parameters.N);
+  std::vector<core::HplProgress> lines = {log.progress.front()};
+  for (const core::HplProgress& line : log.progress)
+    if (line.column >= lines.back().column + least_step * N &&
+        line.elapsed_s > lines.back().elapsed_s + errors * line.elapsed_error_s)
+      lines.push_back(line);
+  return lines;
+}
+
+void add_errors(const std::vector<core::HplProgress>& lines, double N, const fit::RegressionData& data,
+                const std::array<double, log_parts>& coefficients, LogCluster& result) {
+  std::array<double, 10> real_s{}, model_s{};
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    const auto tenth =
+        std::min<std::size_t>(9, static_cast<std::size_t>(5 * (lines[i].column + lines[i + 1].column) / N));
+    real_s[tenth] += lines[i + 1].elapsed_s - lines[i].elapsed_s;
+    for (std::size_t part = 0; part < log_parts; ++part) model_s[tenth] += coefficients[part] * data.columns[part][i];
+  }
+  for (std::size_t tenth = 0; tenth < real_s.size(); ++tenth) {
+    if (real_s[tenth] == 0) continue;  // no line in it
+    double& error = tenth == 9 ? result.last_error : result.largest_error;
+    error = std::max(error, std::abs(model_s[tenth] / real_s[tenth] - 1));
+  }
 }
 
 /// Coefficients of one log; adds its errors.
@@ -90,10 +122,12 @@ std::array<double, log_parts> fit_log(const core::HplLog& log, LogCluster& resul
   };
   fit::RegressionData data;
   data.columns.resize(log_parts);
-  std::array<double, log_parts> before = left_at(log.progress.front().column);
-  for (std::size_t i = 1; i < log.progress.size(); ++i) {
-    const std::array<double, log_parts> after = left_at(log.progress[i].column);
-    data.y.push_back(log.progress[i].elapsed_s - log.progress[i - 1].elapsed_s);
+  const std::vector<core::HplProgress> lines = distinct_lines(log);
+  require_lines(lines.size());
+  std::array<double, log_parts> before = left_at(lines.front().column);
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const std::array<double, log_parts> after = left_at(lines[i].column);
+    data.y.push_back(lines[i].elapsed_s - lines[i - 1].elapsed_s);
     data.weights.push_back(1 / data.y.back());
     for (std::size_t part = 0; part < log_parts; ++part) data.columns[part].push_back(before[part] - after[part]);
     data.y.back() -= least_other_kernels * data.columns[1].back();
@@ -109,7 +143,6 @@ std::array<double, log_parts> fit_log(const core::HplLog& log, LogCluster& resul
                          expected_other_kernels);
   for (std::size_t part = 0; part < log_parts; ++part) data.columns[part].push_back(part == 1 ? 1 : 0);
   solution = fit::solve_least_squares(data, options);
-  data.y.pop_back();
   solution.coefficients[1] += least_other_kernels;
   if (!(solution.coefficients[0] > 0))
     throw core::InputError("the progress of a log does not become slower with its flop");
@@ -119,18 +152,7 @@ std::array<double, log_parts> fit_log(const core::HplLog& log, LogCluster& resul
   for (std::size_t part = 0; part < log_parts; ++part) total_s += solution.coefficients[part] * whole[part];
   for (std::size_t part = 0; part < log_parts; ++part)
     coefficients[part] = solution.coefficients[part] * log.result->time_s / total_s;
-  std::array<double, 10> real_s{}, model_s{};
-  for (std::size_t i = 0; i < data.y.size(); ++i) {
-    const auto tenth = std::min<std::size_t>(
-        9, static_cast<std::size_t>(5 * (log.progress[i].column + log.progress[i + 1].column) / N));
-    real_s[tenth] += log.progress[i + 1].elapsed_s - log.progress[i].elapsed_s;
-    for (std::size_t part = 0; part < log_parts; ++part) model_s[tenth] += coefficients[part] * data.columns[part][i];
-  }
-  for (std::size_t tenth = 0; tenth < real_s.size(); ++tenth) {
-    if (real_s[tenth] == 0) continue;  // no line in it
-    double& error = tenth == 9 ? result.last_error : result.largest_error;
-    error = std::max(error, std::abs(model_s[tenth] / real_s[tenth] - 1));
-  }
+  add_errors(lines, N, data, coefficients, result);
   return coefficients;
 }
 
