@@ -49,9 +49,8 @@ double dgemm_elasticity(const core::Prediction& prediction) {
 }
 
 Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const core::Prediction& prediction) {
-  const QuickAssumptions expected = all_assumptions(&QuickAssumption::expected);
   const auto time_s = [&](const core::ClusterModel& one) {
-    return closed_form_s(one, prediction.parameters, expected);
+    return closed_form_s(one, prediction.parameters, ranks_for_ratios);
   };
   const KernelShares shares = kernel_shares(prediction);
   const double plain_s = time_s(cluster);  // 0 of a cluster on which nothing takes time

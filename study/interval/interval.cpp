@@ -7,6 +7,7 @@
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/fit/distributions.hpp"
+#include "hplcast/study/quick.hpp"
 
 namespace hplcast::study {
 
@@ -135,8 +136,14 @@ core::PredictiveInterval predictive_interval(const core::Prediction& prediction,
   std::vector<ErrorTerm> terms;
   // The errors that one model has are in the bias that its own comparisons have shown.
   const bool learnt = past.discrepancy && past.of_this_model;
-  if (!learnt)
+  if (!learnt && basis.assumed) {
+    // The range as the middle 90 percent, like those of quick.
+    terms.push_back({"assumptions", *basis.assumed / fit::normal_quantile(0.95), 0, std::nullopt,
+                     "assumed by quick: all at their worst, or at their best"});
+    terms.push_back(group_term(ErrorGroup::dgemm_scatter, cluster, basis));
+  } else if (!learnt) {
     for (const ErrorGroup group : core::error_groups) terms.push_back(group_term(group, cluster, basis));
+  }
   terms.push_back(simulation_term(prediction, basis.seeds_time_s));
   constexpr std::size_t several_occasions = 3;
   if (!learnt || past.occasions < several_occasions)
@@ -154,7 +161,8 @@ core::PredictiveInterval predictive_interval(const core::Prediction& prediction,
 
 IntervalBasis closed_form_basis(const core::ClusterModel& cluster, const core::Prediction& prediction) {
   return {
-      closed_form_elasticities(cluster, prediction), "closed-form", elasticity_error_of_form, {}, {prediction.time_s}};
+      closed_form_elasticities(cluster, prediction), "closed-form", elasticity_error_of_form, {}, {prediction.time_s},
+      assumed_spread(cluster, prediction.parameters)};
 }
 
 void add_intervals(const std::vector<RunPlan>& plans, const IntervalRequest& request,
@@ -169,7 +177,12 @@ void add_intervals(const std::vector<RunPlan>& plans, const IntervalRequest& req
     }
     IntervalBasis& basis = found->second;
     if (request.simulated_elasticities)
-      basis = {simulated_elasticities(plans.at(i), one), "simulated", 0, {}, {one.time_s}};
+      basis = {simulated_elasticities(plans.at(i), one),
+               "simulated",
+               0,
+               {},
+               {one.time_s},
+               assumed_spread(plans.at(i).cluster(), one.parameters)};
     else
       basis = closed_form_basis(plans.at(i).cluster(), one);
     basis.past = past_errors(request.ledger, one);

@@ -1,142 +1,377 @@
-#include "hplcast/study/quick.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
+
+#include "hplcast/core/random_stream.hpp"
+#include "hplcast/study/quick.hpp"
+#include "study/quick/panel_costs.hpp"
+
+// HPL's main loop (HPL_pdgesvK2) with a date for each rank: docs/models/quick.md.
 
 namespace hplcast::study {
 
 namespace {
 
-using core::MessageCost;
-
-/// Costs of messages along rows and columns of the process grid: hosts are filled in order of the ranks.
-class Lines {
+/// HPL's main loop with a date for each rank. Of many process rows some stand for the others, too: each for the last of
+/// several.
+class MainLoop {
  public:
-  Lines(const core::ClusterModel& cluster, const core::HplParameters& p) : cluster_(cluster) {
-    const int cores = cluster.hosts.values().cores;
-    const int in_row = p.PMAP == 0 ? 1 : p.P, in_column = p.PMAP == 0 ? p.Q : 1;  // distance of neighbours in ranks
-    const int ranks = p.P * p.Q, per_host = std::min(cores, ranks);
-    row_ = line(in_row, p.Q, per_host, ranks);
-    column_ = line(in_column, p.P, per_host, ranks);
+  /// `most_ranks`: to have dates.
+  MainLoop(const PanelCosts& costs, const core::HplParameters& p, int most_ranks)
+      : costs_(costs),
+        p_(p),
+        panels_(panels_of(p)),
+        together_(std::min(p.P, (p.P * p.Q + most_ranks - 1) / most_ranks)) {
+    const auto rows = static_cast<std::size_t>((p.P + together_ - 1) / together_);
+    columns_.assign(static_cast<std::size_t>(p.Q), Column{});
+    for (Column& one : columns_) one.ranks.resize(rows);
+    for (std::size_t i = 0; i < luck_.size(); ++i)
+      luck_[i] = costs.waiting().longest(together_, (static_cast<double>(i) + 0.5) / static_cast<double>(luck_.size()));
   }
 
-  /// A message to the next rank of a row, with `at_once` ranks of a host sending.
-  double row_s(double bytes, bool all_at_once) const { return message_s(row_, bytes, all_at_once); }
-  double column_s(double bytes, bool all_at_once) const { return message_s(column_, bytes, all_at_once); }
+  static int panels_of(const core::HplParameters& p) { return static_cast<int>((p.N + p.NB - 1) / p.NB); }
+
+  /// From one panel until before another: the time of those from `counted` on.
+  double time_s(int first, int counted, int end) {
+    for (int panel = first; panel < std::min(first + p_.Q, panels_); ++panel)
+      of(panel).left = (panels_ - panel + p_.Q - 1) / p_.Q;
+    double begin_s = 0;
+    for (int panel = first - 1; panel < end; ++panel) {
+      if (panel == counted) begin_s = mean_s();
+      step(panel);
+    }
+    if (end < panels_) return mean_s() - begin_s;
+    double end_s = 0;
+    for (const Column& one : columns_) end_s = std::max(end_s, one.begin_s());
+    return end_s - begin_s;
+  }
 
  private:
-  struct Line {
-    double leaving = 0;   ///< part of the messages that go to another host
-    double per_host = 1;  ///< ranks of a host that send to another one
+  struct Rank {
+    double begin_s = 0;  ///< of the iteration
+    double taken_s = 0;  ///< when it takes the next panel
+    double free_s = 0;   ///< and has passed it on
+    double found_s = 0;  ///< `taken_s` as found the last time; 0: not yet
+    double chunks = 0;   ///< of the update before that
+  };
+  struct Swap {
+    double all_in_s = 0;  ///< when all ranks of the column are in it
+    double ready_s = 0;   ///< when it has ended
+  };
+  struct Column {
+    int left = 0;       ///< blocks of columns behind the panel
+    int blocks = 0;     ///< that it updates while it waits for the next panel
+    double swap_s = 0;  ///< of their rows, from when all ranks are in it
+    Swap now, before;   ///< now; and as found the last time
+    int swapped = -1;   ///< blocks of the three below
+    double copies_s = 0, alone_s = 0, crowded_s = 0;
+    std::vector<Rank> ranks;
+
+    double begin_s() const {
+      double latest_s = 0;
+      for (const Rank& one : ranks) latest_s = std::max(latest_s, one.begin_s);
+      return latest_s;
+    }
+  };
+  /// Costs that change only where ranks have a block row less.
+  struct Rows {
+    int blocks = -1, below = -1;
+    int longest = 1;    ///< ranks with `blocks` of them
+    double widest = 2;  ///< blocks of columns in `update`
+    RankWork chunk, update, permutation;
+    double factorisation_s = 0, hop_s = 0, copy_s = 0;
+    bool is_detached = false;
   };
 
-  static Line line(int distance, int length, int per_host, int ranks) {
-    Line line;
-    if (length < 2 || ranks <= per_host) return line;
-    // Neighbours `distance` ranks apart: of `per_host` ranks in a row, those in the last `distance` have theirs
-    // elsewhere.
-    line.leaving = std::min(1.0, static_cast<double>(distance) / per_host);
-    line.per_host = line.leaving * per_host;
-    return line;
-  }
-
-  double alone_s(core::Scope scope, double bytes) const {
-    const core::ScopeModel& costs = cluster_.network.scope(scope);
-    return costs.cost(MessageCost::send).mean_s(bytes) + costs.cost(MessageCost::transfer).mean_s(bytes) +
-           costs.cost(MessageCost::recv).mean_s(bytes);
-  }
-
-  double message_s(const Line& line, double bytes, bool all_at_once) const {
-    const double local_s = alone_s(core::Scope::local, bytes);
-    if (line.leaving == 0) return local_s;
-    double remote_s = alone_s(core::Scope::remote, bytes);
-    if (all_at_once)
-      remote_s =
-          std::max(remote_s, line.per_host * bytes / cluster_.network.scope(core::Scope::remote).link_bytes_per_s());
-    // Where lines cross hosts here and there, each step waits for those that do if all move at once.
-    return all_at_once ? std::max(local_s, remote_s) : line.leaving * remote_s + (1 - line.leaving) * local_s;
-  }
-
-  const core::ClusterModel& cluster_;
-  Line row_, column_;
-};
-
-/// One panel of NB columns with `rows` rows below its top, and the matrix right of it.
-class Panel {
- public:
-  Panel(const core::ClusterModel& cluster, const core::HplParameters& p, const Lines& lines, double remaining)
-      : cluster_(cluster), p_(p), lines_(lines), rows_(share(remaining, p.P)), columns_(share(remaining - p.NB, p.Q)) {}
-
-  /// dtrsm, dgemm and the copies of the row swap.
-  double update_s() const {
-    const double NB = p_.NB;
-    if (columns_ <= 0) return 0;
-    return kernel("dgemm", rows_, columns_, NB) + kernel("dtrsm", NB, columns_, NB) + kernel("dlatcpy", columns_, NB) +
-           (p_.P == 1 ? kernel("dlaswp00N", NB, columns_)
-                      : kernel("dlaswp01T", NB, columns_) + kernel("dlaswp06T", NB, columns_));
-  }
-
-  /// Spread and roll: each rank sends the rows of U twice, in pieces.
-  double swap_s() const {
-    if (p_.P == 1 || columns_ <= 0) return 0;
-    const double bytes = 8.0 * p_.NB * columns_, steps = std::ceil(std::log2(p_.P));
-    const double pieces = p_.P - 1;
-    return steps * lines_.column_s(bytes / 2 / steps, true) + pieces * lines_.column_s(bytes / p_.P, true);
-  }
-
-  /// Recursive factorisation: halves down to NBMIN columns, then column by column; a pivot exchange a column.
-  double factorisation_s() const {
-    const double NB = p_.NB;
+  Column& of(int panel) { return columns_[static_cast<std::size_t>(panel % p_.Q)]; }
+  int most(int blocks) const { return (blocks + p_.P - 1) / p_.P; }
+  double mean_s() const {
     double sum = 0;
-    for (double width = NB / 2, calls = 1; 2 * width > p_.NBMIN; width /= 2, calls *= 2)
-      sum += calls * (kernel("dgemm", rows_, width, width) + kernel("dtrsm", width, width, width));
-    const double column = kernel("idamax", 1, rows_) + kernel("dscal", 1, rows_) +
-                          kernel("dgemv", rows_, p_.NBMIN / 2.0) + kernel("dlocswpN", 1, NB);
-    const double exchange = std::ceil(std::log2(p_.P)) * lines_.column_s(8 * (2 * NB + 4), false);
-    return sum + NB * (column + exchange) + kernel("dlacpy", rows_, NB);
+    for (const Column& column : columns_)
+      for (const Rank& one : column.ranks) sum += one.begin_s;
+    return sum / static_cast<double>(columns_.size() * columns_.front().ranks.size());
   }
 
-  /// One hop of a ring: the others are hidden behind it by those that have the panel already.
-  double broadcast_s() const {
-    if (p_.Q == 1) return 0;
-    return lines_.row_s(8.0 * (rows_ + p_.NB) * p_.NB, false);
+  void find_rows(int panel) {
+    const int behind = panels_ - panel - 1, blocks = most(behind), below = most(std::max(0, behind - 1));
+    rows_.longest = behind - (blocks - 1) * p_.P;
+    if (blocks == rows_.blocks && below == rows_.below) return;
+    const double NB = p_.NB, rows = NB * blocks;
+    rows_.blocks = blocks;
+    rows_.below = below;
+    rows_.widest = std::max(2.0, std::ceil(static_cast<double>(behind) / p_.Q));
+    rows_.chunk = costs_.update(rows, NB);
+    rows_.update = costs_.update(rows, NB * rows_.widest);
+    rows_.permutation = costs_.permutation(NB);
+    rows_.copy_s = p_.P == 1 ? 0 : costs_.mean_s("dlatcpy", NB, NB);
+    // The rank with one block more loses a row with every column.
+    rows_.factorisation_s = costs_.factorisation_s(std::max(rows - NB / 2, NB * below));
+    rows_.hop_s = costs_.hop_s(NB * below);
+    rows_.is_detached = costs_.hop_is_detached(NB * below);
   }
 
- private:
-  /// Share of the rank that has most: blocks are dealt out in turn.
-  double share(double size, int parts) const {
-    return size <= 0 ? 0 : std::min(size, std::ceil(std::ceil(size / p_.NB) / parts) * p_.NB);
-  }
-  double kernel(const char* name, double m, double n, double k = 1) const {
-    const auto found = cluster_.kernels.find(name);
-    if (found == cluster_.kernels.end()) return 0;
-    const core::KernelShape shape{m, n, k};
-    return std::max(0.0, found->second.cluster_law().at(shape).mean_s(shape));
+  /// Swap and update of so many blocks of columns, of which the last come in one call: how much longer or shorter than
+  /// that of a rank with most rows.
+  double luck_s(const Column& column, std::size_t row, double chunks, double uniform, int panel) const {
+    RankWork work = rows_.permutation.scaled(column.blocks);
+    work += rows_.chunk.repeated(chunks);
+    work += rows_.chunk.scaled(column.blocks - chunks);
+    const int first = static_cast<int>(row) * together_, last = std::min(p_.P, first + together_) - 1;
+    const auto behind = [&](int one) { return (one - panel - 1 + (panel / p_.P + 2) * p_.P) % p_.P; };
+    double luck_s = Waiting::in_s(work, luck_[static_cast<std::size_t>(uniform * static_cast<double>(luck_.size()))]);
+    if (std::min(behind(first), behind(last)) >= rows_.longest) luck_s -= work.mean_s / rows_.blocks;
+    if (panel >= 0 && panel % p_.P / together_ == static_cast<int>(row)) luck_s += column.blocks * rows_.copy_s;
+    return luck_s;
   }
 
-  const core::ClusterModel& cluster_;
+  /// Time of the update of so many blocks of columns in one call.
+  double update_s(double blocks) const {
+    return rows_.chunk.mean_s + (blocks - 1) / (rows_.widest - 1) * (rows_.update.mean_s - rows_.chunk.mean_s);
+  }
+
+  /// Swaps of the process columns of a host share its link: equal shares, for those that are there.
+  void share_link(std::vector<Column*> swaps) {
+    std::sort(swaps.begin(), swaps.end(), [](auto* a, auto* b) { return a->now.all_in_s < b->now.all_in_s; });
+    double now_s = 0, done = 0;  // `done`: the part that a swap would have had that has been there since ever
+    std::vector<double> begun(swaps.size());
+    for (std::size_t first = 0, next = 0; first < swaps.size();) {
+      if (next == first) now_s = swaps[next]->now.all_in_s;
+      const Column& oldest = *swaps[first];
+      const auto at_once = static_cast<double>(next - first);
+      const double whole_s = std::max(oldest.alone_s, oldest.crowded_s * at_once / costs_.columns_at_once());
+      const double end_s = next == first ? 1e300 : now_s + (1 - (done - begun[first])) * whole_s;
+      const double arrival_s = next < swaps.size() ? swaps[next]->now.all_in_s : 1e300;
+      const double until_s = std::min(end_s, arrival_s);
+      if (next > first && whole_s > 0) done += (until_s - now_s) / whole_s;
+      now_s = until_s;
+      if (arrival_s <= end_s) {
+        begun[next++] = done;
+      } else {
+        swaps[first]->swap_s = swaps[first]->copies_s + now_s - swaps[first]->now.all_in_s;
+        ++first;
+      }
+    }
+  }
+
+  void begin_swaps() {
+    for (Column& one : columns_) {
+      one.now = {one.begin_s(), 0};
+      for (Rank& rank : one.ranks) rank.taken_s = 0;
+    }
+  }
+
+  /// Durations of the swaps, which begin at `all_in_s`.
+  void find_swaps() {
+    for (Column& one : columns_) {
+      if (one.swapped == one.blocks) continue;
+      one.swapped = one.blocks;
+      const double columns = static_cast<double>(p_.NB) * one.blocks;
+      one.copies_s = one.blocks > 0 ? costs_.copies_s(columns) : 0;
+      one.alone_s = one.blocks > 0 ? costs_.messages_s(columns, false) : 0;
+      one.crowded_s = one.blocks > 0 ? costs_.messages_s(columns, true) : 0;
+    }
+    const auto together = static_cast<std::size_t>(std::max(1L, std::lround(costs_.columns_at_once())));
+    for (std::size_t first = 0; first < columns_.size(); first += together) {
+      std::vector<Column*> swaps;
+      for (std::size_t i = first; i < std::min(columns_.size(), first + together); ++i) swaps.push_back(&columns_[i]);
+      share_link(std::move(swaps));
+    }
+  }
+
+  /// Before the next panel is passed on, once more.
+  void begin_broadcast() {
+    for (Column& one : columns_) {
+      one.before = {one.now.all_in_s, std::max(one.now.ready_s, one.now.all_in_s + one.swap_s)};
+      one.now.all_in_s = one.begin_s();
+      one.now.ready_s = one.now.all_in_s + one.swap_s;
+      for (Rank& rank : one.ranks) {
+        rank.free_s = rank.begin_s;
+        rank.found_s = rank.taken_s;
+        rank.chunks = rank.taken_s = 0;
+      }
+    }
+  }
+  bool is_settled() const {
+    for (const Column& one : columns_)
+      for (const Rank& rank : one.ranks)
+        if (std::abs(rank.taken_s - rank.found_s) > 1e-6 * rows_.chunk.mean_s) return false;
+    return true;
+  }
+
+  /// When a rank takes a panel that is offered: as it begins, between the messages of the swap, after a call of the
+  /// update (a block of columns each), or when it has nothing else to do.
+  double taken_s(const Column& column, const Swap& swap, const Rank& rank, double offered_s,
+                 double* chunks = nullptr) const {
+    if (offered_s <= rank.begin_s) return rank.begin_s;
+    if (column.blocks == 0) return offered_s;
+    if (offered_s <= swap.ready_s) return std::max(offered_s, swap.all_in_s);
+    const double calls = std::min<double>(column.blocks, std::ceil((offered_s - swap.ready_s) / rows_.chunk.mean_s));
+    if (chunks != nullptr) *chunks = calls;
+    return calls < column.blocks ? swap.ready_s + calls * rows_.chunk.mean_s
+                                 : std::max(offered_s, swap.ready_s + calls * rows_.chunk.mean_s);
+  }
+
+  /// Who sends to the process column `distance` behind the one that has factored the panel.
+  int from(int distance) const {
+    const int half = (p_.Q + 1) / 2;
+    const bool two_rings = p_.BCAST == 2 || p_.BCAST == 3, first_alone = p_.BCAST % 2 == 1;
+    if (distance == 1 || (first_alone && distance == 2) || (two_rings && distance == half)) return 0;
+    return distance - 1;
+  }
+
+  /// A rank that has to pass on the panel before or in its swap holds up all of its column.
+  void hold_up(Column& column, const Column& sender, const Column* next) {
+    const auto passed_on_s = [&](std::size_t row, double taken) {
+      const double here_s = taken + rows_.hop_s;
+      if (next == nullptr || rows_.is_detached) return here_s;
+      const Rank& to = next->ranks[row];
+      return (to.found_s > 0 ? std::max(to.found_s, here_s) : taken_s(*next, next->before, to, here_s)) + rows_.hop_s;
+    };
+    const auto offered_s = [&](std::size_t row) { return sender.ranks[row].free_s; };
+    for (std::size_t row = 0; row < column.ranks.size(); ++row) {
+      Rank& one = column.ranks[row];
+      one.taken_s = offered_s(row) <= one.begin_s ? one.begin_s : 0;
+      if (one.taken_s > 0) column.now.all_in_s = std::max(column.now.all_in_s, passed_on_s(row, one.taken_s));
+    }
+    // Ranks that find a panel between messages of the swap hold up all others, which find theirs only afterwards.
+    double now_s = column.now.all_in_s, left_s = column.swap_s;
+    for (;;) {
+      const double end_s = now_s + left_s;
+      double until_s = now_s, next_s = end_s;
+      for (std::size_t row = 0; row < column.ranks.size(); ++row) {
+        Rank& one = column.ranks[row];
+        if (one.taken_s > 0 || offered_s(row) > now_s) {
+          if (one.taken_s == 0) next_s = std::min(next_s, offered_s(row));
+          continue;
+        }
+        one.taken_s = now_s;
+        until_s = std::max(until_s, passed_on_s(row, now_s));
+      }
+      if (until_s > now_s) {
+        now_s = until_s;
+        continue;
+      }
+      left_s -= next_s - now_s;
+      now_s = next_s;
+      if (next_s >= end_s) break;
+    }
+    column.now.ready_s = now_s;
+  }
+
+  void broadcast(int panel) {
+    for (int distance = 1; distance < p_.Q; ++distance) {
+      Column &column = of(panel + 1 + distance), &sender = of(panel + 1 + from(distance));
+      const bool is_last = distance + 1 == p_.Q || from(distance + 1) != distance;
+      if (column.blocks > 0) hold_up(column, sender, is_last ? nullptr : &of(panel + 2 + distance));
+      for (std::size_t row = 0; row < column.ranks.size(); ++row) {
+        Rank &one = column.ranks[row], &before = sender.ranks[row];
+        if (column.blocks == 0 || one.taken_s == 0)
+          one.taken_s = taken_s(column, column.now, one, before.free_s, &one.chunks);
+        one.free_s = one.taken_s + rows_.hop_s;
+        if (!rows_.is_detached) before.free_s = one.free_s;
+      }
+    }
+    Column& owner = of(panel + 1);
+    for (const Rank& one : owner.ranks) owner.now.ready_s = std::max(owner.now.ready_s, one.free_s + owner.swap_s);
+  }
+
+  /// The rest of swap and update. Without look-ahead, all of it.
+  void finish(Column& column, std::size_t index, int panel) {
+    const core::StreamName name{0, core::stream_kernel, 0, 0, static_cast<std::uint64_t>(panel + 1)};
+    std::array<double, 4> uniforms{};
+    for (std::size_t row = 0; row < column.ranks.size(); ++row) {
+      if (row % 4 == 0) uniforms = core::uniforms(name, index * column.ranks.size() + row);
+      Rank& one = column.ranks[row];
+      const double luck = column.blocks == 0 ? 0 : luck_s(column, row, one.chunks, uniforms[row % 4], panel);
+      if (one.chunks >= column.blocks)
+        one.begin_s = std::max(one.free_s, column.now.ready_s + column.blocks * rows_.chunk.mean_s + luck);
+      else
+        one.begin_s = (one.chunks == 0 ? std::max(one.free_s, column.now.ready_s) : one.free_s) +
+                      update_s(column.blocks - one.chunks) + luck;
+    }
+  }
+
+  /// All update their columns with this panel; the one that has the next factors and sends it before.
+  void step(int panel) {
+    find_rows(panel);
+    const bool has_next = panel + 1 < panels_, is_first = columns_.front().swapped < 0;
+    if (panel >= 0 && !is_first) --of(panel).left;
+    for (Column& one : columns_) one.blocks = is_first ? 0 : one.left;
+    Column& next = of(panel + 1);
+    double factored_s = next.begin_s();
+    if (p_.DEPTH == 0) {
+      step_without_look_ahead(panel);
+      factored_s = next.begin_s();
+    } else if (has_next && !is_first) {
+      --next.blocks;
+      RankWork ahead = rows_.permutation;
+      ahead += rows_.chunk;
+      factored_s += costs_.copies_s(p_.NB) + costs_.messages_s(p_.NB, false) + rows_.chunk.mean_s +
+                    costs_.waiting().mean_s(ahead, p_.P);
+    }
+    if (has_next)
+      for (Rank& one : next.ranks) one.begin_s = factored_s + rows_.factorisation_s;
+    begin_swaps();
+    find_swaps();
+    if (!has_next) begin_broadcast();
+    if (has_next) {
+      // Ranks that pass on the panel hold up swaps, so that other swaps share the link: what they cost, once more.
+      // When a rank takes the panel depends on those before it, and on those behind it, which hold up its column.
+      for (int pass = 0; pass <= p_.Q && !(pass > 1 && is_settled()); ++pass) {
+        if (pass == 1) find_swaps();
+        begin_broadcast();
+        broadcast(panel);
+      }
+    }
+    for (std::size_t i = 0; i < columns_.size(); ++i) finish(columns_[i], i, panel);
+  }
+
+  void step_without_look_ahead(int panel) {
+    begin_swaps();
+    find_swaps();
+    begin_broadcast();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      finish(columns_[i], i, panel);
+      columns_[i].blocks = 0;
+    }
+  }
+
+  const PanelCosts& costs_;
   const core::HplParameters& p_;
-  const Lines& lines_;
-  double rows_, columns_;
+  int panels_;
+  int together_;  ///< ranks that a row stands for
+  std::vector<Column> columns_;
+  std::array<Waiting::Sds, 1024> luck_{};
+  Rows rows_;
 };
+
+/// Some windows of a long run, by the quadrature of Gauss and Legendre: the cost of panels changes slowly.
+double factorisation_s(const PanelCosts& costs, const core::HplParameters& p, int most_ranks) {
+  constexpr std::array<std::pair<double, double>, 5> nodes = {{{0.0469100770306680, 0.1184634425280945},
+                                                               {0.2307653449471585, 0.2393143352496832},
+                                                               {0.5, 0.2844444444444444},
+                                                               {0.7692346550528415, 0.2393143352496832},
+                                                               {0.9530899229693320, 0.1184634425280945}}};
+  constexpr int most_counted = 64;
+  const int panels = MainLoop::panels_of(p), counted = std::min(p.Q, most_counted);
+  if (panels <= 4 * counted * static_cast<int>(nodes.size()))
+    return MainLoop(costs, p, most_ranks).time_s(0, -1, panels);
+  double sum_s = 0;
+  for (const auto& [place, weight] : nodes) {
+    const int begin = static_cast<int>(std::lround(place * panels)) - counted / 2;
+    sum_s +=
+        weight * MainLoop(costs, p, most_ranks).time_s(std::max(0, begin - counted), begin, begin + counted) / counted;
+  }
+  return sum_s * panels;
+}
 
 }  // namespace
 
-double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters,
-                     const QuickAssumptions& assumed) {
-  const Lines lines(cluster, parameters);
-  double time_s = 0;
-  for (double remaining = static_cast<double>(parameters.N); remaining > 0; remaining -= parameters.NB) {
-    const Panel panel(cluster, parameters, lines, remaining);
-    const double update_s = assumed.waiting * panel.update_s() + panel.swap_s();
-    const double factorisation_s = assumed.waiting * panel.factorisation_s();
-    const double panel_s = factorisation_s + panel.broadcast_s();
-    // Each process column factors every Q-th panel; look-ahead hides of that and of the broadcast what the update
-    // covers, if it hides anything.
-    const double hidden_s = std::max(update_s + factorisation_s / parameters.Q, panel_s);
-    time_s += assumed.overlap * hidden_s + (1 - assumed.overlap) * (update_s + panel_s);
-  }
-  return time_s;
+double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters, int most_ranks) {
+  const PanelCosts costs(cluster, parameters);
+  return factorisation_s(costs, parameters, most_ranks) + costs.solution_s(MainLoop::panels_of(parameters));
 }
 
 }  // namespace hplcast::study

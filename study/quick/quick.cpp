@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tuple>
 
 #include "hplcast/core/csv.hpp"
@@ -61,13 +62,12 @@ std::map<std::string, core::KernelModel> kernels(const QuickMachine& machine, co
   // dgemm reads and packs its operands.
   constexpr double a_element_s = 1.5e-9, b_element_s = 3e-9;
   std::map<std::string, core::KernelModel> all;
-  const double flop_s = 1 / machine.flop_per_s_per_core;
-  all["dgemm"] =
-      kernel("M2", {mnk, mk, nk},
-             {2 * flop_s, a_element_s * assumed.other_kernels, b_element_s * assumed.other_kernels}, scatter);
+  const double flop_s = assumed.waiting / machine.flop_per_s_per_core;
+  const double others = assumed.waiting * assumed.other_kernels;
+  all["dgemm"] = kernel("M2", {mnk, mk, nk}, {2 * flop_s, a_element_s * others, b_element_s * others}, scatter);
   all["dtrsm"] = kernel("M1", {mnk}, {flop_s / assumed.dtrsm}, scatter);
   for (const OtherKernel& one : other_kernels())
-    all[one.name] = kernel("M1", {one.unit}, {one.s * assumed.other_kernels}, much_scatter);
+    all[one.name] = kernel("M1", {one.unit}, {one.s * others}, much_scatter);
   return all;
 }
 
@@ -99,15 +99,19 @@ core::NetworkModel network(const QuickMachine& machine, const QuickAssumptions& 
   return core::NetworkModel::make(std::move(values));
 }
 
+constexpr const char* quick_origin = "hplcast quick: nothing is measured";
+
 std::string provenance(const QuickMachine& machine, const QuickAssumptions& assumed) {
   nlohmann::ordered_json json;
-  json["origin"] = "hplcast quick: nothing is measured";
+  json["origin"] = quick_origin;
   json["given"] = {{"nodes", machine.nodes},
                    {"cores", machine.cores},
                    {"dgemm_flop_per_s_per_core", machine.flop_per_s_per_core},
                    {"bandwidth_bytes_per_s", machine.bandwidth_bytes_per_s},
                    {"latency_s", machine.latency_s},
                    {"memory_bytes", machine.memory_bytes}};
+  if (!machine.threads.empty()) json["given"]["threads"] = machine.threads;
+  if (machine.ranks_per_node > 0) json["given"]["ranks_per_node"] = machine.ranks_per_node;
   if (machine.full_w > 0) json["given"].update({{"idle_w", machine.idle_w}, {"full_w", machine.full_w}});
   for (const QuickAssumption& one : quick_assumptions()) json["assumed"][one.text] = assumed.*one.value / one.unit;
   json["quality_flags"] = {
@@ -147,8 +151,10 @@ double gflop_per_s(const std::string& text) {
   return core::parse_double(text, plain) ? plain : core::parse_flop_per_s(text) / 1e9;
 }
 
-double time_s(const QuickMachine& machine, const QuickAssumptions& assumed, const core::HplParameters& parameters) {
-  return closed_form_s(quick_cluster(machine, assumed), parameters, assumed);
+/// For ratios.
+double comparable_s(const QuickMachine& machine, const QuickAssumptions& assumed,
+                    const core::HplParameters& parameters) {
+  return closed_form_s(quick_cluster(machine, assumed), parameters, ranks_for_ratios);
 }
 
 std::vector<QuickInfluence> influences_of(const QuickMachine& machine, const core::HplParameters& parameters,
@@ -158,7 +164,7 @@ std::vector<QuickInfluence> influences_of(const QuickMachine& machine, const cor
     const auto change = [&](double value) {
       QuickAssumptions changed = all_assumptions(&QuickAssumption::expected);
       changed.*one.value = value;
-      return expected_s / time_s(machine, changed, parameters) - 1;
+      return expected_s / comparable_s(machine, changed, parameters) - 1;
     };
     all.push_back({one.text, one.worst / one.unit, one.expected / one.unit, one.best / one.unit, change(one.worst),
                    change(one.best)});
@@ -180,8 +186,7 @@ const std::vector<QuickAssumption>& quick_assumptions() {
       {"part of the bandwidth that messages get", &A::link_share, 1, 0.75, 0.9, 0.97},
       {"bandwidth of one core to another node [GB/s]", &A::flow_bytes_per_s, 1e9, 6e9, 10e9, 12e9},
       {"bandwidth of a message inside a node [GB/s]", &A::local_bytes_per_s, 1e9, 4e9, 8e9, 15e9},
-      {"time of a call that sends or receives [us]", &A::call_s, 1e-6, 1e-6, 5e-7, 2.5e-7},
-      {"part of panel and broadcast hidden by look-ahead", &A::overlap, 1, 0.4, 0.8, 1}};
+      {"time of a call that sends or receives [us]", &A::call_s, 1e-6, 1e-6, 5e-7, 2.5e-7}};
   return all;
 }
 
@@ -218,6 +223,30 @@ core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumpt
   return cluster;
 }
 
+std::optional<double> assumed_spread(const core::ClusterModel& cluster, const core::HplParameters& parameters) {
+  const auto json = nlohmann::json::parse(cluster.provenance, nullptr, false);
+  if (!json.is_object() || json.value("origin", nlohmann::json()) != quick_origin || !json.contains("given")) return {};
+  const nlohmann::json& given = json["given"];
+  const auto number = [&](const char* name) {
+    const auto found = given.find(name);
+    return found != given.end() && found->is_number() ? found->get<double>() : 0;
+  };
+  QuickMachine machine;
+  machine.nodes = static_cast<int>(number("nodes"));
+  machine.cores = static_cast<int>(number("cores"));
+  machine.flop_per_s_per_core = number("dgemm_flop_per_s_per_core");
+  machine.bandwidth_bytes_per_s = number("bandwidth_bytes_per_s");
+  machine.latency_s = number("latency_s");
+  machine.ranks_per_node = static_cast<int>(number("ranks_per_node"));
+  if (given.contains("threads") && given["threads"].is_string()) machine.threads = given["threads"];
+  const auto time_s = [&](double QuickAssumption::*at) {
+    return comparable_s(machine, all_assumptions(at), parameters);
+  };
+  const double middle_s = time_s(&QuickAssumption::expected);
+  return std::max(std::log(time_s(&QuickAssumption::worst) / middle_s),
+                  std::log(middle_s / time_s(&QuickAssumption::best)));
+}
+
 QuickResult quick(const QuickRequest& request) {
   QuickMachine machine = request.machine;
   machine.flop_per_s_per_core = 1e9 * gflop_per_s(request.gflops_per_core);
@@ -234,12 +263,14 @@ QuickResult quick(const QuickRequest& request) {
   p.validate();
   const auto N = static_cast<double>(p.N);
   result.memory_share = core::hpl_matrix_bytes(N) / (machine.memory_bytes * machine.nodes);
-  result.time_s = time_s(machine, expected, p);
+  result.time_s = closed_form_s(result.cluster, p);
+  const double expected_s = comparable_s(machine, expected, p);
   const int threads = machine.threads.empty() ? 1 : std::stoi(machine.threads);  // transformed() has read it
   result.peak_gflops = machine.flop_per_s_per_core * ranks * threads / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
   const auto with_error = [&](double QuickAssumption::*at, double factor) {
-    return dgemm_s + factor * std::max(0.0, time_s(machine, all_assumptions(at), p) - dgemm_s);
+    const double changed_s = result.time_s * comparable_s(machine, all_assumptions(at), p) / expected_s;
+    return dgemm_s + factor * std::max(0.0, changed_s - dgemm_s);
   };
   result.low_time_s = with_error(&QuickAssumption::best, 1 - closed_form_error);
   result.high_time_s = with_error(&QuickAssumption::worst, 1 + closed_form_error);
@@ -247,7 +278,7 @@ QuickResult quick(const QuickRequest& request) {
   result.gflops = gflops(result.time_s);
   result.low_gflops = gflops(result.high_time_s);
   result.high_gflops = gflops(result.low_time_s);
-  result.influences = influences_of(machine, p, result.time_s);
+  result.influences = influences_of(machine, p, expected_s);
   PredictionRequest simulated;
   simulated.cluster = result.cluster;
   simulated.parameters = p;

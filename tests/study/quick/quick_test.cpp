@@ -8,6 +8,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/study/interval.hpp"
 #include "tests/study/simulated_cluster.hpp"
 
 namespace hplcast::study {
@@ -44,8 +45,9 @@ TEST(Quick, TheIntervalHasItsMiddleInsideAndNeverMoreThanThePeak) {
     EXPECT_LT(result.gflops, result.high_gflops);
     EXPECT_LT(result.high_gflops, result.peak_gflops);
     for (const QuickInfluence& one : result.influences) {
-      EXPECT_LE(one.worst_change, 0) << one.name;
-      EXPECT_GE(one.best_change, 0) << one.name;
+      // Not a sum: where ranks meet at other times, a dearer message may cost less, by some tenths of a percent.
+      EXPECT_LE(one.worst_change, 0.01) << one.name;
+      EXPECT_GE(one.best_change, -0.01) << one.name;
     }
   }
 }
@@ -104,20 +106,51 @@ TEST(Quick, RefusesWhatNoMachineHas) {
 
 class QuickSimulation : public testing::SimulatedCluster {};
 
-TEST_F(QuickSimulation, TheClosedFormIsWithinItsErrorOfTheTimeBeyondDgemm) {
-  for (const auto& [nodes, cores, memory_bytes] : {std::tuple(1, 4, 5e7), {2, 4, 5e7}, {4, 1, 5e7}}) {
-    QuickRequest small = machine(nodes, cores, memory_bytes);
+TEST_F(QuickSimulation, TheClosedFormIsNearSimulationsOfSmallMachines) {
+  struct Case {
+    int nodes, cores;
+    double memory_bytes, bytes_per_s, latency_s;
+  };
+  for (const Case& one : {Case{1, 4, 5e7, 0, 0},
+                          {4, 4, 5e7, 1.25e9, 2e-5},
+                          {16, 1, 5e7, 12.5e9, 1e-6},
+                          {8, 4, 8e7, 3e9, 5e-6},
+                          {2, 32, 4e8, 12.5e9, 1e-6}}) {
+    QuickRequest small = machine(one.nodes, one.cores, one.memory_bytes);
     small.NB = 64;
+    small.machine.bandwidth_bytes_per_s = one.bytes_per_s;
+    small.machine.latency_s = one.latency_s;
     const QuickResult result = quick(small);
     request_.cluster = result.cluster;
     request_.parameters = result.parameters;
+    request_.mode = SimulationMode::fast;
     const double simulated_s = predict(request_).time_s;
-    const double dgemm_s = core::hpl_flop(static_cast<double>(result.parameters.N)) / (1e9 * result.peak_gflops);
-    EXPECT_LT(std::abs(result.time_s - simulated_s), closed_form_error * (simulated_s - dgemm_s))
-        << nodes << " x " << cores << ": " << result.time_s << " and " << simulated_s;
+    // docs/measurements/quick.md: at most 3 % at the N of the memory; half of the time of these is beyond dgemm.
+    EXPECT_NEAR(result.time_s / simulated_s, 1, 0.06)
+        << one.nodes << " x " << one.cores << ", N " << result.parameters.N;
     EXPECT_GT(simulated_s, result.low_time_s);
     EXPECT_LT(simulated_s, result.high_time_s);
   }
+}
+
+TEST_F(QuickSimulation, APredictionIsAsUncertainAsItsAssumptions) {
+  QuickRequest small = machine(2, 2, 5e7);
+  small.NB = 64;
+  const QuickResult result = quick(small);
+  request_.cluster = result.cluster;
+  request_.parameters = result.parameters;
+  std::vector<RunPlan> plans{resolve(request_)};
+  std::vector<core::Prediction> predictions{predict(plans.front())};
+  add_intervals(plans, {}, predictions);
+  const core::PredictiveInterval& interval = predictions.front().interval.value();
+  const double worst_change = std::log(result.high_time_s / result.time_s);
+  EXPECT_EQ(interval.terms.front().name, "assumptions");
+  // The closed form's own error is in the interval of quick only.
+  EXPECT_GT(std::log(interval.high_time_s / predictions.front().time_s),
+            worst_change - std::log(1 + closed_form_error));
+  core::ClusterModel measured = result.cluster;
+  measured.provenance = "{}";
+  EXPECT_FALSE(assumed_spread(measured, result.parameters));
 }
 
 TEST_F(QuickSimulation, ItsClusterHasAllKernelsAndIsFlagged) {

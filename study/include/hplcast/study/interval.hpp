@@ -75,10 +75,11 @@ PastErrors past_errors(const std::vector<LedgerRow>& ledger, const core::Predict
 /// All that an interval needs besides the prediction.
 struct IntervalBasis {
   Elasticities elasticities{};
-  std::string method;                ///< of the elasticities: for PredictiveInterval
-  double elasticity_error = 0;       ///< standard deviation of each of them, relative
-  PastErrors past;                   ///< of a ledger; empty without one
-  std::vector<double> seeds_time_s;  ///< predictions of this configuration, one per seed
+  std::string method;                  ///< of the elasticities: for PredictiveInterval
+  double elasticity_error = 0;         ///< standard deviation of each of them, relative
+  PastErrors past;                     ///< of a ledger; empty without one
+  std::vector<double> seeds_time_s;    ///< predictions of this configuration, one per seed
+  std::optional<double> assumed = {};  ///< assumed_spread(), in place of groups; empty of measured clusters
 };
 
 /// @throws core::DomainError for a level not in (0, 100).

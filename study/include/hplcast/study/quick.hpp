@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,14 +27,13 @@ struct QuickMachine {
 
 /// Assumed properties of such a machine: in the middle, and at both ends of what is usual.
 struct QuickAssumptions {
-  double waiting;            ///< all wait for the slowest CPU: factor on the time of kernels in the closed form
+  double waiting;            ///< all wait for the slowest CPU: factor on the time of all kernels
   double other_kernels;      ///< time of all kernels but dgemm and dtrsm, over those of a CPU of 2017
   double dtrsm;              ///< rate of dtrsm over that of dgemm
   double link_share;         ///< part of the bandwidth that messages get
   double flow_bytes_per_s;   ///< that one core can send at most, to another node
   double local_bytes_per_s;  ///< of a message inside a node
   double call_s;             ///< time of a core in a call that sends or receives
-  double overlap;            ///< part of the panel factorisation and broadcast that look-ahead hides, 0 to 1
 };
 
 /// One assumption: its name for people, its place in QuickAssumptions, its values in SI.
@@ -55,16 +55,19 @@ QuickAssumptions all_assumptions(double QuickAssumption::*at);
 /// network.
 core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions);
 
-/// Time of HPL in s without simulation: over all panels, the expected time of the kernels that the rank with the most
-/// rows and columns calls, and of the messages on its way, links shared by the ranks of a host (docs/models/quick.md
-/// has the formulas and how far it is from simulations), with the assumptions on waiting and overlap: what a closed
-/// form cannot know of a run. Parameters are to be near to the default ones: SWAP long, ring broadcast.
-double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters,
-                     const QuickAssumptions& assumed);
+/// Time of HPL in s without simulation: the dates of all ranks from panel to panel, by the models of kernels and
+/// messages of a cluster whose nodes are alike, on a single switch (docs/models/quick.md). `most_ranks`: where there
+/// are more, some process rows stand for the others; fewer take less time, and are enough for ratios.
+double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters, int most_ranks = 2048);
+inline constexpr int ranks_for_ratios = 128;
 
 /// Difference between closed_form_s() and simulations, over the time beyond that of dgemm alone: a little more than the
-/// largest in docs/models/quick.md.
+/// largest in docs/measurements/quick.md.
 inline constexpr double closed_form_error = 0.3;
+
+/// How far off the logarithm of a time is if all assumptions are at their worst, or at their best. Nothing of clusters
+/// that quick_cluster() has not made. @throws as quick_cluster() for a damaged provenance.
+std::optional<double> assumed_spread(const core::ClusterModel& cluster, const core::HplParameters& parameters);
 
 struct QuickRequest {
   QuickMachine machine;
