@@ -45,8 +45,9 @@ TEST(Quick, TheIntervalHasItsMiddleInsideAndNeverMoreThanThePeak) {
     EXPECT_LT(result.gflops, result.high_gflops);
     EXPECT_LT(result.high_gflops, result.peak_gflops);
     for (const QuickInfluence& one : result.influences) {
-      EXPECT_LE(one.worst_change, 0) << one.name;
-      EXPECT_GE(one.best_change, 0) << one.name;
+      // Not a sum: where ranks meet at other times, a dearer message may cost less, by some tenths of a percent.
+      EXPECT_LE(one.worst_change, 0.01) << one.name;
+      EXPECT_GE(one.best_change, -0.01) << one.name;
     }
   }
 }
