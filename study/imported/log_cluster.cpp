@@ -56,7 +56,7 @@ std::array<double, log_parts> basis(core::HplParameters parameters, double colum
   QuickMachine machine;
   const auto time_s = [&](double flop_per_s, double other_kernels, double column_s) {
     machine.flop_per_s_per_core = flop_per_s;
-    return closed_form_s(cluster_of(machine, other_kernels, column_s), parameters, assumptions(other_kernels));
+    return closed_form_s(cluster_of(machine, other_kernels, column_s), parameters);
   };
   const double nothing = time_s(unit_flop_per_s / no_time, no_time, 0);
   result[0] = time_s(unit_flop_per_s, no_time, 0) - nothing;

@@ -33,10 +33,10 @@ core::HplLog log_of_quick(double flop_per_s, double other_kernels) {
   log.parameters.N = 40000;
   log.parameters.NB = 200;
   core::HplParameters rest = log.parameters;
-  const double whole_s = closed_form_s(cluster, rest, assumed);
+  const double whole_s = closed_form_s(cluster, rest);
   for (double column = 800; column < 40000; column += 800) {
     rest.N = std::llround(40000 - (column - 200));
-    log.progress.push_back({column, whole_s - closed_form_s(cluster, rest, assumed), 0});
+    log.progress.push_back({column, whole_s - closed_form_s(cluster, rest), 0});
   }
   log.result.emplace();
   log.result->parameters = log.parameters;
