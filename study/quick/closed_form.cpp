@@ -284,7 +284,8 @@ class MainLoop {
     for (std::size_t row = 0; row < column.ranks.size(); ++row) {
       if (row % 4 == 0) uniforms = core::uniforms(name, index * column.ranks.size() + row);
       Rank& one = column.ranks[row];
-      const double luck = column.blocks == 0 ? 0 : luck_s(column, row, one.chunks, uniforms[row % 4], panel);
+      const bool waits = p_.P * p_.Q > 1;  // one rank alone has the mean
+      const double luck = column.blocks == 0 || !waits ? 0 : luck_s(column, row, one.chunks, uniforms[row % 4], panel);
       if (one.chunks >= column.blocks)
         one.begin_s = std::max(one.free_s, column.now.ready_s + column.blocks * rows_.chunk.mean_s + luck);
       else
@@ -355,8 +356,9 @@ double factorisation_s(const PanelCosts& costs, const core::HplParameters& p, in
                                                                {0.7692346550528415, 0.2393143352496832},
                                                                {0.9530899229693320, 0.1184634425280945}}};
   constexpr int most_counted = 64;
+  constexpr double quickly_done = 20000;  // panels times ranks: some ms
   const int panels = MainLoop::panels_of(p), counted = std::min(p.Q, most_counted);
-  if (panels <= 4 * counted * static_cast<int>(nodes.size()))
+  if (panels <= 4 * counted * static_cast<int>(nodes.size()) || 1.0 * panels * p.P * p.Q <= quickly_done)
     return MainLoop(costs, p, most_ranks).time_s(0, -1, panels);
   double sum_s = 0;
   for (const auto& [place, weight] : nodes) {
