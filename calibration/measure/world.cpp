@@ -134,9 +134,8 @@ namespace {
 int blas_threads = 1;
 }  // namespace
 
-int use_blas_threads() {
+void use_blas_threads() {
   openblas_set_num_threads(blas_threads);
-  return blas_threads;
 }
 
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding) {

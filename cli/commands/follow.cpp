@@ -15,6 +15,7 @@
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/process.hpp"
 #include "hplcast/study/follow.hpp"
 
 namespace hplcast::cli {
@@ -29,10 +30,6 @@ struct FollowOptions {
   double timeout_s = -1;  ///< below 0: by the run itself
   bool json = false;
 };
-
-double unix_now_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string time_of_day(double unix_s, bool is_utc) {
   const auto seconds = static_cast<std::time_t>(unix_s);
@@ -85,7 +82,7 @@ class GrowingFile {
     fstat(fd_, &status);
     if (status.st_size < read_)
       throw bad_input(path_ + " became shorter while it was read: is another run writing it?");
-    if (unix_now_s() - static_cast<double>(status.st_mtime) > patience_s) return false;
+    if (core::unix_time_s() - static_cast<double>(status.st_mtime) > patience_s) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     return true;
   }
@@ -167,7 +164,7 @@ class Watch {
   void note_time(const core::HplProgress& progress) {
     constexpr double least_s = 0.5;
     constexpr int enough = 3;
-    const double now_s = unix_now_s(), step_s = progress.elapsed_s - last_.elapsed_s;
+    const double now_s = core::unix_time_s(), step_s = progress.elapsed_s - last_.elapsed_s;
     const bool in_time = last_.elapsed_s > 0 && step_s > least_s && now_s - arrived_s_ > step_s / 2;
     in_time_ = in_time ? in_time_ + 1 : 0;
     if (!start_s_ && in_time_ == enough) start_s_ = now_s - progress.elapsed_s;

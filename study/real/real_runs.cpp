@@ -16,6 +16,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/imported.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/random_stream.hpp"
@@ -58,10 +59,7 @@ std::string number_or_nothing(const std::optional<double>& value) {
 std::string line(const RealRunRow& row, const ResultsKind& kind) {
   std::ostringstream text;
   for (const core::HplField& field : core::hpl_fields()) text << field.get(row.run.parameters) << ',';
-  text << core::shortest(row.run.time_s) << ',' << core::shortest(row.run.gflops) << ','
-       << (!row.run.residual_checked ? "unchecked"
-           : row.run.residual_passed ? "passed"
-                                     : "failed")
+  text << core::shortest(row.run.time_s) << ',' << core::shortest(row.run.gflops) << ',' << core::residual_text(row.run)
        << ',' << row.repetition << ',' << row.start << ',' << row.order << ',' << (row.oversubscribed ? 1 : 0)
        << (kind.instrumented ? ",1" : "");
   if (kind.power)

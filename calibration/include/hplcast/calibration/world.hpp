@@ -68,8 +68,8 @@ struct Binding {
 /// @throws core::InputError if two ranks of a host would share a core.
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding);
 
-/// Threads of the BLAS of this rank: those of bind_rank(), 1 before. Sets them again, in case somebody took others.
-int use_blas_threads();
+/// Gives the BLAS of this rank the threads of bind_rank(), 1 before it, whatever others have set.
+void use_blas_threads();
 
 /// Collects the descriptions of all hosts, and MPI's and BLAS's own words about themselves, on rank 0. Collective.
 core::MeasurementContext describe_context(const World& world, const Topology& topology, const CorePlace& place);
