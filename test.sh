@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds and runs the tests: ./test.sh [ctest options, for example -L unit or -R core]
 # As many at a time as there are cores, but for those that measure this machine.
-# Tests labelled slow (validations of minutes) and netns (two hosts, real HPL; needs an idle machine) are left out:
+# Tests labelled slow (tests/slow.txt: an hour) and netns (two hosts, real HPL; needs an idle machine) are left out:
 # ctest --test-dir build -L slow; ctest --test-dir build -L netns.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -16,6 +16,9 @@ foreach(variable IN ITEMS CMAKE_C_IMPLICIT_LINK_DIRECTORIES CMAKE_CXX_IMPLICIT_L
   list(REMOVE_ITEM ${variable} ${module_folders})
 endforeach()
 
+# GCC collects garbage from 128 MB on, often, in sources that need some hundred in all: from 1 GB on, a tenth of the time less.
+add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=100;--param=ggc-min-heapsize=1000000>")
+
 # Warnings for our own code only: C and C++ of other projects (HPL) is compiled as it is.
 # A value of an enum that a switch forgets is always an error: where kinds are listed, a new one must not be overlooked.
 function(hplcast_warnings target)
@@ -57,9 +60,9 @@ endfunction()
 
 # hplcast_add_library(fit EXPORTED SOURCES a.cpp b.cpp PUBLIC hplcast::core PRIVATE Eigen3::Eigen)
 # makes hplcast_fit with alias hplcast::fit and the folder's include/ as its public include directory. EXPORTED: installed, for
-# programs that use it by find_package(hplcast).
+# programs that use it by find_package(hplcast). LIGHT: it waits for others or for the user; compiled in five sixths of the time.
 function(hplcast_add_library name)
-  cmake_parse_arguments(ARG "SHARED;EXPORTED" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "SHARED;EXPORTED;LIGHT" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(ARG_SHARED)
     set(kind SHARED)
   else()
@@ -73,6 +76,9 @@ function(hplcast_add_library name)
     $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(hplcast_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   hplcast_warnings(hplcast_${name})
+  if(ARG_LIGHT)
+    target_compile_options(hplcast_${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  endif()
   if(NOT ARG_SHARED)
     hplcast_precompiled_headers(${name})
   endif()
@@ -102,20 +108,44 @@ find_program(HPLCAST_GOLD ld.gold)
 function(hplcast_test_options target)
   target_compile_definitions(${target} PRIVATE
     HPLCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HPLCAST_BINARY_DIR="${PROJECT_BINARY_DIR}" HPLCAST_SMPIRUN="${SimGrid_SMPIRUN}")
-  target_compile_options(${target} PRIVATE -O0)
+  # Warnings are an eighth of the time: preset dev has them.
+  target_compile_options(${target} PRIVATE -O0 -Werror=switch)
   if(HPLCAST_GOLD)  # links in less than half of the time
     target_link_options(${target} PRIVATE -fuse-ld=gold)
   endif()
-  hplcast_warnings(${target})
+  if(HPLCAST_WARNINGS_AS_ERRORS)
+    hplcast_warnings(${target})
+  endif()
 endfunction()
 
-# hplcast_add_test(kernel unit SOURCES x_test.cpp LIBRARIES hplcast::fit USES xhpl-smpi SLOW "Coverage*" PROPERTIES COST 50)
+# What tests/slow.txt says of an entry: the filters of what it leaves out and of what its slow companion runs, and with which variables.
+file(STRINGS "${PROJECT_SOURCE_DIR}/tests/slow.txt" hplcast_slow_tests REGEX "^[^#]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/slow.txt")
+function(hplcast_slow_tests_of name left_out run variables)
+  set(lines ${hplcast_slow_tests})
+  list(FILTER lines INCLUDE REGEX "^${name}: ")
+  list(TRANSFORM lines REPLACE "^[^ ]+ " "")
+  string(REPLACE " " ";" words "${lines}")
+  set(environment ${words})
+  list(FILTER environment INCLUDE REGEX "=")
+  list(FILTER words EXCLUDE REGEX "=")
+  set(out ${words})
+  list(FILTER out EXCLUDE REGEX "^[+]")
+  list(TRANSFORM words REPLACE "^[+]" "")
+  list(JOIN out ":" out)
+  list(JOIN words ":" words)
+  set(${left_out} "${out}" PARENT_SCOPE)
+  set(${run} "${words}" PARENT_SCOPE)
+  set(${variables} "${environment}" PARENT_SCOPE)
+endfunction()
+
+# hplcast_add_test(kernel unit SOURCES x_test.cpp LIBRARIES hplcast::fit USES xhpl-smpi PROPERTIES COST 50)
 # in tests/fit makes the test program of a room and a label (unit, mpi or smpi) from files of tests/fit/kernel/: fit_kernel, and with
-# another label than unit fit_kernel_LABEL. USES: programs that it runs, as far as they are built. SLOW: tests that take minutes;
-# they are an entry of ctest of their own. MEASURES: nothing may run beside it. The files are compiled together, in less than half
+# another label than unit fit_kernel_LABEL. USES: programs that it runs, as far as they are built. What tests/slow.txt names is an
+# entry of ctest of its own, fit_kernel_slow. MEASURES: nothing may run beside it. The files are compiled together, in less than half
 # of the time, but for ALONE: those with names that another one has, too.
 function(hplcast_add_test room label)
-  cmake_parse_arguments(ARG "MEASURES" "SLOW" "SOURCES;ALONE;LIBRARIES;USES;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(ARG "MEASURES" "" "SOURCES;ALONE;LIBRARIES;USES;PROPERTIES" ${ARGN})
   get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   string(REPLACE "-" "_" name "${folder}_${room}")
   if(NOT label STREQUAL "unit")
@@ -138,20 +168,19 @@ function(hplcast_add_test room label)
   endforeach()
   # One ctest entry a program: a GTEST_SKIP inside shows as "skipped: why" in the output, see test.sh.
   add_test(NAME ${name} COMMAND ${name}_test)
-  set(environment HPLCAST_CHECKS=on "GTEST_FILTER=-${ARG_SLOW}")
+  hplcast_slow_tests_of(${name} left_out slow variables)
+  set(environment HPLCAST_CHECKS=on "GTEST_FILTER=-${left_out}")
+  if(label STREQUAL "mpi")
+    list(APPEND environment OMPI_MCA_pml=ob1)  # starts in two thirds of the time: looks for no network
+  endif()
   if(ARG_MEASURES)
     list(APPEND ARG_PROPERTIES RUN_SERIAL ON)
   elseif(label STREQUAL "mpi")
     list(APPEND environment OMPI_MCA_mpi_yield_when_idle=1)  # ranks that wait leave the cores to other tests
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1800 ENVIRONMENT "${environment}" ${ARG_PROPERTIES})
-  if(ARG_SLOW)
-    hplcast_add_slow_test(${name} "${ARG_SLOW}")
+  if(slow)
+    add_test(NAME ${name}_slow COMMAND ${name}_test "--gtest_filter=${slow}")
+    set_tests_properties(${name}_slow PROPERTIES LABELS slow TIMEOUT 1800 PROCESSORS 2 ENVIRONMENT "HPLCAST_CHECKS=on;${variables}")
   endif()
-endfunction()
-
-# hplcast_add_slow_test(fit_series "FalseAlarms.*" HPLCAST_SEEDS=200): these tests of fit_series_test, with these variables.
-function(hplcast_add_slow_test name filter)
-  add_test(NAME ${name}_slow COMMAND ${name}_test "--gtest_filter=${filter}")
-  set_tests_properties(${name}_slow PROPERTIES LABELS slow TIMEOUT 1800 PROCESSORS 2 ENVIRONMENT "HPLCAST_CHECKS=on;${ARGN}")
 endfunction()
