@@ -89,6 +89,8 @@ class CampaignRun {
     if (!plan_.launch.bind) command.arguments.push_back("--no-bind");
     if (plan_.launch.threads > 1)
       command.arguments.insert(command.arguments.end(), {"--threads", std::to_string(plan_.launch.threads)});
+    if (!plan_.launch.blas.empty())
+      command.arguments.insert(command.arguments.end(), {"--blas", plan_.launch.blas.string()});
     return command;
   }
 

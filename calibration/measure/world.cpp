@@ -1,6 +1,5 @@
 #include "hplcast/calibration/world.hpp"
 
-#include <cblas.h>
 #include <mpi.h>
 #include <algorithm>
 #include <cstdlib>
@@ -8,11 +7,13 @@
 
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/process.hpp"
 
 namespace hplcast::calibration {
 
 namespace {
 
+int blas_threads = 1;
 constexpr int text_tag = 1;
 constexpr std::size_t largest_piece_bytes = 1U << 30;  // counts of MPI are ints
 
@@ -34,12 +35,12 @@ core::SoftwareDescription describe_software() {
   int version = 0, subversion = 0;
   MPI_Get_version(&version, &subversion);
   software.mpi_standard = std::to_string(version) + "." + std::to_string(subversion);
-  software.blas_config = openblas_get_config();
-  // "OpenBLAS 0.3.21 DYNAMIC_ARCH ...": name and version are the first two words.
-  const std::size_t name_end = software.blas_config.find(' ');
-  software.blas_library = software.blas_config.substr(0, software.blas_config.find(' ', name_end + 1));
-  software.blas_core_type = openblas_get_corename();
-  software.blas_threads = openblas_get_num_threads();
+  const core::BlasDescription blas = core::blas_of_this_process();
+  software.blas_config = blas.config;
+  software.blas_library = blas.library;
+  software.blas_file = blas.file.string();
+  software.blas_core_type = blas.core_type;
+  software.blas_threads = blas.threads > 0 ? blas.threads : blas_threads;
 #ifdef __VERSION__
   software.compiler = "compiled by " __VERSION__;
 #endif
@@ -130,17 +131,17 @@ double World::max(double value) const {
   return largest;
 }
 
-namespace {
-int blas_threads = 1;
-}  // namespace
-
 void use_blas_threads() {
-  openblas_set_num_threads(blas_threads);
+  core::set_blas_threads(blas_threads);
 }
 
 CorePlace bind_rank(const World& world, const Topology& topology, const Binding& binding) {
   blas_threads = binding.threads;
   use_blas_threads();
+  if (const auto found = core::blas_of_this_process().file;
+      !binding.blas.empty() && !std::filesystem::equivalent(found, binding.blas))
+    throw core::InputError("the ranks call " + found.string() + ", not " + binding.blas.string() +
+                           "\n  hint: start them with mpirun -x LD_PRELOAD=" + binding.blas.string());
   std::vector<CorePlace> places = topology.bound_cores();
   if (binding.bind) {
     const int slots = std::max(1, static_cast<int>(topology.cores().size()) / std::max(1, binding.threads));

@@ -45,6 +45,10 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
     section.fail("ranks_per_host", here + "; `allow_oversubscription: true` allows it, and marks the results");
   }
   section.read("bind", plan.launch.bind);
+  if (std::string blas; section.has("blas")) {
+    section.read("blas", blas);
+    plan.launch.blas = core::blas_of_library(blas).file;
+  }
   const int host_count = static_cast<int>(hosts.empty() ? std::max(1, slurm_hosts()) : hosts.size());
   plan.launch.ranks = ranks_per_host * host_count;
   common.ranks_per_host = ranks_per_host;

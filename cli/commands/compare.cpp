@@ -314,6 +314,7 @@ void run_compare(CompareOptions options) {
   report_unmatched(comparison);
   warn_all(study::implausible_runs(real, comparison));
   if (const std::string differing = study::differing_threads(real, predicted); !differing.empty()) warn(differing);
+  if (const std::string differing = study::differing_blas(real, predicted); !differing.empty()) warn(differing);
   if (comparison.rows.empty()) {
     throw bad_input(
         "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "

@@ -206,6 +206,8 @@ void setup_run_real(Command& app) {
   command.add_option("--threads", request.threads,
                      "of the BLAS of each rank, each on a core of its own; those that the kernels were measured with",
                      between(1, 4096), with_default);
+  command.add_option("--blas", request.blas,
+                     "shared library for HPL in place of the one it is linked with (LD_PRELOAD)", of_type("FILE"));
   command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
   add_observation(command, request.observation);
   add_power(command, options);

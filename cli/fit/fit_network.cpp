@@ -252,9 +252,10 @@ void draw(const fit::NetworkFit& fit, const std::string& plot) {
     if (r.segments.empty()) continue;
     const std::string scope = to_string(r.scope);
     const bool detached = r.operation == "send" || r.operation == "recv";
-    write_picture(picture_name(plot, {scope, r.operation}),
-                  segments_picture({r.operation + ", " + scope, "size [bytes]", "duration [s]", r.cells, r.segments,
-                                    r.noise, true, detached ? fit.model.values().detached_bytes : HUGE_VAL}));
+    write_picture(
+        picture_name(plot, {scope, r.operation}),
+        segments_picture({r.operation + ", " + scope, "size [bytes]", "duration [s]", r.cells, r.segments, r.noise,
+                          true, detached ? static_cast<double>(fit.model.values().detached_bytes) : HUGE_VAL}));
   }
 }
 

@@ -63,6 +63,8 @@ int main(int argc, char** argv) {
                  "an option for it, given as --launcher-option=OPTION; may be repeated", one_each);
   app.add_option("--threads", options.request.launch.threads, "threads of the BLAS of each rank", between(1, 4096),
                  with_default);
+  app.add_option("--blas", options.request.launch.blas, "shared library for HPL in place of the one it is linked with",
+                 reads("FILE"));
   app.add_flag("!--no-bind", options.request.launch.bind,
                "do not bind the ranks to cores, unless options of the launcher do");
   app.add_flag("--allow-oversubscription", options.request.launch.oversubscribe, "allow several ranks per core");

@@ -212,6 +212,8 @@ void add_measuring_options(Command& app, MeasuringOptions& options) {
                "allow several ranks per core (the results are then worthless)");
   app.add_option("--threads", options.binding.threads, "threads of the BLAS of each rank, each on a core of its own",
                  between(1, 4096), with_default);
+  app.add_option("--blas", options.binding.blas,
+                 "the BLAS that the ranks have to call; start them with mpirun -x LD_PRELOAD=FILE", reads("FILE"));
   app.add_option("--time-limit", options.time_limit_s, "give up after this time (0: never)", as_seconds(),
                  with_default);
   app.add_flag("!--no-bind", options.binding.bind, "leave the ranks where the launcher has put them");

@@ -32,9 +32,9 @@ std::size_t find_field_column(const CsvReader& csv, const std::string& field) {
 /// Columns of results of runs beside the parameters: ours, and those of published ones.
 const std::vector<std::string>& result_columns() {
   static const std::vector<std::string> names = {
-      "time_s",        "gflops",           "residual",        "repetition",    "start",
-      "order",         "oversubscribed",   "comment",         "energy_j",      "mean_power_w",
-      "control_shape", "control_before_s", "control_after_s", "control_cpu_s", "threads_per_rank"};
+      "time_s",          "gflops",        "residual",         "repetition",   "start",         "order",
+      "oversubscribed",  "comment",       "energy_j",         "mean_power_w", "control_shape", "control_before_s",
+      "control_after_s", "control_cpu_s", "threads_per_rank", "blas"};
   return names;
 }
 
@@ -175,7 +175,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
   const std::size_t gflops = csv.find_column("gflops");
   const std::size_t residual = csv.find_column("residual");
   const std::size_t energy = csv.find_column("energy_j"), power = csv.find_column("mean_power_w");
-  const std::size_t threads = csv.find_column("threads_per_rank");
+  const std::size_t threads = csv.find_column("threads_per_rank"), blas = csv.find_column("blas");
   const ControlColumns control(csv);
   std::vector<std::string> assumed;
   for (const HplField& field : hpl_fields()) {
@@ -195,6 +195,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
     if (!run.energy_j && run.mean_power_w) run.energy_j = *run.mean_power_w * run.time_s;
     if (run.energy_j && !run.mean_power_w) run.mean_power_w = *run.energy_j / run.time_s;
     if (threads != CsvReader::npos) run.threads_per_rank = static_cast<int>(csv.integer(threads));
+    if (blas != CsvReader::npos) run.blas = csv.text(blas);
     run.control = control.read();
     runs.push_back(run);
   }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/described_json.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/json.hpp"
 
 namespace hplcast::core {
@@ -55,9 +56,13 @@ static void describe(Fields& fields, MachineDescription& machine) {
 
 template <typename Fields>
 static void describe(Fields& fields, SoftwareDescription& software) {
+  std::optional<std::string> blas_file;
+  if (!software.blas_file.empty()) blas_file = software.blas_file;
   fields("mpi_library", software.mpi_library);
   fields("mpi_standard", software.mpi_standard);
   fields("blas_library", software.blas_library);
+  fields.if_any("blas_file", blas_file);
+  software.blas_file = blas_file.value_or("");
   fields("blas_config", software.blas_config);
   fields("blas_core_type", software.blas_core_type);
   fields("blas_threads", software.blas_threads);
@@ -102,6 +107,13 @@ MeasurementContext read_context(std::istream& in, const std::string& name) {
   const detail::Node root(json, name);
   for (const char* part : {"machines", "software", "ranks"}) (void)root.at(part);
   return detail::FieldReader::read<MeasurementContext>(root, detail::Reading::any);
+}
+
+std::string blas_of(const ClusterModel& cluster) {
+  const auto provenance = detail::Json::parse(cluster.provenance, nullptr, false);
+  const auto library = detail::Json::json_pointer("/surroundings/software/blas_library");
+  if (!provenance.is_object() || !provenance.contains(library) || !provenance.at(library).is_string()) return "";
+  return provenance.at(library).get<std::string>();
 }
 
 }  // namespace hplcast::core

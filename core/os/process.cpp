@@ -396,7 +396,7 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   // For OpenBLAS, OpenMP (BLIS, ATLAS, OpenBLAS built with it), BLIS and MKL, which may take fewer than it is told.
   const std::string threads = std::to_string(launch.threads);
   command.environment = {{"OPENBLAS_NUM_THREADS", threads}};
-  if (launch.threads > 1)
+  if (launch.threads > 1 || !launch.blas.empty())
     for (const char* name : {"OMP_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"})
       command.environment[name] = threads;
   if (launch.threads > 1) command.environment["MKL_DYNAMIC"] = "FALSE";
@@ -420,6 +420,9 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   command.arguments.insert(command.arguments.end(), launch.options.begin(), launch.options.end());
   if (!is_srun)
     for (const std::string& variable : exported) add({"-x", variable});
+  // The launcher itself goes without.
+  if (!launch.blas.empty() && is_srun) add({"--export=ALL,LD_PRELOAD=" + launch.blas.string()});
+  if (!launch.blas.empty() && !is_srun) add({"-x", "LD_PRELOAD=" + launch.blas.string()});
   add({program.string()});
   return command;
 }

@@ -125,7 +125,9 @@ static void describe(Fields& fields, Prediction& prediction) {
   ByName<PhaseSummary> phases{prediction.phases};
   std::optional<double> error_95_s, fast_error_95_s;
   std::optional<int> threads;
+  std::optional<std::string> blas;
   if (prediction.threads_per_rank > 1) threads = prediction.threads_per_rank;
+  if (!prediction.blas.empty()) blas = prediction.blas;
   fields("schema_version", version);
   fields("parameters", prediction.parameters);
   fields("time_s", prediction.time_s);
@@ -139,6 +141,8 @@ static void describe(Fields& fields, Prediction& prediction) {
   fields("cluster", prediction.cluster);
   fields.if_any("threads_per_rank", threads);
   prediction.threads_per_rank = threads.value_or(1);
+  fields.if_any("blas", blas);
+  prediction.blas = blas.value_or("");
   fields.check("threads_per_rank", prediction.threads_per_rank >= 1, "an integer of at least 1");
   fields("model_sha256", prediction.model_sha256);
   fields.if_any("model_levels", prediction.model_levels);

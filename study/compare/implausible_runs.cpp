@@ -55,4 +55,13 @@ std::string differing_threads(const std::vector<core::HplRun>& real, const std::
   return "";
 }
 
+std::string differing_blas(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted) {
+  for (const core::HplRun& run : real)
+    for (const core::Prediction& one : predicted)
+      if (run.parameters == one.parameters && !run.blas.empty() && !one.blas.empty() && run.blas != one.blas)
+        return core::to_string(run.parameters) + ": run with " + run.blas + ", predicted from kernels measured with " +
+               one.blas + "; calibrate with `blas:` of the run, or run-real --blas";
+  return "";
+}
+
 }  // namespace hplcast::study

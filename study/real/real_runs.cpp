@@ -49,6 +49,7 @@ struct ResultsKind {
   bool instrumented = false;  ///< runs of xhpl-instrumented
   bool power = false;         ///< energy and mean power
   int threads = 1;            ///< of the BLAS of each rank: a column if there are several
+  std::string blas;           ///< a column if it is known
   bool control = false;       ///< the control measurements before and after the run
 };
 
@@ -66,6 +67,7 @@ std::string line(const RealRunRow& row, const ResultsKind& kind) {
     text << ',' << number_or_nothing(row.run.energy_j) << ',' << number_or_nothing(row.run.mean_power_w) << ','
          << core::csv_field(row.power_sensors);
   if (kind.threads > 1) text << ',' << kind.threads;
+  if (!kind.blas.empty()) text << ',' << core::csv_field(kind.blas);
   if (kind.control) {
     const core::Control both = core::summarized(row.controls);
     text << ',' << both.shape << ',' << core::shortest(core::summarized({row.controls.front()}).wall_s) << ','
@@ -107,7 +109,7 @@ class ResultsFile {
     for (const core::HplField& field : core::hpl_fields()) text += std::string(field.name) + ',';
     return text + "time_s,gflops,residual,repetition,start,order,oversubscribed" +
            (kind_.instrumented ? ",instrumented" : "") + (kind_.power ? ",energy_j,mean_power_w,power_sensors" : "") +
-           (kind_.threads > 1 ? ",threads_per_rank" : "") +
+           (kind_.threads > 1 ? ",threads_per_rank" : "") + (kind_.blas.empty() ? "" : ",blas") +
            (kind_.control ? ",control_shape,control_before_s,control_after_s,control_cpu_s\n" : "\n");
   }
 
@@ -121,8 +123,15 @@ class ResultsFile {
       if (::ftruncate(file_.descriptor(), 0) != 0) fail("write");
       return write_whole(header());
     }
-    if (text.compare(0, header().size(), header()) != 0) kind_.control = !kind_.control;
-    if (text.compare(0, header().size(), header()) != 0)
+    // Files of earlier sessions: without controls, and those that do not say which BLAS it was.
+    const auto is_of_this_kind = [&] { return text.compare(0, header().size(), header()) == 0; };
+    if (!is_of_this_kind()) kind_.control = !kind_.control;
+    if (!is_of_this_kind()) {
+      kind_.control = !kind_.control;
+      kind_.blas.clear();
+    }
+    if (!is_of_this_kind()) kind_.control = !kind_.control;
+    if (!is_of_this_kind())
       throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
                              "choose another output file; runs with --phases or --trace, and those with --power, have "
                              "more columns, as have those of several threads, and files of their own");
@@ -138,6 +147,9 @@ class ResultsFile {
       if (kind_.threads > 1 && csv.integer(csv.column("threads_per_rank")) != kind_.threads)
         throw core::ParseError(csv.at(csv.column("threads_per_rank")),
                                "runs with another number of threads; expected " + std::to_string(kind_.threads),
+                               "choose another output file");
+      if (!kind_.blas.empty() && csv.text(csv.column("blas")) != kind_.blas)
+        throw core::ParseError(csv.at(csv.column("blas")), "runs with another BLAS; expected " + kind_.blas,
                                "choose another output file");
     }
   }
@@ -199,6 +211,7 @@ core::MpiLaunch launch_of(const RealRunRequest& request, int ranks) {
   launch.oversubscribe = request.oversubscribe;
   launch.bind = request.bind;
   launch.threads = request.threads;
+  launch.blas = request.blas;
   launch.mpirun = request.mpirun;
   return launch;
 }
@@ -312,6 +325,7 @@ core::ControlRows measured_control(const core::MpiLaunch& launch, const fs::path
   if (!launch.bind) command.arguments.push_back("--no-bind");
   if (launch.threads > 1)
     command.arguments.insert(command.arguments.end(), {"--threads", std::to_string(launch.threads)});
+  if (!launch.blas.empty()) command.arguments.insert(command.arguments.end(), {"--blas", launch.blas.string()});
   command.timeout_s = timeout_s;
   command.purpose = "the control measurement";
   core::run_checked(command);
@@ -367,7 +381,9 @@ RealRunSummary run_real(const RealRunRequest& request) {
   const fs::path xhpl = xhpl_of(request);
   // Ranks that share cores have no control: it would tell nothing.
   const bool asked = !request.control.empty() && !request.oversubscribe;
-  ResultsFile results(request.results, {observed, request.power != nullptr, request.threads, asked});
+  const auto blas = request.blas.empty() ? core::blas_of_program(xhpl) : core::blas_of_library(request.blas);
+  ResultsFile results(request.results,
+                      {observed, request.power != nullptr, request.threads, blas ? blas->library : "", asked});
   const bool control = asked && results.has_control();
   if (results.has_control() && !asked)
     throw core::InputError(request.results.string() +

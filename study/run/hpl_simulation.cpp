@@ -11,6 +11,7 @@
 #include <ostream>
 #include <string>
 
+#include "hplcast/core/campaign.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
@@ -171,6 +172,7 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
   core::Prediction& prediction = simulation.prediction;
   prediction.parameters = request.parameters;
   prediction.threads_per_rank = request.cluster.hosts.values().threads_per_rank;
+  prediction.blas = core::blas_of(request.cluster);
   prediction.model_sha256 = core::cluster_sha256(request.cluster);
   core::CommandResult ended;
   core::HplRun run;

@@ -28,7 +28,7 @@ core::MachineDescription healthy_machine() {
 }
 
 const ToolVersions all_tools{"Open MPI", "SimGrid", "SimGrid", {"4.1", "4.1", "4.1", "4.1"}};
-const core::SoftwareDescription software{"Open MPI", "3.1", "OpenBLAS", "", "Haswell", 1, ""};
+const core::SoftwareDescription software{"Open MPI", "3.1", "OpenBLAS", "", "", "Haswell", 1, ""};
 
 std::map<std::string, Check> checks_of(const core::MachineDescription& machine) {
   std::map<std::string, Check> checks;

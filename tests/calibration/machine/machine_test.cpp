@@ -119,7 +119,7 @@ TEST(MachineJson, RoundTripChangesNothing) {
                       describe_machine(Topology::of_this_machine())};
   context.machines[0].turbo = false;
   context.machines[0].cpu_quota = 0.1;
-  context.software = {"Open MPI v4.1.4", "3.1", "OpenBLAS 0.3.21", "config", "Haswell", 3, "g++"};
+  context.software = {"Open MPI v4.1.4", "3.1", "OpenBLAS 0.3.21", "/usr/lib/libopenblas.so.0", "config", "Haswell", 3, "g++"};
   context.ranks = {{0, "a", 0, 1}, {1, "b", 1, 3}};
   std::stringstream file;
   write_json(file, context);

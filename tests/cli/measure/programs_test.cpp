@@ -129,6 +129,20 @@ TEST_F(Programs, DgemmMeasuresEveryRowOfTheDesignOnceOnEveryRank) {
   });
 }
 
+TEST_F(Programs, SayWhichBlasTheyCallAndRefuseAnotherThanAskedFor) {
+  const std::string reference = "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3";
+  if (!std::filesystem::exists(reference)) GTEST_SKIP() << "skipped: no " << reference;
+  core::Command command = mpirun(1, "hplcast-measure-dgemm", {"--describe", "--blas", reference});
+  const core::CommandResult refused = core::run(command);
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.output, HasSubstr("the ranks call "));
+  EXPECT_THAT(refused.output, HasSubstr("-x LD_PRELOAD=" + reference));
+  command.arguments.insert(command.arguments.begin(), {"-x", "LD_PRELOAD=" + reference});
+  const core::CommandResult described = core::run(command);
+  EXPECT_EQ(described.status, 0) << described.output;
+  EXPECT_THAT(described.output, HasSubstr("\"blas_library\": \"libblas.so.3"));
+}
+
 TEST_F(Programs, DgemmStopsAtItsBudgetAndKeepsWhatItHas) {
   DgemmDesignOptions options;
   options.max_size = 1000;

@@ -31,6 +31,17 @@ TEST(MpirunCommand, BindsEveryRankToACoreUnlessToldOtherwise) {
   EXPECT_THAT(to_string(mpirun_command(threaded, "/bin/true")), HasSubstr("--cpus-per-task=4 --cpu-bind=cores"));
 }
 
+TEST(MpirunCommand, GivesTheRanksAndNobodyElseAnotherBlas) {
+  MpiLaunch launch;
+  launch.blas = "/opt/libblis.so.4";
+  const Command command = mpirun_command(launch, "/bin/true");
+  EXPECT_THAT(to_string(command), HasSubstr("-x LD_PRELOAD=/opt/libblis.so.4 /bin/true"));
+  EXPECT_EQ(command.environment.count("LD_PRELOAD"), 0U);
+  EXPECT_EQ(command.environment.at("BLIS_NUM_THREADS"), "1") << "it may take all cores unless told otherwise";
+  launch.mpirun = "srun";
+  EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")), HasSubstr("--export=ALL,LD_PRELOAD=/opt/libblis.so.4"));
+}
+
 TEST(MpirunCommand, HandsOptionsAndEnvironmentOn) {
   MpiLaunch launch;
   launch.options = {"--mca", "btl", "tcp,self"};

@@ -353,6 +353,19 @@ TEST(Compare, JsonHasTheFieldsOfTheContract) {
   EXPECT_EQ(row["error"], 0.5);
 }
 
+TEST(DifferingBlas, IsToldWhereBothSayWhichItIs) {
+  core::HplRun run;
+  core::Prediction prediction;
+  run.parameters = prediction.parameters;
+  prediction.blas = "BLIS 0.9.0";
+  EXPECT_EQ(differing_blas({run}, {prediction}), "") << "the run does not say";
+  run.blas = "BLIS 0.9.0";
+  EXPECT_EQ(differing_blas({run}, {prediction}), "");
+  run.blas = "OpenBLAS 0.3.21";
+  EXPECT_THAT(differing_blas({run}, {prediction}),
+              testing::HasSubstr("run with OpenBLAS 0.3.21, predicted from kernels measured with BLIS 0.9.0"));
+}
+
 TEST(RankCorrelation, IsThatOfTheRanksWithTiesAtTheirMean) {
   EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3}, {10, 100, 1000}).value(), 1.0);
   EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3}, {3, 2, 1}).value(), -1.0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -60,6 +61,7 @@ class World {
 struct Binding {
   int threads = 1;                      ///< cores per rank
   bool bind = true;                     ///< false: leave the process where the launcher put it
+  std::filesystem::path blas = {};      ///< the BLAS that the ranks have to call; empty: any
   bool allow_oversubscription = false;  ///< several ranks on one core: for tests of the programs only
 };
 

@@ -11,6 +11,8 @@
 /// A campaign of measurements: what it holds, and the hosts that it was made on.
 namespace hplcast::core {
 
+struct ClusterModel;
+
 /// All caches of one level and kind that are alike.
 struct CacheDescription {
   int level = 0;
@@ -61,6 +63,7 @@ struct SoftwareDescription {
   std::string mpi_library;     ///< MPI_Get_library_version, first line
   std::string mpi_standard;    ///< such as 3.1
   std::string blas_library;    ///< name and version
+  std::string blas_file;       ///< the shared library; empty: not said
   std::string blas_config;     ///< how it was built
   std::string blas_core_type;  ///< kernels that it picked for this CPU
   int blas_threads = 0;        ///< threads that it would use unless told otherwise
@@ -94,6 +97,8 @@ MeasurementContext read_context(std::istream& in, const std::string& name);
 
 /// The path of the context in a campaign.
 inline constexpr const char* campaign_hosts_file = "surroundings/hosts.json";
+/// The BLAS that the kernels of a model were measured with, as its provenance says; empty: it does not say.
+std::string blas_of(const ClusterModel& cluster);
 /// The path of its control measurements, if it has any (read_controls()).
 inline constexpr const char* campaign_control_file = "control.csv";
 

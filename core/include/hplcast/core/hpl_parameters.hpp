@@ -108,6 +108,7 @@ struct HplRun {
   std::optional<double> energy_j;    ///< measured, of all hosts over the timed part
   std::optional<double> mean_power_w;
   std::optional<int> threads_per_rank;  ///< of the BLAS; nothing: not said
+  std::string blas;                     ///< its name and version; empty: not said
   std::optional<Control> control;       ///< mean of the controls before and after the run, if there were any
 };
 
@@ -118,9 +119,9 @@ struct HplRun {
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
 
 /// CSV `N,NB,...,time_s,gflops` (see read_hpl_fields), and `residual` (passed, failed, unchecked), `energy_j` and
-/// `mean_power_w` (empty or above 0; one gives the other), `threads_per_rank`, and `control_shape`, `control_before_s`,
-/// `control_after_s`, `control_cpu_s` (all or none) where they are there; columns that are absent keep `defaults`,
-/// other columns are ignored; gflops may be absent.
+/// `mean_power_w` (empty or above 0; one gives the other), `threads_per_rank`, `blas`, and `control_shape`,
+/// `control_before_s`, `control_after_s`, `control_cpu_s` (all or none) where they are there; columns that are absent
+/// keep `defaults`, other columns are ignored; gflops may be absent.
 /// @throws ParseError
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
 /// A configuration without a run, as read_hpl_fields() reads it.

@@ -200,6 +200,7 @@ struct Prediction {
   std::optional<Sampling> sampling;  ///< nothing: all panels were simulated; else the counts below are extrapolated
   std::string cluster;
   int threads_per_rank = 1;                         ///< of the BLAS, in that cluster
+  std::string blas;                                 ///< that its kernels were measured with; empty: not said
   std::string model_sha256;                         ///< of the model that was simulated, after the switches below
   std::map<std::string, std::string> model_levels;  ///< switches of model levels that were used, by option
   std::vector<std::string> model_doubts;            ///< core::model_doubts() of the model, a line each

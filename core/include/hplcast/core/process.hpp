@@ -4,6 +4,7 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -108,9 +109,37 @@ struct MpiLaunch {
   std::vector<std::string> options = {};   ///< more options for it, before the program
   std::vector<std::string> exported = {};  ///< environment variables that the ranks get, besides those of threads
   bool bind = true;                        ///< ranks to cores; false: not, unless `options` say so
+  std::filesystem::path blas = {};         ///< shared library that they get in place of the one they are linked with
 };
 
 /// The mpirun (or srun) command that runs `program` so.
 Command mpirun_command(const MpiLaunch& launch, const std::filesystem::path& program);
+
+// --- which BLAS a process, a program or a library is: by its own words, or by its file ---
+
+/// A BLAS in its own words.
+struct BlasDescription {
+  std::string library;         ///< name and version ("OpenBLAS 0.3.21", "BLIS 0.9.0"); else the name of its file
+  std::string config;          ///< how it was built; empty: it does not say
+  std::string core_type;       ///< kernels that it picked for this CPU; empty: it does not say
+  int threads = 0;             ///< that it would use; 0: it does not say
+  std::filesystem::path file;  ///< the shared library, without symbolic links
+};
+
+/// The one that this process calls, however it was linked or preloaded.
+/// @throws InputError if some routines of HPL come from another library than cblas_dgemm does
+BlasDescription blas_of_this_process();
+
+/// Tells the BLAS of this process, by its own call (OpenBLAS, BLIS, MKL; others read the environment only). An OpenBLAS
+/// beside it that nothing calls gets one thread.
+void set_blas_threads(int threads);
+
+/// A shared library, by its path or as the loader finds it ("libblis.so.4"); it is loaded in a process of its own.
+/// @throws InputError if it cannot be loaded, or has no C interface (cblas_dgemm)
+BlasDescription blas_of_library(const std::filesystem::path& library);
+
+/// The shared library that the loader would give a program. Nothing: it has its own inside, or is no program that is
+/// loaded.
+std::optional<BlasDescription> blas_of_program(const std::filesystem::path& program);
 
 }  // namespace hplcast::core

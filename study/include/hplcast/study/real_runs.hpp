@@ -91,6 +91,7 @@ struct RealRunRequest {
   bool oversubscribe = false;      ///< allow more ranks than cores; such rows are marked
   bool bind = true;                ///< ranks to cores
   int threads = 1;                 ///< of the BLAS of each rank, each on a core of its own
+  std::filesystem::path blas;      ///< shared library for HPL in place of the one it is linked with; empty: that one
   bool check = true;               ///< let HPL check its result
   double timeout_s = 0;            ///< of one run; 0: none
   std::string mpirun = "mpirun";
