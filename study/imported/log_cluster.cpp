@@ -235,6 +235,9 @@ LogCluster fit_logs(const LogMachine& machine) {
   quick.memory_bytes = machine.memory_bytes;
   quick.name = machine.name;
   core::ClusterModel cluster = cluster_of(quick, result.other_kernels, result.column_s);
+  core::Hosts::Values hosts = cluster.hosts.values();
+  hosts.threads_per_rank = machine.threads;
+  cluster.hosts = core::Hosts::make(hosts);
   if (machine.nodes > 1) cluster.network = network_of(machine, cluster.network, result);
   core::Uncertainty uncertainty;
   if (result.scatter > 0)

@@ -64,7 +64,9 @@ std::vector<core::MpiMeasurement> pingpongs(double latency_s, double bytes_per_s
 TEST(LogCluster, RecoversTheMachineOfALogWithoutNoise) {
   LogMachine machine;
   machine.logs = {log_of_quick(1e12, 0.1)};
+  machine.threads = 32;
   const LogCluster fit = fit_logs(machine);
+  EXPECT_EQ(fit.cluster.hosts.values().threads_per_rank, 32);
   EXPECT_NEAR(fit.dgemm_flop_per_s, 1e12, 1e9);
   EXPECT_NEAR(fit.other_kernels, 0.1, 0.002);
   EXPECT_LT(fit.column_s, 1e-7);

@@ -12,6 +12,7 @@ namespace hplcast::study {
 struct LogMachine {
   std::string name;
   int nodes = 1;
+  int threads = 1;                             ///< of the BLAS of a node's rank, each on a core; 1: one, or not known
   double memory_bytes = 0;                     ///< of a node; 0: not known
   std::vector<core::HplLog> logs;              ///< of one rank on one node, with lines of progress, ended
   std::vector<core::MpiMeasurement> messages;  ///< between two nodes; of several nodes only
