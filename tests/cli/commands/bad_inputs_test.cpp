@@ -17,6 +17,7 @@
 
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 
 int hplcast_main(int argc, char** argv);  // that of cli/commands/main.cpp
 
@@ -48,6 +49,12 @@ std::vector<std::string> split(const std::string& text, const std::string& separ
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
+}
+
+std::string joined(const std::vector<std::string>& parts, const std::string& separator) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : separator) + parts[i];
+  return text;
 }
 
 std::vector<Row> rows_of(const fs::path& table) {
@@ -96,7 +103,23 @@ std::string damaged_json(const std::string& text, const std::string& damage) {
   return result;
 }
 
-/// JSON by pointer; `@empty`, `@half`, `@nest`, `@bytes`; else `OLD => NEW` in a text (\n, \t).
+/// `@column NAME * FACTOR`, `@column NAME = TEXT`: in all rows of a CSV without quotes.
+std::string damaged_column(const std::string& text, const std::string& damage) {
+  const auto words = split(damage, " ");
+  std::vector<std::string> lines = split(text, "\n");
+  const auto header = split(lines.front(), ",");
+  const auto column = static_cast<std::size_t>(std::find(header.begin(), header.end(), words.at(1)) - header.begin());
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
+    auto cells = split(lines[i], ",");
+    std::string& cell = cells.at(column);
+    cell = words.at(2) == "*" ? core::printed("%.9g", std::stod(cell) * std::stod(words.at(3))) : words.at(3);
+    lines[i] = joined(cells, ",");
+  }
+  return joined(lines, "\n");
+}
+
+/// JSON by pointer; `@empty`, `@half`, `@nest`, `@bytes`, `@latin1`; else `OLD => NEW` in a text (\n, \t).
 std::string damaged(const std::string& text, const std::string& damage) {
   if (damage == "@empty") return "";
   if (damage == "@half") return text.substr(0, text.size() / 2);
@@ -107,6 +130,8 @@ std::string damaged(const std::string& text, const std::string& damage) {
     return deep;
   }
   if (damage == "@bytes") return std::string("\xff\xfe\0\x01\x02", 5) + text;
+  if (damage == "@latin1") return text.substr(0, text.size() / 2) + "\xe9" + text.substr(text.size() / 2);
+  if (damage.rfind("@column ", 0) == 0) return damaged_column(text, damage);
   if (damage.front() == '/') return damaged_json(text, damage);
   auto parts = split(damage, " => ");
   if (parts.size() != 2) throw std::runtime_error("expected OLD => NEW");
@@ -117,6 +142,23 @@ std::string damaged(const std::string& text, const std::string& damage) {
   const std::size_t at = text.find(parts[0]);
   if (at == std::string::npos) throw std::runtime_error("`" + parts[0] + "` is not in the file");
   return text.substr(0, at) + parts[1] + text.substr(at + parts[0].size());
+}
+
+/// Puts something that is no such file in its place: `@missing`, `@folder`, `@loop`, `@device`, `@zeros`, `@long`.
+bool is_replaced(const fs::path& file, const std::string& damage) {
+  if (damage != "@missing" && damage != "@folder" && damage != "@loop" && damage != "@device" && damage != "@zeros" &&
+      damage != "@long")
+    return false;
+  fs::remove(file);
+  if (damage == "@folder") fs::create_directory(file);
+  if (damage == "@loop") fs::create_symlink(file.filename(), file);
+  if (damage == "@device") fs::create_symlink("/dev/zero", file);
+  if (damage == "@long") std::ofstream(file) << std::string(std::size_t{3} << 20, 'x');
+  if (damage == "@zeros") {  // a hole: it takes no room
+    std::ofstream(file).flush();
+    fs::resize_file(file, std::uintmax_t{1} << 36);
+  }
+  return true;
 }
 
 constexpr unsigned patience_s = 60;  // ten seconds on an idle machine; tests run beside others
@@ -149,7 +191,8 @@ class Workplace {
   Workplace() {
     for (const auto& entry : fs::directory_iterator(folder / "base"))
       fs::copy(entry.path(), work_.path() / entry.path().filename(), fs::copy_options::recursive);
-    for (const auto& entry : fs::recursive_directory_iterator(work_.path())) files_[entry.path()] = state_of(entry);
+    for (const auto& entry : fs::recursive_directory_iterator(work_.path()))
+      files_[entry.path()] = state_of(entry.path());
   }
 
   const fs::path& path() const { return work_.path(); }
@@ -157,32 +200,34 @@ class Workplace {
   void damage(const Row& row) const {
     if (row.file == "-") return;
     const fs::path file = path() / row.file;
+    if (is_replaced(file, row.damage)) return;
     const std::string text = damaged(core::read_text(file), row.damage);
     std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
   }
 
-  /// What a command or damage() made of it is undone.
+  /// Undoes what a command or damage() has made of it.
   void tidy_up() {
     std::vector<fs::path> foreign;
     for (const auto& entry : fs::recursive_directory_iterator(path()))
       if (files_.count(entry.path()) == 0) foreign.push_back(entry.path());
     for (const fs::path& file : foreign) fs::remove_all(file);
     for (auto& [file, state] : files_) {
-      const fs::directory_entry entry(file);
-      if (entry.exists() && state_of(entry) == state) continue;
+      if (state_of(file) == state) continue;
       fs::remove_all(file);
       fs::copy(folder / "base" / fs::relative(file, path()), file, fs::copy_options::recursive);
-      state = state_of(fs::directory_entry(file));
+      state = state_of(file);
     }
   }
 
  private:
-  using State = std::tuple<bool, std::uintmax_t, fs::file_time_type, fs::perms>;
+  using State = std::tuple<fs::file_type, fs::perms, std::uintmax_t, fs::file_time_type>;
 
   /// A folder changes with what is in it, which is looked at for itself.
-  static State state_of(const fs::directory_entry& entry) {
-    if (entry.is_directory()) return {true, 0, {}, entry.status().permissions()};
-    return {false, entry.file_size(), entry.last_write_time(), entry.status().permissions()};
+  static State state_of(const fs::path& file) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(file, error);
+    if (!fs::is_regular_file(status)) return {status.type(), status.permissions(), 0, {}};
+    return {status.type(), status.permissions(), fs::file_size(file, error), fs::last_write_time(file, error)};
   }
 
   core::TemporaryFolder work_{"hplcast-bad-input"};
