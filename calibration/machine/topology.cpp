@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <future>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -122,6 +123,28 @@ Topology::Topology(std::shared_ptr<Handle> handle) : handle_(std::move(handle)),
 
 int Topology::hardware_threads() const {
   return count_of(handle_->topology, HWLOC_OBJ_PU);
+}
+
+int Topology::cores_per(const std::string& place) const {
+  const std::map<std::string, hwloc_obj_type_t> types = {{"l3", HWLOC_OBJ_L3CACHE},
+                                                         {"numa", HWLOC_OBJ_NUMANODE},
+                                                         {"socket", HWLOC_OBJ_PACKAGE},
+                                                         {"host", HWLOC_OBJ_MACHINE}};
+  const auto type = types.find(place);
+  if (type == types.end()) throw core::InputError("found `" + place + "`; expected a number, l3, numa, socket or host");
+  std::set<std::ptrdiff_t> counts;
+  for (int i = 0; i < count_of(handle_->topology, type->second); ++i) {
+    const hwloc_obj_t object = hwloc_get_obj_by_type(handle_->topology, type->second, static_cast<unsigned>(i));
+    const auto inside = std::count_if(cores_.begin(), cores_.end(), [&](const CorePlace& core) {
+      return hwloc_bitmap_isset(object->cpuset, static_cast<unsigned>(core.pu)) != 0;
+    });
+    if (inside > 0) counts.insert(inside);
+  }
+  if (counts.empty()) throw core::InputError("this machine does not tell which cores share its " + place);
+  if (counts.size() > 1)
+    throw core::InputError("places of the kind " + place + " have from " + std::to_string(*counts.begin()) + " to " +
+                           std::to_string(*counts.rbegin()) + " cores here: say the number of threads");
+  return static_cast<int>(*counts.begin());
 }
 
 void Topology::describe(core::MachineDescription& machine) const {

@@ -28,7 +28,17 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   section.read("hosts", hosts);
   plan.hosts = hosts;
   int& threads = plan.launch.threads;
-  section.read("threads_per_rank", threads);
+  std::string place;
+  section.read("threads_per_rank", place);
+  if (place.find_first_of("lnsh") == 0) {
+    try {
+      threads = calibration::Topology::of_this_machine().cores_per(place);
+    } catch (const core::InputError& error) {
+      section.fail("threads_per_rank", error.what());
+    }
+  } else {
+    section.read("threads_per_rank", threads);
+  }
   if (threads < 1) section.fail("threads_per_rank", "expected at least 1");
   int ranks_per_host = std::max(1, cores / threads);
   section.read("ranks_per_host", ranks_per_host);

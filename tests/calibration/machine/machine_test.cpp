@@ -15,6 +15,16 @@ using ::testing::HasSubstr;
 using tests::error_in;
 using tests::FakeRoot;
 
+TEST(Topology, CountsTheCoresOfAPlaceForARank) {
+  const Topology machine = Topology::synthetic("pack:2 numa:2 l3:2 core:4 pu:2");
+  EXPECT_EQ(machine.cores_per("l3"), 4);
+  EXPECT_EQ(machine.cores_per("numa"), 8);
+  EXPECT_EQ(machine.cores_per("socket"), 16);
+  EXPECT_EQ(machine.cores_per("host"), 32);
+  EXPECT_THROW(machine.cores_per("l2"), core::InputError);
+  EXPECT_THROW(Topology::synthetic("pack:2 core:4").cores_per("l3"), core::InputError);
+}
+
 TEST(Topology, KnowsTheCpuOfEveryCore) {
   const Topology topology = Topology::synthetic("pack:2 l3:1 core:4 pu:2");
   core::MachineDescription machine;
@@ -119,7 +129,8 @@ TEST(MachineJson, RoundTripChangesNothing) {
                       describe_machine(Topology::of_this_machine())};
   context.machines[0].turbo = false;
   context.machines[0].cpu_quota = 0.1;
-  context.software = {"Open MPI v4.1.4", "3.1", "OpenBLAS 0.3.21", "/usr/lib/libopenblas.so.0", "config", "Haswell", 3, "g++"};
+  context.software = {
+      "Open MPI v4.1.4", "3.1", "OpenBLAS 0.3.21", "/usr/lib/libopenblas.so.0", "config", "Haswell", 3, "g++"};
   context.ranks = {{0, "a", 0, 1}, {1, "b", 1, 3}};
   std::stringstream file;
   write_json(file, context);

@@ -214,6 +214,7 @@ TEST_F(Calibrate, RanksOfSeveralThreadsAreMeasuredRunAndPredictedAsSuch) {
   const std::string many = std::to_string(cores + 1);
   EXPECT_THAT(run({"run-real", "runs.csv", "--threads", many, "-o", "many.csv"}).output, HasSubstr("ranks of " + many));
   expect_campaign("name: a\nthreads_per_rank: " + many + "\nsteps:\n  - dgemm: {}\n", 3, "threads_per_rank");
+  expect_campaign("name: a\nthreads_per_rank: l2\nsteps:\n  - dgemm: {}\n", 3, "l3, numa, socket or host");
   expect_campaign("name: a\nthreads_per_rank: 0\nsteps:\n  - dgemm: {}\n", 3, "at least 1");
 }
 

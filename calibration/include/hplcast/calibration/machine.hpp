@@ -30,6 +30,10 @@ class Topology {
   /// Cores that this process may use (cgroups are respected, the present binding is not).
   const std::vector<CorePlace>& cores() const noexcept { return cores_; }
   int hardware_threads() const;
+  /// Cores below each l3 (cache), numa (domain), socket, or of the host: threads of a rank that has one of them for
+  /// itself.
+  /// @throws core::InputError for another word, a machine without it, or with different numbers of cores in them.
+  int cores_per(const std::string& place) const;
   /// Sets what hwloc knows: CPUs and their model, cores, hardware threads, NUMA nodes, caches.
   void describe(core::MachineDescription& machine) const;
 
