@@ -312,7 +312,7 @@ void run_compare(CompareOptions options) {
   const std::vector<core::Prediction> predicted = study::read_compared_predictions(options.predicted, warn);
   const study::Comparison comparison = study::compare(real, predicted);
   report_unmatched(comparison);
-  warn_all(study::implausible_runs(real, comparison));
+  warn_all(study::implausible_runs(real, predicted, comparison));
   if (const std::string differing = study::differing_threads(real, predicted); !differing.empty()) warn(differing);
   if (comparison.rows.empty()) {
     throw bad_input(

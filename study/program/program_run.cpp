@@ -313,8 +313,8 @@ ProgramRun run_program(const ProgramRunRequest& request) {
     core::TemporaryFolder folder("hplcast-run");
     try {
       return run_in(request, folder.path());
-    } catch (const core::Error&) {
-      if (fs::exists(folder.path() / "program.out")) folder.keep();  // the message names it
+    } catch (const core::Error& error) {
+      if (std::string(error.what()).find(folder.path().string()) != std::string::npos) folder.keep();
       throw;
     }
   }
