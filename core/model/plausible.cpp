@@ -27,7 +27,7 @@ constexpr double most_short_call_s = 10e-3, few_elements = 1e4;
 constexpr double most_jump = 30;      // between pieces: a cache, or threads of the library, are a factor of 5
 constexpr double worth_a_rate = 1e7;  // flop; shorter calls are bound by the call itself
 constexpr Limits remote_latency_s = {50e-9, 10e-3};
-constexpr double most_short_message_s = 10e-3, most_scatter_s = 1;
+constexpr double most_short_message_s = 10e-3, most_scatter_s = 1, most_intercept_s = 10;
 constexpr Limits bytes_per_s = {1e6, 1e12};  // Ethernet of 10 Mbit/s to the caches of a large host
 constexpr Limits capacity_over_flow = {0.01, 1000};
 constexpr Limits host_bytes = {1e7, 1e15};
@@ -170,11 +170,19 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
   if (short_s > most_short_message_s)
     flags.push_back(beyond_limits(field + "/operations", "a message of 1 byte takes " + text(short_s, "s"),
                                   "at most " + text(most_short_message_s, "s"), "microseconds in place of seconds"));
-  for (const SegmentedLaw& law : scope.costs)
-    for (const Segment& segment : law.segments())
-      if (segment.sd_s > most_scatter_s)
-        flags.push_back(beyond_limits(field + "/operations", "messages scatter by " + text(segment.sd_s, "s"),
-                                      "at most " + text(most_scatter_s, "s"), "microseconds in place of seconds"));
+  double widest_s = 0, largest_s = 0;
+  for (const SegmentedLaw& law : scope.costs) {
+    for (const Segment& segment : law.segments()) {
+      widest_s = std::max(widest_s, segment.sd_s);
+      if (std::abs(segment.intercept_s) > std::abs(largest_s)) largest_s = segment.intercept_s;
+    }
+  }
+  if (widest_s > most_scatter_s)
+    flags.push_back(beyond_limits(field + "/operations", "messages scatter by " + text(widest_s, "s"),
+                                  "at most " + text(most_scatter_s, "s"), "microseconds in place of seconds"));
+  if (std::abs(largest_s) > most_intercept_s)
+    flags.push_back(beyond_limits(field + "/operations", "an intercept of " + text(largest_s, "s"),
+                                  "at most " + text(most_intercept_s, "s"), "microseconds in place of seconds"));
   if (!bytes_per_s.hold(scope.bandwidth_bytes_per_s))
     flags.push_back(beyond_limits(field + "/bandwidth_bytes_per_s", text(scope.bandwidth_bytes_per_s, "bytes/s"),
                                   text(bytes_per_s, "bytes/s"), "Gbit/s or GB/s in place of bytes/s"));

@@ -254,6 +254,13 @@ RankActivity read_rank_activity(std::istream& in, const std::string& name) {
     }
     fields.end();
   }
+  double kernels_s = 0;
+  for (const PhaseSums& phase : rank.phases)
+    for (const CallSum& sum : phase.kernels) kernels_s += sum.time_s;
+  constexpr double error_s = 1e-3;
+  if (kernels_s > 2 * (rank.end_s - rank.begin_s) + error_s)
+    throw core::ParseError({name, number, ""}, "kernels took " + core::shortest(kernels_s) + " s in a run of " +
+                                                   core::shortest(rank.end_s - rank.begin_s) + " s");
   if (!over || rank.events.size() != expected_events)
     throw core::ParseError(
         {name, number, ""},
