@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <sstream>
 #include <utility>
@@ -26,9 +27,13 @@ constexpr std::size_t block_bytes = 1 << 16;
   throw core::InputError("cannot " + what + " " + path.string() + ": " + why);
 }
 
+/// In our words where libarchive's say less than there is to know.
 std::string reason(archive* handle) {
-  const char* text = archive_error_string(handle);
-  return text == nullptr ? "unknown reason" : text;
+  const char* const text = archive_error_string(handle);
+  if (text == nullptr) return "unknown reason";
+  if (std::string(text) == "Unrecognized archive format") return "it is neither a zip nor a tar archive";
+  const int number = archive_errno(handle);
+  return core::begins_with(text, "Failed to open") && number > 0 ? std::strerror(number) : text;
 }
 
 [[noreturn]] void fail_to_read(const fs::path& path, archive* handle) {
@@ -174,8 +179,11 @@ void write_archive(const fs::path& path, const fs::path& folder, const std::stri
 
 std::map<std::string, std::string> read_archive(const fs::path& path) {
   const Reader handle(archive_read_new());
-  archive_read_support_filter_all(handle.get());
-  archive_read_support_format_all(handle.get());
+  // Those of has_archive_name() only: others may read any input for long before they give up.
+  for (const auto support :
+       {archive_read_support_filter_gzip, archive_read_support_filter_zstd, archive_read_support_filter_xz,
+        archive_read_support_filter_bzip2, archive_read_support_format_tar, archive_read_support_format_zip})
+    support(handle.get());
   if (archive_read_open_filename(handle.get(), path.c_str(), block_bytes) != ARCHIVE_OK)
     fail_to_read(path, handle.get());
   std::map<std::string, std::string> files;

@@ -23,7 +23,7 @@ struct CalibrateOptions {
 void run_calibrate(const CalibrateOptions& options) {
   const fs::path programs = core::own_executable().parent_path();
   const std::string text = read_from(options.campaign, [](std::istream& in, const std::string& name) {
-    return core::read_text(in, name, "is this a campaign?");
+    return core::read_text(in, name, "is this a campaign?", core::most_bytes_of_plan);
   });
   const calibration::CampaignPlan plan = read_campaign(text, options.campaign, programs);
   const fs::path archive = options.archive.empty() ? fs::path(plan.name + ".zip") : fs::path(options.archive);

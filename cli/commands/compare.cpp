@@ -298,6 +298,10 @@ void take_predictions(CompareOptions& options) {
     options.predicted.assign(first, options.real.end());
     options.real.erase(first, options.real.end());
   }
+  // What cannot be read is neither: its error tells more.
+  if (options.predicted.empty() && options.real.size() > 1)
+    for (const std::string& path : options.real)
+      if (std::filesystem::path(path).extension() == ".json") core::read_file(path, [](std::istream&, const auto&) {});
   for (const auto& [files, what] : {std::pair(&options.real, "real runs"), {&options.predicted, "predictions"}})
     if (files->empty())
       throw core::UsageError(std::string("there are no ") + what +
@@ -312,7 +316,7 @@ void run_compare(CompareOptions options) {
   const std::vector<core::Prediction> predicted = study::read_compared_predictions(options.predicted, warn);
   const study::Comparison comparison = study::compare(real, predicted);
   report_unmatched(comparison);
-  warn_all(study::implausible_runs(real, comparison));
+  warn_all(study::implausible_runs(real, predicted, comparison));
   if (const std::string differing = study::differing_threads(real, predicted); !differing.empty()) warn(differing);
   if (const std::string differing = study::differing_blas(real, predicted); !differing.empty()) warn(differing);
   if (comparison.rows.empty()) {

@@ -96,10 +96,12 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
   }
   std::vector<study::PredictionRequest> requests;
   for (const auto& parameters : configurations) {
-    for (const std::uint64_t seed : options.seeds) {
+    // What a run needs does not depend on its seed.
+    const std::size_t seeds = options.estimate ? 1 : options.seeds.size();
+    for (std::size_t i = 0; i < seeds; ++i) {
       requests.push_back(base);
       requests.back().parameters = parameters;
-      requests.back().seed = seed;
+      requests.back().seed = options.seeds[i];
       requests.back().at_a_time =
           std::min(options.jobs, static_cast<int>(configurations.size() * options.seeds.size()));
       if (!base.keep.empty() && configurations.size() * options.seeds.size() > 1) {
@@ -202,13 +204,16 @@ void check_observation(const study::Observation& observation, std::size_t simula
           std::to_string(simulations) + " simulations");
 }
 
-study::SimulationNeeds needs_of_all(const std::vector<study::RunPlan>& plans) {
+/// Of all plans, each with so many seeds.
+study::SimulationNeeds needs_of_all(const std::vector<study::RunPlan>& plans, std::size_t seeds) {
   study::SimulationNeeds all;
   for (const study::RunPlan& plan : plans) {
     all.wall_s += plan.needs().wall_s;
     all.simulated_messages += plan.needs().simulated_messages;
     all.memory_bytes = std::max(all.memory_bytes, plan.needs().memory_bytes);
   }
+  all.wall_s *= static_cast<double>(seeds);
+  all.simulated_messages *= static_cast<double>(seeds);
   return all;
 }
 
@@ -236,13 +241,14 @@ void tell_windows(const std::vector<study::RunPlan>& plans) {
         "nothing out");
 }
 
-/// Prints the estimated needs of the simulations; those below 30 s only if `always`.
-void tell_needs(const std::vector<study::RunPlan>& plans, bool always) {
-  const study::SimulationNeeds all = needs_of_all(plans);
+/// Prints the estimated needs of the simulations, each with so many seeds; those below 30 s only if `always`.
+void tell_needs(const std::vector<study::RunPlan>& plans, bool always, std::size_t seeds = 1) {
+  const study::SimulationNeeds all = needs_of_all(plans, seeds);
+  const std::size_t simulations = plans.size() * seeds;
   constexpr double short_s = 30;
   tell_windows(plans);
   if (!always && all.wall_s < short_s) return;
-  tell(std::to_string(plans.size()) + (plans.size() == 1 ? " simulation, " : " simulations, ") + study::to_string(all) +
+  tell(std::to_string(simulations) + (simulations == 1 ? " simulation, " : " simulations, ") + study::to_string(all) +
        " (estimated)");
 }
 
@@ -266,9 +272,9 @@ void run_estimate(const PredictOptions& options, const std::vector<study::RunPla
   for (const core::QualityFlag& missing : core::missing_kernels(plans.front().cluster()))
     warn(missing.subject + ": " + missing.detail);
   tell_trace(plans.front(), options.request.observation);
-  if (!options.json && options.output.empty()) return tell_needs(plans, true);
-  const study::SimulationNeeds all = needs_of_all(plans);
-  write_result(options.output, nlohmann::ordered_json{{"simulations", plans.size()},
+  if (!options.json && options.output.empty()) return tell_needs(plans, true, options.seeds.size());
+  const study::SimulationNeeds all = needs_of_all(plans, options.seeds.size());
+  write_result(options.output, nlohmann::ordered_json{{"simulations", plans.size() * options.seeds.size()},
                                                       {"wall_s", all.wall_s},
                                                       {"memory_bytes", all.memory_bytes},
                                                       {"simulated_messages", all.simulated_messages}});
@@ -320,7 +326,7 @@ void run_predict(PredictOptions options) {
   if (options.request.only_window && (requests.size() != 1 || options.json || !options.output.empty()))
     throw core::UsageError(
         "--only-window is for one configuration and one seed, and has no result but a window in --keep");
-  check_observation(options.request.observation, requests.size());
+  check_observation(options.request.observation, requests.size() * (options.estimate ? options.seeds.size() : 1));
   for (const auto& request : requests) request.parameters.validate();
   study::check_programs(options.request.programs);
   if (!options.estimate && !observation.trace_ranks.empty()) {

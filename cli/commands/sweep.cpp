@@ -43,7 +43,7 @@ fs::path database_of(const fs::path& path) {
 
 void read_plan(SweepOptions& options) {
   core::read_file(options.plan, [&](std::istream& in, const std::string& name) {
-    options.request.plan_text = core::read_text(in, name, "is this a plan of a sweep?");
+    options.request.plan_text = core::read_text(in, name, "is this a plan of a sweep?", core::most_bytes_of_plan);
     std::istringstream text(options.request.plan_text);
     options.request.plan = study::read_plan(text, name, fs::absolute(options.plan).parent_path());
   });
@@ -87,6 +87,7 @@ void run_dry(const SweepOptions& options) {
   if (!programs.xhpl.empty() || !programs.smpirun.empty()) study::check_programs(programs);
   const study::SweepRuns runs = study::runs_of(options.request.plan);
   warn_all(runs.warnings);
+  for (const auto& entry : runs.clusters) warn_about_quality(entry.second);
   std::cout << runs.runs.size() << " runs of " << runs.points.size() << " configurations and seeds, "
             << runs.clusters.size() << " clusters, " << runs.skipped.size() << " configurations skipped\n";
   tell_skipped(runs.skipped);

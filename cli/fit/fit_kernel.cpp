@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/json.hpp"
@@ -290,6 +291,11 @@ void run_fit_kernel(FitKernelOptions options) {
   }
   const std::vector<Fitted> all = fit_all(read_tables(options), options);
   require_all(all, options);
+  for (const Fitted& one : all) {
+    core::ClusterModel alone;
+    alone.kernels.emplace(one.kernel, one.fit.model);
+    warn_of_implausible(alone, "/kernels");
+  }
   if (!options.csv.by.empty()) return write_result(options.output, groups_json(all, options));
   std::map<std::string, core::KernelModel> models;
   for (const Fitted& one : all) models.emplace(one.kernel, one.fit.model);

@@ -271,6 +271,9 @@ void run_fit_network(const FitNetworkOptions& given) {
   fit.model = with_capacities(fit.model, given.capacities);
   summarise(fit);
   warn_of_flags(fit.flags);
+  core::ClusterModel alone;
+  alone.network = fit.model;
+  warn_of_implausible(alone, "/network");
   if (!given.plot.empty()) draw(fit, given.plot);
   write_result(given.output, to_json(fit));
 }

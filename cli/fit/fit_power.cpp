@@ -137,6 +137,14 @@ void run_fit_power(FitPowerOptions options) {
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   if (!is_quiet()) print_power_fit(std::cerr, fit, rows);
   warn_of_flags(fit.flags);
+  if (!cluster) {
+    core::ClusterModel alone;
+    core::Hosts::Values host = alone.hosts.values();
+    for (const core::PowerSample& sample : samples) host.cores = std::max(host.cores, sample.cores);
+    alone.hosts = core::Hosts::make(std::move(host));
+    alone.power = fit.model;
+    warn_of_implausible(alone, "/power");
+  }
   if (!options.plot.empty()) write_picture(options.plot, power_picture(fit));
   write_model(options, std::move(cluster), fit, rows);
 }

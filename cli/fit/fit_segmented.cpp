@@ -1,3 +1,4 @@
+#include <cmath>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -96,9 +97,13 @@ long for_rows(std::istream& in, const std::string& name, const FitSegmentedOptio
     one.check();
     Key key;
     for (std::size_t column : by) key.emplace_back(csv.text(column));
-    constexpr double most = 1e100;  // squares of larger numbers, and their sums, are none
-    for (const std::size_t column : {x, y})
-      if (csv.number(column) > most) throw core::ParseError(csv.at(column), "found a number above 1e100");
+    constexpr double most = 1e30, least = 1e-30;  // squares, and their sums and quotients, stay numbers
+    for (const std::size_t column : {x, y}) {
+      const double value = std::abs(csv.number(column));
+      if (value > most || (value != 0 && value < least))
+        throw core::ParseError(csv.at(column),
+                               "found " + core::shortest(value) + "; expected a number between 1e-30 and 1e30");
+    }
     each(key, csv.non_negative(x), csv.positive(y));
   }
   return failed;

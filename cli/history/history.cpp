@@ -221,6 +221,26 @@ std::string hash_of(const fs::path& path, const core::CampaignArchive& archive) 
   return core::sha256_hex(all);
 }
 
+/// Runs `work` with a history; one that it was to begin goes again if it fails, unless something is in it.
+template <typename Work>
+void in_history(const std::string& path, const Work& work) {
+  std::error_code ignored;
+  const bool is_new = !fs::exists(fs::symlink_status(path, ignored));
+  try {
+    HistoryDatabase database(path, HistoryDatabase::Access::write);
+    work(database);
+  } catch (...) {
+    bool is_empty = false;
+    try {
+      const study::HistoryCounts counts = HistoryDatabase(path, HistoryDatabase::Access::read).counts();
+      is_empty = counts.campaigns == 0 && counts.changes == 0 && counts.outliers == 0;
+    } catch (const core::Error&) {
+    }
+    if (is_new && is_empty) fs::remove(path, ignored);
+    throw;
+  }
+}
+
 struct AddOptions {
   std::vector<std::string> archives;
   std::string database, cluster, job;
@@ -260,19 +280,17 @@ void run_add(const AddOptions& options) {
   for (const std::string& path : options.archives) {
     const core::CampaignArchive archive = calibration::read_campaign_archive(path);
     const std::string hash = hash_of(path, archive);
-    HistoryDatabase database(options.database, HistoryDatabase::Access::write);
-    if (database.has_source(hash)) {
-      tell_added(path, false);
-      continue;
-    }
-    std::vector<std::string> notes;
-    study::CampaignRecord record = study::campaign_record(archive, options.cluster, notes);
-    record.job = options.job;
-    add_network_segments(record, database.first_cluster_json(record.cluster, core::sha256_hex(record.protocol)));
-    tell_differences(database, record);
-    const bool added = database.add_source({hash, path}, [&](const auto& add) { add(record); });
-    tell_added(path, added);
-    for (const std::string& note : notes) std::cerr << "  " << note << '\n';
+    in_history(options.database, [&](HistoryDatabase& database) {
+      if (database.has_source(hash)) return tell_added(path, false);
+      std::vector<std::string> notes;
+      study::CampaignRecord record = study::campaign_record(archive, options.cluster, notes);
+      record.job = options.job;
+      add_network_segments(record, database.first_cluster_json(record.cluster, core::sha256_hex(record.protocol)));
+      tell_differences(database, record);
+      const bool added = database.add_source({hash, path}, [&](const auto& add) { add(record); });
+      tell_added(path, added);
+      for (const std::string& note : notes) std::cerr << "  " << note << '\n';
+    });
   }
 }
 
@@ -326,10 +344,11 @@ void run_history_import(const HistoryImportOptions& options) {
   const std::vector<study::LoggedOutlier> outliers = read_all(options.outliers, study::read_outliers);
   for (const std::string& path : options.files)
     if (!core::is_standard_stream(path)) core::read_file(path, [](std::istream&, const std::string&) {});
-  HistoryDatabase database(options.database, HistoryDatabase::Access::write);
-  for (const std::string& path : options.files) import_file(database, path, options.cluster);
-  if (!options.changes.empty()) std::cerr << database.add_changes(changes) << " new changes\n";
-  if (!options.outliers.empty()) std::cerr << database.add_outliers(outliers) << " new outliers\n";
+  in_history(options.database, [&](HistoryDatabase& database) {
+    for (const std::string& path : options.files) import_file(database, path, options.cluster);
+    if (!options.changes.empty()) std::cerr << database.add_changes(changes) << " new changes\n";
+    if (!options.outliers.empty()) std::cerr << database.add_outliers(outliers) << " new outliers\n";
+  });
 }
 
 void setup_import_of_runs(Command& group) {

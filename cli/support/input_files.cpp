@@ -11,6 +11,7 @@ core::ClusterModel read_cluster_file(const std::string& path) {
 }
 
 void write_cluster_file(const std::string& path, const core::ClusterModel& cluster) {
+  warn_of_implausible(cluster);
   write_result(path, [&](std::ostream& out) { core::write_cluster(out, cluster); });
 }
 
@@ -27,6 +28,11 @@ void warn_about_quality(const core::ClusterModel& cluster) {
   const core::Verdict verdict = core::verdict_on(core::recorded_flags(cluster));
   if (verdict.usability != core::Usability::usable)
     warn(model + " is " + core::to_string(verdict) + "; see provenance.quality_flags in it");
+}
+
+void warn_of_implausible(const core::ClusterModel& cluster, const std::string& part) {
+  for (const core::QualityFlag& flag : core::implausible(cluster))
+    if (core::begins_with(flag.subject, part)) warn(flag.subject + ": " + flag.detail);
 }
 
 void warn_of_flags(const std::vector<core::QualityFlag>& flags, const std::string& of) {

@@ -11,7 +11,7 @@ namespace hplcast::cli {
 /// Reads a cluster.json. @throws core::Error if it cannot be opened or read.
 core::ClusterModel read_cluster_file(const std::string& path);
 
-/// A result: to the standard output if `path` is empty. @throws as write_result()
+/// A result: to the standard output if `path` is empty. Warns of numbers that no machine has. @throws as write_result()
 void write_cluster_file(const std::string& path, const core::ClusterModel& cluster);
 
 /// Reads configurations (core::read_configurations) and warns where HPL reads its HPL.dat in another way than people
@@ -22,6 +22,9 @@ std::vector<core::HplParameters> read_configuration_file(const std::string& path
 /// Warns of what a model probably does not mean (core::doubts), and tells how many doubts `fit cluster` has noted about
 /// the measurements of a model (docs/use/fit-cluster.md), and of which kinds.
 void warn_about_quality(const core::ClusterModel& cluster);
+
+/// Warns of numbers that no machine has (core::implausible). `part`: only below it, /kernels, /network or /power.
+void warn_of_implausible(const core::ClusterModel& cluster, const std::string& part = "");
 
 /// Warns of the doubts of a fit. `of`: before their subjects.
 void warn_of_flags(const std::vector<core::QualityFlag>& flags, const std::string& of = "");

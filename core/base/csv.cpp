@@ -44,6 +44,9 @@ char csv_separator(std::string_view header) {
 
 CsvReader::CsvReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {
   if (!read_line()) throw ParseError({name_, 0, ""}, "the file is empty", "the first line names the columns");
+  if (!is_utf8(buffer_))
+    throw ParseError({name_, line_, ""}, "a header with bytes that are not UTF-8",
+                     "iconv -f latin1 -t utf8 may mend the file");
   separator_ = csv_separator(buffer_);
   split_fields();
   header_ = fields_;

@@ -11,6 +11,13 @@ std::string with_hint(std::string message, const std::string& hint) {
   return message;
 }
 
+/// Without what the JSON library calls its exceptions: "[json.exception.type_error.302] ".
+std::string without_library(std::string message) {
+  const std::size_t begin = message.find("[json.exception.");
+  const std::size_t end = begin == std::string::npos ? begin : message.find("] ", begin);
+  return end == std::string::npos ? message : message.erase(begin, end + 2 - begin);
+}
+
 }  // namespace
 
 std::string to_string(const Location& location) {
@@ -21,7 +28,7 @@ std::string to_string(const Location& location) {
 }
 
 ParseError::ParseError(Location location, const std::string& message, const std::string& hint)
-    : Error(ExitCode::bad_input, with_hint(to_string(location) + ": " + message, hint)),
+    : Error(ExitCode::bad_input, with_hint(to_string(location) + ": " + without_library(message), hint)),
       location_(std::move(location)) {}
 
 DomainError::DomainError(const std::string& name, const std::string& value, const std::string& constraint,

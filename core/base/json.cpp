@@ -1,6 +1,7 @@
 #include "hplcast/core/json.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -28,7 +29,12 @@ class Inspector : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t) override { return value(); }
   bool number_unsigned(number_unsigned_t) override { return value(); }
   bool number_float(number_float_t, const string_t&) override { return value(); }
-  bool string(string_t&) override { return value(); }
+  bool string(string_t&) override {
+    constexpr std::size_t most_texts = 2500000;  // a million CPUs with laws of their own have one each
+    if (++texts_ > most_texts)
+      throw ParseError({name_, 0, path()}, "more than 2500000 texts", "is this a file of hplcast?");
+    return value();
+  }
   bool binary(binary_t&) override { return value(); }
   bool start_object(std::size_t) override { return enter(); }
   bool start_array(std::size_t) override {
@@ -107,6 +113,7 @@ class Inspector : public nlohmann::json_sax<Json> {
   const std::string& text_;
   const std::string& name_;
   std::vector<Level> levels_;
+  std::size_t texts_ = 0;
 };
 
 }  // namespace
@@ -117,7 +124,11 @@ void check_json(const std::string& text, const std::string& name) {
 }
 
 std::string read_json_text(std::istream& in, const std::string& name) {
-  std::string text = read_text(in, name, "is this a file of hplcast?");
+  // What does not begin as JSON does is not read to its end.
+  const int first = in.peek();
+  const bool may_be_json = first == '{' || first == '[' || std::isspace(first) != 0;
+  std::string text =
+      read_text(in, name, "is this a file of hplcast?", may_be_json ? most_bytes_of_text : most_bytes_of_plan);
   check_json(text, name);
   return text;
 }

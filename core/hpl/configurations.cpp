@@ -244,7 +244,7 @@ bool has_results_of_hpl(const std::string& text) {
 
 std::vector<HplParameters> read_configurations(std::istream& in, const std::string& name, const HplParameters& defaults,
                                                std::vector<std::string>* warnings) {
-  std::istringstream text(read_text(in, name, form_hint));
+  std::istringstream text(read_text(in, name, form_hint, most_bytes_of_plan));
   // The first line of an HPL.dat says what it likes, so a brace alone does not tell.
   const std::size_t begin = text.str().find_first_not_of(" \t\r\n");
   if (begin != std::string::npos && text.str()[begin] == '{' && nlohmann::json::accept(text.str()))
@@ -272,7 +272,7 @@ std::vector<HplParameters> take_repeated(std::vector<HplParameters>& configurati
 }
 
 std::vector<HplRun> read_real_runs(std::istream& in, const std::string& name, const HplParameters& defaults) {
-  std::istringstream text(read_text(in, name, form_hint));
+  std::istringstream text(read_text(in, name, form_hint, most_bytes_of_output));
   auto runs =
       is_configuration_csv(text.str()) ? read_hpl_csv(text, name, defaults) : read_hpl_output(text, name, defaults);
   if (runs.empty()) {

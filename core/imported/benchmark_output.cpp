@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <istream>
+#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -141,7 +142,8 @@ class Reader {
 }  // namespace
 
 BenchmarkOutput read_benchmark_output(std::istream& in, const std::string& name, const std::string& scope) {
-  return Reader(in, name, scope).read();
+  std::istringstream text(read_text(in, name, "is this the output of a benchmark?", most_bytes_of_output));
+  return Reader(text, name, scope).read();
 }
 
 }  // namespace hplcast::core

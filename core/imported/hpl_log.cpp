@@ -100,6 +100,9 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
       if (found != values_.end()) find_hpl_field(name)->set(run_.parameters, found->second.front());
     }
     if (given_N_ > 0) run_.parameters.N = given_N_;
+    if (run_.parameters.NB < 1 || run_.parameters.P < 1 || run_.parameters.Q < 1)
+      throw ParseError({name_, line_, ""},
+                       "HPL's header above has " + to_string(run_.parameters) + "; expected NB, P and Q of at least 1");
     const std::size_t sizes = values_.count("N") > 0 ? values_["N"].size() : 0;
     if (sizes != 1 && given_N_ == 0) {
       throw ParseError({name_, line_, "N"},

@@ -52,11 +52,20 @@ struct Optional {
   }
 };
 
+constexpr double most_rows = 1e9, most_message_bytes = 1e15, most_duration_s = 1e9, least_duration_s = 1e-12;
+
 double size_at_least_one(const CsvReader& csv, const Optional& column) {
   if (!column.there()) return 1;
   const double value = csv.number(column.index);
-  if (!(value >= 1))
-    throw ParseError(csv.at(column.index), "found " + shortest(value) + "; expected a size of at least 1");
+  if (!(value >= 1 && value <= most_rows))
+    throw ParseError(csv.at(column.index), "found " + shortest(value) + "; expected a size of at least 1, and at most 1e9");
+  return value;
+}
+
+double duration_in(const CsvReader& csv, std::size_t column) {
+  const double value = csv.positive(column);
+  if (value > most_duration_s || value < least_duration_s)
+    throw ParseError(csv.at(column), "found " + shortest(value) + "; expected a duration of 1e-12 to 1e9 s");
   return value;
 }
 
@@ -88,7 +97,7 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
     row.kernel = kernel.text(default_kernel);
     row.shape = {size_at_least_one(csv, m), size_at_least_one(csv, n), size_at_least_one(csv, k)};
     row.error = error.text("");
-    if (row.error.empty()) row.duration_s = csv.positive(duration);
+    if (row.error.empty()) row.duration_s = duration_in(csv, duration);
     row.start_s = start.number(0);
     row.host = host.text("");
     row.cpu = cpu.integer(0);
@@ -119,8 +128,10 @@ void read_mpi_csv(std::istream& in, const std::string& name, const std::string& 
     if (row.scope != "local" && row.scope != "remote")
       throw ParseError(csv.at(scope.index), "found `" + row.scope + "`; expected local or remote");
     row.size_bytes = csv.non_negative(size);
+    if (row.size_bytes > most_message_bytes)
+      throw ParseError(csv.at(size), "found " + shortest(row.size_bytes) + "; expected at most 1e15 bytes");
     row.error = error.text("");
-    if (row.error.empty()) row.duration_s = csv.positive(duration);
+    if (row.error.empty()) row.duration_s = duration_in(csv, duration);
     row.start_s = start.number(0);
     row.host = host.text("");
     row.peer = peer.text("");
@@ -131,7 +142,7 @@ void read_mpi_csv(std::istream& in, const std::string& name, const std::string& 
     each(row);
     if (round_trip && row.error.empty()) {
       row.operation = "pingpong";
-      row.duration_s += csv.positive(recv);
+      row.duration_s += duration_in(csv, recv);
       each(row);
     }
   }

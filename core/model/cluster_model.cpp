@@ -93,6 +93,8 @@ std::vector<std::string> expand_hosts(const std::string& radical) {
 
 Hosts Hosts::make(Values values) {
   if (values.cores < 1) throw DomainError("cores", values.cores, "at least 1 per host");
+  constexpr int most_cores = 1000000;  // as hosts: code goes through all of them
+  if (values.cores > most_cores) throw DomainError("cores", values.cores, "at most 1000000 per host");
   if (values.cpus < 1) throw DomainError("cpus", values.cpus, "at least 1 per host");
   if (values.cpus > values.cores)
     throw DomainError("cpus", values.cpus, "at most the " + std::to_string(values.cores) + " cores");

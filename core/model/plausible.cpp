@@ -23,10 +23,14 @@ constexpr Limits element_s = {1e-12, 1e-6};        // of kernels that move data:
 constexpr double slower_than_dgemm = 100;          // dtrsm: nearly as fast as dgemm from some hundred rows on
 constexpr double apart_from_others = 10;           // one CPU from the cluster
 constexpr double scatter_over_mean = 10;
+constexpr double most_short_call_s = 10e-3, few_elements = 1e4;
+constexpr double most_jump = 30;      // between pieces: a cache, or threads of the library, are a factor of 5
+constexpr double worth_a_rate = 1e7;  // flop; shorter calls are bound by the call itself
 constexpr Limits remote_latency_s = {50e-9, 10e-3};
-constexpr double most_short_message_s = 10e-3;
+constexpr double most_short_message_s = 10e-3, most_scatter_s = 1, most_intercept_s = 10;
 constexpr Limits bytes_per_s = {1e6, 1e12};  // Ethernet of 10 Mbit/s to the caches of a large host
 constexpr Limits capacity_over_flow = {0.01, 1000};
+constexpr Limits host_bytes = {1e7, 1e15};
 constexpr Limits busy_core_w = {0.05, 2000};  // all of a host over its cores
 
 QualityFlag beyond_limits(const std::string& subject, const std::string& found, const std::string& expected,
@@ -87,6 +91,37 @@ void look_at_rate(const std::string& name, const KernelModel& model, double dgem
   }
 }
 
+/// Calls that are short by their sizes, but not by their time: constants of another unit.
+void look_at_smallest(const std::string& name, const KernelModel& model, std::vector<QualityFlag>& flags) {
+  const std::optional<KernelId> kernel = kernel_from_name(name);
+  const KernelShape smallest = model.range().value_or(ShapeRange{}).min;
+  const KernelShape shape = {std::max(smallest.m, 1.0), std::max(smallest.n, 1.0), std::max(smallest.k, 1.0)};
+  const double mean_s = model.cluster_law().at(shape).mean_s(shape);
+  if (!kernel || mean_s <= most_short_call_s || elements(*kernel, shape) > few_elements) return;
+  flags.push_back(
+      beyond_limits("/kernels/" + name + "/mu",
+                    printed("a call of %.0f x %.0f x %.0f takes ", shape.m, shape.n, shape.k) + text(mean_s, "s"),
+                    "at most " + text(most_short_call_s, "s"), "microseconds in place of seconds"));
+}
+
+/// Where a piece ends and the next begins, durations are nearly the same.
+void look_at_pieces(const std::string& name, const KernelModel& model, std::vector<QualityFlag>& flags) {
+  const PiecewiseLaw& law = model.cluster_law();
+  const KernelShape large = large_and_middle(model).first;
+  const double degree = law.split().m + law.split().n + law.split().k;
+  for (std::size_t i = 1; i < law.pieces().size() && degree > 0; ++i) {
+    const double scale = std::pow(law.pieces()[i].from / law.split()(large), 1 / degree);
+    const KernelShape border = {scale * large.m, scale * large.n, scale * large.k};
+    const double before_s = law.pieces()[i - 1].law.mean_s(border), after_s = law.pieces()[i].law.mean_s(border);
+    const double jump = after_s / before_s;
+    if (!(before_s > 0 && after_s > 0) || (jump <= most_jump && jump >= 1 / most_jump)) continue;
+    flags.push_back(beyond_limits(
+        "/kernels/" + name + printed("/pieces/%zu", i), printed("calls get %.3g times as long where it begins", jump),
+        printed("%.3g to %.0f times", 1 / most_jump, most_jump), "one piece in another unit than its neighbour"));
+    return;
+  }
+}
+
 void look_at_scatter(const std::string& name, const KernelModel& model, std::vector<QualityFlag>& flags) {
   const auto [large, middle] = large_and_middle(model);
   const DurationLaw& law = model.cluster_law().at(large);
@@ -135,6 +170,19 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
   if (short_s > most_short_message_s)
     flags.push_back(beyond_limits(field + "/operations", "a message of 1 byte takes " + text(short_s, "s"),
                                   "at most " + text(most_short_message_s, "s"), "microseconds in place of seconds"));
+  double widest_s = 0, largest_s = 0;
+  for (const SegmentedLaw& law : scope.costs) {
+    for (const Segment& segment : law.segments()) {
+      widest_s = std::max(widest_s, segment.sd_s);
+      if (std::abs(segment.intercept_s) > std::abs(largest_s)) largest_s = segment.intercept_s;
+    }
+  }
+  if (widest_s > most_scatter_s)
+    flags.push_back(beyond_limits(field + "/operations", "messages scatter by " + text(widest_s, "s"),
+                                  "at most " + text(most_scatter_s, "s"), "microseconds in place of seconds"));
+  if (std::abs(largest_s) > most_intercept_s)
+    flags.push_back(beyond_limits(field + "/operations", "an intercept of " + text(largest_s, "s"),
+                                  "at most " + text(most_intercept_s, "s"), "microseconds in place of seconds"));
   if (!bytes_per_s.hold(scope.bandwidth_bytes_per_s))
     flags.push_back(beyond_limits(field + "/bandwidth_bytes_per_s", text(scope.bandwidth_bytes_per_s, "bytes/s"),
                                   text(bytes_per_s, "bytes/s"), "Gbit/s or GB/s in place of bytes/s"));
@@ -149,6 +197,12 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
   if (scope.capacity && !capacity_over_flow.hold(over))
     flags.push_back(beyond_limits(field + "/capacity", printed("%.3g times the rate of a single message", over),
                                   text(capacity_over_flow, "times"), "another unit than bytes/s"));
+}
+
+void look_at_memory(const Hosts::Values& hosts, std::vector<QualityFlag>& flags) {
+  if (hosts.memory_bytes > 0 && !host_bytes.hold(hosts.memory_bytes))
+    flags.push_back(beyond_limits("/hosts/memory_bytes", text(hosts.memory_bytes, "bytes"), text(host_bytes, "bytes"),
+                                  "GB in place of bytes"));
 }
 
 void look_at_power(const ClusterModel& cluster, std::vector<QualityFlag>& flags) {
@@ -168,7 +222,60 @@ void look_at_power(const ClusterModel& cluster, std::vector<QualityFlag>& flags)
   }
 }
 
+/// Sizes of a kernel in the update of a panel, when `share` of the rows and columns are left.
+std::optional<KernelShape> update_shape(const std::string& name, const HplParameters& run, double share) {
+  const double rows = std::max(1.0, std::floor(share * static_cast<double>(run.N) / run.P)),
+               columns = std::max(1.0, std::floor(share * static_cast<double>(run.N) / run.Q)),
+               panel = static_cast<double>(std::min<long long>(run.NB, run.N));
+  if (name == "dgemm") return KernelShape{rows, columns, panel};
+  if (name == "dtrsm") return KernelShape{panel, columns, panel};
+  if (begins_with(name, "dlaswp") || name == "dlatcpy") return KernelShape{panel, columns, 1};
+  if (name == "dlacpy") return KernelShape{rows, panel, 1};
+  return std::nullopt;
+}
+
+void look_at_update(const std::string& name, const KernelModel& model, const KernelShape& shape, int threads,
+                    std::vector<QualityFlag>& flags) {
+  const DurationLaw& law = model.cluster_law().at(shape);
+  const double mean_s = law.mean_s(shape), sd_s = law.sd_s(shape);
+  const std::string field = "/kernels/" + name,
+                    calls = printed("calls of %.0f x %.0f x %.0f, of this run, ", shape.m, shape.n, shape.k);
+  if (mean_s <= 0) {
+    flags.push_back({field + "/mu", "negative_in_this_run", calls + "take no time: their mu is not positive"});
+  } else if (sd_s > scatter_over_mean * mean_s) {
+    flags.push_back(beyond_limits(field + "/sigma", calls + printed("scatter by %.3g times mu", sd_s / mean_s),
+                                  printed("at most %.0f times", scatter_over_mean), "sizes far from those measured"));
+  } else if (name == "dgemm" && kernel_flop(KernelId::dgemm, shape) >= worth_a_rate &&
+             !Limits{dgemm_flop_per_s.low, threads * dgemm_flop_per_s.high}.hold(kernel_flop(KernelId::dgemm, shape) /
+                                                                                 mean_s)) {
+    flags.push_back(beyond_limits(
+        field, calls + "make " + text(kernel_flop(KernelId::dgemm, shape) / mean_s / 1e9, "Gflop/s"),
+        printed("%.3g to %.3g Gflop/s of a rank", dgemm_flop_per_s.low / 1e9, threads * dgemm_flop_per_s.high / 1e9),
+        "sizes far from those measured"));
+  }
+}
+
 }  // namespace
+
+std::vector<QualityFlag> implausible_in(const ClusterModel& cluster, const HplParameters& run) {
+  std::vector<QualityFlag> flags;
+  const std::vector<QualityFlag> known = implausible(cluster);
+  const auto is_known = [&](const std::string& name) {
+    return std::any_of(known.begin(), known.end(), [&](const QualityFlag& flag) {
+      return begins_with(flag.subject + "/", "/kernels/" + name + "/");
+    });
+  };
+  for (const auto& [name, model] : cluster.kernels) {
+    if (is_known(name)) continue;
+    for (const double share : {1.0, 0.75, 0.5}) {
+      const std::optional<KernelShape> shape = update_shape(name, run, share);
+      const std::size_t before = flags.size();
+      if (shape) look_at_update(name, model, *shape, cluster.hosts.values().threads_per_rank, flags);
+      if (flags.size() > before) break;
+    }
+  }
+  return flags;
+}
 
 std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
   std::vector<QualityFlag> flags;
@@ -180,12 +287,15 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
   }
   for (const auto& [name, model] : cluster.kernels) {
     look_at_rate(name, model, dgemm_rate, cluster.hosts.values().threads_per_rank, flags);
+    look_at_smallest(name, model, flags);
+    look_at_pieces(name, model, flags);
     look_at_scatter(name, model, flags);
     look_at_cpus(name, model, flags);
   }
   const NetworkModel::Values& network = cluster.network.values();
   look_at_scope("/network/local", network.local, false, flags);
   if (network.remote) look_at_scope("/network/remote", *network.remote, true, flags);
+  look_at_memory(cluster.hosts.values(), flags);
   look_at_power(cluster, flags);
   return flags;
 }

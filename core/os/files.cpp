@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -97,6 +98,7 @@ fs::path behind_links(fs::path path) {
     const fs::path next = fs::read_symlink(path, error);
     if (error) break;
     path = path.parent_path() / next;
+    if (i + 1 == most) throw_write_error("use", path, ELOOP);
   }
   return path;
 }
@@ -135,8 +137,26 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
   replace_file(path, write_to);
 }
 
+namespace {
+
+/// Such as /dev/zero and /dev/urandom; a terminal ends, and /dev/null is empty.
+bool is_endless_device(const char* path) {
+  struct stat state = {}, null = {};
+  if (::stat(path, &state) != 0 || !S_ISCHR(state.st_mode)) return false;
+  if (::stat("/dev/null", &null) == 0 && null.st_rdev == state.st_rdev) return false;
+  const int fd = ::open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  const bool is_terminal = fd >= 0 && ::isatty(fd) == 1;
+  if (fd >= 0) ::close(fd);
+  return !is_terminal;
+}
+
+}  // namespace
+
 void read_file(const fs::path& path, const std::function<void(std::istream&, const std::string&)>& read) {
-  if (is_standard_stream(path)) {
+  const bool is_input = is_standard_stream(path);
+  if (is_endless_device(is_input ? "/dev/stdin" : path.c_str()))
+    throw cannot("read", is_input ? fs::path("the standard input") : path, "it is a device; expected a file or a pipe");
+  if (is_input) {
     if (std::cin.peek() == std::istream::traits_type::eof())
       throw cannot("read", "the standard input", "nothing is there; `-` can be given for one input only");
     read(std::cin, "standard input");
@@ -151,13 +171,18 @@ void read_file(const fs::path& path, const std::function<void(std::istream&, con
 }
 
 std::string read_text(const fs::path& path) {
-  std::ostringstream text;
-  read_file(path, [&](std::istream& in, const std::string&) { text << in.rdbuf(); });
-  return text.str();
+  std::error_code error;
+  const bool is_file = fs::is_regular_file(path, error);
+  const std::uintmax_t size = is_file ? fs::file_size(path, error) : 0;
+  if (is_file && !error && size > most_bytes_of_file) throw cannot("read", path, "it is larger than 4 GiB");
+  std::string text;
+  read_file(path, [&](std::istream& in, const std::string& name) {
+    text = read_text(in, name, "", is_file ? most_bytes_of_file : most_bytes_of_output);
+  });
+  return text;
 }
 
-std::string read_text(std::istream& in, const std::string& name, const std::string& hint) {
-  constexpr std::size_t largest = std::size_t{1} << 28;
+std::string read_text(std::istream& in, const std::string& name, const std::string& hint, std::size_t most_bytes) {
   std::string text;
   std::vector<char> block(1 << 16);
   while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
@@ -165,7 +190,8 @@ std::string read_text(std::istream& in, const std::string& name, const std::stri
     // A device, or a file with a hole: not worth 256 MiB.
     if (text.size() == block.size() && text.find_first_not_of('\0') == std::string::npos)
       throw ParseError({name, 0, ""}, "zeros only", hint);
-    if (text.size() > largest) throw ParseError({name, 0, ""}, "more than 256 MiB", hint);
+    if (text.size() > most_bytes)
+      throw ParseError({name, 0, ""}, "more than " + std::to_string(most_bytes >> 20) + " MiB", hint);
   }
   return text;
 }

@@ -108,6 +108,11 @@ class Fields {
     if (found == names.end()) fail("found `" + std::string(field) + "`; expected the name of " + what);
     return static_cast<std::uint8_t>(found - names.begin());
   }
+  void require_duration(double time_s) const {
+    constexpr double most_s = 1e9, error_s = 1e-3;  // what is inside is taken off, by clocks with errors
+    if (time_s < -error_s || time_s > most_s)
+      fail("found " + core::shortest(time_s) + "; expected a duration in seconds");
+  }
   std::uint8_t phase() { return name(core::phase_names, "a phase"); }
   std::uint8_t kernel() { return name(core::kernel_names, "a kernel"); }
   std::uint8_t operation() { return name(core::mpi_names, "an MPI operation"); }
@@ -122,14 +127,19 @@ class Fields {
     if constexpr (std::is_same_v<Value, std::string>) {
       value = field;
     } else if constexpr (std::is_same_v<Value, double>) {
-      if (!core::parse_double(field, value)) fail("found `" + std::string(field) + "`; expected a number");
+      constexpr double most = 1e60;  // sums of products of sizes
+      if (!core::parse_double(field, value) || std::abs(value) > most)
+        fail("found `" + std::string(field) + "`; expected a number");
     } else {
       const auto read = std::from_chars(field.data(), field.data() + field.size(), value);
       if (read.ec != std::errc() || read.ptr != field.data() + field.size())
         fail("found `" + std::string(field) + "`; expected a whole number");
     }
   }
-  void read_one(CallSum& sum) { read(sum.calls, sum.time_s, sum.amount); }
+  void read_one(CallSum& sum) {
+    read(sum.calls, sum.time_s, sum.amount);
+    require_duration(sum.time_s);
+  }
 
   const std::string& file_;
   std::size_t line_;
@@ -145,6 +155,7 @@ KernelCalls kernel_calls_from(Fields& fields) {
     fields.fail("found class " + std::to_string(calls.size_class) + "; expected 0 to " +
                 std::to_string(HPLCAST_SHAPE_CLASS_COUNT - 1));
   fields.read(calls.calls, calls.time_s);
+  fields.require_duration(calls.time_s);
   for (double& sum : calls.sums) fields.read(sum);
   return calls;
 }
@@ -190,6 +201,7 @@ void read_line(RankActivity& rank, std::string_view kind, Fields& fields) {
     fields.read(rank.cpu, rank.core);
   } else if (kind == "timed") {
     fields.read(rank.runs, rank.begin_s, rank.end_s);
+    fields.require_duration(rank.end_s - rank.begin_s);
   } else if (kind == "hpl") {
     fields.read(rank.n, rank.nb, rank.p, rank.q);
   } else if (kind == "clock") {
@@ -198,7 +210,9 @@ void read_line(RankActivity& rank, std::string_view kind, Fields& fields) {
   } else if (kind == "overhead") {
     fields.read(rank.overhead_s);
   } else if (kind == "phase") {
-    fields.read(rank.phases[fields.phase()].elapsed_s);
+    double& elapsed_s = rank.phases[fields.phase()].elapsed_s;
+    fields.read(elapsed_s);
+    fields.require_duration(elapsed_s);
   } else if (kind == "kernel") {
     PhaseSums& phase = rank.phases[fields.phase()];
     fields.read(phase.kernels[fields.kernel()]);
@@ -240,6 +254,13 @@ RankActivity read_rank_activity(std::istream& in, const std::string& name) {
     }
     fields.end();
   }
+  double kernels_s = 0;
+  for (const PhaseSums& phase : rank.phases)
+    for (const CallSum& sum : phase.kernels) kernels_s += sum.time_s;
+  constexpr double error_s = 1e-3;
+  if (kernels_s > 2 * (rank.end_s - rank.begin_s) + error_s)
+    throw core::ParseError({name, number, ""}, "kernels took " + core::shortest(kernels_s) + " s in a run of " +
+                                                   core::shortest(rank.end_s - rank.begin_s) + " s");
   if (!over || rank.events.size() != expected_events)
     throw core::ParseError(
         {name, number, ""},

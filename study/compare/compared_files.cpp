@@ -67,7 +67,13 @@ std::vector<core::Prediction> read_hpl_predictions(std::istream& in, const std::
 }  // namespace
 
 std::vector<core::HplRun> runs_of_file(std::istream& in, const std::string& name, const Warn& warn) {
-  const std::vector<core::HplRun> runs = core::read_real_runs(in, name);
+  std::istringstream text(core::read_text(in, name, "expected HPL's output, or a CSV with columns N and time_s"));
+  const std::vector<core::HplRun> runs = core::read_real_runs(text, name);
+  const auto unchecked =
+      std::count_if(runs.begin(), runs.end(), [](const core::HplRun& run) { return !run.residual_checked; });
+  if (unchecked > 0 && text.str().find("scaled residuals are less than") != std::string::npos)
+    warn(name + ": HPL was to check its results, but of " + std::to_string(unchecked) + " of " +
+         std::to_string(runs.size()) + " runs the residual is missing: was the output cut off?");
   warn_of_assumptions(name, runs, warn);
   return runs;
 }

@@ -14,13 +14,12 @@ constexpr double rounding_of_time_s = 0.006;
 /// Further apart, one of both sides is in another unit, or of another machine.
 constexpr double apart = 5;
 
-}  // namespace
-
-std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real, const Comparison& comparison) {
-  std::vector<std::string> lines;
+/// Tells of runs, or predictions, whose rate is not that of N and time.
+template <typename Run>
+void tell_contradictions(const std::vector<Run>& runs, const char* what, std::vector<std::string>& lines) {
   std::size_t contradicting = 0;
   std::string first;
-  for (const core::HplRun& run : real) {
+  for (const Run& run : runs) {
     const double by_time = core::hpl_flop(static_cast<double>(run.parameters.N)) / run.time_s / 1e9;
     if (std::abs(run.gflops / by_time - 1) <= rounding_of_rate + rounding_of_time_s / run.time_s) continue;
     if (contradicting++ == 0)
@@ -28,10 +27,19 @@ std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
               core::printed(": %.4g Gflop/s, but N and %.4g s make %.4g", run.gflops, run.time_s, by_time);
   }
   if (contradicting > 0)
-    lines.push_back(first +
-                    core::printed(" (%zu of %zu real runs contradict themselves): is the time in seconds, and are "
-                                  "N, time and rate of one run?",
-                                  contradicting, real.size()));
+    lines.push_back(first + core::printed(" (%zu of %zu %s contradict themselves): is the time in seconds, and are N, "
+                                          "time and rate of one run?",
+                                          contradicting, runs.size(), what));
+}
+
+}  // namespace
+
+std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
+                                          const std::vector<core::Prediction>& predicted,
+                                          const Comparison& comparison) {
+  std::vector<std::string> lines;
+  tell_contradictions(real, "real runs", lines);
+  tell_contradictions(predicted, "predictions", lines);
   for (const ComparedConfiguration& row : comparison.rows) {
     const std::string which = core::to_string(row.parameters);
     const double ratio = row.real_median / row.predicted_median;

@@ -204,9 +204,12 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
     if (const auto progress = progress_in(folder)) request.on_progress(*progress);
   };
   const core::CommandResult ended = core::run(command);
-  if (ended.status != 0)
+  if (ended.status != 0) {
+    const fs::path library = own_library("libhplcast-platform.so", HPLCAST_VARIABLE_PLATFORM_LIBRARY);
     throw core::program_failure(command, ended.status,
-                                how_program_ended(command, ended, core::read_text(command.output)));
+                                how_program_ended(command, ended, core::read_text(command.output)),
+                                wrong_part(command.program, request.program, library));
+  }
   core::SimulationResult result = whole_result_in(folder, command, request);
   ProgramRun run;
   static_cast<core::ProgramCounts&>(run) = std::move(*result.program);
@@ -313,8 +316,8 @@ ProgramRun run_program(const ProgramRunRequest& request) {
     core::TemporaryFolder folder("hplcast-run");
     try {
       return run_in(request, folder.path());
-    } catch (const core::Error&) {
-      if (fs::exists(folder.path() / "program.out")) folder.keep();  // the message names it
+    } catch (const core::Error& error) {
+      if (std::string(error.what()).find(folder.path().string()) != std::string::npos) folder.keep();
       throw;
     }
   }

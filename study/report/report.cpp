@@ -11,6 +11,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
@@ -318,7 +319,7 @@ std::string explanations_html(const std::vector<ExplanationSummary>& explanation
 }
 
 StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data) {
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string text = core::read_text(in, name, "expected predictions, real runs or an explanation");
   std::istringstream copy(text);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return StudyFile::other;

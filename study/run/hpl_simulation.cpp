@@ -185,7 +185,11 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
     require_result(command, read, prediction.model_sha256);
   } catch (const core::ExternalError& failure) {
     throw_if_storage(command, failure);
-    throw;
+    const fs::path library = platform_library(request.programs);
+    const std::string wrong = wrong_part(command.program, simulated_hpl(request.programs), library);
+    if (wrong.empty()) throw;
+    std::string text = failure.what();
+    throw core::ExternalError(failure.status(), text.insert(std::min(text.find('\n'), text.size()), "\n  " + wrong));
   }
   core::SimulationResult& result = *read;
   // HPL prints its time with two decimals; the runtime knows it exactly.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <regex>
 
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
@@ -29,6 +30,10 @@ std::string version_after(const std::string& words, const fs::path& file) {
   const std::string rest = text.substr(found + words.size(), longest);
   std::smatch version;
   return std::regex_search(rest, version, std::regex("^[0-9]+\\.[0-9]+")) ? version.str() : "";
+}
+
+bool has_text(const fs::path& file, const char* text) {
+  return ::access(file.c_str(), R_OK) == 0 && core::read_text(file).find(text) != std::string::npos;
 }
 
 }  // namespace
@@ -86,6 +91,18 @@ void require_one_simgrid(const std::string& smpirun, const fs::path& xhpl) {
                                                    "; expected one version\n  hint: give an smpirun of " + linked +
                                                    " with --smpirun, or build hplcast with SimGrid " + running +
                                                    " (CMAKE_PREFIX_PATH); `hplcast doctor` shows all versions");
+}
+
+std::string wrong_part(const std::string& smpirun, const fs::path& program, const fs::path& platform) {
+  const fs::path launcher = core::find_program(smpirun);
+  if (!has_text(launcher, "SimGrid"))
+    return launcher.string() + " is not SimGrid's smpirun: another MPI's? --smpirun names the right one";
+  if (!has_text(program, "libsimgrid"))
+    return program.string() + " is not linked with SimGrid: expected a program for the simulator, such as xhpl-smpi";
+  if (platform.extension() == ".so" && !has_text(platform, "load_platform"))
+    return platform.string() +
+           " is no platform library: expected libhplcast-platform.so; " HPLCAST_VARIABLE_PLATFORM_LIBRARY " names it";
+  return "";
 }
 
 }  // namespace hplcast::study

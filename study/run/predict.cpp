@@ -33,10 +33,10 @@ core::Prediction predict(const RunPlan& plan, const SimulationWatch& watch) {
     try {
       return simulated(plan, folder.path(), watch);
     } catch (const core::Error& error) {
-      // The message of a failed simulation names files in there; one that was interrupted tells nothing.
-      constexpr int signals = 128;
+      // A full disk is not made emptier by what names it.
       const bool is_storage = dynamic_cast<const core::StorageError*>(&error) != nullptr;
-      if (!is_storage && static_cast<int>(error.code()) < signals && !fs::is_empty(folder.path())) folder.keep();
+      const bool is_named = std::string(error.what()).find(folder.path().string()) != std::string::npos;
+      if (!is_storage && is_named) folder.keep();
       throw;
     }
   }

@@ -146,9 +146,11 @@ void check_memory(const PredictionRequest& request, int ranks) {
 
 /// HPL counts the elements of a panel and of a swap in int.
 void check_panel(const core::HplParameters& p) {
-  constexpr int most_ahead = 1000, most_parts = 10000;  // HPL takes more: it makes as many panels, and loops as often
+  // HPL takes more: it makes as many panels, and loops as often; longer numbers leave no room in its lines of results.
+  constexpr int most_ahead = 1000, most_parts = 10000, most_columns = 1000000;
   if (p.DEPTH > most_ahead) throw core::DomainError("DEPTH", p.DEPTH, "at most 1000 for a simulation");
   if (p.NDIV > most_parts) throw core::DomainError("NDIV", p.NDIV, "at most 10000 for a simulation");
+  if (p.NBMIN > most_columns) throw core::DomainError("NBMIN", p.NBMIN, "at most 1000000 for a simulation");
   const long long rows = p.N / p.P + p.NB;
   const long long columns = p.N / p.Q + p.NB;
   const long long elements = p.NB * (rows + columns + p.NB);
@@ -277,6 +279,8 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
 
 std::vector<std::string> doubts(const PredictionRequest& request) {
   std::vector<std::string> found = network_warnings(request);
+  for (const core::QualityFlag& flag : core::implausible_in(request.cluster, request.parameters))
+    found.push_back("the model " + request.cluster.name + ", " + flag.subject + ": " + flag.detail);
   if (request.observation.energy)
     for (std::string& warning : power_warnings(request.cluster)) found.push_back(std::move(warning));
   if (!request.observation.paje.empty()) {

@@ -20,13 +20,23 @@ struct SqliteKind {
   int version;           ///< of the schema
 };
 
+/// In our words where SQLite's say less. `code`: as in sqlite3.h.
+inline std::string sqlite_reason(int code, const char* text) {
+  constexpr int corrupt = 11, cannot_open = 14, not_a_database = 26;
+  return code == corrupt          ? "the file is damaged"
+         : code == cannot_open    ? "the file cannot be opened or made"
+         : code == not_a_database ? "this is no database"
+                                  : text;
+}
+
 /// Runs `work` and turns SQLite's errors into ours; `hint` says what may help after an error, by its code in sqlite3.h.
 template <typename Work, typename Hint>
 auto guarded(const SqliteKind& kind, const std::filesystem::path& path, Hint hint, Work work) {
   try {
     return work();
   } catch (const SQLite::Exception& error) {
-    throw core::Error(core::ExitCode::bad_input, std::string(kind.name) + " " + path.string() + ": " + error.what() +
+    throw core::Error(core::ExitCode::bad_input, std::string(kind.name) + " " + path.string() + ": " +
+                                                     sqlite_reason(error.getErrorCode(), error.what()) +
                                                      "\n  hint: " + hint(error.getErrorCode()));
   }
 }

@@ -9,8 +9,8 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/yaml.hpp"
 #include "hplcast/study/panel_windows.hpp"
@@ -324,7 +324,7 @@ class PlanReader {
 }  // namespace
 
 SweepPlan read_plan(std::istream& in, const std::string& name, const fs::path& folder) {
-  return core::with_yaml(core::read_text(in, name, "is this a plan of a sweep?"), name,
+  return core::with_yaml(core::read_text(in, name, "is this a plan of a sweep?", core::most_bytes_of_plan), name,
                          [&](const YAML::Node& root) { return PlanReader(name, folder).plan(root); });
 }
 

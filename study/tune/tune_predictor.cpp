@@ -50,7 +50,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
   execution.ended = [&](const SweepOutcome& outcome) {
     if (!outcome.prediction) {
       failures_.push_back(outcome.failure.message);
-      folder_.keep();  // with the logs that the message names
+      if (outcome.failure.message.find(folder_.path().string()) != std::string::npos) folder_.keep();
       return;
     }
     const auto index = static_cast<std::size_t>(outcome.task - execution.tasks.data());

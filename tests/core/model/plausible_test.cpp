@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "hplcast/core/doubts.hpp"
@@ -115,6 +116,103 @@ TEST(Plausible, WattsAreThoseOfHosts) {
   power.idle = 100000;
   cluster.power = PowerModel::make(power);
   EXPECT_THAT(implausible(cluster), Contains(Field(&QualityFlag::detail, HasSubstr("milliwatts"))));
+}
+
+std::string said_of_run(const ClusterModel& cluster, long long N) {
+  HplParameters run;
+  run.N = N, run.NB = 100, run.P = run.Q = 2;
+  std::string all;
+  for (const QualityFlag& flag : implausible_in(cluster, run)) all += flag.subject + ": " + flag.detail + "\n";
+  return all;
+}
+
+/// dgemm that was fitted on calls of at most 1000 x 1000 x 128, where it does 20 Gflop/s.
+ClusterModel fitted_on_small_calls(double mn, double sigma_mn) {
+  ClusterModel cluster = Machine().cluster();
+  const auto mu = Polynomial::make({{1, 1, 1}, {1, 1, 0}}, {1e-10, mn});
+  const auto sigma = Polynomial::make({{1, 1, 0}}, {sigma_mn});
+  cluster.kernels["dgemm"] =
+      KernelModel::make("M2", PiecewiseLaw(DurationLaw::make(mu, sigma, NoiseFamily::half_normal)), {},
+                        ShapeRange{{1, 1, 1}, {1000, 1000, 128}});
+  return cluster;
+}
+
+TEST(Plausible, ConstantsAndPiecesInOtherUnitsAreNot) {
+  ClusterModel cluster = fitted_on_small_calls(0, 0);
+  const auto with_constant = Polynomial::make({{1, 1, 1}, {0, 0, 0}}, {1e-10, 1});
+  cluster.kernels["dgemm"] =
+      KernelModel::make("M2", PiecewiseLaw(DurationLaw::make(with_constant, {}, NoiseFamily::none)), {},
+                        ShapeRange{{1, 1, 1}, {5000, 5000, 128}});
+  EXPECT_THAT(implausible(cluster), Contains(Field(&QualityFlag::detail, HasSubstr("a call of 1 x 1 x 1 takes 1 s"))));
+  const auto piece = [](double from, double mnk) {
+    return LawPiece{from, DurationLaw::make(Polynomial::make({{1, 1, 1}}, {mnk}), {}, NoiseFamily::none)};
+  };
+  for (const auto& [first, is_told] : {std::pair(5e-10, false), {1e-7, true}}) {  // 5 and 1,000 times the second
+    cluster.kernels["dgemm"] =
+        KernelModel::make("M'", PiecewiseLaw::make({1, 1, 1}, {piece(0, first), piece(1e6, 1e-10)}));
+    const auto flags = implausible(cluster);
+    EXPECT_EQ(std::any_of(flags.begin(), flags.end(),
+                          [](const QualityFlag& flag) { return flag.subject == "/kernels/dgemm/pieces/1"; }),
+              is_told);
+  }
+}
+
+TEST(Plausible, MemoryAndScatterOfMessagesInOtherUnitsAreNot) {
+  ClusterModel cluster = Machine().cluster();
+  Hosts::Values hosts = cluster.hosts.values();
+  for (const double bytes : {64.0, 1e20}) {  // GB; a mistake
+    hosts.memory_bytes = bytes;
+    cluster.hosts = Hosts::make(hosts);
+    EXPECT_THAT(implausible(cluster), Contains(Field(&QualityFlag::subject, "/hosts/memory_bytes")));
+  }
+  Machine machine;
+  Segment wide{0, 1e-6, 1e-10};
+  wide.sd_s = 5;
+  machine.network.remote->cost(MessageCost::transfer) = SegmentedLaw::make({wide});
+  EXPECT_THAT(said_of(machine), HasSubstr("messages scatter by 5 s"));
+}
+
+TEST(Plausible, ARunOfOrdinarySizesIs) {
+  EXPECT_EQ(said_of_run(Machine().cluster(), 2000), "");
+  EXPECT_EQ(said_of_run(fitted_on_small_calls(0, 1e-10), 2000), "");
+  EXPECT_EQ(said_of_run(Machine().cluster(), 1), "");  // no core has a rate in calls of a few flop
+}
+
+TEST(Plausible, CallsOfARunTakeTimeThoughThoseOfTheCalibrationDo) {
+  ClusterModel larger = fitted_on_small_calls(0, 0);
+  const auto falling = Polynomial::make({{1, 1, 1}, {2, 1, 1}}, {1e-10, -1e-14});  // negative from m = 10,000 on
+  larger.kernels["dgemm"] = KernelModel::make("M2", PiecewiseLaw(DurationLaw::make(falling, {}, NoiseFamily::none)), {},
+                                              ShapeRange{{1, 1, 1}, {1000, 1000, 128}});
+  EXPECT_THAT(implausible(larger), IsEmpty());
+  EXPECT_EQ(said_of_run(larger, 10000), "");  // 5000 x 5000 on each of 2 x 2 ranks
+  EXPECT_THAT(said_of_run(larger, 40000),
+              HasSubstr("/kernels/dgemm/mu: calls of 20000 x 20000 x 100, of this run, take no time"));
+}
+
+TEST(Plausible, CallsOfARunScatterLessThanTheyTake) {
+  // 128 x 1e-10 = 1.28e-8 per m n for the largest calls of the calibration; sigma grows with m.
+  ClusterModel cluster = Machine().cluster();
+  cluster.kernels.erase("dtrsm");
+  const auto mu = Polynomial::make({{1, 1, 1}}, {1e-10});
+  const auto sigma = Polynomial::make({{2, 1, 1}}, {1e-12});  // as mu at m = 100, 10 times at m = 1000
+  cluster.kernels["dgemm"] =
+      KernelModel::make("M2", PiecewiseLaw(DurationLaw::make(mu, sigma, NoiseFamily::half_normal)), {},
+                        ShapeRange{{1, 1, 1}, {900, 900, 128}});
+  EXPECT_THAT(implausible(cluster), IsEmpty());
+  EXPECT_THAT(said_of_run(cluster, 40000), HasSubstr("scatter by 200 times mu; expected at most 10 times"));
+}
+
+TEST(Plausible, DgemmOfARunHasARateOfACore) {
+  // 1e-6 m n s beside 1e-10 m n k: as long as that for k = 10,000. 2 m n 100 flop in 1.01e-6 m n s: 0.2 Gflop/s, and
+  // ten times as much of it 0.02.
+  EXPECT_EQ(said_of_run(fitted_on_small_calls(1e-6, 0), 4000), "");
+  ClusterModel cluster = Machine().cluster();
+  cluster.kernels.erase("dtrsm");
+  const auto mu = Polynomial::make({{1, 1, 1}, {2, 1, 1}}, {1e-10, 1e-12});
+  cluster.kernels["dgemm"] = KernelModel::make("M2", PiecewiseLaw(DurationLaw::make(mu, {}, NoiseFamily::none)), {},
+                                               ShapeRange{{1, 1, 1}, {1000, 1000, 128}});
+  EXPECT_THAT(implausible(cluster), IsEmpty());
+  EXPECT_THAT(said_of_run(cluster, 80000), HasSubstr("Gflop/s; expected 0.1 to 1e+03 Gflop/s of a rank"));
 }
 
 TEST(Plausible, ModelsOfRealMachinesAre) {

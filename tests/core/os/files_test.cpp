@@ -93,6 +93,24 @@ TEST_F(Files, ReadingWhatIsNotThereIsAnError) {
   EXPECT_THROW(read_file(folder_, [](std::istream&, const std::string&) {}), Error);
 }
 
+TEST_F(Files, WhatDoesNotEndIsNotReadToItsEnd) {
+  for (const char* device : {"/dev/zero", "/dev/urandom", "/dev/full"})
+    EXPECT_THROW(read_text(device), Error) << device;
+  EXPECT_EQ(read_text("/dev/null"), "");
+  std::istringstream few("abc"), many(std::string(most_bytes_of_plan + 1, 'x'));
+  EXPECT_EQ(read_text(few, "few", "", most_bytes_of_plan), "abc");
+  EXPECT_THROW(read_text(many, "many", "", most_bytes_of_plan), ParseError);
+  write_file(folder_ / "hole", [](std::ostream& out) { out << "x"; });
+  fs::resize_file(folder_ / "hole", most_bytes_of_file + 1);
+  EXPECT_THROW(read_text(folder_ / "hole"), Error);
+}
+
+TEST_F(Files, ALinkToItselfIsNotWritten) {
+  fs::create_symlink("loop", folder_ / "loop");
+  EXPECT_THROW(write_file(folder_ / "loop", [](std::ostream& out) { out << "x"; }), Error);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "loop"));
+}
+
 TEST(Sha256, AgreesWithTheStandardsExample) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");  // FIPS 180-4
 }

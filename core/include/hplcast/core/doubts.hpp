@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/network_model.hpp"
 
 namespace hplcast::core {
@@ -62,9 +63,13 @@ std::vector<Problem> cluster_problems(std::istream& in, const std::string& name)
 /// says little.
 std::optional<QualityFlag> formula_flag(const ClusterModel& cluster);
 
-/// `implausible`, `negative_sigma`, `negative_in_the_middle`: numbers that no machine has, such as a core of 28 Tflop/s,
-/// with the limit and the mistake that they look like (docs/formats/cluster-json.md#plausible-numbers).
+/// `implausible`, `negative_sigma`, `negative_in_the_middle`: numbers that no machine has, such as a core of 28
+/// Tflop/s, with the limit and the mistake that they look like (docs/formats/cluster-json.md#plausible-numbers).
 std::vector<QualityFlag> implausible(const ClusterModel& cluster);
+
+/// The same for the updates of a run, from its first panel to half of its matrix: kernels that take no time there, or
+/// scatter too much, or dgemm at a rate that no core has, though they do not for the sizes of implausible().
+std::vector<QualityFlag> implausible_in(const ClusterModel& cluster, const HplParameters& run);
 
 /// Doubts about a model that can be read: implausible(), several hosts without costs of messages between them, costs of
 /// messages or kernels that are never positive, or negative for some sizes (simulated as 0); and formula_flag().

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
@@ -49,15 +50,24 @@ void replace_file(const std::filesystem::path& path,
 std::filesystem::path behind_links(std::filesystem::path path);
 
 /// Opens a file (`-`: the standard input, which can be read once) and hands its stream and name to `read`.
-/// @throws Error (bad_input) if it cannot be opened.
+/// @throws Error (bad_input) if it cannot be opened, or is a device without end (/dev/zero).
 void read_file(const std::filesystem::path& path, const std::function<void(std::istream&, const std::string&)>& read);
 
-/// The whole content of a file. @throws Error (bad_input) if it cannot be opened.
+/// Limits of texts that are read as a whole, before memory is taken.
+constexpr std::size_t most_bytes_of_plan = std::size_t{1} << 24;    ///< plans, campaigns, configurations: a few KB
+constexpr std::size_t most_bytes_of_output = std::size_t{1} << 26;  ///< what programs print
+constexpr std::size_t most_bytes_of_text = std::size_t{1} << 28;    ///< a cluster of a million CPUs with own laws
+constexpr std::size_t most_bytes_of_file = std::size_t{1} << 32;    ///< measurements of a large campaign
+
+/// The whole content of a file. @throws Error (bad_input) if it cannot be opened; ParseError if it is larger than
+/// most_bytes_of_file, or a pipe with more than most_bytes_of_output.
 std::string read_text(const std::filesystem::path& path);
 
 /// The text of a stream that may be a device that never ends. `hint`: for the error, what kind of file is expected.
-/// @throws ParseError for more than 256 MiB: a cluster of a million CPUs with laws of their own is smaller.
-std::string read_text(std::istream& in, const std::string& name, const std::string& hint);
+/// @throws ParseError for more than `most_bytes`.
+std::string read_text(std::istream& in, const std::string& name, const std::string& hint,
+                      std::size_t most_bytes = most_bytes_of_text);
+
 /// The next line, without its end; false if there is none. Stops before memory does: a device or a binary file may have
 /// one line without end. @throws ParseError for more than 1 MiB.
 bool read_line(std::istream& in, std::string& line, const std::string& name);

@@ -148,9 +148,10 @@ std::vector<core::HplRun> runs_of_files(const std::map<std::string, std::string>
 /// would be taken for several seeds of one.
 std::vector<core::Prediction> read_compared_predictions(const std::vector<std::string>& paths, const Warn& warn);
 
-/// Rates that contradict N and time, and real rates beyond 5 times or a fifth of the predicted. For people, with the
-/// mistake that they look like; the first of many that are alike.
-std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real, const Comparison& comparison);
+/// Rates that contradict N and time, also of predictions, and real rates beyond 5 times or a fifth of the predicted.
+/// For people, with the mistake that they look like; the first of many that are alike.
+std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
+                                          const std::vector<core::Prediction>& predicted, const Comparison& comparison);
 
 /// A configuration that was run with another number of threads per rank than predicted, for people; empty: none.
 std::string differing_threads(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted);

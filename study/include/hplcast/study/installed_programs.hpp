@@ -42,4 +42,9 @@ std::string linked_simgrid_version(const std::filesystem::path& program);
 /// nothing. @throws core::Error (bad_input) if both versions are known and differ.
 void require_one_simgrid(const std::string& smpirun, const std::filesystem::path& xhpl);
 
+/// Which part of a simulation that has failed is none, for people: a launcher that is not SimGrid's, a program that is
+/// not linked with it, a library that is no platform. Empty: all look right.
+std::string wrong_part(const std::string& smpirun, const std::filesystem::path& program,
+                       const std::filesystem::path& platform);
+
 }  // namespace hplcast::study

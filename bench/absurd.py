@@ -1,0 +1,377 @@
+#!/usr/bin/env python3
+"""Random absurd inputs: no command of hplcast may crash, hang, speak in the words of a library, accept numbers that no
+machine has without a word, or leave anything behind that it does not name.
+
+Each trial takes a command and a file that it reads from tests/cli/bad_inputs/base (or a campaign, a history, a sweep
+made at the start), damages the file at random, and looks at what the command does. The same seed gives the same trials:
+--only NUMBER repeats one and shows it."""
+import argparse, json, os, pathlib, random, re, resource, shutil, signal, subprocess, sys, tempfile, time, warnings, zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BASE = ROOT / "tests/cli/bad_inputs/base"
+CPU_S, WALL_S = 5, 60  # of CPU time; others may use the machine, so much more of the clock
+RAW = re.compile(r"basic_string|json\.exception|filesystem error|\bstd::|terminate called|bad_alloc|vector::|\bstoi\b|\bstod\b|"
+                 r"map::at|yaml-cpp|bad conversion|regex_error|\bCLI::|Eigen|boost::|\[xbt|xbt_|what\(\):|Assertion|"
+                 r"status 1[2-9][0-9]|Sanitizer|no such table|malformed|Unrecognized")
+ABSURD = re.compile(r"(?<![\w.])[-+]?\d\.?\d*e\+?[1-9]\d\d(?!\d)|\bnan\b|\binf\b(?!ini)", re.IGNORECASE)
+
+# File, command; {} in it is the damaged file. What a command may leave: names after -o, --database, --folder.
+COMMANDS = [
+    ("cluster.json", "check-cluster {}"),
+    ("cluster.json", "predict {} -N 100 -P 1 -Q 2 --estimate"),
+    ("cluster.json", "predict {} -N 60 --nb 16 -P 1 -Q 2 -o out.json"),
+    ("cluster.json", "emit {} --hostfile h"),
+    ("cluster.json", "transform {} -o out.json --scale-latency 2"),
+    ("cluster.json", "generate generative.json --base {} --hosts node-[1-4] --seed 1 -o out.json"),
+    ("detours.json", "check-cluster {}"),
+    ("generative.json", "generate {} --base cluster.json --hosts node-[1-4] --seed 1 -o out.json"),
+    ("kernels.json", "assemble --kernel-fits {} --network-fit network.json --name x --hosts node-[1-2] --cores 2 -o out.json"),
+    ("network.json", "assemble --kernel-fits kernels.json --network-fit {} --name x --hosts node-[1-2] --cores 2 -o out.json"),
+    ("HPL.dat", "predict cluster.json {} --estimate"),
+    ("runs.csv", "predict cluster.json {} --estimate"),
+    ("ledger.csv", "predict cluster.json -N 100 --estimate --ledger {}"),
+    ("HPL.out", "compare {} predictions.json"),
+    ("HPL.out", "import {} --hpl -o out.csv"),
+    ("predictions.json", "compare HPL.out {} --json"),
+    ("predictions.json", "report {} -o r.html"),
+    ("explained.json", "report predictions.json {} -o r.html"),
+    ("follow.out", "follow {} --timeout 0"),
+    ("follow.out", "import {} --hpl -o out.csv"),
+    ("observed.csv", "explain {} observed-prediction.json --cluster cluster.json --counterfactuals off"),
+    ("observed-prediction.json", "explain observed.csv {} --cluster cluster.json --counterfactuals off --json"),
+    ("observed.csv.d/0001-N64/run-0.activity", "explain observed.csv observed-prediction.json --cluster cluster.json --counterfactuals off"),
+    ("observed.csv.d/0001-N64/phases.json", "explain observed.csv observed-prediction.json --cluster cluster.json --counterfactuals off"),
+    ("dgemm.csv", "fit kernel {} --kernel dgemm --json"),
+    ("dgemm.csv", "fit kernel {} --by host --json"),
+    ("mpi.csv", "fit segmented {} --where operation=send"),
+    ("mpi.csv", "fit network {}"),
+    ("pingpong.csv", "fit network {} --detached 64KiB -o out.json"),
+    ("pingpong.csv", "fit segmented {} --objective ols --noise mixture"),
+    ("samples.csv", "fit power {}"),
+    ("watts.csv", "fit power {} --application ep --pstates 2.3GHz,2.1GHz,1.9GHz,1.7GHz"),
+    ("gaps.csv", "fit detours {}"),
+    ("selfish.dat", "fit detours {}"),
+    ("osnoise.txt", "fit detours {}"),
+    ("history.csv", "history import {} --database h.db"),
+    ("changes.csv", "history import --changes {} --database h.db"),
+    ("outliers.csv", "history import --outliers {} --database h.db"),
+    ("plan.yaml", "sweep {} --dry-run"),
+    ("campaign.yaml", "calibrate {} -o out.zip"),
+    ("program.txt", "compare {} --predicted program-run.json --time-from 'time (.*) s'"),
+    ("program-run.json", "compare program.txt --predicted {} --time-from 'time (.*) s'"),
+    ("made.db", "check {}"),
+    ("made.db", "history site {} -o site"),
+    ("made.db", "history export {} -o out.csv"),
+    ("sweep.db", "sweep status {}"),
+    ("sweep.db", "sweep export {} -o out.csv"),
+    ("sweep.db", "report {} -o r.html"),
+    ("campaign.zip", "fit cluster {} -o out.json"),
+    ("campaign.zip", "history add {} --database h.db"),
+    ("campaign.zip", "compare {} predictions.json"),
+]
+
+# Numbers that are certainly of another unit: file, command, where, factors. Without a warning they passed.
+MEANING = [
+    ("cluster.json", "check-cluster {}", ["kernels", "dgemm", "mu", "mnk"], [1e3, 1e-3, 1e6, 1e-6, 1e9, -1]),
+    ("cluster.json", "predict {} -N 60 --nb 16 -P 1 -Q 2 --estimate", ["kernels", "dgemm", "mu", "mnk"], [1e3, 1e-3, -1]),
+    ("cluster.json", "check-cluster {}", ["kernels", "dgemm", "sigma", "mnk"], [1e4, -1]),
+    ("cluster.json", "check-cluster {}", ["kernels", "dgemm", "overrides", 0, "mu", "mnk"], [1e3, 1e-3]),
+    ("cluster.json", "check-cluster {}", ["kernels", "dlacpy", "mu", "mn"], [1e6, 1e-6, -1]),
+    ("cluster.json", "check-cluster {}", ["network", "remote", "latency_s"], [1e6, 1e9, 1e-6]),
+    ("cluster.json", "check-cluster {}", ["network", "local", "latency_s"], [1e6, 1e9]),
+    ("cluster.json", "check-cluster {}", ["network", "remote", "bandwidth_bytes_per_s"], [1e-9, 1e-6, 1e6]),
+    ("cluster.json", "check-cluster {}", ["network", "local", "capacity", "bytes_per_s"], [1e-4, 1e6]),
+    ("cluster.json", "check-cluster {}", ["network", "local", "operations", "send", 0, "intercept_s"], [1e6, -1]),
+    ("predictions.json", "compare HPL.out {}", ["time_s"], [1e3, 1e-3]),
+    ("predictions.json", "compare HPL.out {}", ["gflops"], [1e3, 1e-3]),
+]
+COLUMNS = [  # file, command, column, factors
+    ("dgemm.csv", "fit kernel {} --kernel dgemm", "duration_s", [1e3, 1e6, 1e-6, 1e9]),
+    ("dgemm.csv", "fit kernel {} --kernel dgemm", "m", [1e6, -1, 0]),
+    ("pingpong.csv", "fit network {} --detached 64KiB", "duration_s", [1e6, 1e9, 1e-6, -1, 0]),
+    ("pingpong.csv", "fit network {} --detached 64KiB", "size_bytes", [1e9, -1]),
+    ("samples.csv", "fit power {}", "power_w", [1e6, 1e-6, -1]),
+    ("history.csv", "history import {} --database h.db", "start_time", [1e9, -1]),
+]
+WORDS = ["0", "-1", "1e300", "-1e300", "1e-300", "nan", "inf", "99999999999999999999", "2147483648", "-2147483648", "",
+         "x", "1e3", "0x10", "1,5", "true", "null", "[]", "{}", "\"", "'", "../../etc/passwd", "a" * 5000, "\xe9", "\x00",
+         "%s%n", "$(touch pwned)", "`touch pwned`", "; touch pwned", "&a [*a]", "!!python/object:x", "- -", "\t", "<script>"]
+
+
+class Trial:
+    def __init__(self, number, seed, made):
+        self.random, self.made = random.Random(f"{seed}/{number}"), made
+        kind = self.random.random()
+        if kind < 0.12:
+            self.file, self.command, where, factors = self.random.choice(MEANING)
+            self.damage = lambda path: self.scale_json(path, where, factors)
+            self.must_tell = True
+        elif kind < 0.2:
+            self.file, self.command, column, factors = self.random.choice(COLUMNS)
+            self.damage = lambda path: self.scale_column(path, column, factors)
+            self.must_tell = True
+        else:
+            self.file, self.command = self.random.choice(COMMANDS)
+            self.damage = self.any_damage
+            self.must_tell = False
+        self.what = ""
+
+    def scale_json(self, path, where, factors):
+        tree = json.loads(path.read_text())
+        node = tree
+        for key in where[:-1]:
+            node = node[key]
+        factor = self.random.choice(factors)
+        node[where[-1]] *= factor
+        self.what = f"{'/'.join(map(str, where))} times {factor:g}"
+        path.write_text(json.dumps(tree, indent=1))
+
+    def scale_column(self, path, name, factors):
+        lines = path.read_text().splitlines()
+        column, factor = lines[0].split(",").index(name), self.random.choice(factors)
+        for i in range(1, len(lines)):
+            cells = lines[i].split(",")
+            cells[column] = f"{float(cells[column]) * factor:.9g}"
+            lines[i] = ",".join(cells)
+        self.what = f"column {name} times {factor:g}"
+        path.write_text("\n".join(lines) + "\n")
+
+    def any_damage(self, path):
+        r = self.random
+        binary = path.suffix in (".zip", ".db")
+        kinds = ["cut", "bytes", "flip", "place"] + ([] if binary else ["word"] * 6 + ["line", "line", "key", "scale"])
+        if path.suffix == ".json":
+            kinds += ["tree"] * 4
+        if path.suffix == ".zip":
+            kinds += ["member"] * 6
+        kind = r.choice(kinds)
+        data = path.read_bytes()
+        self.what = kind
+        if kind == "cut":
+            path.write_bytes(data[:r.randrange(len(data))])
+        elif kind == "bytes":
+            at = r.randrange(len(data))
+            path.write_bytes(data[:at] + r.randbytes(r.choice([1, 4, 100, 5000])) + data[at + r.choice([0, 1, 50]):])
+        elif kind == "flip":
+            changed = bytearray(data)
+            for _ in range(r.choice([1, 1, 5, 50])):
+                changed[r.randrange(len(changed))] ^= 1 << r.randrange(8)
+            path.write_bytes(changed)
+        elif kind == "place":
+            self.place(path)
+        elif kind in ("word", "scale", "key"):
+            pattern = rb"-?\d[\d.]*(?:e[-+]?\d+)?" if kind != "key" else rb"[A-Za-z_]{2,}"
+            found = list(re.finditer(pattern, data))
+            if not found:
+                return path.write_bytes(b"")
+            one = r.choice(found)
+            if kind == "scale":
+                word = b"%.9g" % (float(one.group()) * r.choice([-1, 1e3, 1e-3, 1e6, 1e9, 1e-9, 1e30])) if one.group().count(b".") < 2 else b"0"
+            elif kind == "key":
+                word = one.group() + b"x" if r.random() < 0.5 else one.group().upper()
+            else:
+                word = r.choice(WORDS).encode("latin1")
+            self.what += f" {one.group()[:20]!r} => {word[:30]!r}"
+            path.write_bytes(data[:one.start()] + word + data[one.end():])
+        elif kind == "line":
+            lines = data.split(b"\n")
+            i, j = r.randrange(len(lines)), r.randrange(len(lines))
+            how = r.choice(["remove", "twice", "swap", "many"])
+            self.what += f" {how} {i + 1} {j + 1}"
+            if how == "remove":
+                del lines[i]
+            elif how == "twice":
+                lines.insert(j, lines[i])
+            elif how == "swap":
+                lines[i], lines[j] = lines[j], lines[i]
+            else:
+                lines[i:i] = [lines[i]] * 20000
+            path.write_bytes(b"\n".join(lines))
+        elif kind == "tree":
+            self.tree(path)
+        elif kind == "member":
+            self.member(path)
+
+    def place(self, path):
+        how = self.random.choice(["missing", "folder", "loop", "device", "empty", "long", "zeros"])
+        self.what += " " + how
+        path.unlink()
+        if how == "folder":
+            path.mkdir()
+        elif how == "loop":
+            path.symlink_to(path.name)
+        elif how == "device":
+            path.symlink_to(self.random.choice(["/dev/zero", "/dev/urandom", "/dev/full", "/dev/null"]))
+        elif how == "empty":
+            path.write_bytes(b"")
+        elif how == "long":
+            path.write_bytes(b"x" * 3000000)
+        elif how == "zeros":
+            with open(path, "wb") as file:
+                file.truncate(300 << 20)
+
+    def tree(self, path):
+        tree, r = json.loads(path.read_text()), self.random
+        nodes = []
+
+        def walk(node):
+            for key in node if isinstance(node, dict) else range(len(node)):
+                nodes.append((node, key))
+                if isinstance(node[key], (dict, list)):
+                    walk(node[key])
+
+        walk(tree)
+        node, key = r.choice(nodes)
+        how = r.choice(["value", "remove", "deep", "many", "scale"])
+        self.what += f" {how} {str(key)[:30]}"
+        if how == "remove":
+            del node[key]
+        elif how == "deep":
+            for _ in range(200):
+                node[key] = [node[key]]
+        elif how == "many":
+            node[key] = [node[key]] * 50000
+        elif how == "scale" and isinstance(node[key], (int, float)):
+            node[key] *= r.choice([-1, 0, 1e3, 1e-3, 1e6, 1e9, 1e30, 1e300])
+        else:
+            node[key] = r.choice([None, True, -1, 0, 1e300, -1e300, 2**63, 2**31, 1.5, "", "x" * 5000, "\ud800", "../..", [], {}, [[]], {"a": 1}])
+            self.what += f" = {str(node[key])[:30]!r}"
+        path.write_text(json.dumps(tree, indent=1))
+
+    @staticmethod
+    def write_zip(path, members, twice):
+        with warnings.catch_warnings(), zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            warnings.simplefilter("ignore")
+            for one, data in members.items():
+                archive.writestr(one, data)
+            if twice:
+                archive.writestr(twice, b"x")
+
+    def member(self, path):
+        """Another file in the archive, or one that is damaged."""
+        r = self.random
+        with zipfile.ZipFile(path) as archive:
+            members = {info.filename: archive.read(info) for info in archive.infolist()}
+        name = r.choice(list(members))
+        how = r.choice(["remove", "name", "damage", "damage", "damage", "twice", "huge"])
+        self.what += f" {how} {name}"
+        if how == "remove":
+            del members[name]
+        elif how == "name":
+            members[r.choice(["../../../outside", "/tmp/outside", "x" * 3000, "a/b/../../../c", "\xe9", "a\nb"])] = members.pop(name)
+        elif how == "damage":
+            one = path.parent / ("member" + pathlib.PurePath(name).suffix)
+            one.write_bytes(members[name])
+            if one.suffix != ".zip" and members[name]:
+                self.any_damage(one)
+            members[name] = one.read_bytes() if one.is_file() and not one.is_symlink() else b""
+            shutil.rmtree(one) if one.is_dir() else one.unlink(missing_ok=True)
+        elif how == "huge":
+            members[name] = b"0,\n" * 30000000
+        self.write_zip(path, members, name if how == "twice" else "")
+
+    def run(self, hplcast, folder):
+        """@returns what is wrong, and all that was printed."""
+        work, temporary = folder / "work", folder / "tmp"
+        shutil.copytree(self.made, work)
+        temporary.mkdir()
+        self.damage(work / self.file)
+        before = set(files_below(work))
+        words = "exec " + str(hplcast) + " " + self.command.replace("{}", self.file)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        process = subprocess.Popen(["/bin/sh", "-c", words], cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)}, start_new_session=True)
+        try:
+            out, err = process.communicate(timeout=WALL_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return [f"no end in {WALL_S} s"], ""
+        now = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_s = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+        out, err = out.decode(errors="replace"), err.decode(errors="replace")
+        return self.judged(process.returncode, cpu_s, out, err, before, work, temporary), f"exit {process.returncode}\n{err}{out}"
+
+    def judged(self, status, cpu_s, out, err, before, work, temporary):
+        wrong = []
+        if status not in (0, 2, 3, 4, 5, 6):
+            wrong.append(f"exit status {status}")
+        if cpu_s > CPU_S:
+            wrong.append(f"{cpu_s:.1f} s of CPU time")
+        raw = RAW.search(err) or RAW.search(out)
+        if raw:
+            wrong.append(f"words of a library: {raw.group()}")
+        if status not in (0, 5) and "hplcast" not in err:
+            wrong.append("no message")
+        if len(err) > 20000:
+            wrong.append(f"a message of {len(err)} bytes")
+        if self.must_tell and status == 0 and "warning" not in out + err:
+            wrong.append("absurd numbers, and nothing said")
+        new = [name for name in files_below(work) if name not in before]
+        asked = re.findall(r"(?:-o|--database|--hostfile|--folder) (\S+)", self.command)
+        for name in new:
+            mine = any(name == one or name.startswith(one + "/") for one in asked)
+            if not (mine and status in (0, 4, 5)) and name.split("/")[0] not in err:
+                wrong.append(f"left behind: {name}")
+        wrong += [f"left in TMPDIR: {name}" for name in os.listdir(temporary) if name not in err]
+        results = out + "".join((work / name).read_text(errors="replace") for name in new
+                                if name.endswith((".json", ".csv")) and (work / name).is_file())
+        if status == 0 and ABSURD.search(results):
+            wrong.append(f"a result with {ABSURD.search(results).group()}")
+        if status == 0 and re.search(r"\"(bic|rss|time_s|gflops|slope|intercept|mean_s|error)\": null", results):
+            wrong.append("a result with null")
+        return wrong
+
+
+def files_below(folder):
+    return [str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if not path.is_dir() or path.is_symlink()]
+
+
+def make_inputs(hplcast, folder):
+    """The base, and files that only hplcast itself makes."""
+    shutil.copytree(BASE, folder)
+
+    def run(*words):
+        subprocess.run([hplcast, *words, "--quiet"], cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    run("history", "import", "history.csv", "--database", "made.db")
+    (folder / "small.yaml").write_text("name: small\ncluster: cluster.json\nfixed: {N: 60, grid: 1x2}\nfactors: {NB: [16, 32]}\n")
+    run("sweep", "small.yaml", "--database", "sweep.db")
+    (folder / "tiny.yaml").write_text(
+        "name: tiny\nwarm_up: 0\ncontrol: false\nchunk: 100ms\nranks_per_host: 2\nsteps:\n"
+        "  - dgemm: {nb: 16, max_size: 120, count: 20, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
+        "  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, recv, pingpong], background: none}\n")
+    run("calibrate", "tiny.yaml", "--folder", "c", "-o", "campaign.zip")
+    for name in ("small.yaml", "tiny.yaml", "sweep.db.lock"):
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / "c")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=1000, help="how many (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the trials (%(default)s)")
+    parser.add_argument("--only", type=int, help="the trial of this number, with what it prints")
+    parser.add_argument("--hplcast", default=ROOT / "build/bin/hplcast", help="the program (%(default)s)")
+    options = parser.parse_args()
+    hplcast = pathlib.Path(options.hplcast).absolute()
+    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+    failed, begin = 0, time.time()
+    with tempfile.TemporaryDirectory(prefix="absurd.") as top:
+        made = pathlib.Path(top) / "made"
+        make_inputs(hplcast, made)
+        numbers = range(1, options.trials + 1) if options.only is None else [options.only]
+        for number in numbers:
+            with tempfile.TemporaryDirectory(dir=top) as folder:
+                trial = Trial(number, options.seed, made)
+                wrong, printed = trial.run(hplcast, pathlib.Path(folder))
+            if wrong or options.only is not None:
+                failed += bool(wrong)
+                print(f"{number}: hplcast {trial.command} | {trial.file}: {trial.what} | " + "; ".join(wrong), flush=True)
+                print("    " + printed[:100000 if options.only is not None else 400].replace("\n", "\n    "), flush=True)
+    print(f"{len(numbers)} trials, {failed} wrong, {time.time() - begin:.0f} s")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
