@@ -67,7 +67,7 @@ def commands(made):
                 predicted, write("runs.csv", "N,NB,P,Q\n6000,64,2,4\n6000,64,4,2\n")),
         Command("sweep", ["sweep", "plan.yaml", "--database", "s.db", "--jobs", "2"], of_sweep, write("plan.yaml", plan)),
         # How much a budget allows depends on the machine; the form of the answer does not.
-        Command("tune", ["tune", CLUSTER, "--grid", "2x2", "-N", "1000", "--budget", "4", "--jobs", "2", "-o", "HPL.dat"],
+        Command("tune", ["tune", CLUSTER, "--grid", "2x2", "-N", "500", "--budget", "30", "--jobs", "2", "-o", "HPL.dat"],
                 lambda folder: text(folder / "HPL.dat").count("\n")),
         Command("history add", ["history", "add", made / "c.zip", "--database", "h.db"], of_history),
         Command("run-real", ["run-real", "one.csv", "--repetitions", "2", "--control", "off", "-o", "r.csv"], of_real,
