@@ -25,7 +25,7 @@ inline std::string sqlite_reason(int code, const char* text) {
   constexpr int corrupt = 11, cannot_open = 14, not_a_database = 26;
   return code == corrupt          ? "the file is damaged"
          : code == cannot_open    ? "the file cannot be opened or made"
-         : code == not_a_database ? "this is no database"
+         : code == not_a_database ? "the file is not a database"
                                   : text;
 }
 
