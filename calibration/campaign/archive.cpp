@@ -179,7 +179,7 @@ void write_archive(const fs::path& path, const fs::path& folder, const std::stri
 
 std::map<std::string, std::string> read_archive(const fs::path& path) {
   const Reader handle(archive_read_new());
-  // Those of has_archive_name() only: others may read any input for long before they give up.
+  // The formats of has_archive_name() only: others may read any input for long before they give up.
   for (const auto support :
        {archive_read_support_filter_gzip, archive_read_support_filter_zstd, archive_read_support_filter_xz,
         archive_read_support_filter_bzip2, archive_read_support_format_tar, archive_read_support_format_zip})
