@@ -49,6 +49,8 @@ class MainLoop {
   }
 
  private:
+  static constexpr double never_s = 1e300;
+
   struct Rank {
     double begin_s = 0;  ///< of the iteration
     double ready_s = 0;  ///< when it has swapped its rows
@@ -141,7 +143,7 @@ class MainLoop {
       const auto at_once = static_cast<double>(next - first);
       const double whole_s = std::max(oldest.alone_s, oldest.crowded_s * at_once / costs_.columns_at_once());
       const double end_s = next == first ? 1e300 : now_s + (1 - (done - begun[first])) * whole_s;
-      const double arrival_s = next < swaps.size() ? swaps[next]->all_in_s : 1e300;
+      const double arrival_s = next < swaps.size() ? swaps[next]->all_in_s : never_s;
       const double until_s = std::min(end_s, arrival_s);
       if (next > first && whole_s > 0) done += (until_s - now_s) / whole_s;
       now_s = until_s;
@@ -233,37 +235,40 @@ class MainLoop {
   void swap_rows(Column& column, const Column* sender, const Column* next) {
     const std::size_t ranks = column.ranks.size();
     const RowSwap& swap = column.swap;
-    const double stretch = column.stretch;
-    const auto look = [&](std::size_t at) {
-      Rank& one = column.ranks[order_[at]];
-      if (one.taken_s > 0 || sender == nullptr || sender->ranks[order_[at]].free_s > one.ready_s) return;
-      one.taken_s = one.ready_s;
-      one.ready_s += rows_.hop_s;
-      if (next == nullptr) return;
-      const Rank& to = next->ranks[order_[at]];
-      const double found_s = to.found_s > 0 ? to.found_s : expected_s(*next, to, one.ready_s);
-      if (!rows_.is_detached) one.ready_s = std::max(found_s, one.ready_s) + rows_.hop_s;
+    now_s_.resize(ranks);
+    offered_s_.assign(ranks, never_s);
+    for (std::size_t i = 0; i < ranks; ++i) {
+      now_s_[i] = column.ranks[order_[i]].ready_s;
+      if (sender != nullptr) offered_s_[i] = sender->ranks[order_[i]].free_s;
+    }
+    const auto look = [&](std::size_t i) {
+      if (offered_s_[i] > now_s_[i]) return;
+      offered_s_[i] = never_s;
+      column.ranks[order_[i]].taken_s = now_s_[i];
+      now_s_[i] += rows_.hop_s;
+      if (next == nullptr || rows_.is_detached) return;
+      const Rank& to = next->ranks[order_[i]];
+      const double found_s = to.found_s > 0 ? to.found_s : expected_s(*next, to, now_s_[i]);
+      now_s_[i] = std::max(found_s, now_s_[i]) + rows_.hop_s;
     };
     const auto exchange = [&](std::size_t one, std::size_t other, double message_s) {
-      double &here_s = column.ranks[order_[one]].ready_s, &there_s = column.ranks[order_[other]].ready_s;
-      here_s = there_s = std::max(here_s, there_s) + stretch * message_s;
+      now_s_[one] = now_s_[other] = std::max(now_s_[one], now_s_[other]) + column.stretch * message_s;
       look(one);
       look(other);
     };
     for (std::size_t i = 0; i < ranks; ++i) look(i);
-    column.all_in_s = 0;
-    for (const Rank& one : column.ranks) column.all_in_s = std::max(column.all_in_s, one.ready_s);
+    column.all_in_s = *std::max_element(now_s_.begin(), now_s_.end());
     if (column.blocks == 0) return;
-    column.ranks[order_[0]].ready_s += swap.source_copy_s;
+    now_s_[0] += swap.source_copy_s;
     for (std::size_t level = 0; level < swap.tree_s.size(); ++level) {
       const std::size_t apart = std::size_t{1} << (swap.tree_s.size() - 1 - level);
       for (std::size_t i = 0; i + apart < ranks; i += 2 * apart) exchange(i, i + apart, swap.tree_s[level]);
     }
-    for (std::size_t i = 1; i < ranks; ++i) column.ranks[order_[i]].ready_s += swap.other_copy_s;
+    for (std::size_t i = 1; i < ranks; ++i) now_s_[i] += swap.other_copy_s;
     for (std::size_t i = 0; i + 1 < ranks; ++i) exchange(i, i + 1, swap.equil_s);
     for (std::size_t step = 0; step + 1 < ranks; ++step)
-      for (std::size_t i = step % 2; i < ranks; i += 2) exchange(i, (i + 1) % ranks, swap.roll_s);
-    for (Rank& one : column.ranks) one.ready_s += swap.permutation_s;
+      for (std::size_t i = step % 2; i < ranks; i += 2) exchange(i, i + 1 < ranks ? i + 1 : 0, swap.roll_s);
+    for (std::size_t i = 0; i < ranks; ++i) column.ranks[order_[i]].ready_s = now_s_[i] + swap.permutation_s;
   }
 
   void broadcast(int panel) {
@@ -358,7 +363,8 @@ class MainLoop {
   int panels_;
   int together_;  ///< ranks that a row stands for
   std::vector<Column> columns_;
-  std::vector<std::size_t> order_;  ///< of the rows, in the row swap
+  std::vector<std::size_t> order_;         ///< of the rows, in the row swap
+  std::vector<double> now_s_, offered_s_;  ///< in that order; of swap_rows()
   std::array<Waiting::Sds, 1024> luck_{};
   Rows rows_;
 };
