@@ -58,6 +58,8 @@ class MainLoop {
     double free_s = 0;   ///< and has passed it on
     double found_s = 0;  ///< `taken_s` as found the last time; 0: not yet
     double chunks = 0;   ///< of the update before that
+    double more_s = 0;   ///< for each block of the update, than those with most rows
+    const Waiting::Sds *waiting_luck = nullptr, *update_luck = nullptr;
   };
   struct Column {
     int left = 0;                       ///< blocks of columns behind the panel
@@ -113,23 +115,43 @@ class MainLoop {
     rows_.is_detached = costs_.hop_is_detached(NB * below);
   }
 
-  /// Swap and update of so many blocks of columns, of which the last come in one call: how much longer or shorter than
-  /// that of a rank with most rows.
-  double luck_s(const Column& column, std::size_t row, double chunks, double uniform, int panel) const {
-    RankWork work = rows_.permutation.scaled(column.blocks);
-    work += rows_.chunk.repeated(chunks);
-    work += rows_.chunk.scaled(column.blocks - chunks);
-    const int first = static_cast<int>(row) * together_, last = std::min(p_.P, first + together_) - 1;
-    const auto behind = [&](int one) { return (one - panel - 1 + (panel / p_.P + 2) * p_.P) % p_.P; };
-    double luck_s = Waiting::in_s(work, luck_[static_cast<std::size_t>(uniform * static_cast<double>(luck_.size()))]);
-    if (std::min(behind(first), behind(last)) >= rows_.longest) luck_s -= work.mean_s / rows_.blocks;
-    if (panel >= 0 && panel % p_.P / together_ == static_cast<int>(row)) luck_s += column.blocks * rows_.copy_s;
-    return luck_s;
+  /// The calls of the update, of NB columns each, that a rank makes while it waits for the panel.
+  double chunks_s(const Rank& rank, double calls) const {
+    return calls * (rows_.chunk.mean_s + rank.more_s) + Waiting::in_s(rows_.chunk.repeated(calls), *rank.waiting_luck);
+  }
+  /// All other blocks in one call.
+  double update_s(const Rank& rank, double blocks) const {
+    if (blocks <= 0) return 0;
+    const double alike_s =
+        rows_.chunk.mean_s + (blocks - 1) / (rows_.widest - 1) * (rows_.update.mean_s - rows_.chunk.mean_s);
+    RankWork work = rows_.permutation.scaled(blocks);
+    work += rows_.chunk.scaled(blocks);
+    return alike_s + blocks * rank.more_s + Waiting::in_s(work, *rank.update_luck);
   }
 
-  /// Time of the update of so many blocks of columns in one call.
-  double update_s(double blocks) const {
-    return rows_.chunk.mean_s + (blocks - 1) / (rows_.widest - 1) * (rows_.update.mean_s - rows_.chunk.mean_s);
+  /// What each rank has more or less to do than those with most rows, and how its calls scatter.
+  void draw(int panel) {
+    const core::StreamName name{0, core::stream_kernel, 0, 0, static_cast<std::uint64_t>(panel + 1)};
+    const auto behind = [&](int row) { return (row - panel - 1 + (panel / p_.P + 2) * p_.P) % p_.P; };
+    const auto drawn = [&](double uniform) {
+      static constexpr Waiting::Sds none{};  // one rank alone has the mean
+      return p_.P * p_.Q == 1 ? &none : &luck_[static_cast<std::size_t>(uniform * static_cast<double>(luck_.size()))];
+    };
+    std::uint64_t count = 0;
+    std::array<double, 4> uniforms{};
+    for (Column& column : columns_)
+      for (std::size_t row = 0; row < column.ranks.size(); ++row) {
+        Rank& one = column.ranks[row];
+        const std::size_t place = 2 * (count % 2);
+        if (place == 0) uniforms = core::uniforms(name, count / 2);
+        ++count;
+        one.waiting_luck = drawn(uniforms[place]);
+        one.update_luck = drawn(uniforms[place + 1]);
+        const int first = static_cast<int>(row) * together_, last = std::min(p_.P, first + together_) - 1;
+        one.more_s = 0;
+        if (std::min(behind(first), behind(last)) >= rows_.longest) one.more_s -= rows_.chunk.mean_s / rows_.blocks;
+        if (panel >= 0 && panel % p_.P / together_ == static_cast<int>(row)) one.more_s += rows_.copy_s;
+      }
   }
 
   /// Swaps of the process columns of a host share its link: equal shares, for those that are there.
@@ -208,17 +230,18 @@ class MainLoop {
 
   /// When a rank takes a panel that it has not found in its swap: after a call of the update (a block of columns each),
   /// or when it has nothing else to do.
-  double taken_s(const Column& column, double ready_s, double offered_s, double* chunks = nullptr) const {
-    const double calls = std::clamp(std::ceil((offered_s - ready_s) / rows_.chunk.mean_s), 1.0, 1.0 * column.blocks);
-    if (chunks != nullptr) *chunks = calls;
-    const double done_s = ready_s + calls * rows_.chunk.mean_s;
-    return calls < column.blocks ? done_s : std::max(offered_s, done_s);
+  double taken_s(const Column& column, const Rank& rank, double ready_s, double offered_s, double& calls) const {
+    const double most = column.blocks;
+    calls = std::clamp(std::floor((offered_s - ready_s) / rows_.chunk.mean_s) - 1, 1.0, most);
+    while (calls < most && ready_s + chunks_s(rank, calls) < offered_s) ++calls;
+    return calls < most ? ready_s + chunks_s(rank, calls) : std::max(offered_s, ready_s + chunks_s(rank, most));
   }
   /// As far as is known before its swap.
   double expected_s(const Column& column, const Rank& rank, double offered_s) const {
     if (offered_s <= rank.begin_s || column.blocks == 0) return std::max(offered_s, rank.begin_s);
     const double ready_s = column.begin_s() + column.swap_s;
-    return offered_s <= ready_s ? offered_s : taken_s(column, ready_s, offered_s);
+    double calls = 0;
+    return offered_s <= ready_s ? offered_s : taken_s(column, rank, ready_s, offered_s, calls);
   }
 
   /// Who sends to the process column `distance` behind the one that has factored the panel.
@@ -280,7 +303,7 @@ class MainLoop {
         Rank &one = column.ranks[row], &before = sender.ranks[row];
         if (one.taken_s == 0)
           one.taken_s = column.blocks == 0 ? std::max(before.free_s, one.begin_s)
-                                           : taken_s(column, one.ready_s, before.free_s, &one.chunks);
+                                           : taken_s(column, one, one.ready_s, before.free_s, one.chunks);
         one.free_s = one.taken_s + rows_.hop_s;
         if (!rows_.is_detached) before.free_s = one.free_s;
       }
@@ -290,26 +313,18 @@ class MainLoop {
     swap_rows(owner, nullptr, nullptr);
   }
 
-  /// The rest of swap and update. Without look-ahead, all of it.
-  void finish(Column& column, std::size_t index, int panel) {
-    const core::StreamName name{0, core::stream_kernel, 0, 0, static_cast<std::uint64_t>(panel + 1)};
-    std::array<double, 4> uniforms{};
-    for (std::size_t row = 0; row < column.ranks.size(); ++row) {
-      if (row % 4 == 0) uniforms = core::uniforms(name, index * column.ranks.size() + row);
-      Rank& one = column.ranks[row];
-      const bool waits = p_.P * p_.Q > 1;  // one rank alone has the mean
-      const double luck = column.blocks == 0 || !waits ? 0 : luck_s(column, row, one.chunks, uniforms[row % 4], panel);
-      if (one.chunks >= column.blocks)
-        one.begin_s = std::max(one.free_s, one.ready_s + column.blocks * rows_.chunk.mean_s + luck);
-      else
-        one.begin_s = (one.chunks == 0 ? std::max(one.free_s, one.ready_s) : one.free_s) +
-                      update_s(column.blocks - one.chunks) + luck;
+  /// The rest of the update. Without look-ahead, all of it.
+  void finish(Column& column) const {
+    for (Rank& one : column.ranks) {
+      const double rest_s = update_s(one, column.blocks - one.chunks);
+      one.begin_s = std::max(one.free_s, one.chunks == 0 ? one.ready_s : 0) + rest_s;
     }
   }
 
   /// All update their columns with this panel; the one that has the next factors and sends it before.
   void step(int panel) {
     find_rows(panel);
+    draw(panel);
     const bool has_next = panel + 1 < panels_, is_first = columns_.front().swapped < 0;
     if (panel >= 0 && !is_first) --of(panel).left;
     for (Column& one : columns_) one.blocks = is_first ? 0 : one.left;
@@ -343,7 +358,7 @@ class MainLoop {
       else
         for (Column& one : columns_) swap_rows(one, nullptr, nullptr);
     }
-    for (std::size_t i = 0; i < columns_.size(); ++i) finish(columns_[i], i, panel);
+    for (Column& one : columns_) finish(one);
   }
 
   void step_without_look_ahead(int panel) {
@@ -351,10 +366,10 @@ class MainLoop {
     find_order(panel);
     find_swaps();
     begin_broadcast();
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      swap_rows(columns_[i], nullptr, nullptr);
-      finish(columns_[i], i, panel);
-      columns_[i].blocks = 0;
+    for (Column& one : columns_) {
+      swap_rows(one, nullptr, nullptr);
+      finish(one);
+      one.blocks = 0;
     }
   }
 
