@@ -51,6 +51,10 @@ class MainLoop {
  private:
   static constexpr double never_s = 1e300;
 
+  /// What a row swap began with, and how it ended.
+  struct Swapped {
+    double begun_s = -1, offered_s = 0, found_s = 0, taken_s = 0, end_s = 0;
+  };
   struct Rank {
     double begin_s = 0;  ///< of the iteration
     double ready_s = 0;  ///< when it has swapped its rows
@@ -60,6 +64,7 @@ class MainLoop {
     double chunks = 0;   ///< of the update before that
     double more_s = 0;   ///< for each block of the update, than those with most rows
     const Waiting::Sds *waiting_luck = nullptr, *update_luck = nullptr;
+    Swapped last;  ///< time that this was computed
   };
   struct Column {
     int left = 0;                       ///< blocks of columns behind the panel
@@ -256,13 +261,14 @@ class MainLoop {
   /// the panel that `sender` offers (null: none, or they have it). Who takes it passes it on to `next`, and so holds up
   /// those that wait for it in the swap, who find their panels only afterwards.
   void swap_rows(Column& column, const Column* sender, const Column* next) {
+    if (ends_as_before(column, sender, next)) return;
     const std::size_t ranks = column.ranks.size();
     const RowSwap& swap = column.swap;
     now_s_.resize(ranks);
-    offered_s_.assign(ranks, never_s);
+    offered_s_.resize(ranks);
     for (std::size_t i = 0; i < ranks; ++i) {
-      now_s_[i] = column.ranks[order_[i]].ready_s;
-      if (sender != nullptr) offered_s_[i] = sender->ranks[order_[i]].free_s;
+      now_s_[i] = column.ranks[order_[i]].last.begun_s;
+      offered_s_[i] = column.ranks[order_[i]].last.offered_s;
     }
     const auto look = [&](std::size_t i) {
       if (offered_s_[i] > now_s_[i]) return;
@@ -271,8 +277,7 @@ class MainLoop {
       now_s_[i] += rows_.hop_s;
       if (next == nullptr || rows_.is_detached) return;
       const Rank& to = next->ranks[order_[i]];
-      const double found_s = to.found_s > 0 ? to.found_s : expected_s(*next, to, now_s_[i]);
-      now_s_[i] = std::max(found_s, now_s_[i]) + rows_.hop_s;
+      now_s_[i] = std::max(to.found_s > 0 ? to.found_s : expected_s(*next, to, now_s_[i]), now_s_[i]) + rows_.hop_s;
     };
     const auto exchange = [&](std::size_t one, std::size_t other, double message_s) {
       now_s_[one] = now_s_[other] = std::max(now_s_[one], now_s_[other]) + column.stretch * message_s;
@@ -281,17 +286,42 @@ class MainLoop {
     };
     for (std::size_t i = 0; i < ranks; ++i) look(i);
     column.all_in_s = *std::max_element(now_s_.begin(), now_s_.end());
-    if (column.blocks == 0) return;
-    now_s_[0] += swap.source_copy_s;
-    for (std::size_t level = 0; level < swap.tree_s.size(); ++level) {
-      const std::size_t apart = std::size_t{1} << (swap.tree_s.size() - 1 - level);
-      for (std::size_t i = 0; i + apart < ranks; i += 2 * apart) exchange(i, i + apart, swap.tree_s[level]);
+    if (column.blocks > 0) {
+      now_s_[0] += swap.source_copy_s;
+      for (std::size_t level = 0; level < swap.tree_s.size(); ++level) {
+        const std::size_t apart = std::size_t{1} << (swap.tree_s.size() - 1 - level);
+        for (std::size_t i = 0; i + apart < ranks; i += 2 * apart) exchange(i, i + apart, swap.tree_s[level]);
+      }
+      for (std::size_t i = 1; i < ranks; ++i) now_s_[i] += swap.other_copy_s;
+      for (std::size_t i = 0; i + 1 < ranks; ++i) exchange(i, i + 1, swap.equil_s);
+      for (std::size_t step = 0; step + 1 < ranks; ++step)
+        for (std::size_t i = step % 2; i < ranks; i += 2) exchange(i, i + 1 < ranks ? i + 1 : 0, swap.roll_s);
     }
-    for (std::size_t i = 1; i < ranks; ++i) now_s_[i] += swap.other_copy_s;
-    for (std::size_t i = 0; i + 1 < ranks; ++i) exchange(i, i + 1, swap.equil_s);
-    for (std::size_t step = 0; step + 1 < ranks; ++step)
-      for (std::size_t i = step % 2; i < ranks; i += 2) exchange(i, i + 1 < ranks ? i + 1 : 0, swap.roll_s);
-    for (std::size_t i = 0; i < ranks; ++i) column.ranks[order_[i]].ready_s = now_s_[i] + swap.permutation_s;
+    for (std::size_t i = 0; i < ranks; ++i) {
+      Rank& one = column.ranks[order_[i]];
+      one.last.taken_s = one.taken_s;
+      one.last.end_s = now_s_[i];
+      one.ready_s = now_s_[i] + swap.permutation_s;
+    }
+  }
+  /// Most swaps change in few of the passes. Who has not found a panel does not find a later one either.
+  static bool ends_as_before(Column& column, const Column* sender, const Column* next) {
+    bool all = true;
+    for (std::size_t row = 0; row < column.ranks.size(); ++row) {
+      Rank& one = column.ranks[row];
+      Swapped now{one.ready_s, sender == nullptr ? never_s : sender->ranks[row].free_s,
+                  next == nullptr ? 0 : next->ranks[row].found_s, one.last.taken_s, one.last.end_s};
+      all = all && now.begun_s == one.last.begun_s &&
+            (now.taken_s == 0 ? now.offered_s > now.end_s
+                              : now.offered_s == one.last.offered_s && now.found_s == one.last.found_s);
+      one.last = now;
+    }
+    if (!all) return false;
+    for (Rank& one : column.ranks) {
+      one.taken_s = one.last.taken_s;
+      one.ready_s = one.last.end_s + column.swap.permutation_s;
+    }
+    return true;
   }
 
   void broadcast(int panel) {
@@ -352,6 +382,9 @@ class MainLoop {
     for (int pass = 0; pass == 0 || (has_next && pass <= p_.Q && !(pass > 1 && is_settled())); ++pass) {
       // Ranks that pass on the panel hold up swaps, so that other swaps share the link: what they cost, once more.
       if (pass == 1) find_swaps();
+      if (pass <= 1)
+        for (Column& one : columns_)
+          for (Rank& rank : one.ranks) rank.last = {};
       begin_broadcast();
       if (has_next)
         broadcast(panel);
@@ -367,6 +400,7 @@ class MainLoop {
     find_swaps();
     begin_broadcast();
     for (Column& one : columns_) {
+      for (Rank& rank : one.ranks) rank.last = {};
       swap_rows(one, nullptr, nullptr);
       finish(one);
       one.blocks = 0;
