@@ -63,7 +63,7 @@ inline constexpr int ranks_for_ratios = 128;
 
 /// Difference between closed_form_s() and simulations, over the time beyond that of dgemm alone: a little more than the
 /// largest in docs/measurements/quick.md.
-inline constexpr double closed_form_error = 0.3;
+inline constexpr double closed_form_error = 0.2;
 
 /// How far off the logarithm of a time is if all assumptions are at their worst, or at their best. Nothing of clusters
 /// that quick_cluster() has not made. @throws as quick_cluster() for a damaged provenance.
