@@ -23,7 +23,7 @@ class MainLoop {
       : costs_(costs),
         p_(p),
         panels_(panels_of(p)),
-        together_(std::min(p.P, (p.P * p.Q + most_ranks - 1) / most_ranks)) {
+        together_(std::min((p.P + 1) / 2, (p.P * p.Q + most_ranks - 1) / most_ranks)) {
     const auto rows = static_cast<std::size_t>((p.P + together_ - 1) / together_);
     columns_.assign(static_cast<std::size_t>(p.Q), Column{});
     for (Column& one : columns_) one.ranks.resize(rows);
@@ -51,7 +51,7 @@ class MainLoop {
  private:
   static constexpr double never_s = 1e300;
 
-  /// What a row swap began with, and how it ended.
+  /// A row swap: with what it began, and how it ended.
   struct Swapped {
     double begun_s = -1, offered_s = 0, found_s = 0, taken_s = 0, end_s = 0;
   };
@@ -134,7 +134,7 @@ class MainLoop {
     return alike_s + blocks * rank.more_s + Waiting::in_s(work, *rank.update_luck);
   }
 
-  /// What each rank has more or less to do than those with most rows, and how its calls scatter.
+  /// Each rank: what it has more or less to do than those with most rows, and how its calls scatter.
   void draw(int panel) {
     const core::StreamName name{0, core::stream_kernel, 0, 0, static_cast<std::uint64_t>(panel + 1)};
     const auto behind = [&](int row) { return (row - panel - 1 + (panel / p_.P + 2) * p_.P) % p_.P; };
@@ -290,11 +290,12 @@ class MainLoop {
       now_s_[0] += swap.source_copy_s;
       for (std::size_t level = 0; level < swap.tree_s.size(); ++level) {
         const std::size_t apart = std::size_t{1} << (swap.tree_s.size() - 1 - level);
-        for (std::size_t i = 0; i + apart < ranks; i += 2 * apart) exchange(i, i + apart, swap.tree_s[level]);
+        for (std::size_t i = 0; i + apart < ranks; ++i)
+          if (swap.rolls == 0 ? (i & apart) == 0 : i % (2 * apart) == 0) exchange(i, i + apart, swap.tree_s[level]);
       }
       for (std::size_t i = 1; i < ranks; ++i) now_s_[i] += swap.other_copy_s;
-      for (std::size_t i = 0; i + 1 < ranks; ++i) exchange(i, i + 1, swap.equil_s);
-      for (std::size_t step = 0; step + 1 < ranks; ++step)
+      for (std::size_t i = 0; i < swap.rolls; ++i) exchange(i, i + 1, swap.equil_s);
+      for (std::size_t step = 0; step < swap.rolls; ++step)
         for (std::size_t i = step % 2; i < ranks; i += 2) exchange(i, i + 1 < ranks ? i + 1 : 0, swap.roll_s);
     }
     for (std::size_t i = 0; i < ranks; ++i) {
@@ -304,6 +305,7 @@ class MainLoop {
       one.ready_s = now_s_[i] + swap.permutation_s;
     }
   }
+
   /// Most swaps change in few of the passes. Who has not found a panel does not find a later one either.
   static bool ends_as_before(Column& column, const Column* sender, const Column* next) {
     bool all = true;

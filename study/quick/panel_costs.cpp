@@ -152,8 +152,8 @@ RowSwap PanelCosts::row_swap(double columns, std::size_t ranks, bool crowded) co
   double part = 1;
   for (std::size_t level = 0; level < levels_of(p_.P); ++level)
     swap.tree_s[std::min(level, swap.tree_s.size() - 1)] += message_s(part /= 2, 1);
-  swap.rolls = std::max<std::size_t>(1, ranks - 1);
-  const double each = (p_.P - 1) / static_cast<double>(swap.rolls);
+  swap.rolls = ranks - 1;
+  const double each = (p_.P - 1) / std::max(1.0, static_cast<double>(swap.rolls));
   swap.roll_s = each * message_s(1.0 / p_.P, roll_hop_.together);
   if (p_.EQUIL != 0 && p_.P > 2) swap.equil_s = each * message_s(std::sqrt(2 / pi) * pi / 8 / std::sqrt(p_.NB), 1);
   return swap;

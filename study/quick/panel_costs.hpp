@@ -95,7 +95,8 @@ class Grid {
   long per_host_;
 };
 
-/// Steps of a row swap, each of two ranks: along a tree, from each rank to the next, between neighbours.
+/// Steps of a row swap, each of two ranks: along a tree, from each rank to the next, between neighbours. Without rolls
+/// it is the binary exchange: all ranks at each level.
 struct RowSwap {
   double source_copy_s = 0, other_copy_s = 0, permutation_s = 0;  ///< the rank that has the rows of U, others, all
   std::vector<double> tree_s;                                     ///< a message per level, the root first
