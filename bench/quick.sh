@@ -8,7 +8,7 @@ Usage: bench/quick.sh [-o FOLDER] [--build DIR] [--only NAMES]
 
 Estimates HPL by `hplcast quick` on 24 machines of 16 to 4096 ranks, simulates the same cluster.json at the same N (fast mode, windows of panels), and
 prints a row for each: Gflop/s of both, error of the estimate, error bar of the sampling, whether the interval of quick holds the simulation; then the
-median and the worst error. About 15 min on one idle core, half of it for the machines of more than 1000 ranks.
+median and the worst error. About an hour on one idle core, most of it for the machines of more than 2000 ranks.
 FOLDER (default: quick-results) keeps the results; what is there is not simulated again (start with an empty folder after a change of quick).
 NAMES: such as `v1,v5`: only these machines.
 

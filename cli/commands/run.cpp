@@ -84,7 +84,8 @@ void run_run(RunOptions& options) {
   std::vector<std::string> warnings = study::check(request);
   warn_all(warnings);
   const study::ProgramRun run = run_with_progress(request);
-  power_trace.finish();
+  power_trace.finish(request.program.filename().string() + " on " + request.cluster.name + ", " +
+                     std::to_string(request.ranks) + " ranks");
   for (const std::string& doubt : study::doubts(run, request.cluster)) {
     warn(doubt);
     warnings.push_back(doubt);

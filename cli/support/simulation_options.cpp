@@ -164,7 +164,7 @@ PowerTraceFile::PowerTraceFile(study::Observation& observation) {
   observation.power_trace = csv_;
 }
 
-void PowerTraceFile::finish() const {
+void PowerTraceFile::finish(const std::string& run) const {
   if (picture_.empty()) return;
   study::PlotPanel panel{"Power over time", "time [s]", "power [W]"};
   panel.y_from_0 = true;
@@ -180,7 +180,7 @@ void PowerTraceFile::finish() const {
       for (std::size_t i = 0; i < columns.size(); ++i) columns[i]->add(middle_s, reader.number(first + i));
     }
   });
-  write_picture(picture_, study::picture_file({"", {panel}}));
+  write_picture(picture_, study::picture_file({run, {panel}}));
 }
 
 }  // namespace hplcast::cli

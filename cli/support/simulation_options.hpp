@@ -44,8 +44,8 @@ class PowerTraceFile {
  public:
   /// Changes where `observation` has it, and turns on its energy. @throws as require_picture()
   explicit PowerTraceFile(study::Observation& observation);
-  /// After the simulation. @throws as write_picture()
-  void finish() const;
+  /// After the simulation, whose name stands above a picture. @throws as write_picture()
+  void finish(const std::string& run) const;
 
  private:
   std::filesystem::path picture_;

@@ -143,4 +143,11 @@ std::optional<unsigned long> hosts_of(const Topology& topology) {
   return std::visit([](const auto& one) { return one.hosts(); }, topology);
 }
 
+bool has_places_for(const Topology& topology, int hosts) {
+  const auto places = hosts_of(topology), wanted = std::optional<unsigned long>(hosts);
+  const auto* tree = std::get_if<FatTree>(&topology);
+  if (!places || places == wanted) return true;
+  return tree != nullptr && *places > *wanted && *places - *wanted < tree->children.front();
+}
+
 }  // namespace hplcast::core

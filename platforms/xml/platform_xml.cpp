@@ -134,12 +134,16 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
   out << "  </zone>\n";
 }
 
+bool has_free_places(const ClusterModel& cluster, const core::FatTree& tree) {
+  return tree.hosts() > static_cast<unsigned long>(cluster.hosts.count());
+}
+
 /// The name of a topology that SimGrid's <cluster> can say, or null.
 const char* cluster_element_name(const ClusterModel& cluster) {
   return core::visit_topology(
       cluster.network.values().topology, [](const core::SingleSwitch&) -> const char* { return nullptr; },
-      [](const core::FatTree&) { return "FAT_TREE"; }, [](const core::Dragonfly&) { return "DRAGONFLY"; },
-      [](const core::Torus&) { return "TORUS"; });
+      [&](const core::FatTree& tree) { return has_free_places(cluster, tree) ? nullptr : "FAT_TREE"; },
+      [](const core::Dragonfly&) { return "DRAGONFLY"; }, [](const core::Torus&) { return "TORUS"; });
 }
 
 void write_cluster_element(std::ostream& out, const ClusterModel& cluster, const char* topology_name) {
@@ -171,6 +175,9 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   if (!cluster.detours.empty()) losses.emplace_back("detours: what SMPI spends in messages is not held up");
   if (cluster.network.values().late_probes)
     losses.emplace_back("late_probes: SMPI's MPI_Iprobe finds a message at the first call after it has come");
+  if (const auto* tree = std::get_if<core::FatTree>(&cluster.network.values().topology))
+    if (has_free_places(cluster, *tree))
+      losses.emplace_back("topology: a fat tree whose last leaf switch has places left is a single switch");
   if (cluster_element_name(cluster) != nullptr && cluster.power && hosts_differ(*cluster.power))
     losses.emplace_back("power: all hosts have the watts of the first");
   const auto add = [&](std::vector<std::string> more) {

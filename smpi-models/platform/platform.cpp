@@ -24,9 +24,20 @@ namespace {
 
 constexpr double core_speed_flop_per_s = 1e9;  // as in platform.xml; kernels take the time of their models
 
+/// A host's, or that of a place on a fat tree that no host has.
+std::string name_of(const core::ClusterModel& cluster, std::size_t index) {
+  const std::vector<std::string>& names = cluster.hosts.names();
+  return index < names.size() ? names[index] : cluster.name + "_free_" + std::to_string(index - names.size());
+}
+
 /// @param index of the host in the cluster
 s4u::Host* add_host(const core::ClusterModel& cluster, s4u::NetZone* zone, std::size_t index) {
-  const std::string& name = cluster.hosts.names().at(index);
+  const std::string name = name_of(cluster, index);
+  if (index >= cluster.hosts.names().size()) {
+    s4u::Host* free = port::add_host(zone, name, {core_speed_flop_per_s});
+    if (cluster.power) free->set_property("wattage_per_state", "0:0:0");
+    return free->seal();
+  }
   core::SimgridPstates states{{1}, "", 0};
   if (cluster.power) states = core::simgrid_pstates(*cluster.power, cluster.hosts, static_cast<int>(index));
   for (double& speed : states.speeds) speed *= core_speed_flop_per_s;
@@ -40,7 +51,7 @@ s4u::Host* add_host(const core::ClusterModel& cluster, s4u::NetZone* zone, std::
 
 s4u::Link* add_loopback(const core::ClusterModel& cluster, s4u::NetZone* zone, std::size_t index) {
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
-  return port::add_link(zone, cluster.hosts.names().at(index) + "_loopback", local.link_bytes_per_s())
+  return port::add_link(zone, name_of(cluster, index) + "_loopback", local.link_bytes_per_s())
       ->set_sharing_policy(local.capacity ? s4u::Link::SharingPolicy::SHARED : s4u::Link::SharingPolicy::FATPIPE)
       ->set_latency(route_latency_s)
       ->seal();
@@ -79,7 +90,8 @@ s4u::NetZone* hierarchical(const core::ClusterModel& cluster, const port::Hierar
 s4u::NetZone* with_host_links(const core::ClusterModel& cluster, const port::Hierarchy& hierarchy, std::size_t ways) {
   s4u::NetZone* zone = hierarchical(cluster, hierarchy);
   const std::vector<std::string>& names = cluster.hosts.names();
-  const std::size_t others = std::min(ways, names.size() - 1);
+  // Twice: where numbers begin again, those on one side have all ways among them.
+  const std::size_t others = std::min(2 * ways, names.size() - 1);
   std::set<s4u::Link*> of_hosts;
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (std::size_t other = 1; other <= others; ++other) {
@@ -98,11 +110,10 @@ s4u::NetZone* with_host_links(const core::ClusterModel& cluster, const port::Hie
 /// @throws DomainError for topology parameters that make another number of leaves than there are hosts.
 s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
   const core::Topology& topology = cluster.network.values().topology;
-  const std::optional<unsigned long> leaves = core::hosts_of(topology);
-  if (leaves && *leaves != static_cast<unsigned long>(cluster.hosts.count())) {
-    throw core::DomainError(
-        "topology.parameters", core::parameters_of(topology),
-        "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " + std::to_string(*leaves));
+  if (!core::has_places_for(topology, cluster.hosts.count())) {
+    throw core::DomainError("topology.parameters", core::parameters_of(topology),
+                            "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " +
+                                std::to_string(core::hosts_of(topology).value_or(0)));
   }
   return core::visit_topology(
       topology, [&](const core::SingleSwitch& one) { return single_switch(cluster, one); },

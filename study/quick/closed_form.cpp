@@ -23,7 +23,7 @@ class MainLoop {
       : costs_(costs),
         p_(p),
         panels_(panels_of(p)),
-        together_(std::min(p.P, (p.P * p.Q + most_ranks - 1) / most_ranks)) {
+        together_(std::min((p.P + 1) / 2, (p.P * p.Q + most_ranks - 1) / most_ranks)) {
     const auto rows = static_cast<std::size_t>((p.P + together_ - 1) / together_);
     columns_.assign(static_cast<std::size_t>(p.Q), Column{});
     for (Column& one : columns_) one.ranks.resize(rows);
@@ -49,24 +49,32 @@ class MainLoop {
   }
 
  private:
+  static constexpr double never_s = 1e300;
+
+  /// A row swap: with what it began, and how it ended.
+  struct Swapped {
+    double begun_s = -1, offered_s = 0, found_s = 0, taken_s = 0, end_s = 0;
+  };
   struct Rank {
     double begin_s = 0;  ///< of the iteration
+    double ready_s = 0;  ///< when it has swapped its rows
     double taken_s = 0;  ///< when it takes the next panel
     double free_s = 0;   ///< and has passed it on
     double found_s = 0;  ///< `taken_s` as found the last time; 0: not yet
     double chunks = 0;   ///< of the update before that
-  };
-  struct Swap {
-    double all_in_s = 0;  ///< when all ranks of the column are in it
-    double ready_s = 0;   ///< when it has ended
+    double more_s = 0;   ///< for each block of the update, than those with most rows
+    const Waiting::Sds *waiting_luck = nullptr, *update_luck = nullptr;
+    Swapped last;  ///< time that this was computed
   };
   struct Column {
-    int left = 0;       ///< blocks of columns behind the panel
-    int blocks = 0;     ///< that it updates while it waits for the next panel
-    double swap_s = 0;  ///< of their rows, from when all ranks are in it
-    Swap now, before;   ///< now; and as found the last time
-    int swapped = -1;   ///< blocks of the three below
-    double copies_s = 0, alone_s = 0, crowded_s = 0;
+    int left = 0;                       ///< blocks of columns behind the panel
+    int blocks = 0;                     ///< that it updates while it waits for the next panel
+    double all_in_s = 0;                ///< when all ranks are in their row swap
+    double swap_s = 0;                  ///< of the rows, from then on, if none takes a panel meanwhile
+    double stretch = 1;                 ///< of its messages, by those of other columns
+    int swapped = -1;                   ///< blocks of `swap`
+    double alone_s = 0, crowded_s = 0;  ///< of its messages
+    RowSwap swap;
     std::vector<Rank> ranks;
 
     double begin_s() const {
@@ -112,65 +120,78 @@ class MainLoop {
     rows_.is_detached = costs_.hop_is_detached(NB * below);
   }
 
-  /// Swap and update of so many blocks of columns, of which the last come in one call: how much longer or shorter than
-  /// that of a rank with most rows.
-  double luck_s(const Column& column, std::size_t row, double chunks, double uniform, int panel) const {
-    RankWork work = rows_.permutation.scaled(column.blocks);
-    work += rows_.chunk.repeated(chunks);
-    work += rows_.chunk.scaled(column.blocks - chunks);
-    const int first = static_cast<int>(row) * together_, last = std::min(p_.P, first + together_) - 1;
-    const auto behind = [&](int one) { return (one - panel - 1 + (panel / p_.P + 2) * p_.P) % p_.P; };
-    double luck_s = Waiting::in_s(work, luck_[static_cast<std::size_t>(uniform * static_cast<double>(luck_.size()))]);
-    if (std::min(behind(first), behind(last)) >= rows_.longest) luck_s -= work.mean_s / rows_.blocks;
-    if (panel >= 0 && panel % p_.P / together_ == static_cast<int>(row)) luck_s += column.blocks * rows_.copy_s;
-    return luck_s;
+  /// The calls of the update, of NB columns each, that a rank makes while it waits for the panel.
+  double chunks_s(const Rank& rank, double calls) const {
+    return calls * (rows_.chunk.mean_s + rank.more_s) + Waiting::in_s(rows_.chunk.repeated(calls), *rank.waiting_luck);
+  }
+  /// All other blocks in one call.
+  double update_s(const Rank& rank, double blocks) const {
+    if (blocks <= 0) return 0;
+    const double alike_s =
+        rows_.chunk.mean_s + (blocks - 1) / (rows_.widest - 1) * (rows_.update.mean_s - rows_.chunk.mean_s);
+    RankWork work = rows_.permutation.scaled(blocks);
+    work += rows_.chunk.scaled(blocks);
+    return alike_s + blocks * rank.more_s + Waiting::in_s(work, *rank.update_luck);
   }
 
-  /// Time of the update of so many blocks of columns in one call.
-  double update_s(double blocks) const {
-    return rows_.chunk.mean_s + (blocks - 1) / (rows_.widest - 1) * (rows_.update.mean_s - rows_.chunk.mean_s);
+  /// Each rank: what it has more or less to do than those with most rows, and how its calls scatter.
+  void draw(int panel) {
+    const core::StreamName name{0, core::stream_kernel, 0, 0, static_cast<std::uint64_t>(panel + 1)};
+    const auto behind = [&](int row) { return (row - panel - 1 + (panel / p_.P + 2) * p_.P) % p_.P; };
+    const auto drawn = [&](double uniform) {
+      static constexpr Waiting::Sds none{};  // one rank alone has the mean
+      return p_.P * p_.Q == 1 ? &none : &luck_[static_cast<std::size_t>(uniform * static_cast<double>(luck_.size()))];
+    };
+    std::uint64_t count = 0;
+    std::array<double, 4> uniforms{};
+    for (Column& column : columns_)
+      for (std::size_t row = 0; row < column.ranks.size(); ++row) {
+        Rank& one = column.ranks[row];
+        const std::size_t place = 2 * (count % 2);
+        if (place == 0) uniforms = core::uniforms(name, count / 2);
+        ++count;
+        one.waiting_luck = drawn(uniforms[place]);
+        one.update_luck = drawn(uniforms[place + 1]);
+        const int first = static_cast<int>(row) * together_, last = std::min(p_.P, first + together_) - 1;
+        one.more_s = 0;
+        if (std::min(behind(first), behind(last)) >= rows_.longest) one.more_s -= rows_.chunk.mean_s / rows_.blocks;
+        if (panel >= 0 && panel % p_.P / together_ == static_cast<int>(row)) one.more_s += rows_.copy_s;
+      }
   }
 
   /// Swaps of the process columns of a host share its link: equal shares, for those that are there.
   void share_link(std::vector<Column*> swaps) {
-    std::sort(swaps.begin(), swaps.end(), [](auto* a, auto* b) { return a->now.all_in_s < b->now.all_in_s; });
+    std::sort(swaps.begin(), swaps.end(), [](auto* a, auto* b) { return a->all_in_s < b->all_in_s; });
     double now_s = 0, done = 0;  // `done`: the part that a swap would have had that has been there since ever
     std::vector<double> begun(swaps.size());
     for (std::size_t first = 0, next = 0; first < swaps.size();) {
-      if (next == first) now_s = swaps[next]->now.all_in_s;
+      if (next == first) now_s = swaps[next]->all_in_s;
       const Column& oldest = *swaps[first];
       const auto at_once = static_cast<double>(next - first);
       const double whole_s = std::max(oldest.alone_s, oldest.crowded_s * at_once / costs_.columns_at_once());
       const double end_s = next == first ? 1e300 : now_s + (1 - (done - begun[first])) * whole_s;
-      const double arrival_s = next < swaps.size() ? swaps[next]->now.all_in_s : 1e300;
+      const double arrival_s = next < swaps.size() ? swaps[next]->all_in_s : never_s;
       const double until_s = std::min(end_s, arrival_s);
       if (next > first && whole_s > 0) done += (until_s - now_s) / whole_s;
       now_s = until_s;
       if (arrival_s <= end_s) {
         begun[next++] = done;
       } else {
-        swaps[first]->swap_s = swaps[first]->copies_s + now_s - swaps[first]->now.all_in_s;
+        swaps[first]->swap_s = now_s - swaps[first]->all_in_s;
         ++first;
       }
     }
   }
 
-  void begin_swaps() {
-    for (Column& one : columns_) {
-      one.now = {one.begin_s(), 0};
-      for (Rank& rank : one.ranks) rank.taken_s = 0;
-    }
-  }
-
-  /// Durations of the swaps, which begin at `all_in_s`.
+  /// Durations of the swaps.
   void find_swaps() {
     for (Column& one : columns_) {
       if (one.swapped == one.blocks) continue;
       one.swapped = one.blocks;
       const double columns = static_cast<double>(p_.NB) * one.blocks;
-      one.copies_s = one.blocks > 0 ? costs_.copies_s(columns) : 0;
-      one.alone_s = one.blocks > 0 ? costs_.messages_s(columns, false) : 0;
-      one.crowded_s = one.blocks > 0 ? costs_.messages_s(columns, true) : 0;
+      one.swap = one.blocks > 0 ? costs_.row_swap(columns, one.ranks.size(), false) : RowSwap{};
+      one.alone_s = one.swap.messages_s();
+      one.crowded_s = one.blocks > 0 ? costs_.row_swap(columns, one.ranks.size(), true).messages_s() : 0;
     }
     const auto together = static_cast<std::size_t>(std::max(1L, std::lround(costs_.columns_at_once())));
     for (std::size_t first = 0; first < columns_.size(); first += together) {
@@ -178,20 +199,32 @@ class MainLoop {
       for (std::size_t i = first; i < std::min(columns_.size(), first + together); ++i) swaps.push_back(&columns_[i]);
       share_link(std::move(swaps));
     }
+    for (Column& one : columns_) {
+      one.stretch = one.alone_s > 0 ? one.swap_s / one.alone_s : 1;
+      one.swap_s += one.swap.copies_s();
+    }
+  }
+
+  /// Neighbours in the row swap of a panel, the one that has the rows of U first: HPL_logsort, by pivots.
+  void find_order(int panel) {
+    const std::size_t ranks = columns_.front().ranks.size();
+    order_.resize(ranks);
+    for (std::size_t i = 0; i < ranks; ++i) order_[i] = i;
+    std::swap(order_[0], order_[static_cast<std::size_t>((panel + p_.P) % p_.P / together_)]);
+    const core::StreamName name{1, core::stream_kernel, 0, 0, static_cast<std::uint64_t>(panel + 1)};
+    for (std::size_t i = 1; i < ranks; ++i)
+      std::swap(order_[i],
+                order_[i + static_cast<std::size_t>(core::uniforms(name, i)[0] * static_cast<double>(ranks - i))]);
   }
 
   /// Before the next panel is passed on, once more.
   void begin_broadcast() {
-    for (Column& one : columns_) {
-      one.before = {one.now.all_in_s, std::max(one.now.ready_s, one.now.all_in_s + one.swap_s)};
-      one.now.all_in_s = one.begin_s();
-      one.now.ready_s = one.now.all_in_s + one.swap_s;
+    for (Column& one : columns_)
       for (Rank& rank : one.ranks) {
-        rank.free_s = rank.begin_s;
+        rank.free_s = rank.ready_s = rank.begin_s;
         rank.found_s = rank.taken_s;
         rank.chunks = rank.taken_s = 0;
       }
-    }
   }
   bool is_settled() const {
     for (const Column& one : columns_)
@@ -200,17 +233,20 @@ class MainLoop {
     return true;
   }
 
-  /// When a rank takes a panel that is offered: as it begins, between the messages of the swap, after a call of the
-  /// update (a block of columns each), or when it has nothing else to do.
-  double taken_s(const Column& column, const Swap& swap, const Rank& rank, double offered_s,
-                 double* chunks = nullptr) const {
-    if (offered_s <= rank.begin_s) return rank.begin_s;
-    if (column.blocks == 0) return offered_s;
-    if (offered_s <= swap.ready_s) return std::max(offered_s, swap.all_in_s);
-    const double calls = std::min<double>(column.blocks, std::ceil((offered_s - swap.ready_s) / rows_.chunk.mean_s));
-    if (chunks != nullptr) *chunks = calls;
-    return calls < column.blocks ? swap.ready_s + calls * rows_.chunk.mean_s
-                                 : std::max(offered_s, swap.ready_s + calls * rows_.chunk.mean_s);
+  /// When a rank takes a panel that it has not found in its swap: after a call of the update (a block of columns each),
+  /// or when it has nothing else to do.
+  double taken_s(const Column& column, const Rank& rank, double ready_s, double offered_s, double& calls) const {
+    const double most = column.blocks;
+    calls = std::clamp(std::floor((offered_s - ready_s) / rows_.chunk.mean_s) - 1, 1.0, most);
+    while (calls < most && ready_s + chunks_s(rank, calls) < offered_s) ++calls;
+    return calls < most ? ready_s + chunks_s(rank, calls) : std::max(offered_s, ready_s + chunks_s(rank, most));
+  }
+  /// As far as is known before its swap.
+  double expected_s(const Column& column, const Rank& rank, double offered_s) const {
+    if (offered_s <= rank.begin_s || column.blocks == 0) return std::max(offered_s, rank.begin_s);
+    const double ready_s = column.begin_s() + column.swap_s;
+    double calls = 0;
+    return offered_s <= ready_s ? offered_s : taken_s(column, rank, ready_s, offered_s, calls);
   }
 
   /// Who sends to the process column `distance` behind the one that has factored the panel.
@@ -221,82 +257,106 @@ class MainLoop {
     return distance - 1;
   }
 
-  /// A rank that has to pass on the panel before or in its swap holds up all of its column.
-  void hold_up(Column& column, const Column& sender, const Column* next) {
-    const auto passed_on_s = [&](std::size_t row, double taken) {
-      const double here_s = taken + rows_.hop_s;
-      if (next == nullptr || rows_.is_detached) return here_s;
-      const Rank& to = next->ranks[row];
-      return (to.found_s > 0 ? std::max(to.found_s, here_s) : taken_s(*next, next->before, to, here_s)) + rows_.hop_s;
+  /// Swaps the rows of a process column: the messages of its ranks, one after the other, between which they look for
+  /// the panel that `sender` offers (null: none, or they have it). Who takes it passes it on to `next`, and so holds up
+  /// those that wait for it in the swap, who find their panels only afterwards.
+  void swap_rows(Column& column, const Column* sender, const Column* next) {
+    if (ends_as_before(column, sender, next)) return;
+    const std::size_t ranks = column.ranks.size();
+    const RowSwap& swap = column.swap;
+    now_s_.resize(ranks);
+    offered_s_.resize(ranks);
+    for (std::size_t i = 0; i < ranks; ++i) {
+      now_s_[i] = column.ranks[order_[i]].last.begun_s;
+      offered_s_[i] = column.ranks[order_[i]].last.offered_s;
+    }
+    const auto look = [&](std::size_t i) {
+      if (offered_s_[i] > now_s_[i]) return;
+      offered_s_[i] = never_s;
+      column.ranks[order_[i]].taken_s = now_s_[i];
+      now_s_[i] += rows_.hop_s;
+      if (next == nullptr || rows_.is_detached) return;
+      const Rank& to = next->ranks[order_[i]];
+      now_s_[i] = std::max(to.found_s > 0 ? to.found_s : expected_s(*next, to, now_s_[i]), now_s_[i]) + rows_.hop_s;
     };
-    const auto offered_s = [&](std::size_t row) { return sender.ranks[row].free_s; };
+    const auto exchange = [&](std::size_t one, std::size_t other, double message_s) {
+      now_s_[one] = now_s_[other] = std::max(now_s_[one], now_s_[other]) + column.stretch * message_s;
+      look(one);
+      look(other);
+    };
+    for (std::size_t i = 0; i < ranks; ++i) look(i);
+    column.all_in_s = *std::max_element(now_s_.begin(), now_s_.end());
+    if (column.blocks > 0) {
+      now_s_[0] += swap.source_copy_s;
+      for (std::size_t level = 0; level < swap.tree_s.size(); ++level) {
+        const std::size_t apart = std::size_t{1} << (swap.tree_s.size() - 1 - level);
+        for (std::size_t i = 0; i + apart < ranks; ++i)
+          if (swap.rolls == 0 ? (i & apart) == 0 : i % (2 * apart) == 0) exchange(i, i + apart, swap.tree_s[level]);
+      }
+      for (std::size_t i = 1; i < ranks; ++i) now_s_[i] += swap.other_copy_s;
+      for (std::size_t i = 0; i < swap.rolls; ++i) exchange(i, i + 1, swap.equil_s);
+      for (std::size_t step = 0; step < swap.rolls; ++step)
+        for (std::size_t i = step % 2; i < ranks; i += 2) exchange(i, i + 1 < ranks ? i + 1 : 0, swap.roll_s);
+    }
+    for (std::size_t i = 0; i < ranks; ++i) {
+      Rank& one = column.ranks[order_[i]];
+      one.last.taken_s = one.taken_s;
+      one.last.end_s = now_s_[i];
+      one.ready_s = now_s_[i] + swap.permutation_s;
+    }
+  }
+
+  /// Most swaps change in few of the passes. Who has not found a panel does not find a later one either.
+  static bool ends_as_before(Column& column, const Column* sender, const Column* next) {
+    bool all = true;
     for (std::size_t row = 0; row < column.ranks.size(); ++row) {
       Rank& one = column.ranks[row];
-      one.taken_s = offered_s(row) <= one.begin_s ? one.begin_s : 0;
-      if (one.taken_s > 0) column.now.all_in_s = std::max(column.now.all_in_s, passed_on_s(row, one.taken_s));
+      Swapped now{one.ready_s, sender == nullptr ? never_s : sender->ranks[row].free_s,
+                  next == nullptr ? 0 : next->ranks[row].found_s, one.last.taken_s, one.last.end_s};
+      all = all && now.begun_s == one.last.begun_s &&
+            (now.taken_s == 0 ? now.offered_s > now.end_s
+                              : now.offered_s == one.last.offered_s && now.found_s == one.last.found_s);
+      one.last = now;
     }
-    // Ranks that find a panel between messages of the swap hold up all others, which find theirs only afterwards.
-    double now_s = column.now.all_in_s, left_s = column.swap_s;
-    for (;;) {
-      const double end_s = now_s + left_s;
-      double until_s = now_s, next_s = end_s;
-      for (std::size_t row = 0; row < column.ranks.size(); ++row) {
-        Rank& one = column.ranks[row];
-        if (one.taken_s > 0 || offered_s(row) > now_s) {
-          if (one.taken_s == 0) next_s = std::min(next_s, offered_s(row));
-          continue;
-        }
-        one.taken_s = now_s;
-        until_s = std::max(until_s, passed_on_s(row, now_s));
-      }
-      if (until_s > now_s) {
-        now_s = until_s;
-        continue;
-      }
-      left_s -= next_s - now_s;
-      now_s = next_s;
-      if (next_s >= end_s) break;
+    if (!all) return false;
+    for (Rank& one : column.ranks) {
+      one.taken_s = one.last.taken_s;
+      one.ready_s = one.last.end_s + column.swap.permutation_s;
     }
-    column.now.ready_s = now_s;
+    return true;
   }
 
   void broadcast(int panel) {
     for (int distance = 1; distance < p_.Q; ++distance) {
       Column &column = of(panel + 1 + distance), &sender = of(panel + 1 + from(distance));
       const bool is_last = distance + 1 == p_.Q || from(distance + 1) != distance;
-      if (column.blocks > 0) hold_up(column, sender, is_last ? nullptr : &of(panel + 2 + distance));
+      swap_rows(column, &sender, is_last ? nullptr : &of(panel + 2 + distance));
       for (std::size_t row = 0; row < column.ranks.size(); ++row) {
         Rank &one = column.ranks[row], &before = sender.ranks[row];
-        if (column.blocks == 0 || one.taken_s == 0)
-          one.taken_s = taken_s(column, column.now, one, before.free_s, &one.chunks);
+        if (one.taken_s == 0)
+          one.taken_s = column.blocks == 0 ? std::max(before.free_s, one.begin_s)
+                                           : taken_s(column, one, one.ready_s, before.free_s, one.chunks);
         one.free_s = one.taken_s + rows_.hop_s;
         if (!rows_.is_detached) before.free_s = one.free_s;
       }
     }
     Column& owner = of(panel + 1);
-    for (const Rank& one : owner.ranks) owner.now.ready_s = std::max(owner.now.ready_s, one.free_s + owner.swap_s);
+    for (Rank& one : owner.ranks) one.ready_s = one.free_s;
+    swap_rows(owner, nullptr, nullptr);
   }
 
-  /// The rest of swap and update. Without look-ahead, all of it.
-  void finish(Column& column, std::size_t index, int panel) {
-    const core::StreamName name{0, core::stream_kernel, 0, 0, static_cast<std::uint64_t>(panel + 1)};
-    std::array<double, 4> uniforms{};
-    for (std::size_t row = 0; row < column.ranks.size(); ++row) {
-      if (row % 4 == 0) uniforms = core::uniforms(name, index * column.ranks.size() + row);
-      Rank& one = column.ranks[row];
-      const bool waits = p_.P * p_.Q > 1;  // one rank alone has the mean
-      const double luck = column.blocks == 0 || !waits ? 0 : luck_s(column, row, one.chunks, uniforms[row % 4], panel);
-      if (one.chunks >= column.blocks)
-        one.begin_s = std::max(one.free_s, column.now.ready_s + column.blocks * rows_.chunk.mean_s + luck);
-      else
-        one.begin_s = (one.chunks == 0 ? std::max(one.free_s, column.now.ready_s) : one.free_s) +
-                      update_s(column.blocks - one.chunks) + luck;
+  /// The rest of the update. Without look-ahead, all of it.
+  void finish(Column& column) const {
+    for (Rank& one : column.ranks) {
+      const double rest_s = update_s(one, column.blocks - one.chunks);
+      one.begin_s = std::max(one.free_s, one.chunks == 0 ? one.ready_s : 0) + rest_s;
     }
   }
 
   /// All update their columns with this panel; the one that has the next factors and sends it before.
   void step(int panel) {
     find_rows(panel);
+    draw(panel);
     const bool has_next = panel + 1 < panels_, is_first = columns_.front().swapped < 0;
     if (panel >= 0 && !is_first) --of(panel).left;
     for (Column& one : columns_) one.blocks = is_first ? 0 : one.left;
@@ -309,33 +369,43 @@ class MainLoop {
       --next.blocks;
       RankWork ahead = rows_.permutation;
       ahead += rows_.chunk;
-      factored_s += costs_.copies_s(p_.NB) + costs_.messages_s(p_.NB, false) + rows_.chunk.mean_s +
-                    costs_.waiting().mean_s(ahead, p_.P);
+      const RowSwap swap = costs_.row_swap(p_.NB, next.ranks.size(), false);
+      factored_s += swap.copies_s() + swap.messages_s() + rows_.chunk.mean_s + costs_.waiting().mean_s(ahead, p_.P);
     }
     if (has_next)
       for (Rank& one : next.ranks) one.begin_s = factored_s + rows_.factorisation_s;
-    begin_swaps();
-    find_swaps();
-    if (!has_next) begin_broadcast();
-    if (has_next) {
-      // Ranks that pass on the panel hold up swaps, so that other swaps share the link: what they cost, once more.
-      // When a rank takes the panel depends on those before it, and on those behind it, which hold up its column.
-      for (int pass = 0; pass <= p_.Q && !(pass > 1 && is_settled()); ++pass) {
-        if (pass == 1) find_swaps();
-        begin_broadcast();
-        broadcast(panel);
-      }
+    for (Column& one : columns_) {
+      one.all_in_s = one.begin_s();
+      for (Rank& rank : one.ranks) rank.taken_s = 0;
     }
-    for (std::size_t i = 0; i < columns_.size(); ++i) finish(columns_[i], i, panel);
+    find_order(panel);
+    find_swaps();
+    // When a rank takes the panel depends on those before it, and on those behind it, which hold up its column.
+    for (int pass = 0; pass == 0 || (has_next && pass <= p_.Q && !(pass > 1 && is_settled())); ++pass) {
+      // Ranks that pass on the panel hold up swaps, so that other swaps share the link: what they cost, once more.
+      if (pass == 1) find_swaps();
+      if (pass <= 1)
+        for (Column& one : columns_)
+          for (Rank& rank : one.ranks) rank.last = {};
+      begin_broadcast();
+      if (has_next)
+        broadcast(panel);
+      else
+        for (Column& one : columns_) swap_rows(one, nullptr, nullptr);
+    }
+    for (Column& one : columns_) finish(one);
   }
 
   void step_without_look_ahead(int panel) {
-    begin_swaps();
+    for (Column& one : columns_) one.all_in_s = one.begin_s();
+    find_order(panel);
     find_swaps();
     begin_broadcast();
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      finish(columns_[i], i, panel);
-      columns_[i].blocks = 0;
+    for (Column& one : columns_) {
+      for (Rank& rank : one.ranks) rank.last = {};
+      swap_rows(one, nullptr, nullptr);
+      finish(one);
+      one.blocks = 0;
     }
   }
 
@@ -344,6 +414,8 @@ class MainLoop {
   int panels_;
   int together_;  ///< ranks that a row stands for
   std::vector<Column> columns_;
+  std::vector<std::size_t> order_;         ///< of the rows, in the row swap
+  std::vector<double> now_s_, offered_s_;  ///< in that order; of swap_rows()
   std::array<Waiting::Sds, 1024> luck_{};
   Rows rows_;
 };

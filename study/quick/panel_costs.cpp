@@ -1,5 +1,6 @@
 #include "study/quick/panel_costs.hpp"
 
+#include <numeric>
 #include <set>
 
 namespace hplcast::study {
@@ -125,25 +126,37 @@ RankWork PanelCosts::update(double rows, double columns) const {
   return all += kernel("dgemm", rows, columns, p_.NB);
 }
 
-double PanelCosts::copies_s(double columns) const {
-  if (p_.P == 1) return 0;
-  if (is_binary(columns)) return mean_s("dlaswp01T", p_.NB, columns);
-  return mean_s("dlaswp01T", p_.NB * (1 + 1.0 / p_.P), columns) +
-         mean_s("dlaswp06T", static_cast<double>(p_.NB) / p_.P, columns) + permutation(columns).mean_s;
+double RowSwap::messages_s() const {
+  return std::accumulate(tree_s.begin(), tree_s.end(), static_cast<double>(rolls) * (equil_s + roll_s));
 }
 
-double PanelCosts::messages_s(double columns, bool crowded) const {
-  if (p_.P == 1) return 0;
+RowSwap PanelCosts::row_swap(double columns, std::size_t ranks, bool crowded) const {
+  RowSwap swap;
+  if (p_.P == 1) return swap;
   const double bytes = 8.0 * p_.NB * columns, at_once = crowded ? columns_at_once() : 1;
   const auto message_s = [&](double part, double of_column) {
     return grid_.slowest_s(roll_hop_, part * bytes, of_column * at_once);
   };
-  if (is_binary(columns))
-    return std::ceil(std::log2(p_.P)) * (message_s(1, roll_hop_.together) + mean_s("dlaswp03T", p_.NB / 2.0, columns));
-  double sum = (p_.P - 1) * message_s(1.0 / p_.P, roll_hop_.together);
-  if (p_.EQUIL != 0 && p_.P > 2) sum += (p_.P - 1) * message_s(std::sqrt(2 / pi) * pi / 8 / std::sqrt(p_.NB), 1);
-  for (double part = 2; part < 2 * p_.P; part *= 2) sum += message_s(1 / part, 1);
-  return sum;
+  const auto levels_of = [](double n) { return static_cast<std::size_t>(std::ceil(std::log2(n))); };
+  swap.tree_s.resize(std::max<std::size_t>(1, levels_of(static_cast<double>(ranks))));
+  if (is_binary(columns)) {
+    swap.source_copy_s = mean_s("dlaswp01T", p_.NB, columns);
+    const double step_s = message_s(1, roll_hop_.together) + mean_s("dlaswp03T", p_.NB / 2.0, columns);
+    for (std::size_t level = 0; level < levels_of(p_.P); ++level)
+      swap.tree_s[std::min(level, swap.tree_s.size() - 1)] += step_s;
+    return swap;
+  }
+  swap.source_copy_s = mean_s("dlaswp01T", p_.NB * (1 + 1.0 / p_.P), columns);
+  swap.other_copy_s = mean_s("dlaswp06T", static_cast<double>(p_.NB) / p_.P, columns);
+  swap.permutation_s = permutation(columns).mean_s;
+  double part = 1;
+  for (std::size_t level = 0; level < levels_of(p_.P); ++level)
+    swap.tree_s[std::min(level, swap.tree_s.size() - 1)] += message_s(part /= 2, 1);
+  swap.rolls = ranks - 1;
+  const double each = (p_.P - 1) / std::max(1.0, static_cast<double>(swap.rolls));
+  swap.roll_s = each * message_s(1.0 / p_.P, roll_hop_.together);
+  if (p_.EQUIL != 0 && p_.P > 2) swap.equil_s = each * message_s(std::sqrt(2 / pi) * pi / 8 / std::sqrt(p_.NB), 1);
+  return swap;
 }
 
 double PanelCosts::factorisation_s(double rows) const {

@@ -95,6 +95,18 @@ class Grid {
   long per_host_;
 };
 
+/// Steps of a row swap, each of two ranks: along a tree, from each rank to the next, between neighbours. Without rolls
+/// it is the binary exchange: all ranks at each level.
+struct RowSwap {
+  double source_copy_s = 0, other_copy_s = 0, permutation_s = 0;  ///< the rank that has the rows of U, others, all
+  std::vector<double> tree_s;                                     ///< a message per level, the root first
+  double equil_s = 0, roll_s = 0;
+  std::size_t rolls = 0;
+
+  double copies_s() const { return source_copy_s + other_copy_s + permutation_s; }
+  double messages_s() const;
+};
+
 /// Costs of one panel for the ranks of a process column that have the most rows.
 class PanelCosts {
  public:
@@ -111,14 +123,11 @@ class PanelCosts {
   /// A copy of each rank, between the end of the row swap and the update.
   RankWork permutation(double columns) const { return p_.P == 1 ? RankWork{} : kernel("dlaswp10N", columns, p_.NB); }
 
-  /// Copies of a row swap: of the rank that has the rows of U, then of the others, then of all.
-  double copies_s(double columns) const;
-
-  /// Messages of a row swap. Rows of U are spread in halves, a tree. HPL_equil passes on what the ranks, each with the
-  /// pivots that it happens to have, have too much: the mean distance of a Brownian bridge from its line. Then all
-  /// exchange what they have with their neighbours, P - 1 times; HPL_logsort makes any ranks neighbours. `crowded`: all
-  /// process columns of a host at once.
-  double messages_s(double columns, bool crowded) const;
+  /// A row swap, so many ranks of a process column being those that stand for all. Rows of U are spread in halves, a
+  /// tree. HPL_equil passes on what the ranks, each with the pivots that it happens to have, have too much: the mean
+  /// distance of a Brownian bridge from its line. Then all exchange what they have with their neighbours, P - 1 times;
+  /// HPL_logsort makes any ranks neighbours. `crowded`: all process columns of a host at once.
+  RowSwap row_swap(double columns, std::size_t ranks, bool crowded) const;
   /// Process columns of one host.
   double columns_at_once() const { return roll_hop_.all_at_once / roll_hop_.together; }
 

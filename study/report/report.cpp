@@ -364,8 +364,9 @@ void add_sweep(const SweepDatabase& database, ReportData& data) {
   data.sources.push_back(database.path().string());
 }
 
-void write_report(std::ostream& out, const ReportData& data) {
-  if (data.predictions.empty()) throw core::DomainError("predictions", 0, "at least one in a report");
+void write_report(std::ostream& out, const ReportData& as_read) {
+  if (as_read.predictions.empty()) throw core::DomainError("predictions", 0, "at least one in a report");
+  const ReportData data = with_file_names(as_read);
   const Parts parts(data);
   const Comparison& comparison = parts.comparison;
   std::string html;
@@ -392,7 +393,8 @@ void write_report(std::ostream& out, const ReportData& data) {
   out << html_page(parts.title(data), html, Script::sorts_tables);
 }
 
-std::vector<ReportPicture> report_pictures(const ReportData& data) {
+std::vector<ReportPicture> report_pictures(const ReportData& as_read) {
+  const ReportData data = with_file_names(as_read);
   const Parts parts(data);
   std::vector<Figure> figures;
   if (parts.sweep) figures = parts.sweep->figures;

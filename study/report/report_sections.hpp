@@ -87,6 +87,9 @@ std::vector<ViewFactor> view_factors(const std::vector<SweepResult>& results, co
 /// The factor N, if it is one.
 const ViewFactor* order_factor(const std::vector<ViewFactor>& factors);
 
+/// Files, such as clusters, which the database has by their absolute paths, by their names.
+ReportData with_file_names(ReportData data);
+
 /// Names of the plan's factors that take two levels or more.
 std::vector<std::string> varied_names(const std::vector<SweepResult>& results);
 

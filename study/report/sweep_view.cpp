@@ -1,6 +1,7 @@
 #include "study/report/report_sections.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -90,7 +91,36 @@ ViewFactor combined(const std::vector<ViewFactor>& parts) {
   return result;
 }
 
+/// "b.json", or as many of its folders as tell it apart from `others`: "a/b.json".
+std::string short_path(const std::filesystem::path& path, const std::set<std::string>& others) {
+  std::filesystem::path name;
+  const auto ends_alike = [&](const std::string& other) {
+    return other != path.string() && core::ends_with("/" + other, "/" + name.string());
+  };
+  const std::vector<std::filesystem::path> parts(path.begin(), path.end());
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    name = name.empty() ? *part : *part / name;
+    if (std::none_of(others.begin(), others.end(), ends_alike)) break;
+  }
+  return name.string();
+}
+
 }  // namespace
+
+ReportData with_file_names(ReportData data) {
+  std::map<std::string, std::set<std::string>> paths;
+  for (const SweepResult& result : data.sweep)
+    for (const Setting& setting : result.factors)
+      if (std::filesystem::path(setting.value).is_absolute()) paths[setting.factor].insert(setting.value);
+  std::map<std::string, std::map<std::string, std::string>> names;
+  for (const auto& [factor, of_factor] : paths)
+    for (const std::string& path : of_factor) names[factor][path] = short_path(path, of_factor);
+  for (SweepResult& result : data.sweep)
+    for (Setting& setting : result.factors)
+      if (const auto& known = names[setting.factor]; known.count(setting.value) > 0)
+        setting.value = known.at(setting.value);
+  return data;
+}
 
 std::vector<std::string> varied_names(const std::vector<SweepResult>& results) {
   std::vector<std::string> names;

@@ -10,11 +10,11 @@ namespace hplcast::study {
 namespace {
 
 ClusterModel with_topology(ClusterModel cluster, core::Topology topology) {
-  const std::optional<unsigned long> hosts = core::hosts_of(topology);
-  if (hosts && *hosts != static_cast<unsigned long>(cluster.hosts.count()))
-    throw core::DomainError(core::kind_of(topology),
-                            core::parameters_of(topology) + " of " + std::to_string(*hosts) + " hosts",
-                            "one of " + std::to_string(cluster.hosts.count()) + " hosts");
+  if (!core::has_places_for(topology, cluster.hosts.count()))
+    throw core::DomainError(
+        core::kind_of(topology),
+        core::parameters_of(topology) + " of " + std::to_string(core::hosts_of(topology).value_or(0)) + " hosts",
+        "one of " + std::to_string(cluster.hosts.count()) + " hosts");
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) { network.topology = topology; });
 }
 
@@ -29,14 +29,14 @@ ClusterModel with_fat_tree(ClusterModel cluster, int hosts_per_leaf, int top_swi
   for (const int count : {hosts_per_leaf, top_switches, links})
     if (count < 1) throw core::DomainError("fat tree", count, "hosts per leaf, top switches and links of 1 or more");
   const int hosts = cluster.hosts.count();
-  if (hosts % hosts_per_leaf != 0 || hosts / hosts_per_leaf < 2)
-    throw core::DomainError(
-        "hosts per leaf switch", hosts_per_leaf,
-        "a number that divides the " + std::to_string(hosts) + " hosts into 2 leaf switches or more");
+  if (hosts <= hosts_per_leaf)
+    throw core::DomainError("hosts per leaf switch", hosts_per_leaf,
+                            "fewer than the " + std::to_string(hosts) + " hosts: 2 leaf switches or more");
+  const int leaves = (hosts + hosts_per_leaf - 1) / hosts_per_leaf;
   const auto number = [](int value) { return static_cast<unsigned>(value); };
-  return with_topology(std::move(cluster), core::FatTree{{number(hosts_per_leaf), number(hosts / hosts_per_leaf)},
-                                                         {1, number(top_switches)},
-                                                         {1, number(links)}});
+  return with_topology(
+      std::move(cluster),
+      core::FatTree{{number(hosts_per_leaf), number(leaves)}, {1, number(top_switches)}, {1, number(links)}});
 }
 
 ClusterModel with_top_switches(ClusterModel cluster, const Argument& argument) {

@@ -29,6 +29,16 @@ TEST(Topology, SaysHowManyHostsItJoins) {
   EXPECT_EQ(hosts_of(Torus::from("4,4,2")), 32U);
 }
 
+TEST(Topology, OnlyTheLastLeafSwitchOfAFatTreeHasPlacesLeft) {
+  const Topology tree = FatTree::from("2;4,8;1,2;1,1");
+  EXPECT_TRUE(has_places_for(tree, 32));
+  EXPECT_TRUE(has_places_for(tree, 29));
+  EXPECT_FALSE(has_places_for(tree, 28));
+  EXPECT_FALSE(has_places_for(tree, 33));
+  EXPECT_FALSE(has_places_for(Torus::from("4,4,2"), 31));
+  EXPECT_TRUE(has_places_for(SingleSwitch{}, 31));
+}
+
 TEST(Topology, OfAnUnknownKindIsRefusedWithTheKindsThereAre) {
   EXPECT_THAT(error_in([] { topology_from("no_such_kind", "4"); }),
               HasSubstr("single_switch, fat_tree, dragonfly, torus"));

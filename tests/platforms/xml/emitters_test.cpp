@@ -204,6 +204,14 @@ TEST(PlatformXml, SaysThatTheHostsOfATreeCannotDifferInWatts) {
   EXPECT_THAT(platform_xml_losses(cluster), Contains(HasSubstr("power")));
 }
 
+TEST(PlatformXml, SaysThatATreeWithPlacesLeftIsASingleSwitch) {
+  EXPECT_THAT(platform_xml_losses(fat_tree()), Not(Contains(HasSubstr("topology"))));
+  const auto tree = with_network(example_cluster(true),
+                                 [](auto& network) { network.topology = core::FatTree{{3}, {1}, {1}}; });
+  EXPECT_THAT(platform_xml_losses(tree), Contains(HasSubstr("topology")));
+  EXPECT_THAT(xml(tree), HasSubstr("<host id=\"n-2\""));
+}
+
 TEST(PlatformXml, PaddedNamesNeedASingleSwitch) {
   auto cluster = example_cluster(true);
   cluster.hosts = core::Hosts::make({"n-[01-02]", 4, 2, {}, 0});

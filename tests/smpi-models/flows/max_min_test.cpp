@@ -281,6 +281,14 @@ TEST(FatTree, FlowsOverRoutesOfAnyLengthShareALinkAlike) {
   expect_times(network, {{'A', 'B', 3, 0, 1 + 1 + 4}, {'A', 'C', 4, 0, 2 + 4 + 2}});
 }
 
+TEST(FatTree, MayHavePlacesLeftOnItsLastLeafSwitch) {
+  // A to D on the first, E and F on the second of two switches with four places each.
+  core::NetworkModel::Values network = units_network();
+  network.topology = core::FatTree{{4, 2}, {1, 1}, {1, 1}};
+  expect_times(network, {{'A', 'B', 3, 0, 1 + 1 + 4}, {'A', 'E', 4, 0, 2 + 4 + 2}});
+  expect_times(network, {{'F', 'E', 3, 0, 1 + 1 + 4}, {'F', 'D', 4, 0, 2 + 4 + 2}});
+}
+
 TEST(Dragonfly, FlowsOverRoutesOfAnyLengthShareALinkAlike) {
   core::NetworkModel::Values network = units_network();
   network.topology = core::Dragonfly{{1, 1}, {1, 1}, {3, 1}, 2};

@@ -89,6 +89,21 @@ TEST(SweepReport, AnswersFirst) {
   EXPECT_THAT(page, Not(HasSubstr("not made yet")));
 }
 
+TEST(SweepReport, NamesFilesWithoutTheirFoldersWhereThatTellsThemApart) {
+  const ReportData data = with_file_names(report_of(
+      {result({{"cluster", "/home/me/old/a.json"}}, 1), result({{"cluster", "/home/me/new/a.json"}}, 2),
+       result({{"cluster", "/home/me/new/ba.json"}}, 3), result({{"cluster", "b.json"}, {"generate", "none"}}, 4)}));
+  ASSERT_EQ(data.sweep.size(), 4U);
+  EXPECT_EQ(data.sweep[0].factors[0].value, "old/a.json");
+  EXPECT_EQ(data.sweep[1].factors[0].value, "new/a.json");
+  EXPECT_EQ(data.sweep[2].factors[0].value, "ba.json");
+  EXPECT_EQ(data.sweep[3].factors[0].value, "b.json");
+  EXPECT_EQ(data.sweep[3].factors[1].value, "none");
+  EXPECT_THAT(
+      page_of(report_of({result({{"cluster", "/home/me/a.json"}}, 1), result({{"cluster", "/home/b.json"}}, 2)})),
+      HasSubstr("<code>cluster=b.json</code>"));
+}
+
 TEST(SweepReport, NamesTheBestMeanOverSeedsAndNotTheLuckiestSeed) {
   // Means 58.73 and 60; the seeds of the first differ by a fifth.
   const std::string page = page_of(report_of({result({{"NB", "64"}}, 65.01), result({{"NB", "64"}}, 52.45),

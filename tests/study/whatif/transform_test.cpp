@@ -312,7 +312,8 @@ TEST(TransformTopology, MakesTheParametersOfSimGrid) {
   EXPECT_STREQ(kind(with("dragonfly", "2,4;2,2;4,1;2")), "dragonfly");
   EXPECT_STREQ(kind(transformed(with("torus", "8x4"), {{"single-switch", "yes"}})), "single_switch");
   EXPECT_THROW(with("torus", "5x5"), core::DomainError);
-  EXPECT_THROW(with("fat-tree", "5:2"), core::DomainError);
+  EXPECT_EQ(parameters(with("fat-tree", "5:2")), "2;5,7;1,2;1,1");  // the last with two hosts
+  EXPECT_THROW(with("fat-tree", "32:2"), core::DomainError);
   EXPECT_THROW(with("dragonfly", "2,4;2,2;4,1;3"), core::DomainError);
   EXPECT_THROW(with("top-switches", "2"), core::DomainError);
 }

@@ -72,6 +72,9 @@ const char* kind_of(const Topology& topology);
 std::string parameters_of(const Topology& topology);
 std::optional<unsigned long> hosts_of(const Topology& topology);
 
+/// Whether so many hosts can be on it: as many as it has places. The last leaf switch of a fat tree may have some left.
+bool has_places_for(const Topology& topology, int hosts);
+
 /// Null if there is none. `AnyTopology`: Topology, which may be const.
 template <typename AnyTopology>
 auto* backbone_of(AnyTopology&& topology) {

@@ -58,12 +58,12 @@ core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumpt
 /// Time of HPL in s without simulation: the dates of all ranks from panel to panel, by the models of kernels and
 /// messages of a cluster whose nodes are alike, on a single switch (docs/models/quick.md). `most_ranks`: where there
 /// are more, some process rows stand for the others; fewer take less time, and are enough for ratios.
-double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters, int most_ranks = 2048);
+double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters, int most_ranks = 4096);
 inline constexpr int ranks_for_ratios = 128;
 
 /// Difference between closed_form_s() and simulations, over the time beyond that of dgemm alone: a little more than the
 /// largest in docs/measurements/quick.md.
-inline constexpr double closed_form_error = 0.3;
+inline constexpr double closed_form_error = 0.2;
 
 /// How far off the logarithm of a time is if all assumptions are at their worst, or at their best. Nothing of clusters
 /// that quick_cluster() has not made. @throws as quick_cluster() for a damaged provenance.
