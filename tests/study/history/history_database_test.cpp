@@ -187,7 +187,7 @@ TEST_F(History, TellsDamage) {
   add("one", campaign(1600000000));
   std::filesystem::resize_file(path_, 4096 * 3);
   EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::read).series("", "dgemm_gflops"); }),
-              HasSubstr("malformed"));
+              HasSubstr("the file is damaged"));
 }
 
 }  // namespace
