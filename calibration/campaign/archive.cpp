@@ -183,7 +183,7 @@ std::map<std::string, std::string> read_archive(const fs::path& path) {
   if (fs::exists(path, error) && !fs::is_regular_file(path, error))
     fail("read", path, "expected a file, not a pipe or a device");  // archives are read from their end
   const Reader handle(archive_read_new());
-  // Those of has_archive_name() only: others may read any input for long before they give up.
+  // No others than has_archive_name() knows: they may read any input for long before they give up.
   for (const auto support :
        {archive_read_support_filter_gzip, archive_read_support_filter_zstd, archive_read_support_filter_xz,
         archive_read_support_filter_bzip2, archive_read_support_format_tar, archive_read_support_format_zip})

@@ -298,7 +298,7 @@ void take_predictions(CompareOptions& options) {
     options.predicted.assign(first, options.real.end());
     options.real.erase(first, options.real.end());
   }
-  // What cannot be read is neither: its error tells more.
+  // A file that cannot be read is neither: its error tells more.
   if (options.predicted.empty() && options.real.size() > 1)
     for (const std::string& path : options.real)
       if (std::filesystem::path(path).extension() == ".json") core::read_file(path, [](std::istream&, const auto&) {});

@@ -96,7 +96,7 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
   }
   std::vector<study::PredictionRequest> requests;
   for (const auto& parameters : configurations) {
-    // What a run needs does not depend on its seed.
+    // The needs of a run do not depend on its seed.
     const std::size_t seeds = options.estimate ? 1 : options.seeds.size();
     for (std::size_t i = 0; i < seeds; ++i) {
       requests.push_back(base);
@@ -204,7 +204,7 @@ void check_observation(const study::Observation& observation, std::size_t simula
           std::to_string(simulations) + " simulations");
 }
 
-/// Of all plans, each with so many seeds.
+/// The needs of all plans, each with so many seeds.
 study::SimulationNeeds needs_of_all(const std::vector<study::RunPlan>& plans, std::size_t seeds) {
   study::SimulationNeeds all;
   for (const study::RunPlan& plan : plans) {

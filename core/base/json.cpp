@@ -124,7 +124,7 @@ void check_json(const std::string& text, const std::string& name) {
 }
 
 std::string read_json_text(std::istream& in, const std::string& name) {
-  // What does not begin as JSON does is not read to its end.
+  // A text that does not begin as JSON does is not read to its end.
   const int first = in.peek();
   const bool may_be_json = first == '{' || first == '[' || std::isspace(first) != 0;
   std::string text =
