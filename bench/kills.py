@@ -163,7 +163,7 @@ def full_disk(run, chance):
         if status not in (3, 6, *run.command.fine):
             wrong.append(f"status {status} on a full disk")
         if status not in run.command.fine and not any(words in run.log for words in ("No space", "File too large", "full", "limit")):
-            wrong.append("nothing said of the disk")
+            wrong.append("nothing said of the disk: " + run.log[-300:])
         wrong += run.left(True)
         if mounted:
             subprocess.run(["mount", "-o", "remount,size=1g", run.folder], check=True)
@@ -215,6 +215,8 @@ def main():
                 sys.exit(f"{command.name}: status {status}\n{calm.log}")
             expected = command.result(calm.folder)
             for how in options.how.split(","):
+                if how == "disk" and command.name == "follow":
+                    continue  # it writes nothing
                 wrong_here, chance = 0, random.Random(f"{options.seed}/{command.name}/{how}")
                 run = Run(command, hplcast, top / command.name / how)
                 run.expected, run.whole = expected, calm.folder

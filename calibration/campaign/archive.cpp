@@ -33,7 +33,8 @@ std::string reason(archive* handle) {
   if (text == nullptr) return "unknown reason";
   if (std::string(text) == "Unrecognized archive format") return "it is neither a zip nor a tar archive";
   const int number = archive_errno(handle);
-  return core::begins_with(text, "Failed to open") && number > 0 ? std::strerror(number) : text;
+  const bool says_no_reason = core::begins_with(text, "Failed to open") || std::string(text) == "Write error";
+  return says_no_reason && number > 0 ? std::strerror(number) : text;
 }
 
 [[noreturn]] void fail_to_read(const fs::path& path, archive* handle) {
@@ -178,8 +179,11 @@ void write_archive(const fs::path& path, const fs::path& folder, const std::stri
 }
 
 std::map<std::string, std::string> read_archive(const fs::path& path) {
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error))
+    fail("read", path, "expected a file, not a pipe or a device");  // archives are read from their end
   const Reader handle(archive_read_new());
-  // The formats of has_archive_name() only: others may read any input for long before they give up.
+  // No others than has_archive_name() knows: they may read any input for long before they give up.
   for (const auto support :
        {archive_read_support_filter_gzip, archive_read_support_filter_zstd, archive_read_support_filter_xz,
         archive_read_support_filter_bzip2, archive_read_support_format_tar, archive_read_support_format_zip})

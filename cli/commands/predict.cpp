@@ -204,7 +204,7 @@ void check_observation(const study::Observation& observation, std::size_t simula
           std::to_string(simulations) + " simulations");
 }
 
-/// Sums over all plans, each with so many seeds.
+/// The needs of all plans, each with so many seeds.
 study::SimulationNeeds needs_of_all(const std::vector<study::RunPlan>& plans, std::size_t seeds) {
   study::SimulationNeeds all;
   for (const study::RunPlan& plan : plans) {
@@ -353,10 +353,7 @@ void run_predict(PredictOptions options) {
     if (options.request.observation.phases) write_phases(std::cout, predictions);
     return;
   }
-  const core::HplParameters& first = plans.front().parameters();
-  power_trace.finish(plans.front().cluster().name + ", N = " + std::to_string(first.N) +
-                     ", NB = " + std::to_string(first.NB) + ", P x Q = " + std::to_string(first.P) + " x " +
-                     std::to_string(first.Q));
+  power_trace.finish();
   if (interval) {
     study::add_intervals(plans, *interval, predictions);
     warn_about_intervals(predictions, *interval);

@@ -268,7 +268,8 @@ DetourTrace read_selfish(const DetourLines& file, const std::vector<Pair>& pairs
   // Only a period that holds all events is one; Netgauge counts it from the first reading of its clock.
   const double period_s = comment_number(file, "easurement period");
   double end_s = last_s;
-  if (period_s > 0 && first_s < period_s && last_s <= period_s * 1.001) end_s = std::max(end_s, period_s);
+  if (period_s > 0 && period_s <= longest_time_s && first_s < period_s && last_s <= period_s * 1.001)
+    end_s = std::max(end_s, period_s);
   core.windows.push_back({end_s > last_s ? 0 : first_s, end_s});
   if (core.watched_s() < 1) trace.notes.push_back(file.name + ": watched for less than a second");
   trace.cores.push_back(std::move(core));

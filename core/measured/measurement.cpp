@@ -58,7 +58,8 @@ double size_at_least_one(const CsvReader& csv, const Optional& column) {
   if (!column.there()) return 1;
   const double value = csv.number(column.index);
   if (!(value >= 1 && value <= most_rows))
-    throw ParseError(csv.at(column.index), "found " + shortest(value) + "; expected a size of at least 1, and at most 1e9");
+    throw ParseError(csv.at(column.index),
+                     "found " + shortest(value) + "; expected a size of at least 1, and at most 1e9");
   return value;
 }
 

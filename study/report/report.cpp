@@ -319,7 +319,8 @@ std::string explanations_html(const std::vector<ExplanationSummary>& explanation
 }
 
 StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data) {
-  const std::string text = core::read_text(in, name, "expected predictions, real runs or an explanation");
+  const std::string text =
+      core::read_text(in, name, "expected predictions, real runs or an explanation", core::most_bytes_of_output);
   std::istringstream copy(text);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return StudyFile::other;
