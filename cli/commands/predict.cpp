@@ -353,7 +353,10 @@ void run_predict(PredictOptions options) {
     if (options.request.observation.phases) write_phases(std::cout, predictions);
     return;
   }
-  power_trace.finish();
+  const core::HplParameters& first = plans.front().parameters();
+  power_trace.finish(plans.front().cluster().name + ", N = " + std::to_string(first.N) +
+                     ", NB = " + std::to_string(first.NB) + ", P x Q = " + std::to_string(first.P) + " x " +
+                     std::to_string(first.Q));
   if (interval) {
     study::add_intervals(plans, *interval, predictions);
     warn_about_intervals(predictions, *interval);
