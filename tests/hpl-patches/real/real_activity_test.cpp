@@ -185,7 +185,7 @@ TEST_F(RealActivity, RunRealKeepsPhasesAndATraceOfEveryRun) {
     ++traces;
   }
   EXPECT_EQ(traces, 2U);
-  EXPECT_THAT(read_text(folder_ / "real.csv"), HasSubstr(",instrumented\n"));
+  EXPECT_THAT(read_text(folder_ / "real.csv"), HasSubstr(",instrumented,blas\n"));
   request.observation = {};
   EXPECT_ANY_THROW(study::run_real(request)) << "plain runs have another file";
 }
