@@ -1,11 +1,9 @@
 // Every reader of CSV on arbitrary bytes: an error of core or a result, never a crash, a hang or undefined behaviour.
 #include <cstdint>
-#include <sstream>
 
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
 #include "hplcast/core/detour_trace.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/fit/detours.hpp"
@@ -13,51 +11,38 @@
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_table.hpp"
 #include "hplcast/fit/network_fit.hpp"
-
-namespace {
-
-using namespace hplcast;
-
-template <typename Read>
-void attempt(const std::string& text, Read read) {
-  std::istringstream in(text);
-  try {
-    read(in);
-  } catch (const core::Error&) {  // what bad input is meant to end with
-  }
-}
-
-}  // namespace
+#include "tests/fuzz/attempt.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text(reinterpret_cast<const char*>(data), size);
-  attempt(text, [](std::istream& in) {
+  using namespace hplcast;
+  const test::FuzzedText attempt(data, size);
+  attempt([](std::istream& in) {
     fit::GroupedTables tables;
     fit::KernelCsvOptions options;
     options.by = {"kernel", "host"};
     fit::add_kernel_csv(in, "fuzz", options, tables);
     for (const auto& [group, table] : tables) fit::fit_hpl_kernel(group.front(), table);
   });
-  attempt(text, [](std::istream& in) {
+  attempt([](std::istream& in) {
     std::vector<core::MpiMeasurement> rows;
     core::read_mpi_csv(in, "fuzz", "recv", [&](const core::MpiMeasurement& row) { rows.push_back(row); });
     fit::NetworkFitOptions options;
     options.noise = fit::SegmentNoiseKind::mixture;
     fit::fit_network(rows, options);
   });
-  attempt(text, [](std::istream& in) {
+  attempt([](std::istream& in) {
     fit::GenerativeFitOptions options;
     options.parameters = {{{1, 1, 1}, false}, {{}, false}};
     fit::fit_generative(fit::read_daily_regressions(in, "fuzz", options.parameters), options);
   });
-  attempt(text, [](std::istream& in) {
+  attempt([](std::istream& in) {
     static const core::Hosts hosts = core::Hosts::make({"n-[1-2]", 4, 2, {}, 0});
     core::read_dgemm_table(in, "fuzz", "a", hosts);
   });
-  attempt(text, [](std::istream& in) { core::read_kernel_table(in, "fuzz", core::KernelSet::full); });
-  attempt(text, [](std::istream& in) { calibration::read_dgemm_design(in, "fuzz"); });
-  attempt(text, [](std::istream& in) { calibration::read_mpi_design(in, "fuzz"); });
-  attempt(text, [](std::istream& in) { fit::fit_detours(core::join_traces({core::read_detour_trace(in, "fuzz")})); });
-  attempt(text, [](std::istream& in) { core::read_collective_csv(in, "fuzz", [](const core::CollectiveRun&) {}); });
+  attempt([](std::istream& in) { core::read_kernel_table(in, "fuzz", core::KernelSet::full); });
+  attempt([](std::istream& in) { calibration::read_dgemm_design(in, "fuzz"); });
+  attempt([](std::istream& in) { calibration::read_mpi_design(in, "fuzz"); });
+  attempt([](std::istream& in) { fit::fit_detours(core::join_traces({core::read_detour_trace(in, "fuzz")})); });
+  attempt([](std::istream& in) { core::read_collective_csv(in, "fuzz", [](const core::CollectiveRun&) {}); });
   return 0;
 }

@@ -1,11 +1,9 @@
 // What programs leave while they run, on arbitrary bytes: activities of ranks, samples of power, logs of HPL and of
 // benchmarks, controls, results and settings of simulations; ledgers and the published history beside them.
 #include <cstdint>
-#include <sstream>
 
 #include "hplcast/calibration/power_design.hpp"
 #include "hplcast/calibration/power_meter.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/power_samples.hpp"
@@ -16,17 +14,11 @@
 #include "hplcast/study/history.hpp"
 #include "hplcast/study/interval.hpp"
 #include "study/activity/rank_activity.hpp"
+#include "tests/fuzz/attempt.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hplcast;
-  const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto attempt = [&](auto read) {
-    std::istringstream in(text);
-    try {
-      read(in);
-    } catch (const core::Error&) {  // what bad input is meant to end with
-    }
-  };
+  const test::FuzzedText attempt(data, size);
   attempt([](std::istream& in) { study::read_rank_activity(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_power_csv(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_power_samples(in, "fuzz", "", {}); });
