@@ -118,7 +118,7 @@ function(hplcast_test_options target)
   endif()
 endfunction()
 
-# What tests/slow.txt says of an entry: the filters of what it leaves out and of what its slow companion runs, and with which variables.
+# Reads tests/slow.txt for an entry: filters of the tests that it leaves out and that its slow companion runs, and variables of that.
 file(STRINGS "${PROJECT_SOURCE_DIR}/tests/slow.txt" hplcast_slow_tests REGEX "^[^#]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/slow.txt")
 function(hplcast_slow_tests_of name left_out run variables)

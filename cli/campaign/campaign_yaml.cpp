@@ -1,6 +1,7 @@
 #include "cli/campaign/campaign_yaml.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include "cli/campaign/campaign_section.hpp"
@@ -30,7 +31,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   int& threads = plan.launch.threads;
   std::string place;
   section.read("threads_per_rank", place);
-  if (place.find_first_of("lnsh") == 0) {
+  if (!place.empty() && std::isalpha(static_cast<unsigned char>(place.front())) != 0) {
     try {
       threads = calibration::Topology::of_this_machine().cores_per(place);
     } catch (const core::InputError& error) {

@@ -107,6 +107,7 @@ void run_run_real(RunRealOptions& options) {
   require_named_file("-o", options.request.results);
   require_place_of(options.request.outputs);
   core::catch_interrupts();
+  if (!options.request.blas.empty()) options.request.blas = core::blas_of_library(options.request.blas).file;
   options.request.configurations = read_configuration_file(options.configurations);
   for (const core::HplParameters& one : core::take_repeated(options.request.configurations))
     warn("given twice, run once: " + core::to_string(one));

@@ -93,6 +93,7 @@ class ResultsFile {
   std::size_t last_order() const noexcept { return last_order_; }
   /// A file without controls, of an earlier session, goes on without them.
   bool has_control() const noexcept { return kind_.control; }
+  bool has_blas() const noexcept { return !kind_.blas.empty(); }
 
   /// Adds a row in one write and waits until it is on the disk. @throws core::Error
   void append(const RealRunRow& row) {
@@ -384,6 +385,9 @@ RealRunSummary run_real(const RealRunRequest& request) {
   const auto blas = request.blas.empty() ? core::blas_of_program(xhpl) : core::blas_of_library(request.blas);
   ResultsFile results(request.results,
                       {observed, request.power != nullptr, request.threads, blas ? blas->library : "", asked});
+  if (!request.blas.empty() && !results.has_blas())
+    throw core::InputError(request.results.string() +
+                           " does not say which BLAS its runs had: choose another output file");
   const bool control = asked && results.has_control();
   if (results.has_control() && !asked)
     throw core::InputError(request.results.string() +

@@ -11,7 +11,7 @@
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_table.hpp"
 #include "hplcast/fit/network_fit.hpp"
-#include "tests/fuzz/attempt.hpp"
+#include "tests/fuzz/fuzzed_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hplcast;

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "hplcast/core/hpl_parameters.hpp"
-#include "tests/fuzz/attempt.hpp"
+#include "tests/fuzz/fuzzed_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hplcast;

@@ -14,7 +14,7 @@
 #include "hplcast/study/history.hpp"
 #include "hplcast/study/interval.hpp"
 #include "study/activity/rank_activity.hpp"
-#include "tests/fuzz/attempt.hpp"
+#include "tests/fuzz/fuzzed_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hplcast;
