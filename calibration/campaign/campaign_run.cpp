@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <ostream>
 #include <sstream>
 
@@ -7,6 +8,7 @@
 #include "calibration/machine/sysfs.hpp"
 #include "hplcast/calibration/campaign.hpp"
 #include "hplcast/calibration/clock.hpp"
+#include "hplcast/calibration/sensors.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -52,22 +54,30 @@ class CampaignRun {
     if (std::all_of(chunks_.begin(), chunks_.end(), [&](const CampaignChunk& c) { return is_done(c); })) {
       tell("everything is measured already");
     } else {
+      if (!plan_.set.empty()) settings_.emplace(plan_.set);
       look_at_hosts();
       check_steps();
       warm_up();
       tell_steps();
       measure_control();
     }
+    bool measured = false;
     std::vector<std::size_t> missing(plan_.steps.size(), 0);
     for (const CampaignChunk& chunk : chunks_) ++missing[chunk.step];
     for (const CampaignChunk& chunk : chunks_) {
       if (!is_done(chunk)) {
+        refuse_load();
         run_chunk(plan_.steps[chunk.step], chunk);
+        measured = true;
+        refuse_sensors(plan_.steps[chunk.step], chunk);
         measure_control();
       }
       done_s_ += chunk.estimated_s;
       if (--missing[chunk.step] == 0) finish_step(chunk.step);
     }
+    if (measured) describe_hosts("hosts-end.json", "looking at the hosts again");
+    if (settings_ && !settings_->restore())
+      tell("not all settings of `set` could be restored: look at them (hplcast doctor --json)");
   }
 
  private:
@@ -122,15 +132,30 @@ class CampaignRun {
         core::program_failure(command, result.status, core::how_it_ended(command, result)).what() + how_to_go_on());
   }
 
-  /// Descriptions of all hosts, with the binding of every rank as it really is, and what the doctor says of them.
-  void look_at_hosts() {
-    const fs::path file = folder_.surroundings("hosts.json");
+  /// Descriptions of all hosts, with the binding of every rank as it really is, and the messages of their kernels since
+  /// the campaign began.
+  core::MeasurementContext describe_hosts(const std::string& name, const std::string& what) const {
+    const fs::path file = folder_.surroundings(name);
     run_logged(command_of(plan_.measure_dgemm, true,
-                          {"--describe", "--describe-folder", file.parent_path().string(), "-o", file.string()}),
-               "looking at the hosts" + (plan_.hosts.empty() ? "" : " " + core::comma_separated(plan_.hosts)),
-               answer_s);
+                          {"--describe", "--describe-folder", file.parent_path().string(), "--since",
+                           core::shortest(folder_.start_unix_s()), "-o", file.string()}),
+               what, answer_s);
     core::MeasurementContext context;
-    core::read_file(file, [&](std::istream& in, const std::string& name) { context = core::read_context(in, name); });
+    core::read_file(file, [&](std::istream& in, const std::string& path) { context = core::read_context(in, path); });
+    return context;
+  }
+
+  /// What the doctor says of all hosts, and whether they are as required and like each other.
+  void look_at_hosts() {
+    const core::MeasurementContext context = describe_hosts(
+        "hosts.json", "looking at the hosts" + (plan_.hosts.empty() ? "" : " " + core::comma_separated(plan_.hosts)));
+    const std::vector<std::string> unmet = unmet_requirements(context.machines, plan_.required);
+    for (const std::string& line : unmet) tell(line);
+    if (!unmet.empty())
+      throw core::InputError(std::to_string(unmet.size()) +
+                             " settings of hosts are not as `require` demands: see above" +
+                             "\n  hint: `set` in the campaign file changes some of them, as root, while it runs");
+    for (const std::string& line : differences_of_hosts(context.machines)) tell("hosts differ in " + line);
     int warnings = 0;
     std::ostringstream all;
     for (const core::MachineDescription& machine : context.machines) {
@@ -218,6 +243,41 @@ class CampaignRun {
     folder_.add_control(rows);
   }
 
+  /// @throws core::InputError if others use this host more than `limits` allow: our own ranks rest between two pieces.
+  void refuse_load() const {
+    if (!plan_.limits.load) return;
+    constexpr int looks = 10;
+    double runnable = 0;
+    for (int i = 0; i < looks; ++i) {
+      sleep_s(0.05);
+      runnable += std::max(0.0, runnable_tasks("/").value_or(1) - 1) / looks;  // one is us
+    }
+    if (runnable > *plan_.limits.load)
+      throw core::InputError("others have " + core::printed("%.1f", runnable) +
+                             " runnable tasks on this host, more than limits.load = " +
+                             core::shortest(*plan_.limits.load) + how_to_go_on());
+  }
+
+  /// @throws core::InputError if a sensor was above its limit during a piece, which stays.
+  void refuse_sensors(const CampaignStep& step, const CampaignChunk& chunk) const {
+    const fs::path rows = folder_.monitoring(step, &chunk);
+    if (!(plan_.limits.temperature_celsius || plan_.limits.power_w) || !fs::exists(rows)) return;
+    core::read_file(rows, [&](std::istream& in, const std::string& name) {
+      core::CsvReader csv(in, name);
+      const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
+                        value = csv.column("value");
+      while (csv.next()) {
+        const bool warm = csv.text(quantity) == to_string(Quantity::temperature_celsius);
+        const auto& limit = warm ? plan_.limits.temperature_celsius : plan_.limits.power_w;
+        if (!limit || (!warm && csv.text(quantity) != to_string(Quantity::power_w))) continue;
+        if (csv.number(value) <= *limit) continue;
+        throw core::InputError(std::string(csv.text(host)) + ": " + std::string(csv.text(sensor)) + " was at " +
+                               core::shortest(csv.number(value)) + (warm ? " degrees Celsius" : " W") + " in step " +
+                               step.name + ", above the limit of " + core::shortest(*limit) + how_to_go_on());
+      }
+    });
+  }
+
   void finish_step(std::size_t index) const {
     std::vector<CampaignChunk> mine;
     for (const CampaignChunk& chunk : chunks_of(plan_))
@@ -264,6 +324,7 @@ class CampaignRun {
   const CampaignReport& report_;
   std::vector<CampaignChunk> chunks_;
   double total_s_ = 0, done_s_ = 0;
+  std::optional<HeldSettings> settings_;
 };
 
 }  // namespace

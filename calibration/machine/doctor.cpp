@@ -233,6 +233,21 @@ std::vector<Check> examine(const core::MachineDescription& machine, const ToolVe
   };
 }
 
+std::vector<Check> examine_requirements(const core::MachineDescription& machine, const Settings& required) {
+  std::vector<Check> checks;
+  for (const auto& [name, value] : required) {
+    const auto found = machine.settings.find(name);
+    if (found == machine.settings.end()) {
+      checks.push_back(unknown("required: " + name, "it has to be " + value));
+    } else if (found->second == value) {
+      checks.push_back(ok("required: " + name, value));
+    } else {
+      checks.push_back(warn("required: " + name, found->second, "it has to be " + value));
+    }
+  }
+  return checks;
+}
+
 void write_table(std::ostream& out, const std::vector<Check>& checks) {
   std::size_t width = 0;
   for (const Check& check : checks) width = std::max(width, check.name.size());

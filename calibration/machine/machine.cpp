@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "calibration/machine/sysfs.hpp"
+#include "hplcast/calibration/surroundings.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
@@ -167,6 +168,7 @@ core::MachineDescription describe_machine(const Topology& topology, const fs::pa
   describe_frequency(root, machine);
   describe_load(root, machine);
   describe_limits(root, machine);
+  machine.settings = read_settings(root);
   return machine;
 }
 

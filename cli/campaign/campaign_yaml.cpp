@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
 
 #include "cli/campaign/campaign_section.hpp"
 #include "hplcast/calibration/machine.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/yaml.hpp"
@@ -66,6 +68,10 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   common.several_hosts = host_count > 1;
   common.ranks = plan.launch.ranks;
   common.oversubscribe = plan.launch.oversubscribe;
+  if (!plan.set.empty() && !alone)
+    section.fail("set",
+                 "not yet on other hosts: only those of a campaign of this machine can be changed\n  hint: "
+                 "`require` looks whether all hosts are as they should be");
   section.read("launcher", plan.launch.mpirun);
   // Slurm's own launcher knows the nodes of the job; Open MPI's is for lists of hosts.
   if (!section.has("launcher") && hosts.empty() && slurm_hosts() > 0 && !core::find_program("srun").empty())
@@ -78,6 +84,33 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   std::vector<std::string> more;
   section.read("launcher_options", more);
   plan.launch.options.insert(plan.launch.options.end(), more.begin(), more.end());
+}
+
+/// How hosts have to be set up, and what stops the campaign.
+void read_surroundings(Section& section, calibration::CampaignPlan& plan) {
+  const auto settings = [&](const char* key, bool to_set, calibration::Settings& into) {
+    section.read(key, into);
+    try {
+      calibration::require_known(into, to_set);
+    } catch (const core::InputError& error) {
+      section.fail(key, error.what());
+    }
+  };
+  settings("require", false, plan.required);
+  settings("set", true, plan.set);
+  std::map<std::string, std::string> limits;
+  section.read("limits", limits);
+  const std::map<std::string, std::optional<double>*> known = {
+      {"temperature", &plan.limits.temperature_celsius}, {"power", &plan.limits.power_w}, {"load", &plan.limits.load}};
+  for (const auto& [name, text] : limits) {
+    const auto limit = known.find(name);
+    if (limit == known.end())
+      section.fail("limits", "found `" + name + "`; expected temperature (degrees Celsius), power (W) or load (tasks)");
+    double value = 0;
+    if (!core::parse_double(text, value) || !(value > 0))
+      section.fail("limits", name + " is `" + text + "`; expected a number above 0, without a unit");
+    *limit->second = value;
+  }
 }
 
 calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& text, const std::string& name,
@@ -98,6 +131,7 @@ calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& tex
   section.read_quantity("chunk", plan.chunk_s, core::parse_seconds);
   section.read("monitoring", plan.monitoring);
   section.read("strict", plan.strict);
+  read_surroundings(section, plan);
   read_launch(section, plan, common);
   const YAML::Node steps = section.list("steps");
   if (!steps.IsDefined() || steps.size() == 0) section.fail("steps", "expected a list with at least one step");

@@ -1,7 +1,9 @@
 #include "hplcast/calibration/doctor.hpp"
 
+#include <algorithm>
 #include <sstream>
 
+#include "cli/campaign/campaign_yaml.hpp"
 #include "cli/commands/commands.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/installed_programs.hpp"
@@ -12,6 +14,8 @@ namespace {
 
 struct DoctorOptions {
   bool json = false;
+  bool settings = false;
+  std::string campaign;
   std::string output;
 };
 
@@ -47,12 +51,43 @@ calibration::ToolVersions tools_of_predictions() {
   return tools;
 }
 
+/// What `require` of a campaign demands of every host.
+calibration::Settings required_by(const std::string& campaign) {
+  if (campaign.empty()) return {};
+  return read_from(campaign, [](std::istream& in, const std::string& name) {
+    const std::string text = core::read_text(in, name, "is this a campaign?", core::most_bytes_of_plan);
+    return read_campaign(text, name, core::own_executable().parent_path()).required;
+  });
+}
+
+void write_settings(std::ostream& out, const core::MachineDescription& machine) {
+  TextTable table({"setting", "here", "can be set", "meaning"});
+  for (const calibration::SettingDescription& one : calibration::known_settings()) {
+    const auto found = machine.settings.find(one.name);
+    constexpr std::size_t most = 40;  // --json has the whole of long ones
+    std::string value = found == machine.settings.end() ? "not told" : found->second;
+    if (value.size() > most) value = value.substr(0, most - 4) + " ...";
+    table.add({one.name, value, one.can_be_set ? "by root" : "no", one.meaning});
+  }
+  table.write(out);
+}
+
 void run_doctor(const DoctorOptions& options) {
+  const calibration::Settings required = required_by(options.campaign);
   const core::MachineDescription machine = calibration::describe_machine(calibration::Topology::of_this_machine());
-  const auto checks = calibration::examine(machine, tools_of_predictions(), ask_measuring_program());
+  if (options.settings) return write_result(options.output, [&](std::ostream& out) { write_settings(out, machine); });
+  auto checks = calibration::examine(machine, tools_of_predictions(), ask_measuring_program());
+  const auto demands = calibration::examine_requirements(machine, required);
+  checks.insert(checks.end(), demands.begin(), demands.end());
   write_result(options.output, [&](std::ostream& out) {
     options.json ? calibration::write_json(out, checks, machine) : calibration::write_table(out, checks);
   });
+  const auto unmet = std::count_if(demands.begin(), demands.end(), [](const calibration::Check& check) {
+    return check.status != calibration::CheckStatus::ok;
+  });
+  if (unmet > 0)
+    throw core::Error(core::ExitCode::limit_exceeded,
+                      std::to_string(unmet) + " settings are not as " + options.campaign + " demands");
 }
 
 }  // namespace
@@ -61,6 +96,10 @@ void setup_doctor(Command& app) {
   Command& command = add_command(app, "doctor", "Check this machine for disturbances of measurements or simulations",
                                  "hplcast doctor --json");
   auto& options = command.runs<DoctorOptions>(run_doctor);
+  command.add_option("--campaign", options.campaign,
+                     "campaign file: look, too, whether this machine is as its `require` demands; exit code 5 if not",
+                     reads("FILE"));
+  command.add_flag("--settings", options.settings, "list the settings that campaigns can demand and change");
   command.add_flag("--json", options.json, "write JSON with the whole description of the machine");
   command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }

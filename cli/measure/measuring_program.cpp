@@ -15,6 +15,7 @@
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/sensors.hpp"
+#include "hplcast/calibration/surroundings.hpp"
 #include "hplcast/core/campaign.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
@@ -64,8 +65,17 @@ void write_host_files(const calibration::World& world, const std::string& prefix
   }
 }
 
-void describe_hosts(const std::string& folder, const calibration::World& world, const calibration::Topology& topology) {
+void describe_hosts(const std::string& folder, double since_unix_s, const calibration::World& world,
+                    const calibration::Topology& topology) {
   const bool speaks = world.local_rank() == 0;
+  if (since_unix_s > 0)
+    write_host_files(world, folder + "/kernel-log", ".txt", speaks ? calibration::kernel_log_since(since_unix_s) : "");
+  std::map<std::string, std::string> records;
+  if (speaks) records = calibration::host_records();
+  for (const std::string name : calibration::record_names) {
+    const std::size_t dot = name.find('.');
+    write_host_files(world, folder + "/" + name.substr(0, dot), name.substr(dot), records[name]);
+  }
   write_host_files(world, folder + "/hwloc", ".xml", speaks ? topology.xml() : "");
   write_host_files(world, folder + "/lscpu", ".txt", speaks ? lscpu_text() : "");
 }
@@ -111,7 +121,8 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   const core::MeasurementContext context = calibration::describe_context(world, topology, place);
   const auto write_context = [&](std::ostream& out) { core::write_json(out, context); };
   if (root && options.describe) write_result(options.output, write_context);
-  if (options.describe && !options.describe_folder.empty()) describe_hosts(options.describe_folder, world, topology);
+  if (options.describe && !options.describe_folder.empty())
+    describe_hosts(options.describe_folder, options.since_unix_s, world, topology);
   if (options.describe) return;
   if (root) require_writable(options.output);
   if (root) require_writable(options.monitoring);
@@ -204,7 +215,9 @@ void add_measuring_options(Command& app, MeasuringOptions& options) {
                  "time between two readings, longer if they are slow", as_seconds(), with_default);
   app.add_flag("--describe", options.describe, "write that JSON only, measure nothing");
   app.add_option("--describe-folder", options.describe_folder,
-                 "with --describe: folder for hwloc's topology and lscpu's words about each host", of_type("DIR"));
+                 "with --describe: folder for what is recorded of each host: topology, mounts, modules, environment, "
+                 "devices, libraries, and with --since the messages of its kernel",
+                 of_type("DIR"));
   app.add_flag("--check", options.check, "only look whether options, design and ranks fit together; measure nothing");
   if (options.takes_design)
     app.add_flag("--allow-failures", options.allow_failures, "end with 0 even if every call has failed");

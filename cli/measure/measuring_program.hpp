@@ -16,7 +16,7 @@ struct MeasuringOptions {
   double monitoring_period_s = 1;
   std::string position;  ///< file for the row that is being measured; empty: none
   bool describe = false;
-  std::string describe_folder;  ///< folder for each host's hwloc-HOST.xml and lscpu-HOST.txt; empty: none
+  std::string describe_folder;  ///< folder for what is recorded of each host; empty: none
   std::string rows;             ///< "FIRST:END" of the design, END not included; empty: all
   double since_unix_s = 0;      ///< start_s counts from this time; 0: from the start of the program
   double time_limit_s = 0;      ///< 0: none

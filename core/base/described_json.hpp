@@ -195,7 +195,7 @@ class FieldReader {
   void take(const Node& node, std::vector<double>& list) {
     list.resize(node.size_of_array());
     for (std::size_t i = 0; i < list.size(); ++i)
-      list[i] = node.raw()[i].is_number() ? node.raw()[i].get<double>() : node.at(i).number();
+      list[i] = is_quantity(node.raw()[i]) ? node.raw()[i].get<double>() : node.at(i).number();
   }
   template <typename T>
   void take(const Node& node, std::map<std::string, T>& map) {

@@ -12,6 +12,12 @@ namespace hplcast::core::detail {
 
 using Json = nlohmann::ordered_json;
 
+/// A run on all computers there are has some 1e25 flop.
+inline constexpr double most_of_any_quantity = 1e30;
+inline bool is_quantity(const Json& json) {
+  return json.is_number() && std::abs(json.get<double>()) <= most_of_any_quantity;
+}
+
 /// A JSON value with its place in the document.
 class Node {
  public:
@@ -40,7 +46,12 @@ class Node {
 
   const Json& object() const { return typed(value_->is_object(), "an object"); }
   std::size_t size_of_array() const { return typed(value_->is_array(), "an array").size(); }
-  double number() const { return typed(value_->is_number(), "a number").get<double>(); }
+  /// In SI units; no quantity of ours is beyond most_of_any_quantity.
+  double number() const {
+    typed(value_->is_number(), "a number");
+    if (!is_quantity(*value_)) fail("found " + value_->dump() + "; expected a quantity: at most 1e30");
+    return value_->get<double>();
+  }
   std::string text() const { return typed(value_->is_string(), "a text").get<std::string>(); }
   bool boolean() const { return typed(value_->is_boolean(), "true or false").get<bool>(); }
 

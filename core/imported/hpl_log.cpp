@@ -134,10 +134,6 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
   return Found::progress;
 }
 
-const char* residual_text(const HplRun& run) {
-  return !run.residual_checked ? "unchecked" : run.residual_passed ? "passed" : "failed";
-}
-
 std::vector<HplLog> read_hpl_logs(std::istream& in, const std::string& name) {
   std::vector<HplLog> runs;
   HplLogReader reader(name);

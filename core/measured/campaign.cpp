@@ -47,6 +47,7 @@ static void describe(Fields& fields, MachineDescription& machine) {
   fields("other_users", machine.other_users);
   fields("steal", machine.steal);
   fields("cpu_quota", machine.cpu_quota);
+  fields.if_any("settings", machine.settings);
   fields("max_map_count", machine.max_map_count);
   fields("overcommit_memory", machine.overcommit_memory);
   fields("stack_bytes", machine.stack_bytes);

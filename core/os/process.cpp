@@ -328,8 +328,7 @@ std::string how_it_ended(const Command& command, const CommandResult& result) {
   if (result.timed_out) {
     text << " did not end within " << command.timeout_s << " s";
   } else if (result.status > signals && result.status <= signals + most_signals) {
-    text << " ended with status " << result.status << " (signal " << result.status - signals << ": "
-         << ::strsignal(result.status - signals) << ")";
+    text << " was ended by signal " << result.status - signals << " (" << ::strsignal(result.status - signals) << ")";
   } else {
     text << " ended with status " << result.status;
   }

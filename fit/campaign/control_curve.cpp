@@ -94,7 +94,7 @@ double ControlCurve::slowdown(const std::string& name, double start_s) const {
   const double length_s = times_s_[piece + 1] - times_s_[piece];
   const double share = length_s > 0 ? std::clamp((start_s - times_s_[piece]) / length_s, 0.0, 1.0) : 0;
   const double ratio = curve->ratios[piece] + share * (curve->ratios[piece + 1] - curve->ratios[piece]);
-  return std::pow(ratio, curve->coefficient);
+  return std::pow(std::clamp(ratio, 1 / slowest_that_counts, slowest_that_counts), curve->coefficient);
 }
 
 bool ControlCurve::leaves_enough(const std::string& csv, const std::string& name) const {

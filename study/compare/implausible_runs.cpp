@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
@@ -32,6 +34,25 @@ void tell_contradictions(const std::vector<Run>& runs, const char* what, std::ve
                                           contradicting, runs.size(), what));
 }
 
+/// Tells of predictions that are there twice: copies of a file count as several seeds of a model.
+void tell_copies(const std::vector<core::Prediction>& predicted, std::vector<std::string>& lines) {
+  std::set<std::tuple<core::HplParameters, std::string, std::uint64_t, double>> seen;
+  std::size_t copies = 0;
+  std::string first;
+  for (const core::Prediction& one : predicted) {
+    if (seen.emplace(one.parameters, one.model_sha256, one.seed, one.time_s).second) continue;
+    if (copies++ == 0)
+      first =
+          core::to_string(one.parameters) + core::printed(" with seed %llu", static_cast<unsigned long long>(one.seed));
+  }
+  if (copies > 0)
+    lines.push_back(
+        first +
+        core::printed(" is predicted twice with the same result (%zu of %zu predictions are copies): each counts "
+                      "as one more seed",
+                      copies, predicted.size()));
+}
+
 }  // namespace
 
 std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
@@ -40,6 +61,7 @@ std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
   std::vector<std::string> lines;
   tell_contradictions(real, "real runs", lines);
   tell_contradictions(predicted, "predictions", lines);
+  tell_copies(predicted, lines);
   for (const ComparedConfiguration& row : comparison.rows) {
     const std::string which = core::to_string(row.parameters);
     const double ratio = row.real_median / row.predicted_median;

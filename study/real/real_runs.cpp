@@ -16,7 +16,6 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/imported.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/random_stream.hpp"

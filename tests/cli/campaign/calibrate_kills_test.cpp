@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <random>
 
 #include "hplcast/calibration/archive.hpp"
@@ -174,6 +175,48 @@ steps:
   EXPECT_THAT(log, HasSubstr("in row "));
   EXPECT_THAT(log, HasSubstr("on node "));
   EXPECT_THAT(log, HasSubstr("continue with --resume"));
+}
+
+TEST_F(Calibrate, RestoresTheSettingsOfTheHostHoweverItEnds) {
+  const fs::path file = "/sys/kernel/mm/transparent_hugepage/enabled";
+  const std::string before = text_of(file);
+  if (before.empty() || ::access(file.c_str(), W_OK) != 0 || !(std::ofstream(file) << "madvise" << std::flush))
+    GTEST_SKIP() << "skipped: huge pages cannot be set here: " << file;
+  const std::string changed = before.find("[never]") != std::string::npos ? "always" : "never";
+  std::ofstream(file) << before.substr(before.find('[') + 1, before.find(']') - before.find('[') - 1);
+  ASSERT_EQ(text_of(file), before);
+  std::string yaml = tiny_campaign.substr(0, tiny_campaign.find("  - kernels"));
+  yaml.insert(yaml.find("steps:"), "require: {huge_pages: " + changed + "}\nset: {huge_pages: " + changed + "}\n");
+  write("tiny.yaml", yaml);
+  const auto within_5_s = [&](const std::function<bool()>& holds) {
+    for (int hundredths = 0; hundredths < 500 && !holds(); ++hundredths)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return holds();
+  };
+  for (const int end : {0, SIGINT, SIGKILL}) {
+    fs::remove_all(folder_ / "tiny.campaign");
+    fs::remove(folder_ / "tiny.zip");
+    const Running running(folder_, false);
+    EXPECT_TRUE(within_5_s([&] { return text_of(file).find("[" + changed + "]") != std::string::npos; })) << end;
+    if (end == SIGINT) running.interrupt();
+    if (end == SIGKILL) running.kill_calibrate();
+    EXPECT_EQ(running.wait(), end == 0 ? 0 : end == SIGINT ? 130 : 137) << text_of(folder_ / "calibrate.log");
+    EXPECT_TRUE(within_5_s([&] { return text_of(file) == before; })) << end << ": " << text_of(file);
+  }
+}
+
+TEST_F(Calibrate, MeasuresNothingOnAHostThatIsNotAsRequired) {
+  const std::string steps = tiny_campaign.substr(tiny_campaign.find("steps:"));
+  expect_campaign("name: bad\nwarm_up: 0\nrequire: {kernel_command_line: of another machine}\n" + steps, 3,
+                  "required: of another machine");
+  EXPECT_TRUE(fs::is_empty(folder_ / "bad.campaign" / "measurements"));
+  expect({"doctor", "--campaign", "bad.yaml"}, 5, "required: kernel_command_line");
+  expect_campaign("name: bad\nrequire: {gouvernor: performance}\n" + steps, 3, "bad.yaml:2, field `require`");
+  expect_campaign("name: bad\nset: {microcode: 1}\n" + steps, 3, "no setting that can be changed");
+  expect_campaign("name: bad\nset: {turbo: [1]}\n" + steps, 3, "the value does not have the type");
+  expect_campaign("name: bad\nlimits: {heat: 80}\n" + steps, 3, "found `heat`");
+  expect_campaign("name: bad\nlimits: {load: none}\n" + steps, 3, "load is `none`");
+  expect_campaign("name: bad\nhosts: [a, b]\nset: {turbo: off}\n" + steps, 3, "not yet on other hosts");
 }
 
 }  // namespace

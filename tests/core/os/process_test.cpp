@@ -40,7 +40,7 @@ TEST(Process, AFailureIsOneLineWithPurposeStatusAndTheFileOfTheOutput) {
   failing.purpose = "the test";
   failing.output = folder.path() / "log";
   const std::string message = tests::error_in([&] { run_checked(failing); });
-  EXPECT_THAT(message, StartsWith("the test failed: sh ended with status 139 (signal 11: Segmentation fault); its "
+  EXPECT_THAT(message, StartsWith("the test failed: sh was ended by signal 11 (Segmentation fault); its "
                                   "output is in " +
                                   failing.output.string() + "\n  it said: an error: no luck\n  hint: --verbose"));
 }

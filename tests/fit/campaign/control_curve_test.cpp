@@ -125,5 +125,15 @@ TEST(FitCampaign, KeepsDisturbedRowsIfMostAre) {
   EXPECT_EQ(fit.kernels.at("dgemm").model.range().has_value(), true);
 }
 
+TEST(FitCampaign, IsNotLedAstrayByControlsThatOneMomentSpoiled) {
+  // Every third control takes three times as long, the calls do not: two pieces of three lie beside one. Beyond 10
+  // percent a control says too little, so it corrects by 10 percent at most.
+  const auto spoiled = [](double start_s) { return std::lround(start_s / piece_s) % 3 == 2 ? 3.0 : 1.0; };
+  const CampaignFit fit =
+      fit_campaign(campaign_of_one(drifting_dgemm([](double) { return 1.0; }), control_csv(spoiled)));
+  EXPECT_GT(fitted_s(fit) / true_s, 1 / 1.1);
+  EXPECT_LT(fitted_s(fit) / true_s, 1.001);
+}
+
 }  // namespace
 }  // namespace hplcast::fit

@@ -101,9 +101,8 @@ TEST_F(Predict, ACrashIsAnExternalErrorThatNamesTheLogWhichStays) {
   const std::string message = error_of(asked);
   EXPECT_THAT(message, StartsWith("the simulation of N=3000 NB=128"));
   EXPECT_THAT(message, HasSubstr("it said: the last words"));
-  const std::string first = message.substr(0, message.find('\n')), before =
-                                                                       "status 139 (signal 11: Segmentation "
-                                                                       "fault); its output is in ";
+  const std::string first = message.substr(0, message.find('\n'));
+  const std::string before = "was ended by signal 11 (Segmentation fault); its output is in ";
   ASSERT_THAT(first, HasSubstr(before));
   const std::filesystem::path log = first.substr(first.find(before) + before.size());
   EXPECT_EQ(test::text_of(log), "one\nthe last words\n");

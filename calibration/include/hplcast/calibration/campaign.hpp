@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hplcast/calibration/doctor.hpp"
+#include "hplcast/calibration/surroundings.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::calibration {
@@ -26,6 +28,12 @@ struct CampaignStep {
   bool is_mpi = true;             ///< started by the launcher; false: it starts MPI programs itself
 };
 
+/// What stops a campaign between two pieces: nothing is measured on a host that is not as it should be.
+struct CampaignLimits {
+  std::optional<double> temperature_celsius, power_w;  ///< of any sensor of any host during the piece before
+  std::optional<double> load;  ///< runnable tasks of others on the host that measures, before a piece
+};
+
 /// The steps of a campaign; their pieces are measured in a random order.
 struct CampaignPlan {
   std::string name;
@@ -36,6 +44,9 @@ struct CampaignPlan {
   std::vector<std::string> notes;  ///< what is not measured, and why
   bool strict = false;             ///< warnings of the check before are errors
   bool monitoring = true;
+  Settings required;  ///< of every host; else nothing is measured
+  Settings set;       ///< of this host, while the campaign runs
+  CampaignLimits limits;
   double chunk_s = 30;                  ///< about what an interruption may lose
   bool control = true;                  ///< a control measurement before the first piece and after each
   std::uint64_t seed = 1;               ///< decides the order of the pieces

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hplcast/calibration/machine.hpp"
+#include "hplcast/calibration/surroundings.hpp"
 
 namespace hplcast::calibration {
 
@@ -47,6 +48,9 @@ ToolVersions find_tools(const std::string& smpirun = "smpirun", const std::strin
 /// asked. Pure: everything is in the arguments.
 std::vector<Check> examine(const core::MachineDescription& machine, const ToolVersions& tools,
                            const std::optional<core::SoftwareDescription>& software);
+
+/// A check for each setting that is required of this machine.
+std::vector<Check> examine_requirements(const core::MachineDescription& machine, const Settings& required);
 
 /// A table for people, and JSON: {"checks": [{name, status, found, remedy}], "machine": {...}}.
 void write_table(std::ostream& out, const std::vector<Check>& checks);

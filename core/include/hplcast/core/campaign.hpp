@@ -51,6 +51,8 @@ struct MachineDescription {
   std::optional<double> steal;           ///< share of time since boot that other virtual machines took
   std::optional<double> cpu_quota;       ///< limit of the control group, in cores; absent: none
 
+  std::map<std::string, std::string> settings;  ///< by name, those that the system tells
+
   std::optional<double> max_map_count;        ///< vm.max_map_count
   std::optional<int> overcommit_memory;       ///< vm.overcommit_memory
   std::optional<double> stack_bytes;          ///< soft limit; absent: unlimited
@@ -95,10 +97,11 @@ void write_json(std::ostream& out, const MeasurementContext& context);
 /// Reads what write_json() wrote of a context. @throws ParseError
 MeasurementContext read_context(std::istream& in, const std::string& name);
 
-/// The path of the context in a campaign.
-inline constexpr const char* campaign_hosts_file = "surroundings/hosts.json";
 /// The BLAS that the kernels of a model were measured with, as its provenance says; empty: it does not say.
 std::string blas_of(const ClusterModel& cluster);
+
+/// The path of the context in a campaign.
+inline constexpr const char* campaign_hosts_file = "surroundings/hosts.json";
 /// The path of its control measurements, if it has any (read_controls()).
 inline constexpr const char* campaign_control_file = "control.csv";
 

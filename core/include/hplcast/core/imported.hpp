@@ -72,9 +72,6 @@ class HplLogReader {
   HplLog run_;
 };
 
-/// Outcome of its check of the residual: passed, failed, unchecked.
-const char* residual_text(const HplRun& run);
-
 /// All runs of an output, also those that did not end. @throws ParseError, also for an output without a run.
 std::vector<HplLog> read_hpl_logs(std::istream& in, const std::string& name);
 
