@@ -91,9 +91,10 @@ std::vector<fs::path> files_of(const fs::path& folder) {
 bool is_measurement(const std::string& path) {
   const fs::path file(path);
   const std::string ending = file.extension();
-  // A study of a detector and samples of power say nothing of kernels and messages.
+  // A study of a detector, samples of power and commands of the user say nothing of kernels and messages.
   for (const char* other : {"-detours", "-power"})
     if (core::ends_with(file.stem().string(), other)) return false;
+  if (file.filename().string().find("-own-") != std::string::npos) return false;
   return core::begins_with(path, "measurements/") && (ending == ".csv" || ending == ".json");
 }
 

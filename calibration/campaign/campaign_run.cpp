@@ -41,6 +41,38 @@ std::string first_rows(const std::string& csv, std::size_t rows) {
   return csv.substr(0, end == std::string::npos ? end : end + 1);
 }
 
+constexpr std::uintmax_t most_bytes_of_own = 1 << 26;
+
+/// @throws core::InputError if a command of the user prints without end.
+void require_size_of_own(const fs::path& printed, const std::string& what) {
+  std::error_code none;
+  if (const auto bytes = fs::file_size(printed, none); none || bytes <= most_bytes_of_own) return;
+  throw core::InputError(what + ": it printed more than 64 MiB; expected a CSV of what it measured");
+}
+
+/// The CSV that a command of the user has printed, with the number of the run, its begin and the host before each row.
+/// @throws core::InputError for a text that is none.
+std::string own_rows(const std::string& printed, const std::string& what, std::size_t run, double start_s) {
+  std::istringstream in(printed);
+  core::CsvReader csv(in, what + ", its standard output");
+  for (const char* ours : {"run", "start_s", "host"})
+    if (csv.find_column(ours) != core::CsvReader::npos)
+      throw core::InputError(what + " printed a column `" + ours + "`, which campaigns add themselves");
+  std::size_t count = 0;
+  while (csv.next()) ++count;
+  if (count == 0)
+    throw core::InputError(what + " printed no rows; expected a CSV: a line with names of columns, then rows");
+  const std::string prefix =
+      std::to_string(run) + ',' + core::shortest(start_s) + ',' + core::csv_field(core::host_name()) + ',';
+  std::istringstream lines(printed);
+  std::string line, rows;
+  for (std::size_t number = 0; std::getline(lines, line); ++number)
+    rows += (number == 0 ? "run,start_s,host," : prefix) + line + '\n';
+  if (static_cast<std::size_t>(std::count(rows.begin(), rows.end(), '\n')) != count + 1)
+    throw core::InputError(what + " printed other lines than rows (comments, empty ones, line breaks inside a field)");
+  return rows;
+}
+
 class CampaignRun {
  public:
   CampaignRun(const CampaignPlan& plan, const fs::path& folder, bool resume, const CampaignReport& report)
@@ -198,7 +230,7 @@ class CampaignRun {
   /// Every step is started once on all hosts, to look at its options, design and ranks: better now than after hours.
   void check_steps() {
     for (const CampaignStep& step : plan_.steps) {
-      if (folder_.is_done(step)) continue;
+      if (folder_.is_done(step) || step.is_own) continue;
       std::vector<std::string> arguments = arguments_of(step);
       arguments.push_back("--check");
       run_logged(command_of(step.program, step.is_mpi, arguments), "checking step " + step.name, answer_s);
@@ -304,14 +336,43 @@ class CampaignRun {
     return arguments;
   }
 
+  void tell_progress(const CampaignStep& step, const CampaignChunk& chunk, double begin_s) const {
+    if (!report_.progress) return;
+    const double here_s = std::min(now_s() - begin_s, chunk.estimated_s);
+    report_.progress((done_s_ + here_s) / total_s_, step.name);
+  }
+
+  /// Sensors of this host meanwhile, as the measuring programs read them of all hosts.
+  void run_own(const CampaignStep& step, const CampaignChunk& chunk) const {
+    const std::string what = "step " + step.name + ", run " + std::to_string(chunk.index);
+    const fs::path printed = folder_.work() / "own.out";
+    core::Command command;
+    command.program = "/bin/sh";  // which keeps what it prints apart from what it says
+    command.arguments = {"-c", "exec \"$@\" >\"$0\"", printed.string(), step.program.string()};
+    command.arguments.insert(command.arguments.end(), step.arguments.begin(), step.arguments.end());
+    const double begin_s = now_s(), start_s = core::unix_time_s() - folder_.start_unix_s();
+    command.while_running = [&](int) {
+      tell_progress(step, chunk, begin_s);
+      require_size_of_own(printed, what);
+    };
+    Monitor monitor(plan_.monitoring ? Sensors::discover() : Sensors(), 1);
+    run_logged(std::move(command), what, step.time_limit_s);
+    const std::vector<Reading> readings = monitor.stop();
+    if (plan_.monitoring)
+      core::write_file(folder_.monitoring(step, &chunk), [&](std::ostream& out) {
+        out << monitoring_csv_header << '\n';
+        write_monitoring_rows(out, core::host_name(), begin_s - start_s, readings);
+      });
+    require_size_of_own(printed, what);
+    const std::string rows = own_rows(core::read_text(printed), what, chunk.index, start_s);
+    core::write_file(folder_.result(step, &chunk), [&](std::ostream& out) { out << rows; });
+  }
+
   void run_chunk(const CampaignStep& step, const CampaignChunk& chunk) {
+    if (step.is_own) return run_own(step, chunk);
     core::Command command = command_of(step.program, step.is_mpi, arguments_of(step, chunk));
     const double begin_s = now_s();
-    command.while_running = [&](int) {
-      if (!report_.progress) return;
-      const double here_s = std::min(now_s() - begin_s, chunk.estimated_s);
-      report_.progress((done_s_ + here_s) / total_s_, step.name);
-    };
+    command.while_running = [&](int) { tell_progress(step, chunk, begin_s); };
     const std::string what = "step " + step.name + (chunk.end > 0 ? ", rows " + rows_text(chunk) : "");
     folder_.check_clock(what);
     fs::remove(folder_.position());
@@ -354,7 +415,8 @@ std::vector<CampaignChunk> chunks_of(const CampaignPlan& plan) {
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
     const CampaignStep& step = plan.steps[index];
     const double wanted = std::max(1.0, std::ceil(step.estimated_s / plan.chunk_s));
-    const std::size_t pieces = std::min(std::max<std::size_t>(step.rows, 1), static_cast<std::size_t>(wanted));
+    const std::size_t most = std::max<std::size_t>(step.rows, 1);
+    const std::size_t pieces = step.is_own ? most : std::min(most, static_cast<std::size_t>(wanted));
     for (std::size_t piece = 0; piece < pieces; ++piece) {
       chunks.push_back({index, piece, step.rows * piece / pieces, step.rows * (piece + 1) / pieces,
                         step.estimated_s / static_cast<double>(pieces)});

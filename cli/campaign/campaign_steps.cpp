@@ -13,6 +13,7 @@
 #include "hplcast/calibration/power_design.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
@@ -325,6 +326,37 @@ void power_step(Step& step) {
   });
 }
 
+/// A command of the user (docs/use/surroundings.md#a-step-of-your-own).
+void own_step(Step& step) {
+  calibration::CampaignStep& result = step.result;
+  std::vector<std::string> words;
+  std::string name;
+  int repetitions = 10;
+  step.section.read("name", name);
+  if (name.empty() ||
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != std::string::npos)
+    step.section.fail("name", "expected letters, digits and _");
+  step.section.read("command", words);
+  if (words.empty()) step.section.fail("command", "expected a list of words, such as [./stream, --csv]");
+  step.section.read("repetitions", repetitions);
+  if (repetitions < 1 || repetitions > 100000) step.section.fail("repetitions", "expected 1 to 100000");
+  double each_s = 1;
+  result.time_limit_s = 600;
+  step.section.read_quantity("seconds", each_s, core::parse_seconds);
+  step.section.read_quantity("time_limit", result.time_limit_s, core::parse_seconds);
+  if (!(result.time_limit_s > 0)) step.section.fail("time_limit", "expected a time above 0");
+  const bool is_path = words.front().find('/') != std::string::npos;
+  result.program = is_path ? std::filesystem::absolute(words.front()) : core::find_program(words.front());
+  if (result.program.empty() || !std::filesystem::exists(result.program))
+    step.section.fail("command", "there is no program " + words.front());
+  result.arguments.assign(words.begin() + 1, words.end());
+  result.is_own = true;
+  result.is_mpi = false;
+  result.rows = static_cast<std::size_t>(repetitions);
+  result.estimated_s = each_s * repetitions;
+  result.name = "own-" + name;
+}
+
 struct Kind {
   const char* program;
   void (*read)(Step& step);
@@ -334,6 +366,7 @@ const std::map<std::string, Kind> kinds = {{"detours", {"hplcast-measure-detours
                                            {"dgemm", {"hplcast-measure-dgemm", dgemm_step}},
                                            {"kernels", {"hplcast-measure-kernels", kernels_step}},
                                            {"mpi", {"hplcast-measure-mpi", mpi_step}},
+                                           {"own", {"", own_step}},
                                            {"power", {"hplcast-measure-power", power_step}},
                                            {"saturation", {"hplcast-measure-mpi", saturation_step}},
                                            {"thresholds", {"hplcast-measure-thresholds", thresholds_step}}};
@@ -345,20 +378,21 @@ std::vector<calibration::CampaignStep> read_step(const YAML::Node& node, const s
   const std::string place = "steps[" + std::to_string(number) + "]";
   Section outer(node, file, place);
   if (!node.IsMap() || node.size() != 1)
-    outer.fail("", "expected one of detours, dgemm, kernels, mpi, power, saturation or thresholds with its values");
+    outer.fail("",
+               "expected one of detours, dgemm, kernels, mpi, own, power, saturation or thresholds with its values");
   const std::string name = node.begin()->first.as<std::string>();
   Section section(node.begin()->second, file, place + "." + name);
   const auto kind = kinds.find(name);
   if (kind == kinds.end())
-    outer.fail(name, "unknown step; expected one of detours, dgemm, kernels, mpi, power, saturation, thresholds");
+    outer.fail(name, "unknown step; expected one of detours, dgemm, kernels, mpi, own, power, saturation, thresholds");
   common.seed += number;  // two steps of one kind measure different calls
   Step step{section, common, {}, {}, {}};
-  step.result.program = common.programs / kind->second.program;
+  if (*kind->second.program != '\0') step.result.program = common.programs / kind->second.program;
   kind->second.read(step);
   std::vector<std::string> options;
   section.read("options", options);
   section.finish();
-  step.result.name = core::printed("%02zu-", number + 1) + name;
+  step.result.name = core::printed("%02zu-", number + 1) + (step.result.is_own ? step.result.name : name);
   left_out = step.left_out;
   std::vector<calibration::CampaignStep> steps = {step.result};
   if (step.idle) {

@@ -205,6 +205,47 @@ TEST_F(Calibrate, RestoresTheSettingsOfTheHostHoweverItEnds) {
   }
 }
 
+TEST_F(Calibrate, RunsACommandOfTheUserAmongItsPieces) {
+  write("own.sh", "#!/bin/sh\necho 'a warning' >&2\necho 'size,GB/s'\necho \"$1,12.5\"\necho '64,13'\n");
+  fs::permissions(folder_ / "own.sh", fs::perms::owner_all);
+  const std::string dgemm = "steps:\n" + tiny_campaign.substr(tiny_campaign.find("  - dgemm"));
+  const std::string one = dgemm.substr(0, dgemm.find("  - kernels"));
+  const auto own = [&](const std::string& rest) {
+    return "name: bad\nwarm_up: 0\ncontrol: false\n" + one + "  - own: {name: stream, " + rest + "}\n";
+  };
+  write("tiny.yaml", own("command: [./own.sh, 'a b'], repetitions: 3"));
+  ASSERT_EQ(run({"calibrate", "tiny.yaml", "-o", "tiny.zip"}).status, 0);
+  const auto files = calibration::read_archive(folder_ / "tiny.zip");
+  std::istringstream in(files.at("measurements/02-own-stream.csv"));
+  core::CsvReader rows(in, "rows");
+  std::map<std::string, int> sizes, runs;
+  while (rows.next()) {
+    ++sizes[std::string(rows.text(rows.column("size")))];
+    ++runs[std::string(rows.text(rows.column("run")))];
+    EXPECT_GT(rows.number(rows.column("start_s")), 0);
+  }
+  EXPECT_EQ(sizes, (std::map<std::string, int>{{"a b", 3}, {"64", 3}}));
+  EXPECT_EQ(runs, (std::map<std::string, int>{{"0", 2}, {"1", 2}, {"2", 2}}));
+  EXPECT_THAT(run({"fit", "cluster", "tiny.zip", "-o", "x.json"}).output, ::testing::Not(HasSubstr("own-stream")));
+}
+
+TEST_F(Calibrate, RefusesCommandsThatPrintNoTable) {
+  const auto expect_refused = [&](const std::string& command, int status, const std::string& message) {
+    expect_campaign(
+        "name: bad\nwarm_up: 0\ncontrol: false\nmonitoring: false\nsteps:\n  - own: {name: x, repetitions: 1, "
+        "time_limit: 1s, command: [" +
+            command + "]}\n",
+        status, message);
+  };
+  expect_refused("./nowhere", 3, "there is no program ./nowhere");
+  expect_refused("'true'", 3, "its standard output");
+  expect_refused("echo, run", 3, "printed a column `run`");
+  expect_refused("echo, 'a,b'", 3, "printed no rows");
+  expect_refused("'false'", 6, "step 01-own-x, run 0");
+  expect_refused("'yes'", 3, "more than 64 MiB");
+  expect_refused("sleep, '9'", 6, "did not end within 1 s");
+}
+
 TEST_F(Calibrate, MeasuresNothingOnAHostThatIsNotAsRequired) {
   const std::string steps = tiny_campaign.substr(tiny_campaign.find("steps:"));
   expect_campaign("name: bad\nwarm_up: 0\nrequire: {kernel_command_line: of another machine}\n" + steps, 3,

@@ -26,6 +26,8 @@ struct CampaignStep {
   double estimated_s = 1;
   std::string extension = "csv";  ///< of the result
   bool is_mpi = true;             ///< started by the launcher; false: it starts MPI programs itself
+  bool is_own = false;            ///< a command of the user, which prints a CSV: `rows` runs of it, each a piece
+  double time_limit_s = 0;        ///< of a run of it
 };
 
 /// What stops a campaign between two pieces: nothing is measured on a host that is not as it should be.
