@@ -1,5 +1,7 @@
 #include "hplcast/calibration/sensors.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -16,7 +18,8 @@ namespace hplcast::calibration {
 namespace fs = std::filesystem;
 
 const char* to_string(Quantity quantity) {
-  constexpr const char* names[] = {"frequency_hz", "temperature_celsius", "power_w", "throttle_count"};
+  constexpr const char* names[] = {"frequency_hz",   "temperature_celsius", "power_w",        "throttle_count",
+                                   "received_bytes", "sent_bytes",          "network_errors", "stolen_s"};
   return names[static_cast<int>(quantity)];
 }
 
@@ -42,6 +45,25 @@ Sensors Sensors::discover(const fs::path& root, const std::vector<MeterKind>& ki
           first_line(chip / "name") + " " + (label.empty() ? file.substr(0, ending) : label), input, milli);
     }
   }
+  for (const fs::path& card : entries(root / "sys/class/net", "")) {
+    const std::string name = card.filename();
+    if (name == "lo") continue;
+    add(Quantity::received_bytes, name, card / "statistics/rx_bytes", 1);
+    add(Quantity::sent_bytes, name, card / "statistics/tx_bytes", 1);
+    for (const char* kind : {"rx_errors", "tx_errors", "rx_dropped", "tx_dropped"})
+      add(Quantity::network_errors, name + " " + kind, card / "statistics" / kind, 1);
+  }
+  constexpr double word = 4;  // in which ports of InfiniBand count
+  for (const fs::path& card : entries(root / "sys/class/infiniband", "")) {
+    for (const fs::path& port : entries(card / "ports", "")) {
+      const std::string name = card.filename().string() + " port " + port.filename().string();
+      add(Quantity::received_bytes, name, port / "counters/port_rcv_data", word);
+      add(Quantity::sent_bytes, name, port / "counters/port_xmit_data", word);
+      for (const char* kind : {"symbol_error", "port_rcv_errors", "port_xmit_discards", "link_downed"})
+        add(Quantity::network_errors, name + " " + kind, port / "counters" / kind, 1);
+    }
+  }
+  if (steal_ticks(first_line(root / "proc/stat")).stolen.value_or(0) > 0) sensors.ticks_ = root / "proc/stat";
   sensors.power_ = find_power_meters(kinds, root);
   return sensors;
 }
@@ -53,6 +75,11 @@ std::vector<Reading> Sensors::read(double time_s) {
     if (const auto value = first_number(gauge.file)) {
       readings.push_back({time_s, gauge.quantity, gauge.name, *value * gauge.unit, 0});
     }
+  }
+  if (!ticks_.empty()) {
+    if (const auto stolen = steal_ticks(first_line(ticks_)).stolen)
+      readings.push_back(
+          {time_s, Quantity::stolen_s, "all CPUs", *stolen / static_cast<double>(::sysconf(_SC_CLK_TCK)), 0});
   }
   for (PowerMeter& meter : power_.meters) {
     if (const auto power = meter.read(time_s))

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
+#include "hplcast/calibration/archive.hpp"
 #include "hplcast/study/compare.hpp"
 
 namespace hplcast::cli {
@@ -89,7 +90,19 @@ void tell_models(const study::ReportData& data) {
   }
 }
 
+/// One archive of a campaign: its measurements over time.
+void report_campaign(const ReportOptions& options) {
+  if (options.inputs.size() > 1 || !options.pictures.empty())
+    throw core::UsageError("an archive of a campaign makes a page of its own; give it alone, and no --pictures");
+  const fs::path path = options.inputs.front();
+  const auto files = calibration::read_archive(path);
+  write_result(options.output,
+               [&](std::ostream& out) { study::write_campaign_page(out, files, path.stem().string()); });
+}
+
 void run_report(const ReportOptions& options) {
+  if (std::any_of(options.inputs.begin(), options.inputs.end(), calibration::has_archive_name))
+    return report_campaign(options);
   require_place_of(options.pictures);
   const study::ReportData data = read_inputs(options.inputs);
   tell_models(data);
@@ -104,9 +117,11 @@ void setup_report(Command& app) {
   Command& command = add_command(app, "report", "Show predictions and real runs as one HTML page",
                                  "hplcast report predictions.json real.csv -o report.html");
   auto& options = command.runs<ReportOptions>(run_report);
-  command.add_option("inputs", options.inputs,
-                     "predictions, databases of sweeps, real runs, explanations, or folders with such files", required,
-                     reads("DIR|FILE"));
+  command.add_option(
+      "inputs", options.inputs,
+      "predictions, databases of sweeps, real runs, explanations, or folders with such files; or one archive of "
+      "a campaign, for its measurements and sensors over time",
+      required, reads("DIR|FILE"));
   command.add_option("-o,--output", options.output, "the page (default: the standard output)", writes("report.html"));
   command.add_option("--pictures", options.pictures, "folder for its figures as SVG and PNG files", of_type("DIR"));
 }

@@ -188,7 +188,7 @@ std::string Figure::svg(const std::string& attributes) const {
          "><rect" + attribute("x", coordinate(size_.left - margin)) + attribute("y", coordinate(size_.top - margin)) +
          attribute("width", coordinate(size_.width - size_.left - size_.right + 2 * margin)) +
          attribute("height", coordinate(size_.height - size_.top - size_.bottom + 2 * margin)) + "/></clipPath>\n" +
-         axes() + "<g" + attribute("clip-path", "url(#" + clip + ")") + ">\n" + marks_ + "</g>\n</svg>\n";
+         axes() + "<g" + attribute("clip-path", "url(#" + clip + ")") + "><g>\n" + marks_ + "</g></g>\n</svg>\n";
 }
 
 std::string legend_html(const std::vector<LegendEntry>& legend) {

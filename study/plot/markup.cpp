@@ -86,6 +86,8 @@ a, svg a text { color: var(--measured); fill: var(--measured); }
 nav { color: var(--soft); font-size: .9rem; }
 .bad { font-weight: 600; }
 details { margin: .6rem 0; }
+svg.time { user-select: none; touch-action: pan-y; cursor: crosshair; } .time g g path { vector-effect: non-scaling-stroke; }
+.band { fill: var(--soft); fill-opacity: .25; }
 .long > svg, .long > img { min-width: 34rem; max-width: none; margin: .3rem 0; }
 .sortable th { cursor: pointer; }
 .sortable th[aria-sort=ascending]::after { content: " \2191"; }
@@ -118,6 +120,73 @@ for (const head of document.querySelectorAll("table.sortable th")) {
   head.addEventListener("click", sort);
   head.addEventListener("keydown", event => { if (event.key === "Enter") sort(); });
 }
+)js";
+
+/// Figures of one axis of time: their marks are stretched, and their ticks drawn anew.
+constexpr const char* time_script = R"js(
+const plots = [...document.querySelectorAll("svg.time")].map(svg => {
+  const d = svg.dataset, one = {svg, left: +d.left, right: +d.right, top: +d.top, bottom: +d.bottom};
+  const isTick = node => node.tagName === "text" ? +node.getAttribute("y") === one.bottom + 17
+    : node.getAttribute("class") === "grid" && /^M(\S+) \S+L\1 /.test(node.getAttribute("d"));
+  [...svg.children].filter(node => ["text", "path"].includes(node.tagName) && isTick(node)).forEach(node => node.remove());
+  return one;
+});
+const full = plots.length ? [+plots[0].svg.dataset.min, +plots[0].svg.dataset.max] : [0, 1];
+let view = full.slice();
+const add = (svg, name, attributes, text) => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  if (text) node.textContent = text;
+  svg.insertBefore(node, svg.querySelector("g"));
+  return node;
+};
+const draw = () => {
+  const raw = (view[1] - view[0]) / 10, power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map(f => f * power).find(f => f >= raw * 0.99);
+  const decimals = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+  for (const one of plots) {
+    const width = one.right - one.left, k = (full[1] - full[0]) / (view[1] - view[0]);
+    const x = at => one.left + (at - view[0]) / (view[1] - view[0]) * width;
+    const shift = one.left - k * (one.left + (view[0] - full[0]) / (full[1] - full[0]) * width);
+    one.svg.querySelector("g > g").setAttribute("transform", `translate(${shift} 0) scale(${k} 1)`);
+    one.svg.querySelectorAll(".tick").forEach(node => node.remove());
+    for (let i = Math.ceil(view[0] / step - 1e-9); i * step <= view[1] + 1e-9 * step; ++i) {
+      const at = x(i * step);
+      add(one.svg, "path", {class: "grid tick", d: `M${at} ${one.top}V${one.bottom}`});
+      add(one.svg, "text", {class: "tick", x: at, y: one.bottom + 17, "text-anchor": "middle"}, (i * step).toFixed(decimals));
+    }
+  }
+};
+for (const one of plots) {
+  let from = null, band = null;
+  const place = event => {
+    const box = one.svg.getBoundingClientRect(), scale = one.svg.viewBox.baseVal.width / box.width;
+    return Math.min(one.right, Math.max(one.left, (event.clientX - box.left) * scale));
+  };
+  const time = x => view[0] + (x - one.left) / (one.right - one.left) * (view[1] - view[0]);
+  one.svg.addEventListener("pointerdown", event => {
+    from = place(event);
+    band = add(one.svg, "rect", {class: "band", y: one.top, height: one.bottom - one.top, x: from, width: 0});
+    one.svg.setPointerCapture(event.pointerId);
+  });
+  one.svg.addEventListener("pointermove", event => {
+    if (!band) return;
+    const to = place(event);
+    band.setAttribute("x", Math.min(from, to));
+    band.setAttribute("width", Math.abs(to - from));
+  });
+  const end = event => {
+    if (!band) return;
+    band.remove();
+    band = null;
+    const span = [from, place(event)].sort((a, b) => a - b).map(time);
+    if (event.type === "pointerup" && span[1] - span[0] > (view[1] - view[0]) / 100) { view = span; draw(); }
+  };
+  one.svg.addEventListener("pointerup", end);
+  one.svg.addEventListener("pointercancel", end);
+  one.svg.addEventListener("dblclick", () => { view = full.slice(); draw(); });
+}
+if (plots.length) draw();
 )js";
 
 std::string table_row(const std::vector<std::string>& cells, const std::string& tag, bool is_html) {
@@ -179,7 +248,7 @@ std::string style_of_pictures() {
 }
 
 std::string html_page(const std::string& title, const std::string& content, Script script) {
-  const bool scripted = script == Script::sorts_tables;
+  const bool scripted = script != Script::none;
   std::string light, dark;
   for (const Colour& colour : palette) {
     light += std::string("--") + colour.name + ":" + colour.light + ";";
@@ -194,7 +263,10 @@ std::string html_page(const std::string& title, const std::string& content, Scri
          "</title>\n<style>\n:root { color-scheme: light dark; " + light +
          " }\n@media (prefers-color-scheme: dark) { :root { " + dark + " } }" + plot_style + page_style +
          "</style>\n</head>\n<body>\n<h1>" + name + "</h1>\n" + content +
-         (scripted ? std::string("<script>") + sort_script + "</script>\n" : "") + "</body>\n</html>\n";
+         (scripted
+              ? std::string("<script>") + (script == Script::sorts_tables ? sort_script : time_script) + "</script>\n"
+              : "") +
+         "</body>\n</html>\n";
 }
 
 }  // namespace hplcast::study

@@ -49,7 +49,8 @@ class HtmlTable {
 /// The light colours in the place of the variables: not every program that shows SVG knows variables.
 std::string style_of_pictures();
 
-enum class Script { none, sorts_tables };
+/// selects_time: figures whose svg has the class "time" share an axis that a reader zooms by selecting a span.
+enum class Script { none, sorts_tables, selects_time };
 
 /// A page that needs nothing else, and forbids itself any network. Light or dark as the reader's machine has it.
 std::string html_page(const std::string& title, const std::string& content, Script script);

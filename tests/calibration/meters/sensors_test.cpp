@@ -1,6 +1,7 @@
 #include "hplcast/calibration/sensors.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <map>
@@ -48,6 +49,26 @@ TEST(Sensors, ReadWhatTheMachineHasInSiUnits) {
                                                {"temperature_celsius coretemp Package id 0", 65.5},
                                                {"temperature_celsius coretemp temp2", 60}};
   EXPECT_EQ(values(sensors.read(0)), expected) << "power needs two readings";
+}
+
+TEST(Sensors, CountTheBytesOfNetworkCardsAndStolenTime) {
+  const FakeRoot root;
+  for (const std::string card : {"lo", "eth0"}) {
+    root.write("sys/class/net/" + card + "/statistics/rx_bytes", "1000\n");
+    root.write("sys/class/net/" + card + "/statistics/tx_bytes", "20\n");
+    root.write("sys/class/net/" + card + "/statistics/rx_dropped", "3\n");
+  }
+  root.write("sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", "1000\n");
+  root.write("sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error", "1\n");
+  root.write("proc/stat", "cpu 1 2 3 4 5 6 7 " + std::to_string(5 * ::sysconf(_SC_CLK_TCK)) + " 0 0\n");
+  Sensors sensors = Sensors::discover(root.path());
+  const std::map<std::string, double> expected{{"received_bytes eth0", 1000},
+                                               {"sent_bytes eth0", 20},
+                                               {"network_errors eth0 rx_dropped", 3},
+                                               {"received_bytes mlx5_0 port 1", 4000},
+                                               {"network_errors mlx5_0 port 1 symbol_error", 1},
+                                               {"stolen_s all CPUs", 5}};
+  EXPECT_EQ(values(sensors.read(0)), expected) << "not those of the loopback; a port counts in words of 4 bytes";
 }
 
 TEST(Sensors, PowerIsEnergyOverTimeAcrossTheWrapOfTheCounter) {

@@ -311,5 +311,34 @@ TEST(StudyFiles, AreToldApart) {
   EXPECT_EQ(data.sources.size(), 3U);
 }
 
+TEST(CampaignPage, ShowsMeasurementsAndSensorsOnOneAxis) {
+  std::string cores = "host,time_s,quantity,sensor,value\n", card = cores;
+  for (int second = 0; second < 5; ++second) {
+    for (int core = 0; core < 64; ++core)
+      cores += "h," + std::to_string(10 + second) + ",frequency_hz,cpu" + std::to_string(core) + ",2.1e9\n";
+    card +=
+        "h," + std::to_string(10 + second) + ",received_bytes,eth0," + std::to_string(1000 * second * second) + "\n";
+  }
+  const std::map<std::string, std::string> files = {
+      {"measurements/01-dgemm.csv",
+       "kernel,m,n,k,duration_s,start_s,host,cpu,content\ndgemm,1000,1000,100,0.01,20,h,0,random\n"
+       "dgemm,10,10,10,0.01,90,h,0,random\n"},
+      {"measurements/02-own-stream.csv", "run,start_s,host,GB/s\n0,30,h,12.5\n"},
+      {"measurements/03-thresholds.json", "{}"},
+      {"monitoring/01-dgemm.csv", cores},
+      {"monitoring/02-own-stream.csv", card}};
+  std::ostringstream out;
+  write_campaign_page(out, files, "tiny & more");
+  const std::string page = out.str();
+  EXPECT_THAT(page, HasSubstr("Measurements of tiny &amp; more over time"));
+  for (const char* words : {"<h3>01-dgemm: large calls</h3>", "Gflop/s per rank", "<h3>02-own-stream</h3>", "GB/s",
+                            "<h3>Frequency</h3>", "Of 64 sensors", "<h3>Received</h3>", "bytes per s"})
+    EXPECT_THAT(page, HasSubstr(words));
+  // From the first reading at 10 s to the command at 30 s: the call at 90 s is too short to tell a speed.
+  EXPECT_THAT(page, HasSubstr("data-min=\"10\" data-max=\"30\""));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_THROW(write_campaign_page(out, {{"start", "1"}}, "x"), core::ParseError);
+}
+
 }  // namespace
 }  // namespace hplcast::study

@@ -18,6 +18,10 @@ enum class Quantity {
   temperature_celsius,  ///< of whatever the sensor's name says
   power_w,              ///< of a part of the host or all of it, see PowerMeter
   throttle_count,       ///< times that the hardware slowed a core or a package down because of heat, since boot
+  received_bytes,       ///< of a network card (InfiniBand: of a port), since boot
+  sent_bytes,
+  network_errors,  ///< packets that a card dropped or found damaged, since boot
+  stolen_s,        ///< processor time that other virtual machines took, of all CPUs, since boot
 };
 
 const char* to_string(Quantity quantity);
@@ -42,7 +46,7 @@ class Sensors {
   /// Reads all of them. Counters of energy need two readings: the first call gives none of their power.
   std::vector<Reading> read(double time_s);
 
-  std::size_t size() const noexcept { return gauges_.size() + power_.meters.size(); }
+  std::size_t size() const noexcept { return gauges_.size() + power_.meters.size() + (ticks_.empty() ? 0 : 1); }
   const PowerMeters& power() const noexcept { return power_; }
 
  private:
@@ -54,6 +58,7 @@ class Sensors {
   };
 
   std::vector<Gauge> gauges_;
+  std::filesystem::path ticks_;  ///< /proc/stat; empty: it does not tell stolen time
   PowerMeters power_;
 };
 

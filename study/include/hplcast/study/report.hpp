@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ void add_sweep(const SweepDatabase& database, ReportData& data);
 /// Summary first, then the plots, where the time goes, all numbers, and what made them. Light or dark as the reader's
 /// machine has it. @throws core::DomainError if there are no predictions.
 void write_report(std::ostream& out, const ReportData& data);
+
+/// A page with all measurements of a campaign over time, and its sensors below them, on one axis that a reader can zoom.
+/// `files`: of the archive, by path. @throws core::ParseError if there is nothing with a time in it.
+void write_campaign_page(std::ostream& out, const std::map<std::string, std::string>& files, const std::string& name);
 
 /// A figure of a report as an SVG file of its own.
 struct ReportPicture {
