@@ -14,6 +14,7 @@
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/study/history_models.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/interval.hpp"
 #include "hplcast/study/kernel_rates.hpp"
@@ -31,6 +32,7 @@ struct PredictOptions {
   study::ModelLevels levels;
   bool json = false;
   bool estimate = false;
+  bool random_day = false;
   bool resume = false;
   int jobs = 1;
   std::string output;
@@ -102,6 +104,7 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
       requests.push_back(base);
       requests.back().parameters = parameters;
       requests.back().seed = options.seeds[i];
+      if (options.random_day) requests.back().cluster = study::on_random_day(base.cluster, options.seeds[i]);
       requests.back().at_a_time =
           std::min(options.jobs, static_cast<int>(configurations.size() * options.seeds.size()));
       if (!base.keep.empty() && configurations.size() * options.seeds.size() > 1) {
@@ -436,6 +439,11 @@ void setup_predict(Command& app) {
                      "seconds on all cores of this machine), or as they have measured it (FILE of "
                      "`hplcast-measure-dgemm --control`)",
                      of_type("calibrated|now|FILE"), in_group("Interval"));
+  add_choice<bool>(
+      command, "--day", options->random_day, {{"mean", false}, {"random", true}},
+      "a day as the model has them in the mean (default), or one drawn at random, another for each seed: dgemm "
+      "is as much faster or slower as days differ (history export)")
+      ->with(in_group("Interval"));
   command.add_option("--control-hostfile", options->control_hostfile, "hosts of --control now, for mpirun",
                      reads("FILE"), in_group("Interval"));
   command.add_option("--keep", options->request.keep,

@@ -4,7 +4,9 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
+#include "hplcast/fit/distributions.hpp"
 #include "hplcast/fit/generative.hpp"
+#include "hplcast/study/history_models.hpp"
 #include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
@@ -120,6 +122,7 @@ struct FitGenerativeOptions {
   std::vector<std::string> parameters = {"mnk", "intercept", "mnk_residual"};
   std::vector<std::string> kinds;
   std::vector<std::string> left_out;
+  std::string cluster;
   fit::GenerativeFitOptions fit;
   std::string plot;
   std::string output;
@@ -140,31 +143,64 @@ std::pair<std::string, std::string> parse_cpu(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+/// "0.8 % (0.6 to 1.2 %)": a standard deviation relative to a mean, with its 90 % interval if values are normal.
+std::string sd_text(double variance, double freedom, double mean) {
+  const double sd = std::sqrt(variance) / std::abs(mean);
+  if (!(freedom >= 1)) return percent(sd);
+  const auto at = [&](double probability) {
+    return sd * std::sqrt(freedom / fit::chi_squared_quantile(freedom, probability));
+  };
+  return percent(sd) + " (" + percent(at(0.95)) + " to " + percent(at(0.05)) + ")";
+}
+
+/// Degrees of freedom of the variance between days (Satterthwaite): its common part is known by as many values as there
+/// are days, the rest by those of every CPU.
+double freedom_of_days(const core::NodeKind& kind, std::size_t parameter) {
+  const auto rows = static_cast<double>(kind.rows), cpus = static_cast<double>(kind.cpus), days = rows / cpus;
+  if (kind.common_days.empty()) return rows - cpus;
+  const double all = kind.between_days[parameter][parameter], common = kind.common_days[parameter][parameter];
+  const double own = std::max(0.0, all - common);
+  return all * all / (common * common / (days - 1) + own * own / ((cpus - 1) * (days - 1)));
+}
+
 void report(const fit::GenerativeFit& fit) {
   for (const core::NodeKind& kind : fit.model.kinds()) {
     std::cerr << kind.name << ": " << kind.cpus << " CPUs, " << kind.rows << " regressions, " << percent(kind.share)
               << " of the nodes\n";
     for (std::size_t i = 0; i < kind.mean.size(); ++i)
       std::cerr << "  " << to_string(fit.model.parameters()[i]) << ": mean " << significant(kind.mean[i])
-                << ", between CPUs +-" << percent(std::sqrt(kind.between_cpus[i][i]) / std::abs(kind.mean[i]))
-                << ", between days +-" << percent(std::sqrt(kind.between_days[i][i]) / std::abs(kind.mean[i]))
-                << " (one standard deviation"
+                << ", between CPUs +-"
+                << sd_text(kind.between_cpus[i][i], static_cast<double>(kind.cpus - 1), kind.mean[i])
+                << ", between days +-" << sd_text(kind.between_days[i][i], freedom_of_days(kind, i), kind.mean[i])
                 << (kind.common_days.empty() || !(kind.between_days[i][i] > 0)
                         ? ""
                         : "; " + percent(kind.common_days[i][i] / kind.between_days[i][i]) +
                               " of that variance is common to all CPUs")
-                << ")\n";
+                << '\n';
   }
+  std::cerr << "(standard deviations, in brackets their 90 % intervals)\n";
   for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
 }
 
 /// All regressions but those of the CPUs left out. @throws UsageError for a CPU to leave out that is not there.
 std::vector<fit::DailyRegression> read_rows(const FitGenerativeOptions& options) {
   std::vector<fit::DailyRegression> rows;
-  for (const std::string& file : options.files)
+  for (const std::string& file : options.files) {
+    if (study::is_sqlite_file(file)) {
+      const study::HistoryDatabase history(file, study::HistoryDatabase::Access::read);
+      const auto clusters = history.clusters();
+      if (options.cluster.empty() ? clusters.size() > 1
+                                  : std::find(clusters.begin(), clusters.end(), options.cluster) == clusters.end())
+        throw core::UsageError("--cluster has to be one of " + study::names_text(clusters));
+      const std::string cluster = options.cluster.empty() && !clusters.empty() ? clusters.front() : options.cluster;
+      for (auto& row : study::daily_regressions(history, {cluster, {}, {}}, options.fit.parameters))
+        rows.push_back(std::move(row));
+      continue;
+    }
     core::read_file(file, [&](std::istream& in, const std::string& name) {
       for (auto& row : fit::read_daily_regressions(in, name, options.fit.parameters)) rows.push_back(std::move(row));
     });
+  }
   for (const std::string& text : options.left_out) {
     const auto [node, cpu] = parse_cpu(text);
     const auto last = std::remove_if(rows.begin(), rows.end(), [&, n = node, c = cpu](const fit::DailyRegression& row) {
@@ -208,8 +244,11 @@ void setup_fit_generative(Command& fit) {
   Command& command = add_command(fit, "generative", "Fit the differences between CPUs and days, to generate clusters",
                                  "hplcast fit generative examples/generative/daily.csv -o generative.json");
   auto& options = command.runs<FitGenerativeOptions>(run_fit_generative);
-  command.add_option("files", options.files, "CSV of one regression per CPU and day: node, cpu, day and the parameters",
-                     required, reads("FILE.csv"));
+  command.add_option("files", options.files,
+                     "CSV of one regression per CPU and day: node, cpu, day and the parameters; or the database of a "
+                     "history of one cluster",
+                     required, reads("FILE.csv|FILE.db"));
+  command.add_option("--cluster", options.cluster, "of a history of several clusters");
   command.add_option("--kernel", options.fit.kernel, "the kernel that the regressions are of (dgemm)");
   command.add_option("--parameters", options.parameters,
                      "columns: coefficients of mu, and of sigma with _residual (mnk,intercept,mnk_residual)",

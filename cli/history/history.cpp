@@ -7,10 +7,12 @@
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/history_check.hpp"
+#include "hplcast/study/history_models.hpp"
 
 namespace hplcast::cli {
 
@@ -213,6 +215,60 @@ void setup_site(Command& group) {
   command.add_option("--factors", options.check.factors, "only these (docs/use/history.md)");
 }
 
+struct ExportOptions {
+  std::string database, output, base;
+  std::vector<std::string> between;
+  study::HistorySpan span;
+};
+
+/// The newest models of the history, or those of a file.
+core::ClusterModel base_of(const HistoryDatabase& database, const ExportOptions& options) {
+  if (!options.base.empty()) return read_cluster_file(options.base);
+  const std::string json = database.latest_cluster_json(options.span.cluster);
+  if (json.empty())
+    throw bad_input(options.database +
+                    " has no whole models, only numbers of runs\n  hint: --base gives cluster.json with "
+                    "what a host is like, the network and the other kernels");
+  std::istringstream in(json);
+  return core::read_cluster(in, options.database);
+}
+
+void run_export(ExportOptions& options) {
+  of_options([&] {
+    if (options.between.empty()) return;
+    options.span.begin_s = study::parse_date(options.between.front());
+    options.span.end_s = study::parse_end(options.between.back());
+    if (*options.span.end_s < *options.span.begin_s)
+      throw core::UsageError("--between: " + options.between.back() + " is before " + options.between.front());
+  });
+  const HistoryDatabase database(options.database, HistoryDatabase::Access::read);
+  options.span.cluster = one_cluster(database, options.span.cluster);
+  const study::HistoryCluster made = cluster_of_history(database, options.span, base_of(database, options));
+  write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, made.cluster); });
+  std::string days = "; of fewer than three days: how days differ is not known";
+  if (made.days.days >= 3)
+    days = "; days differ by " + percent(made.days.sd) + " (standard deviation of " + std::to_string(made.days.days) +
+           " days)";
+  tell(std::to_string(made.cpus) + " CPUs of " + std::to_string(made.cluster.hosts.count()) + " hosts, " +
+       std::to_string(made.runs) + " runs of dgemm" + days);
+}
+
+void setup_export(Command& group) {
+  Command& command = add_command(group, "export", "Write cluster.json of the CPUs as they were between two dates",
+                                 "hplcast history export watch.db --between 2025-04-01 2025-04-14 -o cluster.json");
+  auto& options = command.runs<ExportOptions>(run_export);
+  command.add_option("history", options.database, "database of `hplcast history`", required, of_type("FILE"));
+  command.add_option("--cluster", options.span.cluster, "its name, if the history is of several");
+  command.add_option("--between", options.between,
+                     "first and last day, YYYY-MM-DD, or with a time, in UTC (all of the history)",
+                     of_type("DATE DATE"), value_count(2));
+  command.add_option("--base", options.base,
+                     "cluster.json for hosts, network and other kernels (the newest of the history)",
+                     reads("cluster.json"));
+  command.add_option("-o,--output", options.output, "file to write (default: the standard output)",
+                     writes("cluster.json"));
+}
+
 /// SHA-256 of an archive, or of all files of a campaign's folder.
 std::string hash_of(const fs::path& path, const core::CampaignArchive& archive) {
   if (!fs::is_directory(path)) return core::sha256_hex(core::read_text(path));
@@ -375,6 +431,7 @@ void setup_history(Command& app) {
   setup_change(group);
   setup_outlier(group);
   setup_failed(group);
+  setup_export(group);
   setup_site(group);
 }
 

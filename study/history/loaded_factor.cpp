@@ -25,6 +25,10 @@ bool is_about(const std::string& clusters, const std::string& hosts, const Place
   return list_names(clusters, place.cluster) && (place.host.empty() ? hosts == "all" : list_names(hosts, place.host));
 }
 
+bool is_of_run(const LoggedOutlier& outlier, std::int64_t time_s, const std::string& job) {
+  return outlier.job.empty() ? core::day_of(time_s) == core::day_of(outlier.time_s) : outlier.job == job;
+}
+
 FactorLoader::FactorLoader(const HistoryDatabase& database, const CheckOptions& options)
     : database_(database), options_(options), changes_(database.changes()), outliers_(database.outliers()) {
   for (StoredCampaign& one : database.campaigns()) campaigns_[one.id] = std::move(one);
@@ -81,7 +85,7 @@ fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
   for (const StoredRun& run : series.runs) {
     const StoredCampaign& campaign = campaigns_.at(run.campaign);
     const bool is_outlier = std::any_of(outliers.begin(), outliers.end(), [&](const LoggedOutlier* one) {
-      return one->job.empty() ? core::day_of(run.time_s) == core::day_of(one->time_s) : one->job == campaign.job;
+      return is_of_run(*one, run.time_s, campaign.job);
     });
     if (before_it != nullptr && before_it->protocol != campaign.protocol) ++switches;
     before_it = &campaign;

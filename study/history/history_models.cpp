@@ -1,0 +1,252 @@
+#include "hplcast/study/history_models.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/statistics.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/transform.hpp"
+#include "study/history/loaded_factor.hpp"
+
+namespace hplcast::study {
+
+namespace {
+
+/// Every coefficient that the history keeps of dgemm.
+const std::vector<std::string>& coefficient_names() {
+  static const std::vector<std::string> names = {
+      "mnk",          "mn",          "mk",          "nk",          "intercept",
+      "mnk_residual", "mn_residual", "mk_residual", "nk_residual", "intercept_residual"};
+  return names;
+}
+
+/// "mnk_residual" is dgemm_mnk_sd there.
+std::string factor_of(const std::string& coefficient) {
+  const std::string residual = "_residual";
+  if (!core::ends_with(coefficient, residual)) return "dgemm_" + coefficient;
+  return "dgemm_" + coefficient.substr(0, coefficient.size() - residual.size()) + "_sd";
+}
+
+/// Days of outliers by cluster and host, and whether a run is one.
+class KnownOutliers {
+ public:
+  explicit KnownOutliers(const HistoryDatabase& database) : outliers_(database.outliers()) {
+    for (const StoredCampaign& one : database.campaigns()) jobs_[one.id] = one.job;
+  }
+  bool has(const Place& place, const StoredRun& run) const {
+    return std::any_of(outliers_.begin(), outliers_.end(), [&](const LoggedOutlier& one) {
+      return is_about(one.cluster, one.hosts, place) && is_of_run(one, run.time_s, jobs_.at(run.campaign));
+    });
+  }
+
+ private:
+  std::vector<LoggedOutlier> outliers_;
+  std::map<std::int64_t, std::string> jobs_;
+};
+
+/// Calls `each` with the runs of a factor in the span.
+template <typename Each>
+void for_runs(const HistoryDatabase& database, const HistorySpan& span, const KnownOutliers& outliers,
+              const std::string& factor, Each each) {
+  for (const StoredSeries& series : database.series(span.cluster, factor, span.end_s))
+    for (const StoredRun& run : series.runs)
+      if (run.time_s >= span.begin_s.value_or(run.time_s) && !outliers.has(series.place, run)) each(series.place, run);
+}
+
+using RunKey = std::tuple<Place, std::int64_t, std::int64_t>;  // place, time, campaign
+
+/// Coefficients of every run by the names asked for; absent ones are 0.
+std::map<RunKey, std::vector<double>> coefficients(const HistoryDatabase& database, const HistorySpan& span,
+                                                   const std::vector<std::string>& names) {
+  const KnownOutliers outliers(database);
+  std::map<RunKey, std::vector<double>> runs;
+  for_runs(database, span, outliers, factor_of("mnk"), [&](const Place& place, const StoredRun& run) {
+    runs[{place, run.time_s, run.campaign}].assign(names.size(), 0);
+  });
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for_runs(database, span, outliers, factor_of(names[i]), [&](const Place& place, const StoredRun& run) {
+      const auto found = runs.find({place, run.time_s, run.campaign});
+      if (found != runs.end()) found->second[i] = run.value;
+    });
+  return runs;
+}
+
+/// node2 stands before node10.
+struct ByNumber {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  }
+};
+using HostIndex = std::map<std::string, int, ByNumber>;
+
+struct CpuMean {
+  std::vector<double> sum;
+  double runs = 0;
+};
+
+/// The law with these coefficients of dgemm: those that are 0 are no terms of it.
+core::PiecewiseLaw law_of(const std::vector<double>& values, core::NoiseFamily noise) {
+  std::vector<core::LawParameter> parameters;
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == 0) continue;
+    parameters.push_back(core::parse_law_parameter(coefficient_names()[i]));
+    kept.push_back(values[i]);
+  }
+  const core::SquareMatrix zero(kept.size(), std::vector<double>(kept.size(), 0));
+  const auto model = core::GenerativeModel::make("dgemm", noise, parameters, {{"history", 1, kept, zero, zero, 1, 1}});
+  return core::PiecewiseLaw(model.law(kept));
+}
+
+core::KernelModel dgemm_of(const std::map<Place, CpuMean>& cpus, const HostIndex& index,
+                           const core::ClusterModel& base) {
+  const auto old = base.kernels.find("dgemm");
+  core::NoiseFamily noise = core::NoiseFamily::half_normal;
+  std::optional<core::ShapeRange> range;
+  if (old != base.kernels.end()) {
+    range = old->second.range();
+    const core::NoiseFamily found = old->second.cluster_law().pieces().front().law.noise();
+    if (found != core::NoiseFamily::mixture) noise = found;  // the history has no modes
+  }
+  std::vector<double> all(coefficient_names().size(), 0);
+  std::vector<core::CpuLaw> laws;
+  for (const auto& [place, cpu] : cpus) {
+    std::vector<double> mean = cpu.sum;
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      mean[i] /= cpu.runs;
+      all[i] += mean[i] / static_cast<double>(cpus.size());
+    }
+    laws.push_back({index.at(place.host), place.cpu, law_of(mean, noise)});
+  }
+  const bool more_terms = all[1] != 0 || all[2] != 0 || all[3] != 0;
+  core::FitQuality quality;
+  quality.notes = {"history: means of the coefficients of all runs of each CPU"};
+  return core::KernelModel::make(more_terms ? "M2" : "M1", law_of(all, noise), laws, range, quality);
+}
+
+/// Days before and after a change of the whole cluster differ by more than days do.
+std::optional<std::int64_t> last_change_of_all(const HistoryDatabase& database, const HistorySpan& span) {
+  std::optional<std::int64_t> last;
+  for (const Change& change : database.changes())
+    if (is_about(change.cluster, change.hosts, {span.cluster, "", -1}) &&
+        change.time_s <= span.end_s.value_or(change.time_s))
+      last = std::max(last.value_or(change.time_s), change.time_s);
+  return last;
+}
+
+core::Hosts hosts_of_history(const HostIndex& index, int cpus, const core::Hosts& base) {
+  core::Hosts::Values values = base.values();
+  if (cpus > values.cpus)
+    throw core::InputError("the history has CPUs " + std::to_string(cpus - 1) + ", the base has " +
+                           std::to_string(values.cpus) +
+                           " per host\n  hint: --base gives cluster.json of such hosts (their cores, CPUs, network)");
+  values.names.clear();
+  for (const auto& [name, host] : index) values.names += (values.names.empty() ? "" : ",") + name;
+  return core::Hosts::make(values);
+}
+
+}  // namespace
+
+std::vector<fit::DailyRegression> daily_regressions(const HistoryDatabase& database, const HistorySpan& span,
+                                                    const std::vector<core::LawParameter>& parameters) {
+  std::vector<std::string> names;
+  for (const core::LawParameter& parameter : parameters) {
+    names.push_back(to_string(parameter));
+    if (find_factor(factor_of(names.back())) == nullptr)
+      throw core::InputError("a history does not keep the coefficient " + names.back() + "; expected some of " +
+                             core::comma_separated(coefficient_names()));
+  }
+  std::vector<fit::DailyRegression> rows;
+  for (auto& [key, values] : coefficients(database, span, names)) {
+    const auto& [place, time_s, campaign] = key;
+    rows.push_back({place.host, std::to_string(place.cpu), std::move(values), date_text(time_s)});
+  }
+  return rows;
+}
+
+DayToDay day_to_day(const HistoryDatabase& database, const HistorySpan& span) {
+  const KnownOutliers outliers(database);
+  std::map<Place, std::map<std::int64_t, std::vector<double>>> speeds;  // by day
+  for_runs(database, span, outliers, "dgemm_gflops", [&](const Place& place, const StoredRun& run) {
+    speeds[place][core::day_of(run.time_s)].push_back(run.value);
+  });
+  std::map<std::int64_t, std::vector<double>> ratios;
+  for (const auto& [place, days] : speeds) {
+    double sum = 0;
+    for (const auto& day : days) sum += core::median(day.second) / static_cast<double>(days.size());
+    for (const auto& [day, values] : days) ratios[day].push_back(std::log(core::median(values) / sum));
+  }
+  DayToDay result;
+  result.days = static_cast<long>(ratios.size());
+  if (result.days < 2) return result;
+  double mean = 0, squares = 0;
+  for (const auto& day : ratios) mean += core::median(day.second) / static_cast<double>(result.days);
+  for (const auto& day : ratios) squares += std::pow(core::median(day.second) - mean, 2);
+  result.sd = std::sqrt(squares / static_cast<double>(result.days - 1));
+  return result;
+}
+
+HistoryCluster cluster_of_history(const HistoryDatabase& database, const HistorySpan& span,
+                                  const core::ClusterModel& base) {
+  HistoryCluster result;
+  std::map<Place, CpuMean> cpus;
+  HostIndex index;
+  int most_cpus = 0;
+  for (const auto& [key, values] : coefficients(database, span, coefficient_names())) {
+    const Place& place = std::get<0>(key);
+    if (place.cpu < 0) continue;
+    CpuMean& cpu = cpus[place];
+    cpu.sum.resize(values.size(), 0);
+    for (std::size_t i = 0; i < values.size(); ++i) cpu.sum[i] += values[i];
+    ++cpu.runs;
+    ++result.runs;
+    index[place.host];
+    most_cpus = std::max(most_cpus, place.cpu + 1);
+  }
+  if (cpus.empty()) throw core::InputError("the history has no models of dgemm by CPU in this span");
+  int next = 0;
+  for (auto& host : index) host.second = next++;
+  result.cpus = cpus.size();
+  result.cluster = base;
+  result.cluster.hosts = hosts_of_history(index, most_cpus, base.hosts);
+  for (auto& [name, model] : result.cluster.kernels)
+    model = core::KernelModel::make(model.level(), model.cluster_law(), {}, model.range(), model.quality());
+  result.cluster.kernels["dgemm"] = dgemm_of(cpus, index, base);
+  result.days = day_to_day(database, {span.cluster, last_change_of_all(database, span), span.end_s});
+  constexpr long enough_days = 3;
+  if (result.days.days >= enough_days) {
+    if (!result.cluster.uncertainty) result.cluster.uncertainty.emplace();
+    result.cluster.uncertainty->days = result.days.days;
+    result.cluster.uncertainty->between_days =
+        core::EstimatedSd{result.days.sd, static_cast<double>(result.days.days - 1)};
+  }
+  using Json = nlohmann::ordered_json;
+  Json provenance = Json::parse(base.provenance, nullptr, false);
+  if (!provenance.is_object()) provenance = Json::object();
+  provenance["history"] = {{"cluster", span.cluster}, {"runs", result.runs}, {"cpus", result.cpus}};
+  if (span.begin_s) provenance["history"]["from"] = date_text(*span.begin_s);
+  if (span.end_s) provenance["history"]["to"] = date_text(*span.end_s);
+  result.cluster.provenance = core::json_text(provenance);
+  return result;
+}
+
+core::ClusterModel on_random_day(core::ClusterModel cluster, std::uint64_t seed) {
+  if (!cluster.uncertainty || !cluster.uncertainty->between_days)
+    throw core::InputError(
+        "the model " + cluster.name + " does not know how days differ" +
+        "\n  hint: `hplcast history export`, or `fit cluster` of campaigns of several days, tells it");
+  constexpr std::uint32_t of_days = 0xffffffff;
+  const double z = core::draw({seed, core::stream_generate, of_days, 0}, 0).normal;
+  const double faster = std::exp(-cluster.uncertainty->between_days->sd * z);
+  cluster = transformed(std::move(cluster), {{"scale-dgemm", core::shortest(faster)}});
+  cluster.uncertainty->between_days = core::EstimatedSd{0, 0};
+  return cluster;
+}
+
+}  // namespace hplcast::study
