@@ -318,15 +318,36 @@ int hosts_in(const fs::path& hostfile) {
   return static_cast<int>(hosts.size());
 }
 
-core::ControlRows measured_control(const core::MpiLaunch& launch, const fs::path& program, const fs::path& file) {
-  constexpr double timeout_s = 300;
+namespace {
+
+constexpr double measuring_timeout_s = 300;
+
+/// hplcast-measure-dgemm, bound as the ranks of a run.
+core::Command measuring_command(const core::MpiLaunch& launch, const fs::path& program,
+                                const std::vector<std::string>& arguments) {
   core::Command command = core::mpirun_command(launch, program);
-  command.arguments.insert(command.arguments.end(), {"--control", "-o", file.string()});
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   if (!launch.bind) command.arguments.push_back("--no-bind");
   if (launch.threads > 1)
     command.arguments.insert(command.arguments.end(), {"--threads", std::to_string(launch.threads)});
   if (!launch.blas.empty()) command.arguments.insert(command.arguments.end(), {"--blas", launch.blas.string()});
-  command.timeout_s = timeout_s;
+  command.timeout_s = measuring_timeout_s;
+  return command;
+}
+
+/// What is recorded of the hosts of a run (docs/use/surroundings.md).
+void record_hosts(const core::MpiLaunch& launch, const fs::path& program, const fs::path& folder) {
+  fs::create_directories(folder);
+  core::Command command = measuring_command(
+      launch, program, {"--describe", "--describe-folder", folder.string(), "-o", (folder / "hosts.json").string()});
+  command.purpose = "looking at the hosts";
+  core::run_checked(command);
+}
+
+}  // namespace
+
+core::ControlRows measured_control(const core::MpiLaunch& launch, const fs::path& program, const fs::path& file) {
+  core::Command command = measuring_command(launch, program, {"--control", "-o", file.string()});
   command.purpose = "the control measurement";
   core::run_checked(command);
   std::vector<core::ControlRows> controls;
@@ -407,6 +428,10 @@ RealRunSummary run_real(const RealRunRequest& request) {
   }
   const fs::path outputs =
       fs::absolute(request.outputs.empty() ? fs::path(request.results.string() + ".d") : request.outputs);
+  int most_ranks = 0;
+  for (const PlannedRun& run : missing) most_ranks = std::max(most_ranks, run.parameters.P * run.parameters.Q);
+  if (control && most_ranks > 0)
+    record_hosts(launch_of(request, most_ranks), request.control, outputs / "surroundings");
   for (const PlannedRun& run : missing) {
     RealRunRow row;
     row.order = results.last_order() + 1;

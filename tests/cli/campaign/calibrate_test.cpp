@@ -87,6 +87,7 @@ TEST_F(Calibrate, ControlsOfTheCampaignAndOfRealRunsDivideTheErrorOfAPrediction)
   const std::vector<core::HplRun> runs = core::read_hpl_csv(table, "real.csv", {});
   ASSERT_EQ(runs.size(), 2U);
   for (const core::HplRun& one : runs) ASSERT_TRUE(one.control);
+  EXPECT_THAT(text_of(folder_ / "real.csv.d/surroundings/hosts.json"), HasSubstr("\"settings\""));
   predicted.parameters = runs.front().parameters;
   predicted.time_s = predicted.gflops = 1;
   predicted.mode = "exact";
