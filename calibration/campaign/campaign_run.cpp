@@ -177,7 +177,7 @@ class CampaignRun {
     return context;
   }
 
-  /// What the doctor says of all hosts, and whether they are as required and like each other.
+  /// Asks the doctor about all hosts, and whether they are as required and like each other.
   void look_at_hosts() {
     const core::MeasurementContext context = describe_hosts(
         "hosts.json", "looking at the hosts" + (plan_.hosts.empty() ? "" : " " + core::comma_separated(plan_.hosts)));

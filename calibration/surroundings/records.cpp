@@ -1,4 +1,4 @@
-// What archives keep of a host, beside its description.
+// The texts that archives keep of a host, beside its description.
 #include <fcntl.h>
 #include <unistd.h>
 

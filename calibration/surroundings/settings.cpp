@@ -194,7 +194,7 @@ std::string host_list(const std::vector<std::string>& hosts) {
          std::to_string(hosts.size() - most) + " more";
 }
 
-/// What hosts of one kind have in common, beside their settings.
+/// The things that hosts of one kind have in common, beside their settings.
 Settings characteristics(const core::MachineDescription& host) {
   Settings all = host.settings;
   all["kernel"] = host.kernel;

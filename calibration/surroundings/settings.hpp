@@ -8,7 +8,7 @@
 // The table of settings of a host, for those that read and those that change them.
 namespace hplcast::calibration {
 
-/// What to write to a file of the kernel.
+/// A text for a file of the kernel.
 struct FileText {
   std::filesystem::path file;
   std::string text;

@@ -326,7 +326,7 @@ void power_step(Step& step) {
   });
 }
 
-/// A command of the user (docs/use/surroundings.md#a-step-of-your-own).
+/// A command of the user (docs/use/doctor.md#a-step-of-your-own).
 void own_step(Step& step) {
   calibration::CampaignStep& result = step.result;
   std::vector<std::string> words;

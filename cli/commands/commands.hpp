@@ -30,6 +30,7 @@ void setup_fit_network(Command& fit);
 void setup_fit_power(Command& fit);
 void setup_fit_program(Command& fit);
 void setup_fit_segmented(Command& fit);
+void setup_fit_topology(Command& fit);
 void setup_observe(Command& app);
 void setup_predict(Command& app);
 void setup_import(Command& app);

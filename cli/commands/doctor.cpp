@@ -51,7 +51,7 @@ calibration::ToolVersions tools_of_predictions() {
   return tools;
 }
 
-/// What `require` of a campaign demands of every host.
+/// The settings that `require` of a campaign demands of every host.
 calibration::Settings required_by(const std::string& campaign) {
   if (campaign.empty()) return {};
   return read_from(campaign, [](std::istream& in, const std::string& name) {

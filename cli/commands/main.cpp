@@ -10,7 +10,7 @@ void setup_fit(Command& app) {
   fit.require_subcommand(1);
   for (const auto setup :
        {setup_fit_cluster, setup_fit_detours, setup_fit_kernel, setup_fit_generative, setup_fit_imported,
-        setup_fit_network, setup_fit_power, setup_fit_program, setup_fit_segmented})
+        setup_fit_network, setup_fit_power, setup_fit_program, setup_fit_segmented, setup_fit_topology})
     setup(fit);
 }
 

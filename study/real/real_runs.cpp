@@ -335,7 +335,7 @@ core::Command measuring_command(const core::MpiLaunch& launch, const fs::path& p
   return command;
 }
 
-/// What is recorded of the hosts of a run (docs/use/surroundings.md).
+/// The records of the hosts of a run (docs/use/doctor.md#how-hosts-are-set-up).
 void record_hosts(const core::MpiLaunch& launch, const fs::path& program, const fs::path& folder) {
   fs::create_directories(folder);
   core::Command command = measuring_command(

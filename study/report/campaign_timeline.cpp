@@ -114,7 +114,7 @@ void add_measurement(const std::string& path, const std::string& text, CampaignT
   if (has("m") && has("duration_s")) timeline.add(kernel_panel(name, text));
 }
 
-/// What the files of monitoring call a quantity, for people.
+/// A quantity of the files of monitoring in words.
 std::string quantity_words(const std::string& quantity) {
   static const std::map<std::string, std::string> words = {{"frequency_hz", "Frequency"},
                                                            {"temperature_celsius", "Temperature"},

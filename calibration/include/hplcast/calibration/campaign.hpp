@@ -30,7 +30,7 @@ struct CampaignStep {
   double time_limit_s = 0;        ///< of a run of it
 };
 
-/// What stops a campaign between two pieces: nothing is measured on a host that is not as it should be.
+/// Limits that stop a campaign between two pieces: nothing is measured on a host that is not as it should be.
 struct CampaignLimits {
   std::optional<double> temperature_celsius, power_w;  ///< of any sensor of any host during the piece before
   std::optional<double> load;  ///< runnable tasks of others on the host that measures, before a piece

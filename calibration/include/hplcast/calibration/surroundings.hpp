@@ -10,7 +10,7 @@
 /// How a host is set up, as far as it changes how fast it computes: recorded, compared, demanded, changed and restored.
 namespace hplcast::calibration {
 
-/// Values of settings by name, such as {"governor", "performance"} (docs/models/surroundings.md has all of them).
+/// Values of settings by name, such as {"governor", "performance"} (docs/use/doctor.md has all of them).
 using Settings = std::map<std::string, std::string>;
 
 /// Names and meanings, for help and documentation.
@@ -20,7 +20,7 @@ struct SettingDescription {
 };
 std::vector<SettingDescription> known_settings();
 
-/// Those that the system tells; /proc and /sys are looked for under `root`.
+/// The settings that the system tells; /proc and /sys are looked for under `root`.
 Settings read_settings(const std::filesystem::path& root = "/");
 
 /// @throws core::InputError with a hint for a name that is not known, or, if it is `to_set`, that nobody can set.

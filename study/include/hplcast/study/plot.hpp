@@ -59,6 +59,11 @@ struct Picture {
   std::vector<PlotPanel> panels;
 };
 
+/// Values of all pairs of `names` (n x n, n >= 2; NaN and the diagonal are not drawn) as an SVG file of shaded squares.
+std::string matrix_file(const std::string& title, const std::vector<std::string>& names,
+                        const std::vector<std::vector<double>>& values, const std::string& unit,
+                        const std::string& note);
+
 /// The picture as an SVG file that needs nothing else. Panels and series without a value are left out.
 std::string picture_file(const Picture& picture);
 

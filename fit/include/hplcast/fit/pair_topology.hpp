@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+/// Which hosts are near each other, from messages between all pairs of them (docs/use/fit.md).
+namespace hplcast::fit {
+
+/// Messages from one host to another: a latency, a bandwidth, or both (0: not measured).
+struct PairMeasurement {
+  std::string source, destination;
+  double latency_s = 0;              ///< half a round trip of an empty or short message
+  double bandwidth_bytes_per_s = 0;  ///< of long messages
+};
+
+/// Reads the output of nxnlatbw (source, destination, latency in us, MB/s; the header may stand anywhere), or a CSV
+/// with a header and columns source, destination, latency_s, bandwidth_bytes_per_s (the last two or one of them).
+/// @throws core::ParseError
+std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& name);
+
+/// A host whose messages to all others are slower than those of the hosts of its group.
+struct SlowHost {
+  std::string host;
+  double latency_s = 0;        ///< more than the others
+  double bandwidth_share = 1;  ///< of that of the others
+};
+
+/// A pair that is slower than its groups and hosts say.
+struct SlowPair {
+  std::string first, second;
+  double latency_s = 0;        ///< more than expected
+  double bandwidth_share = 1;  ///< of what is expected
+};
+
+struct PairTopology {
+  std::vector<std::vector<std::string>> groups;  ///< the largest first
+  std::vector<std::vector<double>> latency_s;    ///< between groups, and inside (diagonal; 0: a group of one host)
+  std::vector<std::vector<double>> bandwidth;    ///< likewise [B/s]; empty: not measured
+  double within_s = 0, between_s = 0;  ///< means over the pairs inside groups, and of different ones (0: none)
+  double difference_error_s = 0;       ///< standard error of their difference
+  double bic_of_one = 0, bic = 0;      ///< of one group, and of these; lower is better
+  std::vector<SlowHost> slow_hosts;
+  std::vector<SlowPair> slow_pairs;
+};
+
+/// Groups of hosts with like latencies: average linkage of the latencies (both directions averaged); the number of
+/// groups by BIC, with the logarithm of the number of ways to choose them as part of the cost. Slow hosts and pairs are
+/// beyond five robust standard deviations of the others, and 2 % of the latency or 0.5 % of the bandwidth at least.
+/// @throws core::InputError for fewer than three hosts, or pairs that were not measured.
+PairTopology fit_pair_topology(const std::vector<PairMeasurement>& pairs);
+
+/// JSON of all of it.
+void write_pair_topology(std::ostream& out, const PairTopology& topology);
+
+}  // namespace hplcast::fit

@@ -1,0 +1,324 @@
+#include "hplcast/fit/pair_topology.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/statistics.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using Matrix = std::vector<std::vector<double>>;
+constexpr double robust_sds = 5, sd_per_mad = 1.4826, least_latency_share = 0.02, least_bandwidth_share = 0.005;
+
+/// Values of unordered pairs; the mean over both directions and repetitions.
+struct Pairs {
+  std::vector<std::string> hosts;
+  Matrix latency, log_bandwidth;  ///< symmetric; NaN: not measured
+  std::size_t count() const { return hosts.size(); }
+  bool has_bandwidth() const { return count() > 1 && std::isfinite(log_bandwidth[0][1]); }
+};
+
+Pairs pairs_of(const std::vector<PairMeasurement>& measured) {
+  std::set<std::string> names;
+  for (const PairMeasurement& one : measured) names.insert({one.source, one.destination});
+  Pairs pairs;
+  pairs.hosts.assign(names.begin(), names.end());
+  std::sort(pairs.hosts.begin(), pairs.hosts.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;  // 2 before 10
+  });
+  const std::size_t n = pairs.count();
+  if (n < 3) throw core::InputError("pairs of " + std::to_string(n) + " hosts; expected three hosts or more");
+  constexpr std::size_t most_hosts = 2048;
+  if (n > most_hosts) throw core::InputError("pairs of " + std::to_string(n) + " hosts; expected at most 2048");
+  std::map<std::string, std::size_t> index;
+  for (std::size_t i = 0; i < n; ++i) index[pairs.hosts[i]] = i;
+  Matrix latency(n, std::vector<double>(n, 0)), log_bandwidth = latency, latencies = latency, bandwidths = latency;
+  for (const PairMeasurement& one : measured) {
+    const std::size_t i = index[one.source], j = index[one.destination];
+    if (i == j) continue;
+    for (const auto& [a, b] : {std::pair(i, j), std::pair(j, i)}) {
+      if (one.latency_s > 0) latency[a][b] += one.latency_s, ++latencies[a][b];
+      if (one.bandwidth_bytes_per_s > 0) log_bandwidth[a][b] += std::log(one.bandwidth_bytes_per_s), ++bandwidths[a][b];
+    }
+  }
+  std::size_t lacking = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      latency[i][j] /= latencies[i][j];
+      log_bandwidth[i][j] /= bandwidths[i][j];
+      lacking += i < j && !std::isfinite(latency[i][j]) ? 1 : 0;
+    }
+  if (lacking > 0)
+    throw core::InputError(std::to_string(lacking) + " of " + std::to_string(n * (n - 1) / 2) +
+                           " pairs of hosts have no latency; expected all of them");
+  pairs.latency = std::move(latency);
+  pairs.log_bandwidth = std::move(log_bandwidth);
+  return pairs;
+}
+
+/// The group of each host by average linkage, for each number of groups that are left.
+std::vector<std::vector<std::size_t>> linked(const Matrix& distance) {
+  const std::size_t n = distance.size();
+  std::vector<std::vector<std::size_t>> members(n);
+  for (std::size_t i = 0; i < n; ++i) members[i] = {i};
+  Matrix between = distance;
+  std::vector<std::vector<std::size_t>> levels(n + 1);  // group of each host, by number of groups
+  std::vector<bool> alive(n, true);
+  for (std::size_t groups = n; groups >= 1; --groups) {
+    std::vector<std::size_t>& of = levels[groups];
+    of.assign(n, 0);
+    std::size_t number = 0;
+    for (std::size_t g = 0; g < n; ++g) {
+      if (!alive[g]) continue;
+      for (const std::size_t host : members[g]) of[host] = number;
+      ++number;
+    }
+    if (groups == 1) break;
+    std::size_t a = 0, b = 0;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = i + 1; alive[i] && j < n; ++j)
+        if (alive[j] && between[i][j] < nearest) nearest = between[i][j], a = i, b = j;
+    const auto of_a = static_cast<double>(members[a].size()), of_b = static_cast<double>(members[b].size());
+    for (std::size_t k = 0; k < n; ++k)
+      between[a][k] = between[k][a] = (of_a * between[a][k] + of_b * between[b][k]) / (of_a + of_b);
+    members[a].insert(members[a].end(), members[b].begin(), members[b].end());
+    alive[b] = false;
+  }
+  return levels;
+}
+
+/// The part that a partition and single hosts explain of the values of pairs: medians of blocks, and what a host adds
+/// to all of its pairs.
+struct Explained {
+  Matrix blocks;
+  std::vector<double> hosts;
+  Matrix residuals;
+};
+
+Explained explained(const Matrix& values, const std::vector<std::size_t>& group, std::size_t groups) {
+  const std::size_t n = values.size();
+  Explained result{Matrix(groups, std::vector<double>(groups, 0)), std::vector<double>(n, 0), values};
+  constexpr int rounds = 4;  // of medians in turn, as Tukey's median polish
+  for (int round = 0; round < rounds; ++round) {
+    std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> by_block;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        by_block[std::minmax(group[i], group[j])].push_back(values[i][j] - result.hosts[i] - result.hosts[j]);
+    for (const auto& [block, list] : by_block)
+      result.blocks[block.first][block.second] = result.blocks[block.second][block.first] = core::median(list);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<double> left;
+      for (std::size_t j = 0; j < n; ++j)
+        if (j != i) left.push_back(values[i][j] - result.blocks[group[i]][group[j]] - result.hosts[j]);
+      result.hosts[i] = core::median(left);
+    }
+    const double middle = core::median(result.hosts);
+    for (double& host : result.hosts) host -= middle;
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      result.residuals[i][j] =
+          i == j ? 0 : values[i][j] - result.blocks[group[i]][group[j]] - result.hosts[i] - result.hosts[j];
+  return result;
+}
+
+/// Half of the smallest step between two values: clocks and print-outs round.
+double resolution(const Matrix& values) {
+  std::set<double> sorted;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) sorted.insert(values[i][j]);
+  double step = std::numeric_limits<double>::infinity();
+  for (auto at = sorted.begin(); at != sorted.end() && std::next(at) != sorted.end(); ++at)
+    if (const double gap = *std::next(at) - *at; gap > 1e-6 * *at) step = std::min(step, gap);
+  return std::isfinite(step) ? step / 2 : 1e-3 * std::abs(values[1][0]);
+}
+
+double bic_of(const Explained& fit, std::size_t groups, double rounding) {
+  const std::size_t n = fit.hosts.size();
+  const double pairs = static_cast<double>(n) * static_cast<double>(n - 1) / 2;
+  double squares = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j) squares += fit.residuals[i][j] * fit.residuals[i][j];
+  const double blocks = static_cast<double>(groups * (groups + 1)) / 2;
+  return pairs * std::log(squares / pairs + rounding * rounding) + blocks * std::log(pairs) +
+         2 * static_cast<double>(n) * std::log(static_cast<double>(groups));
+}
+
+double robust_sd(std::vector<double> values) {
+  for (double& value : values) value = std::abs(value);
+  return sd_per_mad * core::median(values);
+}
+
+std::vector<double> below_diagonal(const Matrix& values) {
+  std::vector<double> list;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    list.insert(list.end(), values[i].begin(), values[i].begin() + static_cast<std::ptrdiff_t>(i));
+  return list;
+}
+
+void add_slow(const Pairs& pairs, const Explained& latency, const Explained* bandwidth, double rounding,
+              PairTopology& result) {
+  const std::size_t n = pairs.count();
+  const double typical = core::median(below_diagonal(pairs.latency));
+  const double host_limit =
+      std::max(robust_sds * std::max(robust_sd(latency.hosts), rounding), least_latency_share * typical);
+  const double pair_limit = std::max(robust_sds * std::max(robust_sd(below_diagonal(latency.residuals)), rounding),
+                                     least_latency_share * typical);
+  double host_share = 0, pair_share = 0;
+  if (bandwidth != nullptr) {
+    host_share = std::max(robust_sds * robust_sd(bandwidth->hosts), least_bandwidth_share);
+    pair_share = std::max(robust_sds * robust_sd(below_diagonal(bandwidth->residuals)), least_bandwidth_share);
+  }
+  const auto slower = [&](double log_share, double limit) { return bandwidth != nullptr && log_share < -limit; };
+  for (std::size_t i = 0; i < n; ++i) {
+    const double log_share = bandwidth != nullptr ? bandwidth->hosts[i] : 0;
+    if (latency.hosts[i] > host_limit || slower(log_share, host_share))
+      result.slow_hosts.push_back({pairs.hosts[i], latency.hosts[i], std::exp(log_share)});
+    for (std::size_t j = 0; j < i; ++j) {
+      const double of_pair = bandwidth != nullptr ? bandwidth->residuals[i][j] : 0;
+      if (latency.residuals[i][j] > pair_limit || slower(of_pair, pair_share))
+        result.slow_pairs.push_back({pairs.hosts[j], pairs.hosts[i], latency.residuals[i][j], std::exp(of_pair)});
+    }
+  }
+}
+
+/// Means inside groups and between them, without what slow hosts add.
+void add_difference(const Pairs& pairs, const Explained& fit, const std::vector<std::size_t>& group,
+                    PairTopology& result) {
+  double sums[2] = {0, 0}, squares[2] = {0, 0}, counts[2] = {0, 0};
+  for (std::size_t i = 0; i < pairs.count(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const int apart = group[i] == group[j] ? 0 : 1;
+      const double value = pairs.latency[i][j] - fit.hosts[i] - fit.hosts[j];
+      sums[apart] += value;
+      squares[apart] += value * value;
+      ++counts[apart];
+    }
+  double variance = 0;
+  for (const int apart : {0, 1}) {
+    if (counts[apart] == 0) continue;
+    const double mean = sums[apart] / counts[apart];
+    (apart == 0 ? result.within_s : result.between_s) = mean;
+    variance += std::max(0.0, squares[apart] / counts[apart] - mean * mean) / counts[apart];
+  }
+  result.difference_error_s = std::sqrt(variance);
+}
+
+}  // namespace
+
+std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& name) {
+  const std::string text = core::read_text(in, name, "expected latencies between pairs of hosts");
+  std::vector<PairMeasurement> pairs;
+  const auto require = [&](const PairMeasurement& pair, std::size_t line) {
+    if (!(pair.latency_s >= 0) || !(pair.bandwidth_bytes_per_s >= 0) ||
+        !(pair.latency_s + pair.bandwidth_bytes_per_s > 0))
+      throw core::ParseError({name, line, ""}, "a pair without a latency or bandwidth above 0");
+    pairs.push_back(pair);
+  };
+  std::istringstream lines(text);
+  if (text.substr(0, text.find('\n')).find("latency_s") != std::string::npos) {
+    core::CsvReader csv(lines, name);
+    const std::size_t source = csv.column("source"), destination = csv.column("destination"),
+                      latency = csv.column("latency_s"), bandwidth = csv.find_column("bandwidth_bytes_per_s");
+    while (csv.next())
+      require({std::string(csv.text(source)), std::string(csv.text(destination)), csv.number(latency),
+               csv.has(bandwidth) ? csv.number(bandwidth) : 0},
+              csv.line());
+    return pairs;
+  }
+  std::string line;
+  for (std::size_t number = 1; std::getline(lines, line);
+       ++number) {  // of nxnlatbw, without a fixed place for its header
+    char source[65], destination[65];
+    double latency_us = 0, mega = 0;
+    if (line.find("src") != std::string::npos || line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (std::sscanf(line.c_str(), " %64[^, ] , %64[^, ] , %lf , %lf", source, destination, &latency_us, &mega) != 4)
+      throw core::ParseError({name, number, ""},
+                             "found `" + line.substr(0, 60) +
+                                 "`; expected source,destination,latency in us,MB/s (nxnlatbw), or a "
+                                 "CSV with columns source, destination, latency_s");
+    require({source, destination, 1e-6 * latency_us, 1e6 * mega}, number);
+  }
+  return pairs;
+}
+
+PairTopology fit_pair_topology(const std::vector<PairMeasurement>& measured) {
+  const Pairs pairs = pairs_of(measured);
+  const std::size_t n = pairs.count(), most = std::min<std::size_t>(n / 2, 32);
+  const double rounding = resolution(pairs.latency);
+  const Explained alone = explained(pairs.latency, std::vector<std::size_t>(n, 0), 1);
+  const auto levels = linked(pairs.latency);
+  PairTopology result;
+  result.bic = result.bic_of_one = bic_of(alone, 1, rounding);
+  std::vector<std::size_t> best(n, 0);
+  Explained latency = alone;
+  std::size_t groups = 1;
+  for (std::size_t count = 2; count <= most; ++count) {
+    const Explained fit = explained(pairs.latency, levels[count], count);
+    const double bic = bic_of(fit, count, rounding);
+    if (bic >= result.bic) continue;
+    result.bic = bic;
+    best = levels[count];
+    latency = fit;
+    groups = count;
+  }
+  std::vector<std::size_t> order(groups);
+  std::iota(order.begin(), order.end(), 0);
+  const auto size = [&](std::size_t g) { return std::count(best.begin(), best.end(), g); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+  std::optional<Explained> bandwidth;
+  if (pairs.has_bandwidth()) bandwidth = explained(pairs.log_bandwidth, best, groups);
+  result.groups.resize(groups);
+  result.latency_s.assign(groups, std::vector<double>(groups, 0));
+  if (bandwidth) result.bandwidth = result.latency_s;
+  for (std::size_t g = 0; g < groups; ++g) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (best[i] == order[g]) result.groups[g].push_back(pairs.hosts[i]);
+    for (std::size_t h = 0; h < groups; ++h) {
+      result.latency_s[g][h] = latency.blocks[order[g]][order[h]];
+      if (bandwidth) result.bandwidth[g][h] = std::exp(bandwidth->blocks[order[g]][order[h]]);
+    }
+  }
+  add_slow(pairs, latency, bandwidth ? &*bandwidth : nullptr, rounding, result);
+  add_difference(pairs, latency, best, result);
+  return result;
+}
+
+void write_pair_topology(std::ostream& out, const PairTopology& topology) {
+  nlohmann::ordered_json json = {{"schema_version", 1},
+                                 {"groups", topology.groups},
+                                 {"latency_s", topology.latency_s},
+                                 {"bandwidth_bytes_per_s", topology.bandwidth},
+                                 {"within_s", topology.within_s},
+                                 {"between_s", topology.between_s},
+                                 {"difference_error_s", topology.difference_error_s},
+                                 {"bic_of_one_group", topology.bic_of_one},
+                                 {"bic", topology.bic},
+                                 {"slow_hosts", nlohmann::ordered_json::array()},
+                                 {"slow_pairs", nlohmann::ordered_json::array()}};
+  for (const SlowHost& one : topology.slow_hosts)
+    json["slow_hosts"].push_back(
+        {{"host", one.host}, {"latency_s", one.latency_s}, {"bandwidth_share", one.bandwidth_share}});
+  for (const SlowPair& one : topology.slow_pairs)
+    json["slow_pairs"].push_back(
+        {{"hosts", {one.first, one.second}}, {"latency_s", one.latency_s}, {"bandwidth_share", one.bandwidth_share}});
+  out << core::json_text(json, 2) << '\n';
+}
+
+}  // namespace hplcast::fit

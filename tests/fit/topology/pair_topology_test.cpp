@@ -1,0 +1,119 @@
+#include "hplcast/fit/pair_topology.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+#include "tests/support/errors_in.hpp"
+#include "tests/support/reference_data.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using tests::error_in;
+
+constexpr double inside_s = 1e-6, noise_s = 5e-9;
+
+/// All ordered pairs of hosts on switches of these sizes; `between_s` more between two switches.
+std::vector<PairMeasurement> switches(const std::vector<int>& sizes, double between_s, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> noise(0, noise_s);
+  std::vector<int> of;
+  for (std::size_t s = 0; s < sizes.size(); ++s)
+    of.insert(of.end(), static_cast<std::size_t>(sizes[s]), static_cast<int>(s));
+  std::vector<PairMeasurement> pairs;
+  for (std::size_t i = 0; i < of.size(); ++i)
+    for (std::size_t j = 0; j < of.size(); ++j)
+      if (i != j)
+        pairs.push_back({"n" + std::to_string(i), "n" + std::to_string(j),
+                         inside_s + (of[i] == of[j] ? 0 : between_s) + noise(random), 1e10});
+  return pairs;
+}
+
+std::vector<std::size_t> sizes_of(const PairTopology& topology) {
+  std::vector<std::size_t> sizes;
+  for (const auto& group : topology.groups) sizes.push_back(group.size());
+  return sizes;
+}
+
+TEST(PairTopology, FindsTheSwitchesAndWhatIsBetweenThem) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const PairTopology found = fit_pair_topology(switches({9, 7, 4}, 0.1e-6, seed));
+    EXPECT_THAT(sizes_of(found), ElementsAre(9, 7, 4)) << seed;
+    // 127 pairs between groups and 63 inside, each the mean of two measurements: 5 standard errors.
+    EXPECT_NEAR(found.between_s - found.within_s, 0.1e-6,
+                5 * noise_s / std::sqrt(2.0) * std::sqrt(1.0 / 127 + 1.0 / 63))
+        << seed;
+    EXPECT_TRUE(found.slow_hosts.empty()) << seed;
+  }
+}
+
+TEST(PairTopology, SaysThatOneSwitchExplainsNoise) {
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    const PairTopology found = fit_pair_topology(switches({16}, 0, seed));
+    EXPECT_THAT(sizes_of(found), ElementsAre(16)) << seed;
+    EXPECT_TRUE(found.slow_hosts.empty()) << seed;
+    EXPECT_TRUE(found.slow_pairs.empty()) << seed;
+  }
+}
+
+TEST(PairTopology, TellsASlowHostAndASlowPairFromAGroup) {
+  std::vector<PairMeasurement> pairs = switches({8, 8}, 0.2e-6, 3);
+  for (PairMeasurement& one : pairs) {
+    if (one.source == "n3" || one.destination == "n3") one.latency_s += 0.1e-6;
+    if (one.source == "n5" || one.destination == "n5") one.bandwidth_bytes_per_s *= 0.9;
+    if ((one.source == "n1" && one.destination == "n9") || (one.source == "n9" && one.destination == "n1"))
+      one.latency_s += 0.3e-6;
+  }
+  const PairTopology found = fit_pair_topology(pairs);
+  EXPECT_THAT(sizes_of(found), ElementsAre(8, 8));
+  ASSERT_EQ(found.slow_hosts.size(), 2U);
+  EXPECT_EQ(found.slow_hosts[0].host, "n3");
+  EXPECT_NEAR(found.slow_hosts[0].latency_s, 0.1e-6, 5 * noise_s);
+  EXPECT_EQ(found.slow_hosts[1].host, "n5");
+  EXPECT_NEAR(found.slow_hosts[1].bandwidth_share, 0.9, 1e-9);
+  ASSERT_EQ(found.slow_pairs.size(), 1U);
+  EXPECT_EQ(found.slow_pairs[0].first + found.slow_pairs[0].second, "n1n9");
+  EXPECT_NEAR(found.slow_pairs[0].latency_s, 0.3e-6, 5 * noise_s);
+}
+
+TEST(PairTopology, FindsTheTwoSwitchesAndTheSlowHostsOfAlaska) {
+  HPLCAST_REFERENCE_FILE(data, "alaska/mpi");
+  const auto of = [&](const char* build) {
+    std::ifstream in(data / build / "nxnlatbw_np16_ppn1.out");
+    return fit_pair_topology(read_pairs(in, build));
+  };
+  for (const auto& [build, difference_s] :
+       {std::pair<const char*, double>("ib-gcc9-openmpi4-ucx", 0.14e-6), {"roce-gcc9-openmpi4-ucx", 0.69e-6}}) {
+    const PairTopology found = of(build);
+    ASSERT_THAT(sizes_of(found), ElementsAre(9, 7)) << build;
+    EXPECT_THAT(found.groups[0], ElementsAre("0", "1", "2", "5", "7", "9", "12", "13", "14"));
+    EXPECT_NEAR((found.between_s - found.within_s) / difference_s, 1, 0.2) << build;
+  }
+  const PairTopology ib = of("ib-gcc9-openmpi4-ucx");
+  ASSERT_EQ(ib.slow_hosts.size(), 2U);
+  EXPECT_EQ(ib.slow_hosts[0].host + " " + ib.slow_hosts[1].host, "5 9");
+}
+
+TEST(PairTopology, RefusesPairsThatLackOrMakeNoSense) {
+  const auto read = [](const std::string& text) {
+    std::istringstream in(text);
+    return read_pairs(in, "p");
+  };
+  EXPECT_THAT(error_in([&] { read("a,b,1\n"); }), HasSubstr("p:1: found `a,b,1`"));
+  EXPECT_THAT(error_in([&] { read("a,b,-1,0\n"); }), HasSubstr("without a latency or bandwidth above 0"));
+  EXPECT_THAT(error_in([&] { read("source,latency_s\na,1\n"); }), HasSubstr("destination"));
+  EXPECT_EQ(read("src,dst,lat(us),bandwidth\n\n1,2,1.5,100 \n").size(), 1U);
+  EXPECT_THAT(error_in([&] { fit_pair_topology(read("a,b,1,1\n")); }), HasSubstr("pairs of 2 hosts"));
+  EXPECT_THAT(error_in([&] { fit_pair_topology(read("a,b,1,1\nb,c,1,1\n")); }),
+              HasSubstr("1 of 3 pairs of hosts have no latency"));
+}
+
+}  // namespace
+}  // namespace hplcast::fit
