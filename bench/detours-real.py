@@ -132,7 +132,7 @@ def with_source(args, case, folder):
         words = ["chrt", "-f", "10"] + words
     cluster = folder / "cluster.json"
     subprocess.run([args.hplcast, "transform", args.cluster, "--add-detours", f"{period:g}s:{duration:g}s:{'host' if synchronous else 'core'}",
-                    "-o", str(cluster), "--force"], check=True, capture_output=True)
+                    "-o", str(cluster)], check=True, capture_output=True)
     return words, str(cluster)
 
 
@@ -148,7 +148,7 @@ def with_agent(args, folder):
         else:
             subprocess.run(words, check=True, capture_output=True)
         cluster = folder / f"cluster-{running}.json"
-        subprocess.run([args.hplcast, "fit", "detours", str(path), "--cluster", args.cluster, "-o", str(cluster), "--quiet", "--force"],
+        subprocess.run([args.hplcast, "fit", "detours", str(path), "--cluster", args.cluster, "-o", str(cluster), "--quiet"],
                        check=True, capture_output=True)
         measured.append(str(cluster))
     return measured
