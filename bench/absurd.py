@@ -47,6 +47,8 @@ COMMANDS = [
     ("mpi.csv", "fit network {}"),
     ("pingpong.csv", "fit network {} --detached 64KiB -o out.json"),
     ("pingpong.csv", "fit segmented {} --objective ols --noise mixture"),
+    ("pairs.csv", "fit topology {}"),
+    ("pairs.csv", "fit topology {} --json"),
     ("samples.csv", "fit power {}"),
     ("watts.csv", "fit power {} --application ep --pstates 2.3GHz,2.1GHz,1.9GHz,1.7GHz"),
     ("gaps.csv", "fit detours {}"),

@@ -17,6 +17,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
 
@@ -226,11 +227,19 @@ std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& nam
   const std::string text = core::read_text(in, name, "expected latencies between pairs of hosts");
   std::vector<PairMeasurement> pairs;
   const auto require = [&](const PairMeasurement& pair, std::size_t line) {
+    constexpr double most_latency_s = 1, most_bandwidth = 1e13;
     if (!(pair.latency_s >= 0) || !(pair.bandwidth_bytes_per_s >= 0) ||
         !(pair.latency_s + pair.bandwidth_bytes_per_s > 0))
       throw core::ParseError({name, line, ""}, "a pair without a latency or bandwidth above 0");
+    if (pair.latency_s > most_latency_s || pair.bandwidth_bytes_per_s > most_bandwidth)
+      throw core::ParseError({name, line, ""},
+                             core::printed("a pair of %g s and %g B/s; expected at most 1 s and 1e13 B/s",
+                                           pair.latency_s, pair.bandwidth_bytes_per_s),
+                             "latencies are in s and bandwidths in B/s; only nxnlatbw has us and MB/s");
     pairs.push_back(pair);
   };
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw core::ParseError({name, 0, ""}, "it is empty; expected latencies between pairs of hosts");
   std::istringstream lines(text);
   if (text.substr(0, text.find('\n')).find("latency_s") != std::string::npos) {
     core::CsvReader csv(lines, name);
