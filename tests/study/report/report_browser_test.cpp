@@ -111,5 +111,43 @@ TEST(ReportInABrowser, HasNoErrorNoRequestAndFitsAPhone) {
   std::cout << said << '\n';
 }
 
+/// Selects the middle half of the time in the first diagram.
+constexpr const char* zoom = R"js(<script>
+const svg = document.querySelector("svg.time"), box = svg.getBoundingClientRect(), d = svg.dataset;
+svg.setPointerCapture = () => {};
+const at = share => box.left + (+d.left + share * (+d.right - +d.left)) / svg.viewBox.baseVal.width * box.width;
+const ticks = () => [...document.querySelectorAll("svg.time text.tick")].map(one => parseFloat(one.textContent));
+const before = Math.max(...ticks());
+for (const [type, share] of [["pointerdown", 0.25], ["pointermove", 0.5], ["pointerup", 0.75]])
+  svg.dispatchEvent(new PointerEvent(type, {clientX: at(share), clientY: box.top + 40, pointerId: 1}));
+const said = "overflow " + (document.documentElement.scrollWidth - document.documentElement.clientWidth) + " from " + before +
+  " to " + Math.min(...ticks()) + " " + Math.max(...ticks()) + " diagrams " + document.querySelectorAll("svg.time").length;
+parent.postMessage(said, "*");
+</script>)js";
+
+TEST(CampaignPageInABrowser, IsZoomedInAllDiagramsByASelection) {
+  const auto chromium = core::find_program("chromium");
+  if (chromium.empty()) GTEST_SKIP() << "skipped: no chromium here";
+  const core::TemporaryFolder folder("hplcast-browser");
+  std::string calls = "kernel,m,n,k,duration_s,start_s,host,cpu,content\n",
+              sensor = "host,time_s,quantity,sensor,value\n";
+  for (int second = 0; second <= 100; ++second) {
+    calls += "dgemm,1000,1000,100,0.01," + std::to_string(second) + ",h,0,random\n";
+    sensor += "h," + std::to_string(second) + ",temperature_celsius,core,50\n";
+  }
+  std::ostringstream page;
+  write_campaign_page(page, {{"measurements/01-dgemm.csv", calls}, {"monitoring/01-dgemm.csv", sensor}}, "a");
+  std::string text = page.str();
+  text.insert(text.find("</body>"), zoom);
+  std::ofstream(folder.path() / "report.html") << text;
+  std::ofstream(folder.path() / "phone.html") << phone;
+  const core::CommandResult result = test::shown_in_browser(chromium, folder.path(), "phone.html");
+  if (result.status != 0 && result.output.find("<html") == std::string::npos)
+    GTEST_SKIP() << "skipped: chromium does not run here: " << result.output.substr(0, 200);
+  EXPECT_THAT(result.output, Not(HasSubstr("CONSOLE")));
+  // 0 to 100 s before, 25 to 75 s after, in steps of 5.
+  EXPECT_THAT(result.output, HasSubstr("<title>overflow 0 from 100 to 25 75 diagrams 2</title>"));
+}
+
 }  // namespace
 }  // namespace hplcast::study
