@@ -86,7 +86,8 @@ class CampaignRun {
     if (std::all_of(chunks_.begin(), chunks_.end(), [&](const CampaignChunk& c) { return is_done(c); })) {
       tell("everything is measured already");
     } else {
-      if (!plan_.set.empty()) settings_.emplace(plan_.set);
+      refuse_load();
+      if (!plan_.set.empty()) change_settings();
       look_at_hosts();
       check_steps();
       warm_up();
@@ -113,6 +114,14 @@ class CampaignRun {
   }
 
  private:
+  void change_settings() {
+    settings_.emplace(plan_.set);
+    for (const std::string& change : settings_->changes()) {
+      tell("set " + change + ", until the campaign ends");
+      folder_.log("set " + change, "set", 0, 0);
+    }
+  }
+
   void tell(const std::string& message) const {
     if (report_.message) report_.message(message);
   }
@@ -184,8 +193,7 @@ class CampaignRun {
     const std::vector<std::string> unmet = unmet_requirements(context.machines, plan_.required);
     for (const std::string& line : unmet) tell(line);
     if (!unmet.empty())
-      throw core::InputError(std::to_string(unmet.size()) +
-                             " settings of hosts are not as `require` demands: see above" +
+      throw core::InputError(std::to_string(unmet.size()) + " demands of `require` are not met: see above" +
                              "\n  hint: `set` in the campaign file changes some of them, as root, while it runs");
     for (const std::string& line : differences_of_hosts(context.machines)) tell("hosts differ in " + line);
     int warnings = 0;

@@ -34,8 +34,8 @@ int write_text(const char* file, const char* text, std::size_t size) noexcept {
                          "`require` only looks whether they are as they should be");
 }
 
-/// Waits until the other end of `life` is closed, restores all, and ends with the number of files that refused.
-[[noreturn]] void keep(int life, const std::vector<FileText>& before) noexcept {
+/// Waits until the other end of `life` is closed, restores all, and reports how many files refused.
+[[noreturn]] void keep(int life, int report, const std::vector<FileText>& before) noexcept {
   ::setsid();  // a Ctrl-C on the terminal ends the others of its group
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(signal, SIG_IGN);
   // Nobody may wait for us because of what we inherited: locks of folders, pipes of a shell.
@@ -43,14 +43,14 @@ int write_text(const char* file, const char* text, std::size_t size) noexcept {
   for (int file = 0; file < 3; ++file) ::dup2(null, file);
   const long most = ::sysconf(_SC_OPEN_MAX);
   for (int file = 3; file < std::min(most, 65536L); ++file)
-    if (file != life) ::close(file);
+    if (file != life && file != report) ::close(file);
   char nothing = 0;
   while (::read(life, &nothing, 1) < 0 && errno == EINTR) {
   }
-  int refused = 0;
+  unsigned char refused = 0;
   for (auto one = before.rbegin(); one != before.rend(); ++one)
-    refused += write_text(one->file.c_str(), one->text.data(), one->text.size()) != 0;
-  ::_exit(std::min(refused, 255));
+    if (write_text(one->file.c_str(), one->text.data(), one->text.size()) != 0 && refused < 255) ++refused;
+  ::_exit(::write(report, &refused, 1) == 1 ? 0 : 1);
 }
 
 }  // namespace
@@ -72,6 +72,7 @@ HeldSettings::HeldSettings(const Settings& wanted, const fs::path& root) {
     } catch (const core::DomainError& error) {
       throw core::InputError("setting " + name + ": " + error.what());
     }
+    changes_.push_back(name + ": " + setting->read(root) + " -> " + value);
     if (mine.empty()) refuse(name, root / "sys/devices/system/cpu", "the system does not have it");
     for (FileText& one : mine) {
       const std::string present = chosen_word(one.file);
@@ -80,17 +81,21 @@ HeldSettings::HeldSettings(const Settings& wanted, const fs::path& root) {
       writes.push_back({name, std::move(one)});
     }
   }
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw core::Error(core::ExitCode::external_failure, "no pipe for settings");
+  int life[2], report[2];
+  if (::pipe2(life, O_CLOEXEC) != 0 || ::pipe2(report, O_CLOEXEC) != 0)
+    throw core::Error(core::ExitCode::external_failure, "no pipe for settings");
   keeper_ = ::fork();
   if (keeper_ == 0) {
-    ::close(ends[1]);
-    keep(ends[0], before);
+    ::close(life[1]);
+    keep(life[0], report[1], before);
   }
-  ::close(ends[0]);
-  life_ = ends[1];
+  ::close(life[0]);
+  ::close(report[1]);
+  life_ = life[1];
+  report_ = report[0];
   if (keeper_ < 0) {
     ::close(life_);
+    ::close(report_);
     throw core::Error(core::ExitCode::external_failure, "no process that restores settings can be started");
   }
   try {
@@ -114,11 +119,16 @@ HeldSettings::~HeldSettings() {
 bool HeldSettings::restore() noexcept {
   if (keeper_ < 0) return true;
   ::close(life_);
-  int status = 0;
-  while (::waitpid(keeper_, &status, 0) < 0 && errno == EINTR) {
+  // Its word, not its end: waitpid() fails for a process that was started with SIGCHLD ignored.
+  unsigned char refused = 255;
+  ssize_t got = 0;
+  while ((got = ::read(report_, &refused, 1)) < 0 && errno == EINTR) {
+  }
+  ::close(report_);
+  while (::waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) {
   }
   keeper_ = -1;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return got == 1 && refused == 0;
 }
 
 }  // namespace hplcast::calibration

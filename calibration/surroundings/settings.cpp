@@ -48,11 +48,12 @@ std::string as_number(const std::string& value, bool one_is_on = true) {
   return (value == "on") == one_is_on ? "1" : "0";
 }
 
-/// The value, if it is among those of a list. @throws core::DomainError
-std::string one_of(const std::string& value, const std::string& list) {
+/// The value, if it is among those of a list, of which the kernel may have one in brackets. @throws core::DomainError
+std::string one_of(const std::string& value, std::string list) {
+  list.erase(std::remove_if(list.begin(), list.end(), [](char c) { return c == '[' || c == ']'; }), list.end());
   std::istringstream words(list);
   for (std::string word; words >> word;)
-    if (word == value || word == "[" + value + "]") return value;
+    if (word == value) return value;
   throw core::DomainError("value", value, "one of: " + list);
 }
 

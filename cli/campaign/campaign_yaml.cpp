@@ -98,6 +98,9 @@ void read_surroundings(Section& section, calibration::CampaignPlan& plan) {
   };
   settings("require", false, plan.required);
   settings("set", true, plan.set);
+  for (const auto& [name, value] : plan.set)
+    if (const auto required = plan.required.find(name); required != plan.required.end() && required->second != value)
+      section.fail("set", name + " gets the value " + value + ", and `require` demands " + required->second);
   std::map<std::string, std::string> limits;
   section.read("limits", limits);
   const std::map<std::string, std::optional<double>*> known = {

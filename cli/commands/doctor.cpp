@@ -56,7 +56,10 @@ calibration::Settings required_by(const std::string& campaign) {
   if (campaign.empty()) return {};
   return read_from(campaign, [](std::istream& in, const std::string& name) {
     const std::string text = core::read_text(in, name, "is this a campaign?", core::most_bytes_of_plan);
-    return read_campaign(text, name, core::own_executable().parent_path()).required;
+    const calibration::CampaignPlan plan = read_campaign(text, name, core::own_executable().parent_path());
+    calibration::Settings required = plan.required;
+    for (const auto& one : plan.set) required.erase(one.first);  // the campaign changes it first
+    return required;
   });
 }
 
@@ -86,8 +89,9 @@ void run_doctor(const DoctorOptions& options) {
     return check.status != calibration::CheckStatus::ok;
   });
   if (unmet > 0)
-    throw core::Error(core::ExitCode::limit_exceeded,
-                      std::to_string(unmet) + " settings are not as " + options.campaign + " demands");
+    throw core::Error(
+        core::ExitCode::limit_exceeded,
+        std::to_string(unmet) + (unmet == 1 ? " demand of " : " demands of ") + options.campaign + " not met");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <iterator>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
@@ -193,8 +194,12 @@ std::vector<fit::DailyRegression> read_rows(const FitGenerativeOptions& options)
                                   : std::find(clusters.begin(), clusters.end(), options.cluster) == clusters.end())
         throw core::UsageError("--cluster has to be one of " + study::names_text(clusters));
       const std::string cluster = options.cluster.empty() && !clusters.empty() ? clusters.front() : options.cluster;
-      for (auto& row : study::daily_regressions(history, {cluster, {}, {}}, options.fit.parameters))
-        rows.push_back(std::move(row));
+      auto more = study::daily_regressions(history, {cluster, {}, {}}, options.fit.parameters);
+      if (more.empty())
+        throw bad_input(file +
+                        " has no coefficients of dgemm by CPU\n  hint: `history add` of archives has them; imported "
+                        "runs need a column mnk");
+      std::move(more.begin(), more.end(), std::back_inserter(rows));
       continue;
     }
     core::read_file(file, [&](std::istream& in, const std::string& name) {

@@ -209,7 +209,10 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
     index[place.host];
     most_cpus = std::max(most_cpus, place.cpu + 1);
   }
-  if (cpus.empty()) throw core::InputError("the history has no models of dgemm by CPU in this span");
+  if (cpus.empty())
+    throw core::InputError(
+        "the history has no models of dgemm by CPU in this span\n  hint: `history add` of "
+        "archives has them; imported runs need a column mnk, the coefficient of dgemm");
   int next = 0;
   for (auto& host : index) host.second = next++;
   result.cpus = cpus.size();
@@ -238,9 +241,9 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
 
 core::ClusterModel on_random_day(core::ClusterModel cluster, std::uint64_t seed) {
   if (!cluster.uncertainty || !cluster.uncertainty->between_days)
-    throw core::InputError(
-        "the model " + cluster.name + " does not know how days differ" +
-        "\n  hint: `hplcast history export`, or `fit cluster` of campaigns of several days, tells it");
+    throw core::InputError("the model " + cluster.name + " does not know how days differ" +
+                           "\n  hint: `hplcast history export` of three days or more, or `fit cluster` of campaigns of "
+                           "several days, tells it");
   constexpr std::uint32_t of_days = 0xffffffff;
   const double z = core::draw({seed, core::stream_generate, of_days, 0}, 0).normal;
   const double faster = std::exp(-cluster.uncertainty->between_days->sd * z);

@@ -22,8 +22,7 @@ std::string matrix_file(const std::string& title, const std::vector<std::string>
   PlotAxis x{"to", 0, n, {}, false, false}, y{"from", 0, n, {}, false, false};
   const std::size_t every = names.size() / 32 + 1;
   for (std::size_t i = 0; i < names.size(); i += every) {
-    x.ticks.push_back(
-        {static_cast<double>(i) + 0.5, names.size() <= 16 && names[i].size() <= 4 ? names[i] : std::to_string(i + 1)});
+    x.ticks.push_back({static_cast<double>(i) + 0.5, std::to_string(i + 1)});
     y.ticks.push_back({n - static_cast<double>(i) - 0.5, names[i]});
   }
   Figure figure("matrix", title, x, y, {640, 640, 62, 14, 28, 50});
@@ -36,7 +35,7 @@ std::string matrix_file(const std::string& title, const std::vector<std::string>
                  names[i] + " to " + names[j] + ": " + core::readable(values[i][j]) + " " + unit, shade);
     }
   figure.caption = "From " + core::readable(least) + " " + unit + " (light) to " + core::readable(most) + " " + unit +
-                   " (dark). " + note;
+                   " (dark). Columns are numbered in the order of the rows. " + note;
   return figure_file({figure}, "", 1);
 }
 

@@ -48,6 +48,29 @@ struct CampaignTimeline {
   }
 };
 
+/// How steady the machine was, as the control tells it.
+std::string control_verdict(const std::string& csv) {
+  std::istringstream in(csv);
+  std::vector<double> slowest_s;
+  for (const core::ControlRows& rows : core::read_controls(in, core::campaign_control_file)) {
+    slowest_s.push_back(0);
+    for (const core::ControlRow& row : rows) slowest_s.back() = std::max(slowest_s.back(), row.wall_s);
+  }
+  if (slowest_s.empty()) return "";
+  constexpr double usual = 1.1;  // docs/models/control.md
+  const double best = *std::min_element(slowest_s.begin(), slowest_s.end());
+  const auto disturbed =
+      std::count_if(slowest_s.begin(), slowest_s.end(), [&](double one) { return one > usual * best; });
+  const double worst = *std::max_element(slowest_s.begin(), slowest_s.end());
+  const std::string range =
+      core::printed("The control took %.3g to %.3g ms on the slowest rank: ", 1e3 * best, 1e3 * worst);
+  if (disturbed == 0) return range + "the machine was steady within 10 %.";
+  return range + std::to_string(disturbed) + " of " + std::to_string(slowest_s.size()) +
+         " controls are more than 10 % above the best. Something disturbed the machine, or it slowed down: fits leave "
+         "out "
+         "what was measured beside them, if the rest is enough.";
+}
+
 TimePanel control_panel(const std::string& csv) {
   TimePanel panel{"Control: the same dgemm all the time", "ms per call", "", {}, true};
   std::istringstream in(csv);
@@ -58,20 +81,34 @@ TimePanel control_panel(const std::string& csv) {
 }
 
 TimePanel kernel_panel(const std::string& name, const std::string& csv) {
-  TimePanel panel{
-      name + ": large calls", "Gflop/s per rank", "Calls of dgemm with at least 1e8 flop, by host and CPU", {}, false};
+  struct Call {
+    std::string place;
+    double start_s, flop, duration_s;
+  };
+  std::vector<Call> calls;
+  double largest = 0;
   std::istringstream in(csv);
   core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
     const double flop =
         2.0 * static_cast<double>(row.shape.m) * static_cast<double>(row.shape.n) * static_cast<double>(row.shape.k);
-    if (!row.error.empty() || row.kernel != "dgemm" || flop < large_flop) return;
-    panel.series[row.host + " CPU " + std::to_string(row.cpu)].push_back({row.start_s, flop / row.duration_s / 1e9});
+    if (!row.error.empty() || row.kernel != "dgemm") return;
+    calls.push_back({row.host + " CPU " + std::to_string(row.cpu), row.start_s, flop, row.duration_s});
+    largest = std::max(largest, flop);
   });
+  const double least = std::min(large_flop, largest / 4);
+  TimePanel panel{name + ": large calls",
+                  "Gflop/s per rank",
+                  "Calls of dgemm with at least " + core::printed("%.2g", least) + " flop, by host and CPU",
+                  {},
+                  false};
+  for (const Call& call : calls)
+    if (call.flop >= least) panel.series[call.place].push_back({call.start_s, call.flop / call.duration_s / 1e9});
   return panel;
 }
 
 TimePanel message_panel(const std::string& name, const std::string& csv) {
-  TimePanel panel{name + ": large messages", "GB/s", "Round trips and exchanges of at least 64 KiB, by scope", {}, false};
+  TimePanel panel{
+      name + ": large messages", "GB/s", "Round trips and exchanges of at least 64 KiB, by scope", {}, false};
   std::istringstream in(csv);
   core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
     const bool is_whole = row.operation == "pingpong" || row.operation == "exchange" || row.operation == "one_way";
@@ -172,7 +209,9 @@ void add_sensor_panels(const std::map<std::string, std::string>& files, Campaign
       TimeSeries rates;
       for (auto& [name, points] : panel.series) {
         std::sort(points.begin(), points.end(), [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
-        if (auto one = rate(points); !one.empty()) rates[name] = std::move(one);
+        auto one = rate(points);
+        const bool any = std::any_of(one.begin(), one.end(), [](const PlotPoint& point) { return point.y > 0; });
+        if (any) rates[name] = std::move(one);
       }
       panel.series = std::move(rates);
       panel.unit += " per s";
@@ -241,8 +280,8 @@ std::string time_figure_html(const TimePanel& panel, const CampaignTimeline& tim
 
 void write_campaign_page(std::ostream& out, const std::map<std::string, std::string>& files, const std::string& name) {
   CampaignTimeline timeline;
-  if (const auto control = files.find(core::campaign_control_file); control != files.end())
-    timeline.add(control_panel(control->second));
+  const auto control = files.find(core::campaign_control_file);
+  if (control != files.end()) timeline.add(control_panel(control->second));
   for (const auto& [path, text] : files)
     if (core::begins_with(path, "measurements/") && core::ends_with(path, ".csv"))
       add_measurement(path, text, timeline);
@@ -250,7 +289,9 @@ void write_campaign_page(std::ostream& out, const std::map<std::string, std::str
   if (timeline.panels.empty())
     throw core::ParseError({name, 0, ""},
                            "neither measurements nor sensors with times; expected an archive of `hplcast calibrate`");
-  std::string content =
+  std::string content;
+  if (control != files.end()) content = "<p class=\"lead\">" + control_verdict(control->second) + "</p>\n";
+  content +=
       "<p class=\"note\">All diagrams have one axis of time. Select a span in one of them to see it larger in all; a "
       "double "
       "click shows everything again. A drift or a minute that something disturbed stands below each other.</p>\n";

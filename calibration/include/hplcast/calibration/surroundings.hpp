@@ -44,12 +44,16 @@ class HeldSettings {
   HeldSettings(const HeldSettings&) = delete;
   HeldSettings& operator=(const HeldSettings&) = delete;
 
-  /// Restores now, which the destructor does otherwise. Whether everything could be restored.
+  /// Restores now, which the destructor does otherwise, and waits for it. Whether everything could be restored.
   bool restore() noexcept;
+  /// A line per setting: "huge_pages: madvise -> always".
+  const std::vector<std::string>& changes() const noexcept { return changes_; }
 
  private:
+  std::vector<std::string> changes_;
   int keeper_ = -1;  ///< process; -1: there is none any more
   int life_ = -1;    ///< it restores when this is closed
+  int report_ = -1;  ///< and says how many files refused
 };
 
 /// Texts about this host for archives, by name of the file. The environment is without secrets and names of users; the

@@ -92,6 +92,9 @@ auto with_yaml(const std::string& text, const std::string& name, Use use) {
     const YAML::Node root = YAML::Load(text);
     require_unique_keys(root, name);
     return use(root);
+  } catch (const YAML::BadConversion& error) {
+    throw ParseError(yaml_location(name, error.mark), "a value of another kind than is expected here",
+                     "a list or mapping in place of a word, or a word in place of a number?");
   } catch (const YAML::Exception& error) {
     throw ParseError(yaml_location(name, error.mark), "not YAML that this file can be: " + error.msg);
   }
