@@ -229,9 +229,8 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
     result.cluster.uncertainty->between_days =
         core::EstimatedSd{result.days.sd, static_cast<double>(result.days.days - 1)};
   }
-  using Json = nlohmann::ordered_json;
-  Json provenance = Json::parse(base.provenance, nullptr, false);
-  if (!provenance.is_object()) provenance = Json::object();
+  auto provenance = nlohmann::ordered_json::parse(base.provenance, nullptr, false);
+  if (!provenance.is_object()) provenance = nlohmann::ordered_json::object();
   provenance["history"] = {{"cluster", span.cluster}, {"runs", result.runs}, {"cpus", result.cpus}};
   if (span.begin_s) provenance["history"]["from"] = date_text(*span.begin_s);
   if (span.end_s) provenance["history"]["to"] = date_text(*span.end_s);
