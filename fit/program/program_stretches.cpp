@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "fit/program/program_steps.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using Cell = ObservedStretches::Cell;
+
+/// Four classes per factor of 2; few blocks have one each.
+int class_of(double size) {
+  constexpr double alone = 16, per_octave = 4;
+  return size < alone ? static_cast<int>(size - alone) : static_cast<int>(per_octave * std::log2(size / alone));
+}
+
+void add(Cell& sum, const Cell& one) {
+  sum.calls += one.calls;
+  sum.size += one.size;
+  sum.time_s += one.time_s;
+}
+
+/// Mean size and time of stretches, in ascending order of both.
+struct Node {
+  double size = 0, time_s = 0, calls = 0;
+};
+
+Node node_of(const Cell& cell) {
+  return {cell.size / cell.calls, std::max(0.0, cell.time_s / cell.calls), cell.calls};
+}
+
+/// At most 12, of neighbouring classes. More blocks of the same code take no less time: neighbours that say so are
+/// noise, and become one (pool adjacent violators: Ayer et al. 1955).
+std::vector<Node> nodes_of(const std::map<int, Cell>& cells) {
+  constexpr std::size_t most = 12;
+  std::vector<Node> nodes;
+  for (int step = 1; nodes.empty() || nodes.size() > most; step *= 2) {
+    std::map<int, Cell> wider;
+    for (const auto& [number, cell] : cells)
+      add(wider[static_cast<int>(std::floor(static_cast<double>(number) / step))], cell);
+    nodes.clear();
+    for (const auto& [number, cell] : wider) nodes.push_back(node_of(cell));
+  }
+  std::vector<Node> ascending;
+  for (Node node : nodes) {
+    while (!ascending.empty() && ascending.back().time_s >= node.time_s) {
+      const Node& before = ascending.back();
+      const double calls = before.calls + node.calls;
+      node = {(before.size * before.calls + node.size * node.calls) / calls,
+              (before.time_s * before.calls + node.time_s * node.calls) / calls, calls};
+      ascending.pop_back();
+    }
+    ascending.push_back(node);
+  }
+  return ascending;
+}
+
+/// Between two nodes: where time goes about with size, by a power (the time per block changes evenly with the logarithm
+/// of the size), in straight lines of at most a factor of 2; else one line (a constant and a time per block).
+void append_between(const Node& from, const Node& to, std::vector<Node>& nodes) {
+  const double ratio = to.size / from.size;
+  const double power = from.time_s > 0 ? std::log(to.time_s / from.time_s) / std::log(ratio) : 0;
+  constexpr double least = 0.8, most = 1.25, steps_at_most = 6;
+  if (power < least || power > most) return;
+  const int steps = static_cast<int>(std::min(steps_at_most, std::ceil(std::log2(ratio))));
+  for (int i = 1; i < steps; ++i) {
+    const double factor = std::pow(ratio, static_cast<double>(i) / steps);
+    nodes.push_back({from.size * factor, from.time_s * std::pow(factor, power), 0});
+  }
+}
+
+core::LawPiece line(double from, double slope, double constant) {
+  const core::Monomial size{1, 0, 0}, one{0, 0, 0};
+  core::Polynomial mu =
+      constant == 0 ? core::Polynomial::make({size}, {slope}) : core::Polynomial::make({size, one}, {slope, constant});
+  return {from, core::DurationLaw::make(std::move(mu), {}, core::NoiseFamily::none)};
+}
+
+/// Through all nodes; below the first and beyond the last one the time per block of that.
+core::RegionModel model_of(const std::map<int, Cell>& cells) {
+  const std::vector<Node> seen = nodes_of(cells);
+  std::vector<Node> nodes;
+  for (const Node& node : seen) {
+    if (!nodes.empty()) append_between(Node(nodes.back()), node, nodes);
+    nodes.push_back(node);
+  }
+  std::vector<core::LawPiece> pieces = {line(0, nodes.front().time_s / nodes.front().size, 0)};
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const double slope = (nodes[i + 1].time_s - nodes[i].time_s) / (nodes[i + 1].size - nodes[i].size);
+    pieces.push_back(line(nodes[i].size, slope, nodes[i].time_s - slope * nodes[i].size));
+  }
+  if (nodes.size() > 1) pieces.push_back(line(nodes.back().size, nodes.back().time_s / nodes.back().size, 0));
+  core::RegionModel region;
+  region.mode = core::RegionMode::model;
+  Cell sum;
+  core::ShapeRange range{{cells.begin()->second.least_size, 1, 1}, {cells.rbegin()->second.most_size, 1, 1}};
+  for (const auto& [number, cell] : cells) add(sum, cell);
+  region.calls = std::lround(sum.calls);
+  region.time_s = std::max(0.0, sum.time_s);
+  core::FitQuality quality;
+  quality.rows = region.calls;
+  quality.shapes = static_cast<long>(seen.size());
+  const bool is_one = pieces.size() == 1;
+  region.model = core::KernelModel::make(is_one ? "M1" : "M'", core::PiecewiseLaw::make({1, 0, 0}, std::move(pieces)),
+                                         {}, range, quality);
+  return region;
+}
+
+}  // namespace
+
+CountedRun read_counts(const NamedInput& file) {
+  CountedRun run;
+  run.name = file.name;
+  core::CsvReader rows(file.in, file.name);
+  const std::size_t rank = rows.column("rank"), function = rows.column("function"), site = rows.column("site"),
+                    blocks = rows.column("blocks");
+  std::unordered_map<std::string, int> numbers;
+  while (rows.next()) {
+    const long long number = rows.integer(rank);
+    constexpr long long most_ranks = 1 << 24;
+    if (number < 0 || number >= most_ranks)
+      throw core::ParseError(rows.at(rank), std::to_string(number) + "; expected the number of a rank");
+    if (static_cast<std::size_t>(number) >= run.ranks.size()) run.ranks.resize(static_cast<std::size_t>(number) + 1);
+    const std::string name = core::call_site_name(std::string(rows.text(function)), std::string(rows.text(site)));
+    const auto [place, is_new] = numbers.try_emplace(name, static_cast<int>(run.calls.size()));
+    if (is_new) run.calls.push_back({std::string(rows.text(function)), name});
+    run.ranks[static_cast<std::size_t>(number)].push_back({place->second, rows.non_negative(blocks)});
+  }
+  if (run.ranks.empty())
+    throw core::Error(core::ExitCode::bad_input,
+                      file.name + ": no calls in it; expected what `hplcast run --count` wrote");
+  return run;
+}
+
+void read_stretches(const NamedInput& times, const CountedRun& counted, std::size_t rank,
+                    ProgramObservation& observation) {
+  const auto differ = [&](const std::string& here, const std::string& there) {
+    throw core::Error(core::ExitCode::bad_input,
+                      times.name + ": " + here + ", but " + there + " in " + counted.name + ", rank " +
+                          std::to_string(rank) +
+                          "\n  hint: the observed run itself is to be simulated: the same source, arguments, input "
+                          "files and number of ranks; its calls of MPI may not depend on what BLAS computes "
+                          "(--numerics run), on MPI_Pcontrol or on which message comes first");
+  };
+  if (rank >= counted.ranks.size()) differ("rank " + std::to_string(rank), "there is none");
+  const std::vector<CountedRun::Stretch>& stretches = counted.ranks[rank];
+  core::CsvReader rows(times.in, times.name);
+  const std::size_t function = rows.column("function"), time = rows.column("time_s");
+  std::size_t i = 0;
+  const std::string* before = nullptr;
+  for (; rows.next(); ++i) {
+    const std::string here(rows.text(function));
+    const std::string number = "call " + std::to_string(i + 1) + " of MPI is ";
+    if (i >= stretches.size()) differ(number + here, "there is none");
+    const CountedRun::Call& call = counted.calls[static_cast<std::size_t>(stretches[i].call)];
+    // MPI_Init_thread and MPI_Init are what Fortran makes of each other; what is before them is the loader's.
+    if (call.function != here && i > 0) differ(number + here, "it is " + call.function);
+    if (before != nullptr) {
+      const double size = core::stretch_size(stretches[i].blocks);
+      Cell& cell = observation.stretches.cells[{*before, call.name}][class_of(size)];
+      cell.least_size = cell.calls == 0 ? size : std::min(cell.least_size, size);
+      cell.most_size = std::max(cell.most_size, size);
+      const Cell one{1, size, rows.number(time)};
+      add(cell, one);
+      observation.stretches.time_s += one.time_s;
+    }
+    before = &call.name;
+  }
+  if (i < stretches.size())
+    differ(std::to_string(i) + " calls of MPI", "there are " + std::to_string(stretches.size()));
+}
+
+namespace detail {
+
+void fit_stretches(const ProgramObservation& observation, double least_share, core::ProgramModel& program) {
+  std::map<std::string, std::map<int, Cell>> by_name;
+  for (const auto& [calls, cells] : observation.stretches.cells) {
+    for (const core::StretchLevel level :
+         {core::StretchLevel::site, core::StretchLevel::function, core::StretchLevel::any}) {
+      std::map<int, Cell>& sums = by_name[core::stretch_name(calls.first, calls.second, level)];
+      for (const auto& [number, cell] : cells) {
+        Cell& sum = sums[number];
+        sum.least_size = sum.calls == 0 ? cell.least_size : std::min(sum.least_size, cell.least_size);
+        sum.most_size = std::max(sum.most_size, cell.most_size);
+        add(sum, cell);
+      }
+    }
+  }
+  for (const auto& [name, cells] : by_name) {
+    core::RegionModel region = model_of(cells);
+    if (region.time_s > least_share * observation.executed_s) program.regions.emplace(name, std::move(region));
+  }
+}
+
+}  // namespace detail
+
+}  // namespace hplcast::fit
