@@ -43,7 +43,6 @@ if os.geteuid() == 0:
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 LU_INPUT = """c
-
 c ipr inorm
 1 250
 c
@@ -256,7 +255,7 @@ for program, grid in configurations:
             counts.append(count)
     model = f"model-{program}-{grid}.json"
     if older(model, *archives, *counts):
-        run([hplcast, "fit", "program", *archives, "--counts", *counts, "--cluster", cluster, "--quiet", "-o", model])
+        run([hplcast, "fit", "program", *archives, "--counts", ",".join(counts), "--cluster", cluster, "--quiet", "-o", model])
     for size in asked:
         name = f"{program}-{text_of(size)}-{grid}"
         result = simulate(program, size, grid, model, ["--rest", "counted"], f"predicted-{name}.json")

@@ -44,6 +44,7 @@ void add_stretches(const std::string& path, const ArchiveFiles& files, const std
 std::string add_archive(const std::string& path, const ArchiveFiles& files, const fit::CountedRun* counted,
                         fit::ProgramObservation& observation) {
   const auto run = calibration::read_observed_run(files, path);
+  if (counted != nullptr) observation.stretches.runs.push_back(counted->name);
   bool found = false;
   for (const auto& [name, text] : files) {
     const std::string where = path + ":" + name;
@@ -175,9 +176,9 @@ void setup_fit_program(Command& fit) {
                      reads("FILE"));
   command.add_option(
       "--counts", options.counts,
-      "of each archive, in their order: CSV of `run --count` of the same run. The code between two calls "
+      "of each archive, in their order, with commas: CSV of `run --count` of the same run. The code between two calls "
       "of MPI gets a model, for `run --rest counted`",
-      reads("FILE"));
+      reads("FILE"), by_commas, one_each);
   command.add_option(
       "--factors-from", options.factors_from,
       "JSON of `run --bench-regions` of the observed run: regions are executed, and their CPU time times the "

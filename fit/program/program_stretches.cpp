@@ -6,6 +6,7 @@
 #include "fit/program/program_steps.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit {
 
@@ -20,9 +21,30 @@ int class_of(double size) {
 }
 
 void add(Cell& sum, const Cell& one) {
+  sum.least_size = sum.calls == 0 ? one.least_size : std::min(sum.least_size, one.least_size);
+  sum.most_size = std::max(sum.most_size, one.most_size);
   sum.calls += one.calls;
   sum.size += one.size;
   sum.time_s += one.time_s;
+}
+
+/// Of all runs. Of repetitions that of the median time: in one of them something else may have had the caches, or the
+/// CPU slowed down.
+Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::string>& names) {
+  std::map<std::string, std::vector<Cell>> repetitions;
+  for (const auto& [run, cell] : runs) repetitions[run > 0 ? names[run - 1] : std::string()].push_back(cell);
+  Cell all;
+  for (auto& [name, cells] : repetitions) {
+    Cell sum;
+    std::vector<double> means_s;
+    for (const Cell& cell : cells) {
+      add(sum, cell);
+      means_s.push_back(cell.time_s / cell.calls);
+    }
+    sum.time_s = sum.calls * core::median(means_s);
+    add(all, sum);
+  }
+  return all;
 }
 
 /// Mean size and time of stretches, in ascending order of both.
@@ -162,12 +184,8 @@ void read_stretches(const NamedInput& times, const CountedRun& counted, std::siz
     if (call.function != here && i > 0) differ(number + here, "it is " + call.function);
     if (before != nullptr) {
       const double size = core::stretch_size(stretches[i].blocks);
-      Cell& cell = observation.stretches.cells[{*before, call.name}][class_of(size)];
-      cell.least_size = cell.calls == 0 ? size : std::min(cell.least_size, size);
-      cell.most_size = std::max(cell.most_size, size);
-      const Cell one{1, size, rows.number(time)};
-      add(cell, one);
-      observation.stretches.time_s += one.time_s;
+      ObservedStretches& seen = observation.stretches;
+      add(seen.cells[{*before, call.name}][class_of(size)][seen.runs.size()], {1, size, rows.number(time), size, size});
     }
     before = &call.name;
   }
@@ -183,12 +201,7 @@ void fit_stretches(const ProgramObservation& observation, double least_share, co
     for (const core::StretchLevel level :
          {core::StretchLevel::site, core::StretchLevel::function, core::StretchLevel::any}) {
       std::map<int, Cell>& sums = by_name[core::stretch_name(calls.first, calls.second, level)];
-      for (const auto& [number, cell] : cells) {
-        Cell& sum = sums[number];
-        sum.least_size = sum.calls == 0 ? cell.least_size : std::min(sum.least_size, cell.least_size);
-        sum.most_size = std::max(sum.most_size, cell.most_size);
-        add(sum, cell);
-      }
+      for (const auto& [number, runs] : cells) add(sums[number], typical(runs, observation.stretches.runs));
     }
   }
   for (const auto& [name, cells] : by_name) {

@@ -33,9 +33,9 @@ struct ObservedStretches {
     double size = 0, time_s = 0;  ///< sums; core::stretch_size()
     double least_size = 0, most_size = 0;
   };
-  /// By the names of the two calls, and a class of sizes.
-  std::map<std::pair<std::string, std::string>, std::map<int, Cell>> cells;
-  double time_s = 0;  ///< of all
+  /// By the names of the two calls, a class of sizes, and the run.
+  std::map<std::pair<std::string, std::string>, std::map<int, std::map<std::size_t, Cell>>> cells;
+  std::vector<std::string> runs;  ///< CountedRun::name of each: the same for repetitions of a run
 };
 
 /// Records of one or more runs under `hplcast observe`.
@@ -90,8 +90,9 @@ struct CountedRun {
 /// Columns rank,function,site,blocks. @throws core::ParseError; core::Error if there is no call.
 CountedRun read_counts(const NamedInput& file);
 
-/// Adds the times of one rank of the same run for real, columns function,time_s: its calls of MPI are those that were
-/// counted, one by one. @throws core::Error if they are not; core::ParseError
+/// Adds the times of one rank of the same run for real, the last one of observation.stretches.runs, columns
+/// function,time_s: its calls of MPI are those that were counted, one by one. @throws core::Error if they are not;
+/// core::ParseError
 void read_stretches(const NamedInput& times, const CountedRun& counted, std::size_t rank,
                     ProgramObservation& observation);
 
