@@ -7,6 +7,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/fit/least_squares.hpp"
 
 namespace hplcast::fit {
 
@@ -28,19 +29,33 @@ void add(Cell& sum, const Cell& one) {
   sum.time_s += one.time_s;
 }
 
-/// Of all runs. Of repetitions that of the median time: in one of them something else may have had the caches, or the
-/// CPU slowed down.
+/// Mean of those that are not far above `usual_s`, their median.
+double mean_below(const std::vector<double>& times_s, double usual_s) {
+  constexpr double far = 5;
+  double sum_s = 0, count = 0;
+  for (const double time_s : times_s) {
+    if (time_s > far * usual_s) continue;
+    sum_s += time_s;
+    ++count;
+  }
+  return count > 0 ? sum_s / count : usual_s;
+}
+
+/// Of all runs, without calls that something else made longer: far above the median of all repetitions of a run, or in
+/// a repetition that was slower as a whole, of which the median counts.
 Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::string>& names) {
-  std::map<std::string, std::vector<Cell>> repetitions;
-  for (const auto& [run, cell] : runs) repetitions[run > 0 ? names[run - 1] : std::string()].push_back(cell);
+  std::map<std::string, std::vector<const Cell*>> repetitions;
+  for (const auto& [run, cell] : runs) repetitions[run > 0 ? names[run - 1] : std::string()].push_back(&cell);
   Cell all;
-  for (auto& [name, cells] : repetitions) {
+  for (const auto& [name, cells] : repetitions) {
     Cell sum;
-    std::vector<double> means_s;
-    for (const Cell& cell : cells) {
-      add(sum, cell);
-      means_s.push_back(cell.time_s / cell.calls);
+    std::vector<double> times_s, means_s;
+    for (const Cell* cell : cells) {
+      add(sum, *cell);
+      times_s.insert(times_s.end(), cell->times_s.begin(), cell->times_s.end());
     }
+    const double usual_s = std::max(0.0, core::median(times_s));
+    for (const Cell* cell : cells) means_s.push_back(mean_below(cell->times_s, usual_s));
     sum.time_s = sum.calls * core::median(means_s);
     add(all, sum);
   }
@@ -48,19 +63,19 @@ Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::str
 }
 
 /// Mean size and time of stretches, in ascending order of both.
-struct Node {
+struct StretchNode {
   double size = 0, time_s = 0, calls = 0;
 };
 
-Node node_of(const Cell& cell) {
+StretchNode node_of(const Cell& cell) {
   return {cell.size / cell.calls, std::max(0.0, cell.time_s / cell.calls), cell.calls};
 }
 
 /// At most 12, of neighbouring classes. More blocks of the same code take no less time: neighbours that say so are
 /// noise, and become one (pool adjacent violators: Ayer et al. 1955).
-std::vector<Node> nodes_of(const std::map<int, Cell>& cells) {
+std::vector<StretchNode> nodes_of(const std::map<int, Cell>& cells) {
   constexpr std::size_t most = 12;
-  std::vector<Node> nodes;
+  std::vector<StretchNode> nodes;
   for (int step = 1; nodes.empty() || nodes.size() > most; step *= 2) {
     std::map<int, Cell> wider;
     for (const auto& [number, cell] : cells)
@@ -68,10 +83,10 @@ std::vector<Node> nodes_of(const std::map<int, Cell>& cells) {
     nodes.clear();
     for (const auto& [number, cell] : wider) nodes.push_back(node_of(cell));
   }
-  std::vector<Node> ascending;
-  for (Node node : nodes) {
+  std::vector<StretchNode> ascending;
+  for (StretchNode node : nodes) {
     while (!ascending.empty() && ascending.back().time_s >= node.time_s) {
-      const Node& before = ascending.back();
+      const StretchNode& before = ascending.back();
       const double calls = before.calls + node.calls;
       node = {(before.size * before.calls + node.size * node.calls) / calls,
               (before.time_s * before.calls + node.time_s * node.calls) / calls, calls};
@@ -84,7 +99,7 @@ std::vector<Node> nodes_of(const std::map<int, Cell>& cells) {
 
 /// Between two nodes: where time goes about with size, by a power (the time per block changes evenly with the logarithm
 /// of the size), in straight lines of at most a factor of 2; else one line (a constant and a time per block).
-void append_between(const Node& from, const Node& to, std::vector<Node>& nodes) {
+void append_between(const StretchNode& from, const StretchNode& to, std::vector<StretchNode>& nodes) {
   const double ratio = to.size / from.size;
   const double power = from.time_s > 0 ? std::log(to.time_s / from.time_s) / std::log(ratio) : 0;
   constexpr double least = 0.8, most = 1.25, steps_at_most = 6;
@@ -96,40 +111,88 @@ void append_between(const Node& from, const Node& to, std::vector<Node>& nodes) 
   }
 }
 
-core::LawPiece line(double from, double slope, double constant) {
+core::LawPiece straight_piece(double from, double slope, double constant) {
   const core::Monomial size{1, 0, 0}, one{0, 0, 0};
   core::Polynomial mu =
       constant == 0 ? core::Polynomial::make({size}, {slope}) : core::Polynomial::make({size, one}, {slope, constant});
   return {from, core::DurationLaw::make(std::move(mu), {}, core::NoiseFamily::none)};
 }
 
-/// Through all nodes; below the first and beyond the last one the time per block of that.
-core::RegionModel model_of(const std::map<int, Cell>& cells) {
-  const std::vector<Node> seen = nodes_of(cells);
-  std::vector<Node> nodes;
-  for (const Node& node : seen) {
-    if (!nodes.empty()) append_between(Node(nodes.back()), node, nodes);
+/// A constant and a time per block.
+struct BlockLine {
+  double constant_s = 0, per_block_s = 0;
+  double at(double size) const { return constant_s + per_block_s * size; }
+};
+
+/// The one that fits best by relative errors, both at least 0: a long call in between hardly changes it. One size does
+/// not tell a constant from a slope: of few blocks it is a constant, else all of it is per block.
+BlockLine line_of(const std::map<int, Cell>& cells) {
+  RegressionData data;
+  data.columns.resize(2);
+  for (const auto& [number, cell] : cells) {
+    constexpr double shortest_s = 1e-7;  // about what clocks tell
+    const StretchNode node = node_of(cell);
+    const double time_s = std::max(node.time_s, shortest_s);
+    data.columns[0].push_back(node.size);
+    data.columns[1].push_back(1);
+    data.y.push_back(node.time_s);
+    data.weights.push_back(node.calls / (time_s * time_s));
+  }
+  if (cells.size() > 1) {
+    const LeastSquares solution = solve_least_squares(data, LeastSquaresOptions{true});
+    return {solution.coefficients[1], solution.coefficients[0]};
+  }
+  constexpr double few = 64;
+  const double size = data.columns[0].front(), time_s = data.y.front();
+  return size < few ? BlockLine{time_s, 0} : BlockLine{0, time_s / size};
+}
+
+/// Without classes of few calls that are far above the line of all: what happens once in a run (memory that is used for
+/// the first time, often in the longest stretch) is no law for longer ones.
+std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
+  constexpr double far = 5, few = 0.1;
+  const BlockLine all = line_of(cells);
+  double calls = 0;
+  for (const auto& [number, cell] : cells) calls += cell.calls;
+  std::map<int, Cell> result;
+  for (const auto& [number, cell] : cells) {
+    const StretchNode node = node_of(cell);
+    if (node.calls > few * calls || node.time_s < far * all.at(node.size)) result.emplace(number, cell);
+  }
+  return result;
+}
+
+/// Through all nodes; from the first one down to 0 and from the last one on with the slope of line_of().
+core::RegionModel model_of(const std::map<int, Cell>& observed) {
+  const std::map<int, Cell> some = usual(observed);
+  const std::map<int, Cell>& cells = some.empty() ? observed : some;
+  const std::vector<StretchNode> seen = nodes_of(cells);
+  std::vector<StretchNode> nodes;
+  for (const StretchNode& node : seen) {
+    if (!nodes.empty()) append_between(StretchNode(nodes.back()), node, nodes);
     nodes.push_back(node);
   }
-  std::vector<core::LawPiece> pieces = {line(0, nodes.front().time_s / nodes.front().size, 0)};
+  const double outside = line_of(cells).per_block_s;
+  const StretchNode &first = nodes.front(), &last = nodes.back();
+  const double least = std::min(outside, first.time_s / first.size);
+  std::vector<core::LawPiece> pieces = {straight_piece(0, least, first.time_s - least * first.size)};
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
     const double slope = (nodes[i + 1].time_s - nodes[i].time_s) / (nodes[i + 1].size - nodes[i].size);
-    pieces.push_back(line(nodes[i].size, slope, nodes[i].time_s - slope * nodes[i].size));
+    pieces.push_back(straight_piece(nodes[i].size, slope, nodes[i].time_s - slope * nodes[i].size));
   }
-  if (nodes.size() > 1) pieces.push_back(line(nodes.back().size, nodes.back().time_s / nodes.back().size, 0));
+  pieces.push_back(straight_piece(last.size, outside, last.time_s - outside * last.size));
   core::RegionModel region;
   region.mode = core::RegionMode::model;
   Cell sum;
-  core::ShapeRange range{{cells.begin()->second.least_size, 1, 1}, {cells.rbegin()->second.most_size, 1, 1}};
-  for (const auto& [number, cell] : cells) add(sum, cell);
+  core::ShapeRange range{{observed.begin()->second.least_size, 1, 1}, {observed.rbegin()->second.most_size, 1, 1}};
+  for (const auto& [number, cell] : observed) add(sum, cell);
   region.calls = std::lround(sum.calls);
   region.time_s = std::max(0.0, sum.time_s);
   core::FitQuality quality;
   quality.rows = region.calls;
   quality.shapes = static_cast<long>(seen.size());
-  const bool is_one = pieces.size() == 1;
-  region.model = core::KernelModel::make(is_one ? "M1" : "M'", core::PiecewiseLaw::make({1, 0, 0}, std::move(pieces)),
-                                         {}, range, quality);
+  region.model =
+      core::KernelModel::make("M'", core::PiecewiseLaw::make({1, 0, 0}, std::move(pieces)), {}, range, quality);
   return region;
 }
 
@@ -185,7 +248,9 @@ void read_stretches(const NamedInput& times, const CountedRun& counted, std::siz
     if (before != nullptr) {
       const double size = core::stretch_size(stretches[i].blocks);
       ObservedStretches& seen = observation.stretches;
-      add(seen.cells[{*before, call.name}][class_of(size)][seen.runs.size()], {1, size, rows.number(time), size, size});
+      Cell& cell = seen.cells[{*before, call.name}][class_of(size)][seen.runs.size()];
+      add(cell, {1, size, rows.number(time), size, size});
+      cell.times_s.push_back(rows.number(time));
     }
     before = &call.name;
   }

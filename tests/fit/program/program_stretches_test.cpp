@@ -91,6 +91,32 @@ TEST(ProgramStretches, NeverTakeLessTimeForMoreBlocks) {
   EXPECT_NEAR(predicted_s(fit, loop, 3e3), 2.5e-6, 1e-12);
 }
 
+// The first panel of a factorisation uses memory for the first time: it is the longest, and took 100 times as long.
+TEST(ProgramStretches, DoNotExtrapolateWhatHappensOnce) {
+  std::vector<double> blocks;
+  for (int i = 0; i < 40; ++i) blocks.push_back(1000 + 500 * i);
+  blocks.push_back(25000);
+  const auto truth = [](double size) { return 1e-6 + 4e-10 * size; };
+  const auto once = [&](double size) { return size > 24000 ? 1e-3 : truth(size); };
+  const ProgramFit fit = fit_program(barriers(blocks, once));
+  for (const double size : {3000.0, 20000.0, 25000.0, 1e5})
+    EXPECT_NEAR(predicted_s(fit, loop, size) / truth(size + 1), 1, 0.01) << size;
+}
+
+// Another program had the CPU during one call, or during one of three repetitions.
+TEST(ProgramStretches, LeaveOutCallsThatWereDisturbed) {
+  const CountedRun run =
+      counted("0,MPI_Init,main+1,1\n0,MPI_Barrier,f+2,999\n0,MPI_Barrier,f+2,999\n0,MPI_Barrier,f+2,999\n");
+  ProgramObservation seen;
+  seen.executed_s = 1;
+  for (const char* times : {"0.1\nMPI_Barrier,0.1\nMPI_Barrier,9\n", "0.3\nMPI_Barrier,0.3\nMPI_Barrier,0.3\n",
+                            "0.1\nMPI_Barrier,0.1\nMPI_Barrier,0.1\n"}) {
+    seen.stretches.runs.push_back("counts.csv");
+    read_times(std::string("MPI_Init,0\nMPI_Barrier,") + times, run, 0, seen);
+  }
+  EXPECT_NEAR(predicted_s(fit_program(seen), "MPI_Barrier in f+2 > MPI_Barrier in f+2", 999), 0.1, 1e-12);
+}
+
 TEST(ProgramStretches, FallBackToTheFunctionsAndThenToAll) {
   const CountedRun run = counted(
       "0,MPI_Init,main+10,1\n0,MPI_Send,left_+8,999\n0,MPI_Send,left_+99,999\n"

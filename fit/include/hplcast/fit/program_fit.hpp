@@ -32,6 +32,7 @@ struct ObservedStretches {
     double calls = 0;
     double size = 0, time_s = 0;  ///< sums; core::stretch_size()
     double least_size = 0, most_size = 0;
+    std::vector<double> times_s = {};  ///< of each call
   };
   /// By the names of the two calls, a class of sizes, and the run.
   std::map<std::pair<std::string, std::string>, std::map<int, std::map<std::size_t, Cell>>> cells;
