@@ -124,19 +124,22 @@ struct BlockLine {
   double at(double size) const { return constant_s + per_block_s * size; }
 };
 
-/// The one that fits best by relative errors, both at least 0: a long call in between hardly changes it. One size does
-/// not tell a constant from a slope: of few blocks it is a constant, else all of it is per block.
+/// The one that fits best by relative errors, both at least 0, in which classes count half alike and half by their
+/// time. One size does not tell a constant from a slope: of few blocks it is a constant, else all of it is per block.
 BlockLine line_of(const std::map<int, Cell>& cells) {
   RegressionData data;
   data.columns.resize(2);
+  double all_s = 0;
+  for (const auto& [number, cell] : cells) all_s += std::max(0.0, cell.time_s);
   for (const auto& [number, cell] : cells) {
     constexpr double shortest_s = 1e-7;  // about what clocks tell
     const StretchNode node = node_of(cell);
     const double time_s = std::max(node.time_s, shortest_s);
+    const double by_time = all_s > 0 ? std::max(0.0, cell.time_s) / all_s : 0;
     data.columns[0].push_back(node.size);
     data.columns[1].push_back(1);
     data.y.push_back(node.time_s);
-    data.weights.push_back(node.calls / (time_s * time_s));
+    data.weights.push_back((by_time + 1 / static_cast<double>(cells.size())) / (time_s * time_s));
   }
   if (cells.size() > 1) {
     const LeastSquares solution = solve_least_squares(data, LeastSquaresOptions{true});
@@ -147,25 +150,28 @@ BlockLine line_of(const std::map<int, Cell>& cells) {
   return size < few ? BlockLine{time_s, 0} : BlockLine{0, time_s / size};
 }
 
-/// Without classes of few calls that are far above the line of all: what happens once in a run (memory that is used for
-/// the first time, often in the longest stretch) is no law for longer ones.
+/// Without classes of few calls that took far more time per block than the smaller class before them, and than the line
+/// of all: what happens once in a run (memory that is used for the first time, often in the longest stretch) is no law
+/// for longer ones.
 std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
   constexpr double far = 5, few = 0.1;
   const BlockLine all = line_of(cells);
-  double calls = 0;
+  double calls = 0, rate = 0;
   for (const auto& [number, cell] : cells) calls += cell.calls;
   std::map<int, Cell> result;
   for (const auto& [number, cell] : cells) {
     const StretchNode node = node_of(cell);
-    if (node.calls > few * calls || node.time_s < far * all.at(node.size)) result.emplace(number, cell);
+    const double expected_s = std::max(all.at(node.size), rate * node.size);
+    if (!result.empty() && node.calls < few * calls && node.time_s > far * expected_s) continue;
+    rate = node.time_s / node.size;
+    result.emplace(number, cell);
   }
   return result;
 }
 
 /// Through all nodes; from the first one down to 0 and from the last one on with the slope of line_of().
 core::RegionModel model_of(const std::map<int, Cell>& observed) {
-  const std::map<int, Cell> some = usual(observed);
-  const std::map<int, Cell>& cells = some.empty() ? observed : some;
+  const std::map<int, Cell> cells = usual(observed);
   const std::vector<StretchNode> seen = nodes_of(cells);
   std::vector<StretchNode> nodes;
   for (const StretchNode& node : seen) {
