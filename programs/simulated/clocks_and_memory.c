@@ -27,7 +27,8 @@ static double now_s(void) {
 
 /* The one that ends a stretch of code, because the observer sees it, too. */
 double __wrap_MPI_Wtime(void) {
-  hplcast_comes_to("MPI_Wtime", __builtin_return_address(0), hplcast_block_counter());
+  const struct hplcast_frame frame = {__builtin_frame_address(0), __builtin_return_address(0)};
+  hplcast_comes_to("MPI_Wtime", frame, hplcast_block_counter());
   return now_s();
 }
 

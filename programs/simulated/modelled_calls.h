@@ -42,8 +42,11 @@ static inline const uint64_t* hplcast_block_counter(void) {
 }
 
 /* Where Fortran's code called a function that the wrapper of C does for both; null: C's code calls it. */
-extern const void* hplcast_site_in_fortran;
-#define HPLCAST_COMES_FROM_FORTRAN hplcast_site_in_fortran = __builtin_return_address(0)
+extern struct hplcast_frame hplcast_frame_in_fortran;
+#define HPLCAST_COMES_FROM_FORTRAN                          \
+  hplcast_frame_in_fortran = (struct hplcast_frame) {       \
+    __builtin_frame_address(0), __builtin_return_address(0) \
+  }
 
 /* BLAS counts from the other end where an increment is negative. */
 static inline char* hplcast_first(void* x, size_t size, int n, int inc) {

@@ -13,12 +13,13 @@
 
 /* The program comes to a function of MPI that ends a stretch of its code. In Fortran's wrappers of functions that C's
  * do, HPLCAST_COMES_FROM_FORTRAN goes before. */
-#define HPLCAST_COMES \
-  hplcast_comes_to(HPLCAST_LABEL, hplcast_site_of(__builtin_return_address(0)), hplcast_block_counter())
-static inline const void* hplcast_site_of(const void* site) {
-  const void* const in_fortran = hplcast_site_in_fortran;
-  hplcast_site_in_fortran = NULL;
-  return in_fortran != NULL ? in_fortran : site;
+#define HPLCAST_COMES                                                                                        \
+  hplcast_comes_to(HPLCAST_LABEL, hplcast_frame_of(__builtin_frame_address(0), __builtin_return_address(0)), \
+                   hplcast_block_counter())
+static inline struct hplcast_frame hplcast_frame_of(const void* frame, const void* site) {
+  const struct hplcast_frame here = {frame, site}, in_fortran = hplcast_frame_in_fortran;
+  hplcast_frame_in_fortran = (struct hplcast_frame){NULL, NULL};
+  return in_fortran.site != NULL ? in_fortran : here;
 }
 
 /* HPLCAST_LABEL: the name of the function in C. `before` and `after`: statements. */

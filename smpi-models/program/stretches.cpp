@@ -12,17 +12,26 @@ namespace hplcast::smpi_models {
 
 namespace {
 
-/// "exchange_1_+418": by names that the loader knows, which stripped programs keep, and position-independent code, of
-/// which each rank has a copy elsewhere. Static functions have none: "+9a30", the place in the program.
-std::string site_name(const void* site) {
-  // A call at the end of a function that never returns is followed by another function.
-  const char* const call = static_cast<const char*>(site) - 1;
-  Dl_info info{};
-  if (dladdr(call, &info) == 0) return "+?";
-  const bool has_name = info.dli_sname != nullptr;
-  const void* const begin = has_name ? info.dli_saddr : info.dli_fbase;
-  return (has_name ? std::string(info.dli_sname) : std::string()) + "+" +
-         core::printed("%tx", static_cast<const char*>(site) - static_cast<const char*>(begin));
+/// "exchange_1_+418 from ssor_+3a0": by names that the loader knows, which stripped programs keep, and
+/// position-independent code, of which each rank has a copy elsewhere. Static functions have none: "+9a30", the place
+/// in the program. Callers outside of the program are left out.
+template <typename Path>
+std::string site_name(const Path& path) {
+  std::string name;
+  const void* program = nullptr;
+  for (const void* site : path) {
+    // A call at the end of a function that never returns is followed by another function.
+    Dl_info info{};
+    if (site == nullptr || dladdr(static_cast<const char*>(site) - 1, &info) == 0) break;
+    if (program == nullptr) program = info.dli_fbase;
+    if (info.dli_fbase != program) break;
+    const bool has_name = info.dli_sname != nullptr;
+    const void* const begin = has_name ? info.dli_saddr : info.dli_fbase;
+    if (!name.empty()) name += " from ";
+    name += (has_name ? std::string(info.dli_sname) : std::string()) + "+" +
+            core::printed("%tx", static_cast<const char*>(site) - static_cast<const char*>(begin));
+  }
+  return name.empty() ? "+?" : name;
 }
 
 [[noreturn]] void throw_no_counts() {
@@ -45,15 +54,30 @@ void Stretches::require_file() const {
   if (!file_) throw core::Error(core::ExitCode::bad_input, "cannot write " + path_);
 }
 
-int Stretches::call_at(const char* function, const void* site) {
-  const auto known = by_address_.find(site);
-  if (known != by_address_.end()) return known->second;
-  Call call{function, site_name(site)};
+Stretches::Path Stretches::path_of(const hplcast_frame& from) {
+  Path path{from.site};
+  const auto* frame = static_cast<const void* const*>(from.frame);
+  for (std::size_t i = 1; i < path.size() && frame != nullptr; ++i) {
+    // A frame holds the address of its caller's, and the place there. Code without frames may have anything instead.
+    const auto* const caller = static_cast<const void* const*>(*frame);
+    constexpr std::ptrdiff_t largest_frame = 1 << 16;
+    const std::ptrdiff_t distance = reinterpret_cast<const char*>(caller) - reinterpret_cast<const char*>(frame);
+    if (distance <= 0 || distance > largest_frame || distance % static_cast<std::ptrdiff_t>(sizeof *frame) != 0) break;
+    path[i] = caller[1];
+    frame = caller;
+  }
+  return path;
+}
+
+int Stretches::call_at(const char* function, const Path& path) {
+  const auto known = by_path_.find(path);
+  if (known != by_path_.end()) return known->second;
+  Call call{function, site_name(path)};
   // Each rank has its own copy of the program.
   const auto [place, is_new] =
       by_name_.try_emplace(core::call_site_name(call.function, call.site), static_cast<int>(calls_.size()));
   if (is_new) calls_.push_back(std::move(call));
-  return by_address_[site] = place->second;
+  return by_path_[path] = place->second;
 }
 
 const Stretches::Found& Stretches::model_of(int before, int after) {
@@ -74,7 +98,8 @@ const Stretches::Found& Stretches::model_of(int before, int after) {
   return place->second;
 }
 
-Stretches::Ended Stretches::comes_to(int number, const char* function, const void* site, const std::uint64_t* blocks) {
+Stretches::Ended Stretches::comes_to(int number, const char* function, const hplcast_frame& from,
+                                     const std::uint64_t* blocks) {
   if (!counts()) return {};
   if (blocks == nullptr) throw_no_counts();
   Rank& rank = ranks_[static_cast<std::size_t>(number)];
@@ -91,7 +116,7 @@ Stretches::Ended Stretches::comes_to(int number, const char* function, const voi
   rank.has_polled = false;
   const std::uint64_t executed = now - rank.from;
   rank.from = now;
-  const int before = rank.call, call = call_at(function, site);
+  const int before = rank.call, call = call_at(function, path_of(from));
   rank.call = call;
   if (file_.is_open())
     file_ << number << ',' << function << ',' << calls_[static_cast<std::size_t>(call)].site << ',' << executed << '\n';

@@ -1,13 +1,16 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/simulation.hpp"
+#include "hplcast/smpi_models/hplcast_program.h"
 
 namespace hplcast::smpi_models {
 
@@ -33,7 +36,7 @@ class Stretches {
     core::KernelShape shape;
   };
   /// As hplcast_comes_to(). @throws core::Error if the program does not count, or the file cannot be written.
-  Ended comes_to(int rank, const char* function, const void* site, const std::uint64_t* blocks);
+  Ended comes_to(int rank, const char* function, const hplcast_frame& from, const std::uint64_t* blocks);
   /// Code that is not of a stretch begins, or is over: that of a region.
   void leave_out(int rank);
   void go_on(int rank);
@@ -57,7 +60,10 @@ class Stretches {
     std::string function, site;
   };
 
-  int call_at(const char* function, const void* site);
+  /// Where it was called, by which callers.
+  using Path = std::array<const void*, 5>;
+  static Path path_of(const hplcast_frame& from);
+  int call_at(const char* function, const Path& path);
   const Found& model_of(int before, int after);
   void require_file() const;
 
@@ -67,7 +73,7 @@ class Stretches {
   const core::ProgramModel* program_ = nullptr;
   std::vector<Rank> ranks_;
   std::vector<Call> calls_{{"start", ""}};  ///< by number
-  std::unordered_map<const void*, int> by_address_;
+  std::map<Path, int> by_path_;
   std::unordered_map<std::string, int> by_name_;
   std::unordered_map<std::uint64_t, Found> found_;  ///< by the two calls
 };
