@@ -41,7 +41,7 @@ double mean_below(const std::vector<double>& times_s, double usual_s) {
   return count > 0 ? sum_s / count : usual_s;
 }
 
-/// Of all runs, without calls that something else made longer: far above the median of all repetitions of a run, or in
+/// All runs, without calls that something else made longer: far above the median of all repetitions of a run, or in
 /// a repetition that was slower as a whole, of which the median counts.
 Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::string>& names) {
   std::map<std::string, std::vector<const Cell*>> repetitions;

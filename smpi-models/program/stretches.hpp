@@ -21,14 +21,14 @@ class Stretches {
   /// Makes the file of counts, if `settings` ask for one. @throws core::Error if it cannot.
   explicit Stretches(const core::ProgramSettings& settings);
 
-  /// Of the program; its models must outlive this. Null: none.
+  /// The program's, which must outlive this. Null: none.
   void set_models(const core::ProgramModel* program) { program_ = program; }
   /// Ranks come in the order of their numbers.
   void add_rank() { ranks_.emplace_back(); }
   /// If not, nothing below does anything.
   bool counts() const { return spends_ || file_.is_open(); }
 
-  /// What was executed in a stretch that is over.
+  /// A stretch that is over.
   struct Ended {
     bool spends = false;                       ///< false: there is nothing, or its time is not asked for
     const core::KernelModel* model = nullptr;  ///< null: there is none

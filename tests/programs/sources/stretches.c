@@ -10,10 +10,12 @@ static void steps(long count) {
   for (long i = 0; i < count; ++i) sum += (double)i;
 }
 
-static void recurse(long depth) {
+/* With work after it, so that it is no loop. */
+static __attribute__((noinline)) void recurse(long depth) {
   steps(10 * depth);
   MPI_Barrier(MPI_COMM_WORLD);
   if (depth > 1) recurse(depth - 1);
+  steps(1);
 }
 
 int main(int argc, char** argv) {

@@ -74,7 +74,7 @@ void read_observed_rank(const NamedInput& calls, const NamedInput& times, Progra
 /// @throws core::ParseError
 void read_reach(const NamedInput& file, ProgramObservation& observation);
 
-/// What the ranks of a simulated run executed before each of their calls of MPI: `hplcast run --count`.
+/// Code that the ranks of a simulated run executed before each of their calls of MPI: `hplcast run --count`.
 struct CountedRun {
   struct Call {
     std::string function, name;  ///< core::call_site_name()
