@@ -61,7 +61,7 @@ c
 c nx ny nz
 {n} {n} {n}
 """
-MG_INPUT = "{lt} = top level\n{x} {y} {z} = nx ny nz\n4 = nit\n0 0 0 0 0 0 0 0 = debug_vec\n"
+MG_INPUT = "{lt} = top level\n{x} {y} {z} = nx ny nz\n20 = nit\n0 0 0 0 0 0 0 0 = debug_vec\n"
 
 # By program: sizes that are observed, and sizes that are predicted. The second ones are not among the first.
 SIZES = {
@@ -157,7 +157,7 @@ def folder_of(program, size):
     folder = os.path.abspath(f"in-{program}-{text_of(size)}")
     os.makedirs(folder, exist_ok=True)
     if program == "lu":
-        keep(folder + "/inputlu.data", LU_INPUT.format(n=size, its=20))
+        keep(folder + "/inputlu.data", LU_INPUT.format(n=size, its=50))
     if program == "mg":
         keep(folder + "/mg.input", MG_INPUT.format(lt=size[0], x=size[1], y=size[2], z=size[3]))
     return folder
@@ -179,8 +179,9 @@ def ranks_of(grid):
 
 
 def seconds(text):
-    found = re.search(r"(?:Time in seconds *=|^time) +([0-9.]+)", text, re.M)
-    return float(found.group(1))
+    """NAS prints two digits of its time, so of NAS the microseconds per operation."""
+    rate = re.search(r"Mop/s total *= *([0-9.]+)", text)
+    return 1 / float(rate.group(1)) if rate else float(re.search(r"^time +([0-9.]+)", text, re.M).group(1))
 
 
 # --- steps ---------------------------------------------------------------------------------------------------------------
@@ -240,7 +241,7 @@ def simulate(program, size, grid, model, extra, path):
         return json.load(file)
 
 
-print("| program | size | ranks | real: median (range) | counted | between known calls | code of the simulation's machine [s] |")
+print("| program | size | ranks | real [s; NAS: us per operation] | counted | between known calls | simulated in [s] |")
 print("| --- | --- | --- | --- | --- | --- | --- |")
 errors = []
 for program, grid in configurations:
