@@ -74,7 +74,8 @@ void run_run(RunOptions& options) {
   core::catch_interrupts();
   request.cluster = read_cluster_file(options.cluster);
   if (options.bench_regions && request.cluster.program) {
-    for (auto& [name, region] : request.cluster.program->regions) region = {core::RegionMode::bench, 1, {}, 0, 0};
+    for (auto& [name, region] : request.cluster.program->regions)
+      if (!core::is_stretch(name)) region = {core::RegionMode::bench, 1, {}, 0, 0};
   }
   request.rest = core::from_name<core::RestMode>(options.rest);
   if (!options.detours) request.cluster.detours.clear();
@@ -125,8 +126,13 @@ void setup_run(Command& app) {
   command.add_option("--np", request.ranks, "ranks (also -np)", between(1, 1 << 24), with_default);
   command.add_option(
       "--rest", options.rest,
-      "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, or its CPU time here",
-      among({"zero", "model", "bench"}), with_default);
+      "code that is neither BLAS nor MPI nor a region: takes no time, the observed share, its CPU time here, or the "
+      "time of what it executes (programs compiled with --count)",
+      among({"zero", "model", "bench", "counted"}), with_default);
+  command.add_option("--count", request.counts,
+                     "CSV of what each rank executes between its calls of MPI, for `fit program --counts`; of a "
+                     "program compiled with --count",
+                     writes("FILE"));
   add_choice<bool>(command, "--numerics", request.numerics, {{"model", false}, {"run", true}},
                    "run: routines and regions are executed, too, and take the same time");
   command.add_flag("--bench-regions", options.bench_regions,

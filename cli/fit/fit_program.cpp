@@ -3,6 +3,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 struct FitProgramOptions {
   std::vector<std::string> archives;
+  std::vector<std::string> counts;  ///< of `run --count`, of the same runs
   std::string cluster;
   std::string factors_from;  ///< JSON of `run --bench-regions`
   std::string output;
@@ -26,9 +28,23 @@ struct FitProgramOptions {
 /// Contents of the files in an archive, by name.
 using ArchiveFiles = std::map<std::string, std::string>;
 
+/// `start`: "rank-3".
+void add_stretches(const std::string& path, const ArchiveFiles& files, const std::string& start,
+                   const fit::CountedRun& counted, fit::ProgramObservation& observation) {
+  const std::string name = start + ".stretches.csv";
+  const auto file = files.find(name);
+  if (file == files.end())
+    throw bad_input(path + ": no " + name + " in it, which --counts needs; observe again with this version");
+  const std::size_t rank = std::stoul(start.substr(start.find('-') + 1));
+  std::istringstream in(file->second);
+  fit::read_stretches({in, path + ":" + name}, counted, rank, observation);
+}
+
 /// The run of one archive. @return the command that was observed.
-std::string add_archive(const std::string& path, const ArchiveFiles& files, fit::ProgramObservation& observation) {
+std::string add_archive(const std::string& path, const ArchiveFiles& files, const fit::CountedRun* counted,
+                        fit::ProgramObservation& observation) {
   const auto run = calibration::read_observed_run(files, path);
+  if (counted != nullptr) observation.stretches.runs.push_back(counted->name);
   bool found = false;
   for (const auto& [name, text] : files) {
     const std::string where = path + ":" + name;
@@ -43,9 +59,14 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, fit:
       if (calls == files.end()) throw bad_input(path + ": no " + calls_name + " in it");
       std::istringstream calls_in(calls->second), times_in(text);
       fit::read_observed_rank({calls_in, path + ":" + calls_name}, {times_in, where}, observation);
+      if (counted != nullptr)
+        add_stretches(path, files, name.substr(0, name.size() - ending.size()), *counted, observation);
       found = true;
     }
   }
+  if (counted != nullptr && run && static_cast<std::size_t>(run->ranks) != counted->ranks.size())
+    throw bad_input(path + ": a run on " + std::to_string(run->ranks) + " ranks, but " + counted->name +
+                    " is of one on " + std::to_string(counted->ranks.size()) + "; expected the same run");
   if (!found) throw bad_input(path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
   return run ? run->program : "";
 }
@@ -58,6 +79,7 @@ void set_factors(const std::string& path, core::ProgramModel& program) {
                            "expected the JSON of `hplcast run --bench-regions -o FILE`");
   const nlohmann::json& regions = json.at("regions");
   for (auto& [name, region] : program.regions) {
+    if (core::is_stretch(name)) continue;
     const auto found = regions.find(name);
     const double calls = found == regions.end() || !found->is_object() ? 0 : found->value("calls", 0.0);
     const double simulated_s = calls > 0 ? found->value("time_s", 0.0) : 0;
@@ -96,7 +118,8 @@ void write_table(std::ostream& out, const fit::ProgramObservation& seen, const f
     add("region " + name, one == fit.program.regions.end() ? "none" : core::to_string(one->second.mode), sum,
         "region:" + name);
   }
-  add("the rest", "none", {0, observed.rest_s, 0}, "");
+  const bool has_stretches = !seen.stretches.cells.empty();
+  add("the rest", has_stretches ? "stretches" : "none", {0, observed.rest_s, 0}, "");
   table.write(out);
   out << "share: of the CPU time outside of MPI; error: mean |predicted / observed - 1| of the ranges of sizes "
          "observed "
@@ -109,11 +132,21 @@ void run_fit_program(const FitProgramOptions& options) {
   fit::ProgramObservation observation;
   std::string command;
   std::map<ArchiveFiles, std::string> runs;
-  for (const std::string& archive : options.archives) {
+  if (!options.counts.empty() && options.counts.size() != options.archives.size())
+    throw core::UsageError("--counts: " + std::to_string(options.counts.size()) + " files for " +
+                           std::to_string(options.archives.size()) +
+                           " archives; expected one for each, in their order: repetitions have the same");
+  for (std::size_t i = 0; i < options.archives.size(); ++i) {
+    const std::string& archive = options.archives[i];
+    std::optional<fit::CountedRun> counted;
+    if (!options.counts.empty())
+      counted = read_from(options.counts[i], [](std::istream& in, const std::string& name) {
+        return fit::read_counts({in, name});
+      });
     const std::string before = command;
     const auto [run, is_new] = runs.emplace(calibration::read_archive(archive), archive);
     if (!is_new) warn(archive + " is the same run as " + run->second + ", which counts twice now: give each run once");
-    command = add_archive(archive, run->first, observation);
+    command = add_archive(archive, run->first, counted ? &*counted : nullptr, observation);
     if (!before.empty() && before != command)
       warn(archive + " is of `" + command + "`, not of `" + before + "`: models of one program are asked for");
   }
@@ -141,6 +174,11 @@ void setup_fit_program(Command& fit) {
                      reads("FILE"));
   command.add_option("--cluster", options.cluster, "cluster.json with the network of the machine", required,
                      reads("FILE"));
+  command.add_option(
+      "--counts", options.counts,
+      "of each archive, in their order, with commas: CSV of `run --count` of the same run. The code between two calls "
+      "of MPI gets a model, for `run --rest counted`",
+      reads("FILE"), by_commas, one_each);
   command.add_option(
       "--factors-from", options.factors_from,
       "JSON of `run --bench-regions` of the observed run: regions are executed, and their CPU time times the "

@@ -147,6 +147,27 @@ bool is_mpi_function(std::string_view routine) noexcept {
   return routine.substr(0, 4) == "MPI_";
 }
 
+std::string stretch_name(const std::string& before, const std::string& after, StretchLevel level) {
+  const auto function_of = [](const std::string& call) { return call.substr(0, call.find('+')); };
+  switch (level) {
+    case StretchLevel::site:
+      return before + " > " + after;
+    case StretchLevel::function:
+      return function_of(before) + " > " + function_of(after);
+    case StretchLevel::any:
+      break;
+  }
+  return "any > any";
+}
+
+bool is_stretch(std::string_view region) noexcept {
+  return region.find(" > ") != std::string_view::npos;
+}
+
+std::string call_site_name(const std::string& function, const std::string& site) {
+  return function + (site.empty() ? "" : " in " + site);
+}
+
 double largest_face(const KernelShape& shape) noexcept {
   return std::max({shape.m * shape.n, shape.m * shape.k, shape.n * shape.k});
 }

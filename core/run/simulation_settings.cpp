@@ -50,6 +50,7 @@ static void describe(Fields& fields, ProgramSettings& program) {
   fields("numerics", program.numerics);
   fields.if_any("real_blas", program.real_blas);
   fields("share_above_bytes", program.share_above_bytes);
+  fields.if_any("counts", program.counts);
 }
 
 template <typename Fields>
@@ -105,6 +106,8 @@ SimulationSettings read_simulation_settings(const std::filesystem::path& path) {
   ObservationSettings& observation = settings.observation;
   for (std::string* one : {&settings.cluster, &settings.result, &observation.trace, &observation.progress})
     if (!one->empty()) *one = (folder / *one).string();
+  if (settings.program && !settings.program->counts.empty())
+    settings.program->counts = (folder / settings.program->counts).string();
   return settings;
 }
 

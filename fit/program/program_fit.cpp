@@ -343,6 +343,7 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
                          detail::range_errors(table_of(calls->second), region.model.cluster_law()));
     program.regions.emplace(name, std::move(region));
   }
+  detail::fit_stretches(observation, least_share, program);
   program.observed = {observation.executed_s + mpi_s, routines_s, mpi_s, observation.rest_s};
   fit_rest(observation.rests, program);
   detail::add_warnings(observation, fit);

@@ -61,6 +61,10 @@ KernelFit with_wider_products(const KernelFit& inside, const KernelTable& observ
 /// Marks names of regions among those of routines.
 inline const std::string region_prefix = "region:";
 
+/// Adds models of stretches to the regions of `program`: for each two calls, each two functions, and all of them, where
+/// they took more than `least_share` of the CPU time. Time by size, as in the mean of all stretches of that size.
+void fit_stretches(const ProgramObservation& observation, double least_share, core::ProgramModel& program);
+
 /// Adds what is doubtful in an observation, and in the models fitted to it.
 void add_warnings(const ProgramObservation& seen, ProgramFit& fit);
 

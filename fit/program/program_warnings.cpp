@@ -71,10 +71,11 @@ void add_disagreeing(const ProgramObservation& seen, ProgramFit& fit) {
 
 void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
   constexpr double much = 0.05;
-  if (seen.rest_s > much * seen.executed_s) {
+  if (seen.rest_s > much * seen.executed_s && seen.stretches.cells.empty()) {
     fit.warnings.push_back(core::short_percent(seen.rest_s / seen.executed_s) +
-                           " of the CPU time outside of MPI was neither in BLAS nor in a region: mark regions "
-                           "(hplcast/region.h), or run with --rest bench or --rest model");
+                           " of the CPU time outside of MPI was neither in BLAS nor in a region: give counts of what "
+                           "it executed (--counts), mark regions (hplcast/region.h), or run with --rest bench or "
+                           "--rest model");
   }
   // Threads of the MPI library itself take some ms at its start.
   constexpr double threads_of_mpi_s = 0.1;

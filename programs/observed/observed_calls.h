@@ -55,14 +55,17 @@ void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_obse
  * (reach.c), on matrices of up to `most_bytes`. */
 void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, double executed_s, size_t most_bytes);
 
-/* Before and after a call of MPI. */
+/* Before and after a call of MPI. The program's code between two calls is a stretch (docs/models/any-program.md): local
+ * functions are inside of stretches, and functions that ask again and again whether something has come. */
+enum hplcast_mpi_kind { HPLCAST_ENDS_STRETCH, HPLCAST_LOCAL, HPLCAST_POLLS };
 struct hplcast_mpi_observed {
   const char* name;
+  enum hplcast_mpi_kind kind;
   uint64_t calls;
   double time_s;
   struct hplcast_mpi_observed* next;
 };
-int hplcast_mpi_begin(void);
+int hplcast_mpi_begin(const struct hplcast_mpi_observed* function);
 void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
 
 /* A function of MPI, in place of the real one. HPLCAST_LABEL: its name in C. `before` and `after`: statements. */
@@ -76,9 +79,11 @@ void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
     return result;                                            \
   }
 
-#define HPLCAST_OBSERVE_MPI(NAME)                                                              \
-  HPLCAST_OBSERVE(NAME, static struct hplcast_mpi_observed observed = {.name = HPLCAST_LABEL}; \
-                  const int outermost = hplcast_mpi_begin(), hplcast_mpi_end(outermost, &observed))
+#define HPLCAST_OF_KIND(its_kind) \
+  { .name = HPLCAST_LABEL, .kind = its_kind }
+#define HPLCAST_OBSERVE_MPI(NAME, kind)                                                      \
+  HPLCAST_OBSERVE(NAME, static struct hplcast_mpi_observed observed = HPLCAST_OF_KIND(kind); \
+                  const int outermost = hplcast_mpi_begin(&observed), hplcast_mpi_end(outermost, &observed))
 
 /* Local functions that move data or describe it are timed as routines, of so many bytes. */
 #define HPLCAST_OBSERVE_WORK(NAME, bytes)                                                  \

@@ -1,10 +1,11 @@
 /* libhplcast-observe.so: preloaded into the ranks of a real program (`hplcast observe`). Times the calls of BLAS that
- * the program makes, and the CPU time of what is neither BLAS nor MPI. Writes two CSV files per rank into
+ * the program makes, and the CPU time of what is neither BLAS nor MPI. Writes CSV files per rank into
  * HPLCAST_OBSERVE_DIR when MPI_Finalize is called, or at exit:
  *
  *     rank-R.calls.csv    routine,m,n,k,duration_s,calls   a sample of calls; each stands for so many
  *     rank-R.times.csv    what,name,calls,time_s,flop      sums: routine, mpi, region, total, rest, threads
  *     rank-R.reach.csv    as the first: what reach.c measures then, with HPLCAST_OBSERVE_REACH bytes of memory
+ *     rank-R.stretches.csv  function,time_s            the code before each call of MPI, in order
  *
  * Only the thread that loaded us is observed. Calls of many flop are timed by its CPU time, which other programs on the
  * machine do not stretch; short ones by the clock of the wall, which is read in a tenth of the time. */
@@ -54,7 +55,18 @@ struct region {
 enum { MOST_REGIONS = 256 };
 static struct region regions[MOST_REGIONS];
 static int region_count;
-static double routines_s;
+static double routines_s, regions_s;
+
+/* The time of the program's own code before a call of MPI, since the one before it. */
+struct stretch {
+  const char* function;
+  float time_s;
+};
+static struct stretch* stretches;
+static size_t stretch_count, stretch_room;
+static double stretch_from_s; /* own_s() at its begin */
+static int has_polled;        /* just before, at polled_s */
+static double polled_s;
 
 static int64_t cpu_ns(void) {
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -133,17 +145,6 @@ void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_obse
   keep(routine, m, n, k, duration_s);
 }
 
-int hplcast_mpi_begin(void) {
-  if (!is_observed_thread || depth++ > 0) return 0;
-  const int64_t now = cpu_ns();
-  if (!paused) {
-    executed_ns += now - executing_from;
-    ++marks;
-  }
-  executing_from = now;
-  return 1;
-}
-
 double hplcast_bytes_c(int count, long type) {
   static int (*real)(long, int*);
   int size = 0;
@@ -164,6 +165,46 @@ static double overhead_s(void) {
   return ((double)timed_calls[0] * call_overhead_ns[0] + (double)timed_calls[1] * call_overhead_ns[1] +
           (double)marks * cpu_overhead_ns) *
          1e-9;
+}
+
+/* CPU time until now of code that is neither MPI nor a routine nor in a region. */
+static double own_s(void) {
+  return (double)executed_ns * 1e-9 - routines_s - regions_s - overhead_s();
+}
+
+/* The program comes to a function of MPI, or a clock; its time is in executed_ns. */
+static void end_stretch(const char* function, int polls) {
+  const double now_s = own_s(), time_s = now_s - stretch_from_s;
+  /* Loops that ask again and again take as long as it takes, and are no work. */
+  const double shortest_work_s = 5e-7;
+  if (polls) {
+    if (has_polled && now_s - polled_s < shortest_work_s) stretch_from_s += now_s - polled_s;
+    has_polled = 1;
+    polled_s = now_s;
+    return;
+  }
+  has_polled = 0;
+  stretch_from_s = now_s;
+  if (stretch_count == stretch_room) {
+    const size_t room = stretch_room > 0 ? 2 * stretch_room : 4096;
+    struct stretch* const more = realloc(stretches, room * sizeof *stretches);
+    if (more == NULL) stop("no memory for the times between %zu calls of MPI", room);
+    stretches = more;
+    stretch_room = room;
+  }
+  stretches[stretch_count++] = (struct stretch){function, (float)time_s};
+}
+
+int hplcast_mpi_begin(const struct hplcast_mpi_observed* function) {
+  if (!is_observed_thread || depth++ > 0) return 0;
+  const int64_t now = cpu_ns();
+  if (!paused) {
+    executed_ns += now - executing_from;
+    ++marks;
+    if (function->kind != HPLCAST_LOCAL) end_stretch(function->name, function->kind == HPLCAST_POLLS);
+  }
+  executing_from = now;
+  return 1;
 }
 
 void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function) {
@@ -229,6 +270,7 @@ void hplcast_observed_region_end(const char* name) {
   ++marks;
   ++region->all.calls;
   region->all.time_s += time_s;
+  regions_s += time_s;
   keep(&region->all, region->m, region->n, region->k, time_s);
 }
 
@@ -273,14 +315,16 @@ static void write_files(void) {
   if (written || folder == NULL || !seen || getpid() != observed_process) return;
   written = 1;
   const int64_t now = cpu_ns();
-  if (!paused) executed_ns += now - executing_from;
-  static output_file files[3];
+  if (!paused) {
+    executed_ns += now - executing_from;
+    end_stretch("MPI_Finalize", 0);
+  }
+  static output_file files[4];
   open_file(&files[0], folder, "calls");
   open_file(&files[1], folder, "times");
   FILE *const calls = files[0].file, *const times = files[1].file;
   fputs("routine,m,n,k,duration_s,calls\n", calls);
   fputs("what,name,calls,time_s,flop\n", times);
-  double in_regions_s = 0;
   for (const struct hplcast_observed* one = routines; one != NULL; one = one->next) {
     write_calls(calls, "", one);
     fprintf(times, "routine,%s,%llu,%.9g,%.9g\n", one->name, (unsigned long long)one->calls, one->time_s, one->flop);
@@ -290,19 +334,22 @@ static void write_files(void) {
     if (regions[i].open) fprintf(stderr, "hplcast observe: warning: region %s was never closed\n", all->name);
     write_calls(calls, "region:", all);
     fprintf(times, "region,%s,%llu,%.9g,0\n", all->name, (unsigned long long)all->calls, all->time_s);
-    in_regions_s += all->time_s;
   }
   for (const struct hplcast_mpi_observed* one = functions; one != NULL; one = one->next)
     fprintf(times, "mpi,%s,%llu,%.9g,0\n", one->name, (unsigned long long)one->calls, one->time_s);
-  const double total_s = (double)executed_ns * 1e-9 - overhead_s();
-  const double rest_s = total_s - routines_s - in_regions_s;
+  const double total_s = (double)executed_ns * 1e-9 - overhead_s(), rest_s = own_s();
   const int64_t process_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   fprintf(times, "total,,0,%.9g,0\n", total_s > 0 ? total_s : 0);
   fprintf(times, "rest,,0,%.9g,0\n", rest_s > 0 ? rest_s : 0);
   fprintf(times, "wall,,0,%.9g,0\n", (double)(clock_ns(CLOCK_MONOTONIC) - wall_from) * 1e-9);
   fprintf(times, "preempted,,%llu,0,0\n", (unsigned long long)preempted_calls);
   fprintf(times, "threads,,%llu,%.9g,0\n", (unsigned long long)foreign_calls, (double)(process_ns - now) * 1e-9);
-  if (!output_close(&files[0]) || !output_close(&files[1])) stop("cannot write into %s", folder);
+  open_file(&files[3], folder, "stretches");
+  fputs("function,time_s\n", files[3].file);
+  for (size_t i = 0; i < stretch_count; ++i)
+    fprintf(files[3].file, "%s,%.4g\n", stretches[i].function, stretches[i].time_s);
+  if (!output_close(&files[0]) || !output_close(&files[1]) || !output_close(&files[3]))
+    stop("cannot write into %s", folder);
   const size_t reach_bytes = memory_for_reach();
   if (reach_bytes == 0) return;
   open_file(&files[2], folder, "reach");
@@ -344,6 +391,20 @@ __attribute__((destructor)) static void end(void) {
 
 HPLCAST_OBSERVE(MPI_Finalize, write_files(), )
 HPLCAST_OBSERVE(mpi_finalize_, write_files(), )
+
+/* Programs time their parts by it, so that what is between two reads must be told apart. */
+#define HPLCAST_OBSERVE_CLOCK(NAME)                                            \
+  double NAME(void) {                                                          \
+    static double (*real)(void);                                               \
+    if (!real) *(void**)&real = hplcast_real_function(#NAME);                  \
+    static const struct hplcast_mpi_observed observed = {.name = "MPI_Wtime"}; \
+    hplcast_mpi_begin(&observed);                                              \
+    const double now_s = real();                                               \
+    if (is_observed_thread) --depth;                                           \
+    return now_s;                                                              \
+  }
+HPLCAST_OBSERVE_CLOCK(MPI_Wtime)
+HPLCAST_OBSERVE_CLOCK(mpi_wtime_)
 
 /* 0: what follows is not observed; any other level: it is again. */
 static void control(int level) {

@@ -10,6 +10,7 @@
 
 #include "hplcast/smpi_models/hplcast_program.h"
 #include "hplcast/smpi_models/hplcast_smpi.h"
+#include "modelled_calls.h"
 
 /* --- clocks ------------------------------------------------------------------------------------------------------- */
 
@@ -17,22 +18,28 @@
  * the time since the begin of the simulation. */
 extern double __real_MPI_Wtime(void) __attribute__((weak));
 
-double __wrap_MPI_Wtime(void) {
+static double now_s(void) {
   hplcast_before_mpi("clock");
   const double now_s = __real_MPI_Wtime();
   hplcast_after_mpi();
   return now_s;
 }
 
-static double now_s(void) {
-  return __wrap_MPI_Wtime();
+/* The one that ends a stretch of code, because the observer sees it, too. */
+double __wrap_MPI_Wtime(void) {
+  const struct hplcast_frame frame = {__builtin_frame_address(0), __builtin_return_address(0)};
+  hplcast_comes_to("MPI_Wtime", frame, hplcast_block_counter());
+  return now_s();
+}
+
+double __wrap_omp_get_wtime(void) {
+  return now_s();
 }
 
 /* Another name of a function of this file. */
 #define ALSO(NAME, function) extern __typeof__(function) NAME __attribute__((alias(#function)));
 ALSO(__wrap_mpi_wtime_, __wrap_MPI_Wtime)
-ALSO(__wrap_omp_get_wtime, __wrap_MPI_Wtime)
-ALSO(__wrap_omp_get_wtime_, __wrap_MPI_Wtime)
+ALSO(__wrap_omp_get_wtime_, __wrap_omp_get_wtime)
 
 static void split(double time_s, time_t* seconds, long* rest, double per_second) {
   *seconds = (time_t)time_s;

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #include "hplcast/smpi_models/hplcast_program_messages.h"
+#include "modelled_calls.h"
+
+struct hplcast_frame hplcast_frame_in_fortran = {NULL, NULL};
 
 /* Addresses that Fortran hands over for constants of MPI: SMPI's common blocks of these names. */
 extern int mpi_bottom_, mpi_status_ignore_, mpi_statuses_ignore_;

@@ -4,6 +4,7 @@
 
 #include <complex.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +33,20 @@ static inline void hplcast_spend(struct hplcast_variant* variant, double m, doub
 static inline void hplcast_spend_if_known(struct hplcast_variant* variant, double bytes) {
   if (hplcast_routine_has_model(hplcast_number_of(variant))) hplcast_spend(variant, 1, bytes, 1, 0, 0);
 }
+
+/* Basic blocks that the rank's code has executed, where it was compiled with --count (counted_blocks.c); null: without.
+ */
+extern uint64_t hplcast_blocks __attribute__((weak));
+static inline const uint64_t* hplcast_block_counter(void) {
+  return &hplcast_blocks;
+}
+
+/* Where Fortran's code called a function that the wrapper of C does for both; null: C's code calls it. */
+extern struct hplcast_frame hplcast_frame_in_fortran;
+#define HPLCAST_COMES_FROM_FORTRAN                          \
+  hplcast_frame_in_fortran = (struct hplcast_frame) {       \
+    __builtin_frame_address(0), __builtin_return_address(0) \
+  }
 
 /* BLAS counts from the other end where an increment is negative. */
 static inline char* hplcast_first(void* x, size_t size, int n, int inc) {

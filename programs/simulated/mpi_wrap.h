@@ -11,6 +11,17 @@
 
 #define HPLCAST_DECLARE_REAL(NAME) extern long __real_##NAME HPLCAST_TYPES __attribute__((weak))
 
+/* The program comes to a function of MPI that ends a stretch of its code. In Fortran's wrappers of functions that C's
+ * do, HPLCAST_COMES_FROM_FORTRAN goes before. */
+#define HPLCAST_COMES                                                                                        \
+  hplcast_comes_to(HPLCAST_LABEL, hplcast_frame_of(__builtin_frame_address(0), __builtin_return_address(0)), \
+                   hplcast_block_counter())
+static inline struct hplcast_frame hplcast_frame_of(const void* frame, const void* site) {
+  const struct hplcast_frame here = {frame, site}, in_fortran = hplcast_frame_in_fortran;
+  hplcast_frame_in_fortran = (struct hplcast_frame){NULL, NULL};
+  return in_fortran.site != NULL ? in_fortran : here;
+}
+
 /* HPLCAST_LABEL: the name of the function in C. `before` and `after`: statements. */
 #define HPLCAST_WRAP(NAME, before, after)                \
   HPLCAST_DECLARE_REAL(NAME);                            \
@@ -22,7 +33,7 @@
     return result;                                       \
   }
 
-#define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, hplcast_before_mpi(HPLCAST_LABEL), )
+#define HPLCAST_WRAP_MPI(NAME) HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_before_mpi(HPLCAST_LABEL), )
 #define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(HPLCAST_LABEL), )
 #define HPLCAST_ITSELF \
   { HPLCAST_LABEL, HPLCAST_LABEL, -1 }
@@ -33,12 +44,12 @@
 #define HPLCAST_BYTES_FORTRAN(count, type) \
   hplcast_bytes_of(HPLCAST_INT_FORTRAN(count), MPI_Type_f2c(HPLCAST_INT_FORTRAN(type)))
 /* Where messages are not SMPI's, it is the runtime's. */
-#define HPLCAST_WRAP_OURS(NAME)                                                       \
-  long hplcast_##NAME HPLCAST_TYPES;                                                  \
-  HPLCAST_WRAP(NAME, if (hplcast_messages()) return hplcast_##NAME HPLCAST_ARGUMENTS; \
+#define HPLCAST_WRAP_OURS(NAME)                                                                      \
+  long hplcast_##NAME HPLCAST_TYPES;                                                                 \
+  HPLCAST_WRAP(NAME, HPLCAST_COMES; if (hplcast_messages()) return hplcast_##NAME HPLCAST_ARGUMENTS; \
                hplcast_before_mpi(HPLCAST_LABEL), )
 #define HPLCAST_WRAP_REFUSED(NAME) \
-  HPLCAST_WRAP(NAME, hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
+  HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
 
 /* An argument as the communicator that it is, or the place of a new one. */
 #define HPLCAST_COMM_C(argument) ((MPI_Comm)(argument))
@@ -48,9 +59,9 @@
 
 /* `root`: -1 where everybody waits for the last one. `alone`: a statement before it is called. */
 #define HPLCAST_WRAP_COLLECTIVE(NAME, meets, root, communicator, alone) \
-  HPLCAST_WRAP(NAME, hplcast_before_collective(HPLCAST_LABEL, meets, root, communicator); alone, )
-#define HPLCAST_WRAP_CREATING(NAME, of, made)    \
-  HPLCAST_WRAP(NAME, const MPI_Comm parent = of; \
+  HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_before_collective(HPLCAST_LABEL, meets, root, communicator); alone, )
+#define HPLCAST_WRAP_CREATING(NAME, of, made)                   \
+  HPLCAST_WRAP(NAME, HPLCAST_COMES; const MPI_Comm parent = of; \
                hplcast_before_mpi(HPLCAST_LABEL), hplcast_communicator_made(parent, made))
 /* What does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, and those of
  * Intel MPI wait for ever. Scan has the arguments of allreduce, gather those of allgather and a root. */

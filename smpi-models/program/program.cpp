@@ -1,6 +1,7 @@
 #include "smpi-models/program/program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <ctime>
 #include <utility>
@@ -61,14 +62,19 @@ core::CoreState state_in(const char* function) {
 }  // namespace
 
 Program::Program(const Settings& settings, const std::optional<Model>& model, Activity& activity)
-    : settings_(settings), model_(model), times_(activity) {
+    : settings_(settings),
+      model_(model),
+      times_(activity),
+      stretches_(settings.program.value_or(core::ProgramSettings())) {
   if (model_ && model_->cluster.program) program_ = &*model_->cluster.program;
+  stretches_.set_models(program_);
 }
 
 void Program::add_rank(Rank& rank, const Kernels::Place& place) {
   if (times_.measures() || rank.clock.meter() != nullptr) rank.clock.watch();
   states_.emplace_back().place = place;
   times_.add_rank();
+  stretches_.add_rank();
 }
 
 const core::KernelModel* Program::model_of(const std::string& name, const std::string& base, bool& of_hpl) const {
@@ -195,6 +201,7 @@ void Program::resume(const Rank& rank) {
 bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape& shape) {
   pause(rank);
   State& state = states_[rank.number];
+  if (state.regions.empty()) stretches_.leave_out(static_cast<int>(rank.number));
   for (const Entered& one : state.regions) {
     if (one.name == name)
       throw core::Error(core::ExitCode::bad_input,
@@ -244,7 +251,33 @@ void Program::leave(Rank& rank, const std::string& name) {
   if (region.time_s > 0) counts_.regions[name].time_s += region.time_s;
   if (times_.measures()) times_.region_ends(static_cast<int>(rank.number), name, {region.begin_s, rank.clock.now_s()});
   state.regions.pop_back();
+  if (state.regions.empty()) stretches_.go_on(static_cast<int>(rank.number));
   resume(rank);
+}
+
+namespace {
+
+/// Stretches in counts and phases, by what their models go by.
+const std::string& name_of(core::StretchLevel level) {
+  static const std::array<std::string, 3> names = {"stretches", "stretches by function", "stretches by mean"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+}  // namespace
+
+void Program::comes_to(Rank& rank, const char* function, const hplcast_frame& from, const std::uint64_t* blocks) {
+  const Stretches::Ended ended = stretches_.comes_to(static_cast<int>(rank.number), function, from, blocks);
+  const State& state = states_[rank.number];
+  if (!ended.spends || is_paid(state)) return;
+  core::RoutineUse& count = counts_.regions[name_of(ended.level)];
+  ++count.calls;
+  count.has_model = ended.model != nullptr;
+  if (!count.has_model) return;
+  if (ended.model->range() && !core::contains(*ended.model->range(), ended.shape)) ++count.outside_range;
+  const core::DurationLaw& law = ended.model->law(state.place.host, state.place.cpu).at(ended.shape);
+  const double spent_s = std::max(0.0, law.mean_s(ended.shape));
+  count.time_s += spent_s;
+  spend(rank, spent_s, {Part::region, name_of(ended.level)});
 }
 
 void Program::enter_mpi(Rank& rank, const char* function) {

@@ -10,6 +10,7 @@
 #include "smpi-models/clock/rank.hpp"
 #include "smpi-models/observe/statistics.hpp"
 #include "smpi-models/program/program_times.hpp"
+#include "smpi-models/program/stretches.hpp"
 #include "smpi-models/session/session.hpp"
 
 namespace hplcast::smpi_models {
@@ -46,6 +47,8 @@ class Program {
   /// Whether everything is executed, and takes the time that it would take if it were not.
   bool has_numerics() const { return settings_.program && settings_.program->numerics; }
 
+  /// As hplcast_comes_to(). @throws core::Error if the program does not count, and should.
+  void comes_to(Rank& rank, const char* function, const hplcast_frame& from, const std::uint64_t* blocks);
   /// The rank comes to an MPI function or a clock, whose name must live on; what it has pending is still to be spent.
   void enter_mpi(Rank& rank, const char* function);
   /// The function that a rank comes to next is this operation.
@@ -70,7 +73,10 @@ class Program {
   /// Until then; empty if nobody asks.
   std::vector<NamedTimes> times() const;
   /// Tells the trace what it does not have yet.
-  void finish_trace() { times_.finish(); }
+  void finish_trace() {
+    times_.finish();
+    stretches_.finish();
+  }
 
  private:
   /// Watts are known for kernels of HPL: other routines and code count as its dgemm.
@@ -137,6 +143,7 @@ class Program {
   ClockIntervals intervals_;
   ProgramTimes times_;
   CollectiveWaits waits_;
+  Stretches stretches_;
   std::optional<CollectiveWaits::Call> next_meeting_;
 };
 

@@ -93,7 +93,8 @@ std::string missing_calls(const ProgramRun& run, const core::ClusterModel& clust
   if (!cluster.program) return "";
   std::set<std::string> observed, called;
   for (const auto& [name, model] : cluster.program->routines) observed.insert(of_any_stride(name));
-  for (const auto& [name, region] : cluster.program->regions) observed.insert("region " + name);
+  for (const auto& [name, region] : cluster.program->regions)
+    if (!core::is_stretch(name)) observed.insert("region " + name);
   for (const auto& [name, use] : run.routines)
     if (use.calls > 0) called.insert(of_any_stride(name));
   for (const auto& [name, use] : run.regions)

@@ -36,6 +36,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+constexpr const char* counts_name = "counts.csv";
+
 struct RankEnd {
   int rank;
   std::string code;
@@ -135,6 +137,7 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
   command.output = folder / "program.out";
   command.timeout_s = request.timeout_s;
   core::SimulationSettings settings = settings_of(request);
+  if (!request.counts.empty()) settings.program->counts = fs::absolute(folder / counts_name).string();
   observe(command, settings, request.observation);
   write_settings(command, folder, std::move(settings));
   return command;
@@ -231,6 +234,10 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
     throw core::program_failure(command, 0,
                                 "it used the model " + run.model_sha256 + ", not the one asked for, " + asked);
   take_observations(request, result, run);
+  if (!request.counts.empty())
+    core::replace_file(request.counts, [&](const fs::path& temporary) {
+      fs::copy_file(folder / counts_name, temporary, fs::copy_options::overwrite_existing);
+    });
   return run;
 }
 
@@ -251,6 +258,12 @@ bool has_rest(const core::ClusterModel& cluster) {
   const core::ProgramModel& program = *cluster.program;
   const bool none_seen = program.observed.total_s > 0 && program.observed.rest_s <= 0;
   return none_seen || program.rest_s_per_call > 0 || program.rest_s_per_element > 0;
+}
+
+bool has_stretches(const core::ClusterModel& cluster) {
+  if (!cluster.program) return false;
+  const auto& regions = cluster.program->regions;
+  return std::any_of(regions.begin(), regions.end(), [](const auto& one) { return core::is_stretch(one.first); });
 }
 
 Json json_of(const std::map<std::string, RoutineUse>& uses) {
@@ -293,6 +306,11 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
         "--rest model: cluster " + request.cluster.name +
         " has no times of the rest (rest_s_per_call, rest_s_per_element of its program), so code that is "
         "neither BLAS nor MPI nor a region takes none; fit program makes them of observed runs");
+  if (request.rest == RestMode::counted && !has_stretches(request.cluster))
+    throw core::Error(core::ExitCode::bad_input,
+                      "--rest counted: cluster " + request.cluster.name +
+                          " has no models of code between calls of MPI\n  hint: simulate the observed runs with "
+                          "--count FILE, and give the files to `hplcast fit program --counts`");
   if (!request.cluster.program) {
     warnings.push_back("cluster " + request.cluster.name +
                        " has no routines of an observed program: only kernels of HPL take time; `hplcast fit program "
@@ -305,7 +323,7 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
           core::short_percent(unmodelled) +
           " of the observed time outside of MPI was neither in BLAS nor in a region, and takes no time in "
           "this simulation: rates and times that the program prints of such code (loops of its own, STREAM) are far "
-          "too good; --rest model or bench, or regions (docs/use/any-program.md)");
+          "too good; --rest counted, model or bench, or regions (docs/use/any-program.md)");
   }
   return warnings;
 }

@@ -73,7 +73,7 @@ TEST(SimulationSettings, RefuseWhatNobodyKnowsAndNonsense) {
   EXPECT_THAT(refusal("\"noise\": \"off\""), HasSubstr("expected true or false"));
   EXPECT_THAT(refusal("\"fast_panels\": -1"), HasSubstr("/fast_panels"));
   EXPECT_THAT(refusal("\"window\": {\"first\": 8, \"last\": 7}"), HasSubstr("/window/last"));
-  EXPECT_THAT(refusal("\"program\": {\"rest\": \"some\"}"), HasSubstr("zero, model or bench"));
+  EXPECT_THAT(refusal("\"program\": {\"rest\": \"some\"}"), HasSubstr("zero, model, bench or counted"));
   EXPECT_THAT(refusal("\"energy\": {\"bin_s\": -1}"), HasSubstr("/energy/bin_s"));
   EXPECT_THAT(refusal("\"diagnosis\": {\"sampled_exchanges\": {\"run\": 4, \"period\": 4}}"),
               HasSubstr("from 1 to period - 1"));

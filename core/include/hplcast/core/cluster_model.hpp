@@ -95,6 +95,20 @@ bool is_strided(std::string_view routine) noexcept;
 /// Local functions of MPI are among the routines: MPI_Pack, MPI_Type_vector.
 bool is_mpi_function(std::string_view routine) noexcept;
 
+/// A stretch is the code of a program between two of its calls of MPI. Its model is among the regions, by the two
+/// calls: "MPI_Send in exchange_1_+418 > MPI_Recv in blts_+77", sites in the simulated program; by the two functions
+/// ("MPI_Send in exchange_1_ > MPI_Recv in blts_"); or of all stretches ("any > any"). m of its sizes is
+/// stretch_size().
+enum class StretchLevel { site, function, any };
+std::string stretch_name(const std::string& before, const std::string& after, StretchLevel level);
+bool is_stretch(std::string_view region) noexcept;
+/// The call of `function` at `site` ("exchange_1_+418"; empty or without a name before +: it is not known).
+std::string call_site_name(const std::string& function, const std::string& site);
+/// Basic blocks of the program that it executes, and 1: a shape has no size of 0.
+constexpr double stretch_size(double blocks) {
+  return blocks + 1;
+}
+
 /// The product of the two larger sizes: code around a call copies or packs about as many elements.
 double largest_face(const KernelShape& shape) noexcept;
 

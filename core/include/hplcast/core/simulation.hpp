@@ -64,10 +64,10 @@ struct SimulationDiagnosis {
 };
 
 /// How code of a program that is neither BLAS nor MPI nor a region is simulated: it takes no time, a share of the time
-/// in routines as observed, or its CPU time here.
-enum class RestMode { zero, model, bench };
+/// in routines as observed, its CPU time here, or the time of what it executes between two calls of MPI.
+enum class RestMode { zero, model, bench, counted };
 template <>
-inline constexpr EnumNames names_of<RestMode> = {"rest", {"zero", "model", "bench"}};
+inline constexpr EnumNames names_of<RestMode> = {"rest", {"zero", "model", "bench", "counted"}};
 
 /// A program other than HPL, all of whose run is timed.
 struct ProgramSettings {
@@ -75,6 +75,7 @@ struct ProgramSettings {
   bool numerics = false;              ///< routines are executed, too
   std::string real_blas;              ///< path of the library that executes them; empty: that of the system
   std::size_t share_above_bytes = 0;  ///< larger allocations share their memory; 0: none
+  std::string counts;                 ///< path of the CSV of what each rank executes between calls of MPI; empty: none
 };
 
 /// Power over time that a run keeps.

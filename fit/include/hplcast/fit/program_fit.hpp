@@ -3,6 +3,7 @@
 #include <iosfwd>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
@@ -24,6 +25,20 @@ struct ObservedSum {
   double flop = 0;
 };
 
+/// The code between two calls of MPI (core::StretchLevel), of all ranks and runs.
+struct ObservedStretches {
+  /// Stretches of about the same size.
+  struct Cell {
+    double calls = 0;
+    double size = 0, time_s = 0;  ///< sums; core::stretch_size()
+    double least_size = 0, most_size = 0;
+    std::vector<double> times_s = {};  ///< of each call
+  };
+  /// By the names of the two calls, a class of sizes, and the run.
+  std::map<std::pair<std::string, std::string>, std::map<int, std::map<std::size_t, Cell>>> cells;
+  std::vector<std::string> runs;  ///< CountedRun::name of each: the same for repetitions of a run
+};
+
 /// Records of one or more runs under `hplcast observe`.
 struct ProgramObservation {
   std::map<std::string, std::vector<ObservedCall>> calls;  ///< by routine
@@ -38,6 +53,7 @@ struct ProgramObservation {
     std::string name = {};                             ///< for messages
   };
   std::vector<RankRest> rests;
+  ObservedStretches stretches;
   double executed_s = 0;       ///< CPU time outside of MPI
   double rest_s = 0;           ///< of it: neither routines nor regions
   double other_threads_s = 0;  ///< CPU time of threads that were not observed
@@ -57,6 +73,29 @@ void read_observed_rank(const NamedInput& calls, const NamedInput& times, Progra
 /// Adds what a rank measured beyond the sizes of its calls: columns routine,m,n,k,duration_s,calls.
 /// @throws core::ParseError
 void read_reach(const NamedInput& file, ProgramObservation& observation);
+
+/// Code that the ranks of a simulated run executed before each of their calls of MPI: `hplcast run --count`.
+struct CountedRun {
+  struct Call {
+    std::string function, name;  ///< core::call_site_name()
+  };
+  struct Stretch {
+    int call = 0;  ///< at its end
+    double blocks = 0;
+  };
+  std::string name;  ///< for messages
+  std::vector<Call> calls;
+  std::vector<std::vector<Stretch>> ranks;
+};
+
+/// Columns rank,function,site,blocks. @throws core::ParseError; core::Error if there is no call.
+CountedRun read_counts(const NamedInput& file);
+
+/// Adds the times of one rank of the same run for real, the last one of observation.stretches.runs, columns
+/// function,time_s: its calls of MPI are those that were counted, one by one. @throws core::Error if they are not;
+/// core::ParseError
+void read_stretches(const NamedInput& times, const CountedRun& counted, std::size_t rank,
+                    ProgramObservation& observation);
 
 /// Mean of |predicted / observed - 1| of the times of ranges of sizes (m, n, k by factors of 2) that were observed.
 struct ModelError {

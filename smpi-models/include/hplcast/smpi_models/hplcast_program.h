@@ -5,6 +5,7 @@
 #define HPLCAST_PROGRAM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "hplcast/smpi_models/c_declarations.h"
 
@@ -35,6 +36,19 @@ void hplcast_lapack_end(void);
 int hplcast_region_begins(const char* name, double m, double n, double k);
 /* The region ends. Ends the simulation for another region than the one that began last. */
 void hplcast_region_ends(const char* name);
+
+/* A wrapper of a function of MPI as the program calls it: its frame, which the compiler chains to those of its callers
+ * (-fno-omit-frame-pointer), and the address in the program where it returns to. */
+struct hplcast_frame {
+  const void* frame;
+  const void* site;
+};
+
+/* The calling rank comes to `function` of MPI, or to MPI_Wtime: the stretch of code since the last such call ends, and its
+ * time is spent, where the settings say so (rest `counted`). `blocks`: basic blocks that the rank has executed so far, in
+ * the same place each time; null: the program does not count. Before hplcast_before_mpi(). Not for local functions.
+ * Nothing outside of ranks. */
+void hplcast_comes_to(const char* function, struct hplcast_frame from, const uint64_t* blocks);
 
 /* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
  * benched; after the call the rest is benched again. Around every MPI call and clock read: `function` is its name,

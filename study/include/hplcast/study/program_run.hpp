@@ -31,6 +31,7 @@ struct ProgramRunRequest {
   std::string collectives = "ompi";  ///< whose algorithms for collective operations: a selector of SMPI
   bool numerics = false;             ///< routines and regions are executed, too, and take the same time
   double share_above_bytes = 0;      ///< allocations of at least that many bytes share their memory; 0: none
+  std::filesystem::path counts;      ///< CSV of what each rank executes between calls of MPI; empty: none
   double timeout_s = 0;              ///< 0: none
   std::string smpirun;               ///< empty: that of the SimGrid hplcast was built with
   std::filesystem::path keep;        ///< folder for the files of the simulation; empty: a temporary one

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Programs without marks by hand (docs/use/any-program.md, --count) against their real runs, on this machine.
+
+usage: bench/counted.py [OPTIONS] CLUSTER.json
+
+Builds NAS EP, LU, CG and MG from the unchanged source for several sizes, observes some of them, counts what they execute,
+fits, and predicts others. With --scalapack pdgetrf and pdpotrf, too, if get-scalapack --count has built them. Each step
+leaves one file in the folder of results, and is skipped if that file is there.
+
+  --nas DIR        NPB3.4-MPI, as it comes
+  --scalapack DIR  folder with scalapack_bench and scalapack_bench-smpi
+  --build DIR      build folder of hplcast (default build)
+  --programs LIST  some of ep,lu,cg,mg,getrf,potrf (default: those whose source is given)
+  --ranks LIST     1,2 (default)
+  --repeats N      real runs per configuration (default 5)
+  --clock NAME     time: what the program prints (default); cpu: CPU time of all ranks from MPI_Init on, outside of MPI, for a
+                   machine on which other programs run
+  -o DIR           results (default counted-results)
+
+Exit codes: 0 median |error| of the last line at most 5 %, worst 12 %; 3 something failed; 5 more.
+"""
+import argparse, csv, io, json, os, random, re, shutil, statistics, subprocess, sys, zipfile
+
+parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
+parser.add_argument("cluster")
+parser.add_argument("--nas")
+parser.add_argument("--scalapack")
+parser.add_argument("--build", default="build")
+parser.add_argument("--programs")
+parser.add_argument("--ranks", default="1,2")
+parser.add_argument("--repeats", type=int, default=5)
+parser.add_argument("--clock", choices=["time", "cpu"], default="time")
+parser.add_argument("-o", dest="results", default="counted-results")
+options = parser.parse_args()
+cluster, build, results = (os.path.abspath(p) for p in (options.cluster, options.build, options.results))
+nas = options.nas and os.path.abspath(options.nas)
+scalapack = options.scalapack and os.path.abspath(options.scalapack)
+hplcast = build + "/bin/hplcast"
+os.makedirs(results, exist_ok=True)
+os.chdir(results)
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+if os.geteuid() == 0:
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+LU_INPUT = """c
+c ipr inorm
+1 250
+c
+c itmax
+{its}
+c
+c dt
+2.0e+00
+c
+c omega
+1.2
+c
+c tolrsd
+1.0e-08 1.0e-08 1.0e-08 1.0e-08 1.0e-08
+c
+c nx ny nz
+{n} {n} {n}
+"""
+MG_INPUT = "{lt} = top level\n{x} {y} {z} = nx ny nz\n20 = nit\n0 0 0 0 0 0 0 0 = debug_vec\n"
+
+# By program: sizes that are observed, and sizes that are predicted. The second ones are not among the first.
+SIZES = {
+    "ep": ([22, 24], [23, 25, 26]),
+    "lu": ([16, 32, 48, 64], [24, 40, 56]),
+    "cg": ([(1400, 7), (4000, 7), (8500, 8), (14000, 11)], [(2800, 7), (6000, 8), (11000, 9)]),
+    "mg": ([(5, 32, 32, 32), (6, 64, 64, 64), (6, 128, 64, 64), (7, 128, 128, 128)], [(5, 64, 64, 32), (5, 64, 32, 128), (6, 128, 128, 64)]),
+    "getrf": ([500, 1000, 1500], [2000, 3000, 4000]),
+    "potrf": ([500, 1000, 1500], [2000, 3000, 4000]),
+}
+
+
+def run(words, folder="."):
+    done = subprocess.run(words, capture_output=True, text=True, cwd=folder, timeout=3600)
+    if done.returncode != 0:
+        print("counted.py: " + " ".join(words) + "\n" + done.stdout[-2000:] + done.stderr[-2000:], file=sys.stderr)
+        sys.exit(3)
+    return done.stdout
+
+
+def keep(path, text):
+    with open(path + ".new", "w") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
+
+
+def older(path, *sources):
+    return not os.path.exists(path) or any(os.path.getmtime(path) < os.path.getmtime(one) for one in sources)
+
+
+def text_of(size):
+    return "-".join(map(str, size)) if isinstance(size, tuple) else str(size)
+
+
+# --- programs ------------------------------------------------------------------------------------------------------------
+
+COMPILERS = {"real": ("mpicc", "mpif90"),
+             "smpi": (f"{build}/bin/hplcast-cc --count", f"{build}/bin/hplcast-fc --count")}
+
+
+def tree(kind):
+    """NAS with its make.def: what its users write. gfortran 10 and later refuses the source without the two -fallow."""
+    folder = os.path.abspath("nas-" + kind)
+    if not os.path.exists(folder):
+        shutil.copytree(nas, folder + ".new")
+        cc, fc = COMPILERS[kind]
+        keep(folder + ".new/config/make.def", f"""MPIFC = {fc}
+FLINK = {fc}
+FFLAGS = -O3 -fPIC -fallow-argument-mismatch -fallow-invalid-boz
+FLINKFLAGS = -O3
+MPICC = {cc}
+CLINK = {cc}
+CFLAGS = -O3 -fPIC
+CLINKFLAGS = -O3
+CC = gcc
+BINDIR = ../bin
+RAND = randi8
+""")
+        os.makedirs(folder + ".new/bin", exist_ok=True)
+        os.replace(folder + ".new", folder)
+    return folder
+
+
+def program_of(program, size, kind):
+    """A path. EP and CG have their size in npbparams.h, which setparams writes for the classes."""
+    if program in ("getrf", "potrf"):
+        return scalapack + "/scalapack_bench" + ("" if kind == "real" else "-smpi")
+    variant = text_of(size) if program in ("ep", "cg") else "any"
+    path = os.path.abspath(f"{program}-{variant}-{kind}")
+    if os.path.exists(path):
+        return path
+    folder, name = tree(kind), program.upper()
+    letter = "A" if program != "mg" else "W"
+    run(["make", "-C", folder + "/sys", "all"])
+    for stale in [f for f in os.listdir(f"{folder}/{name}") if f.endswith((".o", ".mod"))]:
+        os.remove(f"{folder}/{name}/{stale}")
+    run(["../sys/setparams", program, letter], f"{folder}/{name}")
+    parameters = f"{folder}/{name}/npbparams.h"
+    with open(parameters) as file:
+        text = file.read()
+    if program == "ep":
+        text = re.sub(r"\(m=\d+\)", f"(m={size})", text)
+    if program == "cg":
+        text = re.sub(r"na=\d+", f"na={size[0]}", re.sub(r"nonzer=\d+", f"nonzer={size[1]}", text))
+    keep(parameters, text)
+    run(["make", "-C", f"{folder}/{name}", f"CLASS={letter}"])
+    os.replace(f"{folder}/bin/{program}.{letter}.x", path)
+    return path
+
+
+def folder_of(program, size):
+    """With the input that tells LU and MG their size."""
+    folder = os.path.abspath(f"in-{program}-{text_of(size)}")
+    os.makedirs(folder, exist_ok=True)
+    if program == "lu":
+        keep(folder + "/inputlu.data", LU_INPUT.format(n=size, its=50))
+    if program == "mg":
+        keep(folder + "/mg.input", MG_INPUT.format(lt=size[0], x=size[1], y=size[2], z=size[3]))
+    return folder
+
+
+def grids(program, ranks):
+    """Names of what is run on that many ranks."""
+    if program not in ("getrf", "potrf"):
+        return [str(ranks)]
+    return ["1x1"] if ranks == 1 else ["1x2", "2x1"]
+
+
+def words_of(program, size, grid):
+    return [program, str(size), "64", *grid.split("x")] if program in ("getrf", "potrf") else []
+
+
+def ranks_of(grid):
+    return eval(grid.replace("x", "*"))
+
+
+def seconds(text):
+    """NAS prints two digits of its time, so of NAS the microseconds per operation."""
+    rate = re.search(r"Mop/s total *= *([0-9.]+)", text)
+    return 1 / float(rate.group(1)) if rate else float(re.search(r"^time +([0-9.]+)", text, re.M).group(1))
+
+
+# --- steps ---------------------------------------------------------------------------------------------------------------
+
+default = (["ep", "lu", "cg", "mg"] if nas else []) + (["getrf", "potrf"] if scalapack else [])
+programs = options.programs.split(",") if options.programs else default
+configurations = [(p, g) for p in programs for r in options.ranks.split(",") for g in grids(p, int(r))]
+observations = (options.repeats + 1) // 2  # of each size, of which the median counts
+steps = []
+for program, grid in configurations:
+    seen, asked = SIZES[program]
+    for size in seen + asked:
+        folder, name = folder_of(program, size), f"{program}-{text_of(size)}-{grid}"
+        real, words = program_of(program, size, "real"), words_of(program, size, grid)
+        program_of(program, size, "smpi")
+        for i in range(options.repeats if size in asked else observations):
+            is_timed = size in asked and options.clock == "time"
+            launch = (["mpirun", "-np", str(ranks_of(grid)), "--bind-to", "core"] if is_timed else
+                      [hplcast, "observe", "-np", str(ranks_of(grid)), "--reach", "256MiB" if size in seen and words else "0", "--quiet",
+                       "-o", os.path.abspath(f"new-{name}-{i}.zip"), "--"])
+            path = f"real-{name}-{i}.txt" if is_timed else f"seen-{name}-{i}.zip"
+            steps.append((path, launch + [real] + words, folder))
+
+random.Random(1).shuffle(steps)
+for path, words, folder in steps:
+    if os.path.exists(path):
+        continue
+    text = run(words, folder)
+    if path.endswith(".zip"):
+        os.replace("new-" + path[len("seen-"):], path)
+    else:
+        keep(path, text)
+
+
+def cpu_s(archive):
+    """Of all ranks, from MPI_Init on."""
+    sum_s = 0
+    with zipfile.ZipFile(archive) as files:
+        for name in files.namelist():
+            if not name.endswith((".times.csv", ".stretches.csv")):
+                continue
+            rows = list(csv.DictReader(io.StringIO(files.read(name).decode())))
+            if name.endswith(".times.csv"):
+                sum_s += sum(float(row["time_s"]) for row in rows if row["what"] in ("routine", "region"))
+            else:
+                sum_s += sum(float(row["time_s"]) for row in rows[1:])
+    return sum_s
+
+
+def simulate(program, size, grid, model, extra, path):
+    smpi = program_of(program, size, "smpi")
+    if older(path, smpi, model):
+        words = words_of(program, size, grid)
+        run([hplcast, "run", smpi, "--cluster", os.path.abspath(model), "-np", str(ranks_of(grid)), "--noise", "off", "--quiet",
+             *extra, "-o", os.path.abspath(path), *(["--", *words] if words else [])], folder_of(program, size))
+    with open(path) as file:
+        return json.load(file)
+
+
+print("| program | size | ranks | real [s; NAS: us per operation] | counted | between known calls | simulated in [s] |")
+print("| --- | --- | --- | --- | --- | --- | --- |")
+errors = []
+for program, grid in configurations:
+    seen, asked = SIZES[program]
+    archives, counts = [], []
+    for size in seen:
+        name = f"{program}-{text_of(size)}-{grid}"
+        count = f"counts-{name}.csv"
+        if older(count, program_of(program, size, "smpi")):
+            # The messages of LU depend on pivots.
+            numerics = ["--numerics", "run"] if program == "getrf" else []
+            simulate(program, size, grid, cluster, ["--count", os.path.abspath(count), *numerics], f"counting-{name}.json")
+        for i in range(observations):
+            archives.append(f"seen-{name}-{i}.zip")
+            counts.append(count)
+    model = f"model-{program}-{grid}.json"
+    if older(model, *archives, *counts):
+        run([hplcast, "fit", "program", *archives, "--counts", ",".join(counts), "--cluster", cluster, "--quiet", "-o", model])
+    for size in asked:
+        name = f"{program}-{text_of(size)}-{grid}"
+        result = simulate(program, size, grid, model, ["--rest", "counted"], f"predicted-{name}.json")
+        real = []
+        for i in range(options.repeats):
+            if options.clock == "cpu":
+                real.append(cpu_s(f"seen-{name}-{i}.zip"))
+                continue
+            with open(f"real-{name}-{i}.txt") as file:
+                real.append(seconds(file.read()))
+        predicted = seconds(result["output"]) if options.clock == "time" else result["routines_s"] + result["regions_s"]
+        error = predicted / statistics.median(real) - 1
+        errors.append(abs(error))
+        regions = result["regions"]
+        all_s = sum(one["time_s"] for key, one in regions.items() if key.startswith("stretches"))
+        known = regions.get("stretches", {"time_s": 0})["time_s"] / all_s if all_s > 0 else 0
+        print(f"| {program} | {text_of(size)} | {grid} | {statistics.median(real):.4g} ({min(real):.4g} to {max(real):.4g}) | "
+              f"{100 * error:+.1f} % | {100 * known:.0f} % | {result['wall_s']:.2f} |", flush=True)
+print(f"\n{len(errors)} predictions: median |error| {100 * statistics.median(errors):.1f} %, worst {100 * max(errors):.1f} %")
+sys.exit(5 if statistics.median(errors) > 0.05 or max(errors) > 0.12 else 0)

@@ -1,0 +1,286 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "fit/program/program_steps.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
+#include "hplcast/fit/least_squares.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using Cell = ObservedStretches::Cell;
+
+/// Four classes per factor of 2; few blocks have one each.
+int class_of(double size) {
+  constexpr double alone = 16, per_octave = 4;
+  return size < alone ? static_cast<int>(size - alone) : static_cast<int>(per_octave * std::log2(size / alone));
+}
+
+void add(Cell& sum, const Cell& one) {
+  sum.least_size = sum.calls == 0 ? one.least_size : std::min(sum.least_size, one.least_size);
+  sum.most_size = std::max(sum.most_size, one.most_size);
+  sum.calls += one.calls;
+  sum.size += one.size;
+  sum.time_s += one.time_s;
+}
+
+/// Mean of those that are not far above `usual_s`, their median.
+double mean_below(const std::vector<double>& times_s, double usual_s) {
+  constexpr double far = 5;
+  double sum_s = 0, count = 0;
+  for (const double time_s : times_s) {
+    if (time_s > far * usual_s) continue;
+    sum_s += time_s;
+    ++count;
+  }
+  return count > 0 ? sum_s / count : usual_s;
+}
+
+/// All runs, without calls that something else made longer: far above the median of all repetitions of a run, or in
+/// a repetition that was slower as a whole, of which the median counts.
+Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::string>& names) {
+  std::map<std::string, std::vector<const Cell*>> repetitions;
+  for (const auto& [run, cell] : runs) repetitions[run > 0 ? names[run - 1] : std::string()].push_back(&cell);
+  Cell all;
+  for (const auto& [name, cells] : repetitions) {
+    Cell sum;
+    std::vector<double> times_s, means_s;
+    for (const Cell* cell : cells) {
+      add(sum, *cell);
+      times_s.insert(times_s.end(), cell->times_s.begin(), cell->times_s.end());
+    }
+    const double usual_s = std::max(0.0, core::median(times_s));
+    for (const Cell* cell : cells) means_s.push_back(mean_below(cell->times_s, usual_s));
+    sum.time_s = sum.calls * core::median(means_s);
+    add(all, sum);
+  }
+  return all;
+}
+
+/// Mean size and time of stretches, in ascending order of both.
+struct StretchNode {
+  double size = 0, time_s = 0, calls = 0;
+};
+
+StretchNode node_of(const Cell& cell) {
+  return {cell.size / cell.calls, std::max(0.0, cell.time_s / cell.calls), cell.calls};
+}
+
+/// At most 12, of neighbouring classes. More blocks of the same code take no less time: neighbours that say so are
+/// noise, and become one (pool adjacent violators: Ayer et al. 1955).
+std::vector<StretchNode> nodes_of(const std::map<int, Cell>& cells) {
+  constexpr std::size_t most = 12;
+  std::vector<StretchNode> nodes;
+  for (int step = 1; nodes.empty() || nodes.size() > most; step *= 2) {
+    std::map<int, Cell> wider;
+    for (const auto& [number, cell] : cells)
+      add(wider[static_cast<int>(std::floor(static_cast<double>(number) / step))], cell);
+    nodes.clear();
+    for (const auto& [number, cell] : wider) nodes.push_back(node_of(cell));
+  }
+  std::vector<StretchNode> ascending;
+  for (StretchNode node : nodes) {
+    while (!ascending.empty() && ascending.back().time_s >= node.time_s) {
+      const StretchNode& before = ascending.back();
+      const double calls = before.calls + node.calls;
+      node = {(before.size * before.calls + node.size * node.calls) / calls,
+              (before.time_s * before.calls + node.time_s * node.calls) / calls, calls};
+      ascending.pop_back();
+    }
+    ascending.push_back(node);
+  }
+  return ascending;
+}
+
+/// Between two nodes: where time goes about with size, by a power (the time per block changes evenly with the logarithm
+/// of the size), in straight lines of at most a factor of 2; else one line (a constant and a time per block).
+void append_between(const StretchNode& from, const StretchNode& to, std::vector<StretchNode>& nodes) {
+  const double ratio = to.size / from.size;
+  const double power = from.time_s > 0 ? std::log(to.time_s / from.time_s) / std::log(ratio) : 0;
+  constexpr double least = 0.8, most = 1.25, steps_at_most = 6;
+  if (power < least || power > most) return;
+  const int steps = static_cast<int>(std::min(steps_at_most, std::ceil(std::log2(ratio))));
+  for (int i = 1; i < steps; ++i) {
+    const double factor = std::pow(ratio, static_cast<double>(i) / steps);
+    nodes.push_back({from.size * factor, from.time_s * std::pow(factor, power), 0});
+  }
+}
+
+core::LawPiece straight_piece(double from, double slope, double constant) {
+  const core::Monomial size{1, 0, 0}, one{0, 0, 0};
+  core::Polynomial mu =
+      constant == 0 ? core::Polynomial::make({size}, {slope}) : core::Polynomial::make({size, one}, {slope, constant});
+  return {from, core::DurationLaw::make(std::move(mu), {}, core::NoiseFamily::none)};
+}
+
+/// A constant and a time per block.
+struct BlockLine {
+  double constant_s = 0, per_block_s = 0;
+  double at(double size) const { return constant_s + per_block_s * size; }
+};
+
+/// The one that fits best by relative errors, both at least 0, in which classes count half alike and half by their
+/// time. One size does not tell a constant from a slope: of few blocks it is a constant, else all of it is per block.
+BlockLine line_of(const std::map<int, Cell>& cells) {
+  RegressionData data;
+  data.columns.resize(2);
+  double all_s = 0;
+  for (const auto& [number, cell] : cells) all_s += std::max(0.0, cell.time_s);
+  for (const auto& [number, cell] : cells) {
+    constexpr double shortest_s = 1e-7;  // about what clocks tell
+    const StretchNode node = node_of(cell);
+    const double time_s = std::max(node.time_s, shortest_s);
+    const double by_time = all_s > 0 ? std::max(0.0, cell.time_s) / all_s : 0;
+    data.columns[0].push_back(node.size);
+    data.columns[1].push_back(1);
+    data.y.push_back(node.time_s);
+    data.weights.push_back((by_time + 1 / static_cast<double>(cells.size())) / (time_s * time_s));
+  }
+  if (cells.size() > 1) {
+    const LeastSquares solution = solve_least_squares(data, LeastSquaresOptions{true});
+    return {solution.coefficients[1], solution.coefficients[0]};
+  }
+  constexpr double few = 64;
+  const double size = data.columns[0].front(), time_s = data.y.front();
+  return size < few ? BlockLine{time_s, 0} : BlockLine{0, time_s / size};
+}
+
+/// Without classes of few calls that took far more time per block than the smaller class before them, and than the line
+/// of all: what happens once in a run (memory that is used for the first time, often in the longest stretch) is no law
+/// for longer ones.
+std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
+  constexpr double far = 5, few = 0.1;
+  const BlockLine all = line_of(cells);
+  double calls = 0, rate = 0;
+  for (const auto& [number, cell] : cells) calls += cell.calls;
+  std::map<int, Cell> result;
+  for (const auto& [number, cell] : cells) {
+    const StretchNode node = node_of(cell);
+    const double expected_s = std::max(all.at(node.size), rate * node.size);
+    if (!result.empty() && node.calls < few * calls && node.time_s > far * expected_s) continue;
+    rate = node.time_s / node.size;
+    result.emplace(number, cell);
+  }
+  return result;
+}
+
+/// Through all nodes; from the first one down to 0 and from the last one on with the slope of line_of().
+core::RegionModel model_of(const std::map<int, Cell>& observed) {
+  const std::map<int, Cell> cells = usual(observed);
+  const std::vector<StretchNode> seen = nodes_of(cells);
+  std::vector<StretchNode> nodes;
+  for (const StretchNode& node : seen) {
+    if (!nodes.empty()) append_between(StretchNode(nodes.back()), node, nodes);
+    nodes.push_back(node);
+  }
+  const double outside = line_of(cells).per_block_s;
+  const StretchNode &first = nodes.front(), &last = nodes.back();
+  const double least = std::min(outside, first.time_s / first.size);
+  std::vector<core::LawPiece> pieces = {straight_piece(0, least, first.time_s - least * first.size)};
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const double slope = (nodes[i + 1].time_s - nodes[i].time_s) / (nodes[i + 1].size - nodes[i].size);
+    pieces.push_back(straight_piece(nodes[i].size, slope, nodes[i].time_s - slope * nodes[i].size));
+  }
+  pieces.push_back(straight_piece(last.size, outside, last.time_s - outside * last.size));
+  core::RegionModel region;
+  region.mode = core::RegionMode::model;
+  Cell sum;
+  core::ShapeRange range{{observed.begin()->second.least_size, 1, 1}, {observed.rbegin()->second.most_size, 1, 1}};
+  for (const auto& [number, cell] : observed) add(sum, cell);
+  region.calls = std::lround(sum.calls);
+  region.time_s = std::max(0.0, sum.time_s);
+  core::FitQuality quality;
+  quality.rows = region.calls;
+  quality.shapes = static_cast<long>(seen.size());
+  region.model =
+      core::KernelModel::make("M'", core::PiecewiseLaw::make({1, 0, 0}, std::move(pieces)), {}, range, quality);
+  return region;
+}
+
+}  // namespace
+
+CountedRun read_counts(const NamedInput& file) {
+  CountedRun run;
+  run.name = file.name;
+  core::CsvReader rows(file.in, file.name);
+  const std::size_t rank = rows.column("rank"), function = rows.column("function"), site = rows.column("site"),
+                    blocks = rows.column("blocks");
+  std::unordered_map<std::string, int> numbers;
+  while (rows.next()) {
+    const long long number = rows.integer(rank);
+    constexpr long long most_ranks = 1 << 24;
+    if (number < 0 || number >= most_ranks)
+      throw core::ParseError(rows.at(rank), std::to_string(number) + "; expected the number of a rank");
+    if (static_cast<std::size_t>(number) >= run.ranks.size()) run.ranks.resize(static_cast<std::size_t>(number) + 1);
+    const std::string name = core::call_site_name(std::string(rows.text(function)), std::string(rows.text(site)));
+    const auto [place, is_new] = numbers.try_emplace(name, static_cast<int>(run.calls.size()));
+    if (is_new) run.calls.push_back({std::string(rows.text(function)), name});
+    run.ranks[static_cast<std::size_t>(number)].push_back({place->second, rows.non_negative(blocks)});
+  }
+  if (run.ranks.empty())
+    throw core::Error(core::ExitCode::bad_input,
+                      file.name + ": no calls in it; expected what `hplcast run --count` wrote");
+  return run;
+}
+
+void read_stretches(const NamedInput& times, const CountedRun& counted, std::size_t rank,
+                    ProgramObservation& observation) {
+  const auto differ = [&](const std::string& here, const std::string& there) {
+    throw core::Error(core::ExitCode::bad_input,
+                      times.name + ": " + here + ", but " + there + " in " + counted.name + ", rank " +
+                          std::to_string(rank) +
+                          "\n  hint: the observed run itself is to be simulated: the same source, arguments, input "
+                          "files and number of ranks; its calls of MPI may not depend on what BLAS computes "
+                          "(--numerics run), on MPI_Pcontrol or on which message comes first");
+  };
+  if (rank >= counted.ranks.size()) differ("rank " + std::to_string(rank), "there is none");
+  const std::vector<CountedRun::Stretch>& stretches = counted.ranks[rank];
+  core::CsvReader rows(times.in, times.name);
+  const std::size_t function = rows.column("function"), time = rows.column("time_s");
+  std::size_t i = 0;
+  const std::string* before = nullptr;
+  for (; rows.next(); ++i) {
+    const std::string here(rows.text(function));
+    const std::string number = "call " + std::to_string(i + 1) + " of MPI is ";
+    if (i >= stretches.size()) differ(number + here, "there is none");
+    const CountedRun::Call& call = counted.calls[static_cast<std::size_t>(stretches[i].call)];
+    // MPI_Init_thread and MPI_Init are what Fortran makes of each other; what is before them is the loader's.
+    if (call.function != here && i > 0) differ(number + here, "it is " + call.function);
+    if (before != nullptr) {
+      const double size = core::stretch_size(stretches[i].blocks);
+      ObservedStretches& seen = observation.stretches;
+      Cell& cell = seen.cells[{*before, call.name}][class_of(size)][seen.runs.size()];
+      add(cell, {1, size, rows.number(time), size, size});
+      cell.times_s.push_back(rows.number(time));
+    }
+    before = &call.name;
+  }
+  if (i < stretches.size())
+    differ(std::to_string(i) + " calls of MPI", "there are " + std::to_string(stretches.size()));
+}
+
+namespace detail {
+
+void fit_stretches(const ProgramObservation& observation, double least_share, core::ProgramModel& program) {
+  std::map<std::string, std::map<int, Cell>> by_name;
+  for (const auto& [calls, cells] : observation.stretches.cells) {
+    for (const core::StretchLevel level :
+         {core::StretchLevel::site, core::StretchLevel::function, core::StretchLevel::any}) {
+      std::map<int, Cell>& sums = by_name[core::stretch_name(calls.first, calls.second, level)];
+      for (const auto& [number, runs] : cells) add(sums[number], typical(runs, observation.stretches.runs));
+    }
+  }
+  for (const auto& [name, cells] : by_name) {
+    core::RegionModel region = model_of(cells);
+    if (region.time_s > least_share * observation.executed_s) program.regions.emplace(name, std::move(region));
+  }
+}
+
+}  // namespace detail
+
+}  // namespace hplcast::fit

@@ -1,0 +1,151 @@
+// The code between two calls of MPI: times of a real run and counts of a simulated one become models.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/program_fit.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+using testing::HasSubstr;
+
+CountedRun counted(const std::string& rows) {
+  std::istringstream in("rank,function,site,blocks\n" + rows);
+  return read_counts({in, "counts.csv"});
+}
+
+void read_times(const std::string& rows, const CountedRun& run, std::size_t rank, ProgramObservation& seen) {
+  std::istringstream in("function,time_s\n" + rows);
+  read_stretches({in, "rank-" + std::to_string(rank) + ".stretches.csv"}, run, rank, seen);
+}
+
+std::string message_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "it went well";
+}
+
+/// Runs in which a rank executes some blocks before each of its barriers, and that takes `time_s`.
+ProgramObservation barriers(const std::vector<double>& all_blocks, const std::function<double(double)>& time_s) {
+  std::string rows = "0,MPI_Init,main+10,5\n", times = "MPI_Init,1\n";
+  double sum_s = 0;
+  for (const double blocks : all_blocks) {
+    rows += "0,MPI_Barrier,solve_+40," + core::shortest(blocks) + "\n";
+    times += "MPI_Barrier," + core::shortest(time_s(core::stretch_size(blocks))) + "\n";
+    sum_s += time_s(core::stretch_size(blocks));
+  }
+  ProgramObservation seen;
+  seen.executed_s = sum_s;
+  read_times(times, counted(rows), 0, seen);
+  return seen;
+}
+
+const std::string loop = "MPI_Barrier in solve_+40 > MPI_Barrier in solve_+40";
+
+double predicted_s(const ProgramFit& fit, const std::string& name, double blocks) {
+  const core::KernelShape shape{core::stretch_size(blocks), 1, 1};
+  return fit.program.regions.at(name).model.cluster_law().at(shape).mean_s(shape);
+}
+
+TEST(ProgramStretches, TakeTheTimePerBlockThatWasObserved) {
+  const auto truth = [](double size) { return 2e-9 * size; };
+  const ProgramFit fit = fit_program(barriers({1e3, 1e3, 1e5, 1e7, 1e7}, truth));
+  for (const double blocks : {10.0, 1e3, 3e4, 1e6, 1e7, 1e9})
+    EXPECT_NEAR(predicted_s(fit, loop, blocks) / truth(core::stretch_size(blocks)), 1, 1e-9) << blocks;
+  EXPECT_EQ(fit.program.regions.at(loop).calls, 4) << "the first one is after MPI_Init";
+}
+
+// Operands that leave a cache: the time per block grows by a quarter for each factor of 16. The power between two nodes
+// is in lines of a factor of 2, whose chords are off by less than 0.6 % of it.
+TEST(ProgramStretches, FollowATimePerBlockThatGrowsWithTheSize) {
+  const auto truth = [](double size) { return 2e-9 * size * std::pow(size / 1e4, std::log(1.25) / std::log(16.0)); };
+  const ProgramFit fit = fit_program(barriers({1e4, 1e4, 1.6e5, 2.56e6}, truth));
+  for (const double blocks : {1e4, 2e4, 5e4, 1.6e5, 7e5, 2.56e6})
+    EXPECT_NEAR(predicted_s(fit, loop, blocks) / truth(core::stretch_size(blocks)), 1, 6e-3) << blocks;
+}
+
+TEST(ProgramStretches, KeepAConstantBesideATimePerBlock) {
+  const auto truth = [](double size) { return 1e-4 + 1e-9 * size; };
+  const ProgramFit fit = fit_program(barriers({100, 100, 1e6}, truth));
+  EXPECT_NEAR(predicted_s(fit, loop, 5e5), truth(5e5 + 1), 1e-10);
+}
+
+// Noise is no law: where more blocks took less time, both take the mean of both, so that the sum stays.
+TEST(ProgramStretches, NeverTakeLessTimeForMoreBlocks) {
+  const auto noisy = [](double size) { return size < 3e3 ? 3e-6 : size < 5e3 ? 2e-6 : 8e-6; };
+  const ProgramFit fit = fit_program(barriers({2e3, 2e3, 4e3, 8e3}, noisy));
+  double before_s = 0;
+  for (double blocks = 1e3; blocks < 1e4; blocks *= 1.1) {
+    EXPECT_GE(predicted_s(fit, loop, blocks), before_s) << blocks;
+    before_s = predicted_s(fit, loop, blocks);
+  }
+  EXPECT_NEAR(predicted_s(fit, loop, 3e3), 2.5e-6, 1e-12);
+}
+
+// The first panel of a factorisation uses memory for the first time: it is the longest, and took 100 times as long.
+TEST(ProgramStretches, DoNotExtrapolateWhatHappensOnce) {
+  std::vector<double> blocks;
+  for (int i = 0; i < 40; ++i) blocks.push_back(1000 + 500 * i);
+  blocks.push_back(25000);
+  const auto truth = [](double size) { return 1e-6 + 4e-10 * size; };
+  const auto once = [&](double size) { return size > 24000 ? 1e-3 : truth(size); };
+  const ProgramFit fit = fit_program(barriers(blocks, once));
+  for (const double size : {3000.0, 20000.0, 25000.0, 1e5})
+    EXPECT_NEAR(predicted_s(fit, loop, size) / truth(size + 1), 1, 0.01) << size;
+}
+
+// Another program had the CPU during one call, or during one of three repetitions.
+TEST(ProgramStretches, LeaveOutCallsThatWereDisturbed) {
+  const CountedRun run =
+      counted("0,MPI_Init,main+1,1\n0,MPI_Barrier,f+2,999\n0,MPI_Barrier,f+2,999\n0,MPI_Barrier,f+2,999\n");
+  ProgramObservation seen;
+  seen.executed_s = 1;
+  for (const char* times : {"0.1\nMPI_Barrier,0.1\nMPI_Barrier,9\n", "0.3\nMPI_Barrier,0.3\nMPI_Barrier,0.3\n",
+                            "0.1\nMPI_Barrier,0.1\nMPI_Barrier,0.1\n"}) {
+    seen.stretches.runs.push_back("counts.csv");
+    read_times(std::string("MPI_Init,0\nMPI_Barrier,") + times, run, 0, seen);
+  }
+  EXPECT_NEAR(predicted_s(fit_program(seen), "MPI_Barrier in f+2 > MPI_Barrier in f+2", 999), 0.1, 1e-12);
+}
+
+TEST(ProgramStretches, FallBackToTheFunctionsAndThenToAll) {
+  const CountedRun run = counted(
+      "0,MPI_Init,main+10,1\n0,MPI_Send,left_+8,999\n0,MPI_Send,left_+99,999\n"
+      "1,MPI_Init,main+10,1\n1,MPI_Send,right_+8,999\n1,MPI_Recv,right_+20,999\n");
+  ProgramObservation seen;
+  seen.executed_s = 1;
+  read_times("MPI_Init,0\nMPI_Send,0.1\nMPI_Send,0.2\n", run, 0, seen);
+  read_times("MPI_Init,0\nMPI_Send,0.3\nMPI_Recv,0.6\n", run, 1, seen);
+  const ProgramFit fit = fit_program(seen);
+  EXPECT_NEAR(predicted_s(fit, "MPI_Init in main+10 > MPI_Send in left_+8", 999), 0.1, 1e-12);
+  EXPECT_NEAR(predicted_s(fit, "MPI_Send in left_ > MPI_Send in left_", 999), 0.2, 1e-12);
+  EXPECT_NEAR(predicted_s(fit, "any > any", 999), (0.1 + 0.2 + 0.3 + 0.6) / 4, 1e-12);
+}
+
+TEST(ProgramStretches, AreRefusedWhereTheRunsMadeOtherCalls) {
+  const CountedRun run = counted("0,MPI_Init,main+1,1\n0,MPI_Send,main+2,1\n0,MPI_Finalize,main+3,1\n");
+  ProgramObservation seen;
+  const auto message = [&](const std::string& times, std::size_t rank) {
+    return message_of([&] { read_times(times, run, rank, seen); });
+  };
+  EXPECT_THAT(message("MPI_Init,0\nMPI_Recv,0\n", 0),
+              HasSubstr("rank-0.stretches.csv: call 2 of MPI is MPI_Recv, but it is MPI_Send in counts.csv, rank 0"));
+  EXPECT_THAT(message("MPI_Init,0\nMPI_Send,0\n", 0), HasSubstr("2 calls of MPI, but there are 3"));
+  EXPECT_THAT(message("MPI_Init,0\nMPI_Send,0\nMPI_Finalize,0\nMPI_Send,0\n", 0),
+              HasSubstr("call 4 of MPI is MPI_Send, but there is none"));
+  EXPECT_THAT(message("MPI_Init,0\n", 1), HasSubstr("rank 1, but there is none in counts.csv"));
+  EXPECT_THAT(message_of([] { counted(""); }), HasSubstr("expected what `hplcast run --count` wrote"));
+  EXPECT_THAT(message_of([] { counted("-1,MPI_Init,main,3\n"); }), HasSubstr("expected the number of a rank"));
+}
+
+}  // namespace
+}  // namespace hplcast::fit

@@ -1,0 +1,148 @@
+// Programs without marks: what a simulated program counts, and the time that the code between its calls of MPI takes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "tests/programs/program_runs.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace fs = std::filesystem;
+
+struct CountedCall {
+  std::string function, site;
+  double blocks;
+};
+
+const fs::path folder = fs::path(HPLCAST_BINARY_DIR) / "tests";
+
+ProgramRunRequest request_of(int n, int ranks = 2) {
+  return tests::program_request("stretches-smpi", ranks, {std::to_string(n)});
+}
+
+/// By rank.
+std::map<long long, std::vector<CountedCall>> counted(ProgramRunRequest request) {
+  request.counts = folder / "stretches.csv";
+  run_program(request);
+  std::istringstream in(core::read_text(request.counts));
+  core::CsvReader rows(in, "stretches.csv");
+  std::map<long long, std::vector<CountedCall>> calls;
+  while (rows.next())
+    calls[rows.integer(0)].push_back({std::string(rows.text(1)), std::string(rows.text(2)), rows.number(3)});
+  return calls;
+}
+
+/// `per_block_s` for everything.
+core::RegionModel model_of(double per_block_s) {
+  core::RegionModel region;
+  region.mode = core::RegionMode::model;
+  region.model = tests::exact_model({{1, 0, 0}}, {per_block_s});
+  return region;
+}
+
+// A loop is one basic block per step, and a few around it.
+TEST(Stretches, CountTheStepsOfLoopsBetweenCalls) {
+  const auto calls = counted(request_of(200));
+  ASSERT_EQ(calls.size(), 2u);
+  std::vector<double> reduced;
+  for (const CountedCall& one : calls.at(0))
+    if (one.function == "MPI_Allreduce") reduced.push_back(one.blocks);
+  ASSERT_EQ(reduced.size(), 3u);
+  for (const double blocks : reduced) EXPECT_NEAR(blocks, 200 * 200, 10);
+  EXPECT_EQ(calls.at(0).front().function, "MPI_Init");
+  EXPECT_EQ(calls.at(0).back().function, "MPI_Finalize");
+  for (const CountedCall& one : calls.at(0)) EXPECT_THAT(one.function, Not(HasSubstr("Iprobe"))) << "a loop that asks";
+}
+
+TEST(Stretches, KnowTheirCallsByPlaceAndCallersOnAllRanks) {
+  const auto calls = counted(request_of(200));
+  const auto barriers = [&](long long rank) {
+    std::vector<std::string> sites;
+    for (const CountedCall& one : calls.at(rank))
+      if (one.function == "MPI_Barrier") sites.push_back(one.site);
+    return sites;
+  };
+  EXPECT_EQ(barriers(0), barriers(1)) << "of copies of one program at other addresses";
+  EXPECT_NE(barriers(0)[1], barriers(0)[2]) << "two calls of one function";
+  EXPECT_EQ(barriers(0).size(), 1u + 6u + 20u);
+  EXPECT_NE(barriers(0)[7], barriers(0)[8]) << "the first depth of the recursion has another caller than the second";
+  EXPECT_EQ(barriers(0)[20], barriers(0)[21]) << "the depths far from it do not differ";
+}
+
+TEST(Stretches, TakeTheTimeOfWhatTheyExecute) {
+  const double per_block_s = 1e-8;
+  ProgramRunRequest request = request_of(300);
+  request.rest = RestMode::counted;
+  request.cluster.program->regions["any > any"] = model_of(per_block_s);
+  const ProgramRun run = run_program(request);
+  double blocks = 0;
+  for (const auto& [rank, calls] : counted(request_of(300)))
+    for (const CountedCall& one : calls) blocks += one.blocks + 1;
+  const core::RoutineUse& use = run.regions.at("stretches by mean");
+  EXPECT_NEAR(use.time_s, per_block_s * blocks, 1e-9 * per_block_s * blocks);
+  // Between the two reads of the clock 3 (n + n^2) steps, 10 per depth of the recursion, and messages of microseconds.
+  const double steps = 3 * (300 + 300 * 300) + 10 * 30 * 31 / 2.0;
+  EXPECT_NEAR(tests::number_after(run.output, "elapsed "), per_block_s * steps, 0.05 * per_block_s * steps);
+  EXPECT_THAT(doubts(run, request.cluster), ElementsAre(HasSubstr("observed routines")));
+}
+
+TEST(Stretches, TakeTheModelOfTheirTwoCallsBeforeThatOfOthers) {
+  ProgramRunRequest request = request_of(100);
+  const auto calls = counted(request);
+  request.rest = RestMode::counted;
+  auto& regions = request.cluster.program->regions;
+  regions["any > any"] = model_of(1e-9);
+  regions["MPI_Barrier in recurse > MPI_Barrier in recurse"] = model_of(1e-9);
+  const auto name = [](const CountedCall& one) { return core::call_site_name(one.function, one.site); };
+  const std::vector<CountedCall>& first = calls.at(0);
+  for (std::size_t i = 1; i < first.size(); ++i)
+    if (first[i].function == "MPI_Allreduce")
+      regions[core::stretch_name(name(first[i - 1]), name(first[i]), core::StretchLevel::site)] = model_of(5e-9);
+  const ProgramRun run = run_program(request);
+  EXPECT_EQ(run.regions.at("stretches").calls, 2 * 3);
+  EXPECT_NEAR(run.regions.at("stretches").time_s, 2 * 3 * 5e-9 * 100 * 100, 1e-6);
+}
+
+TEST(Stretches, NeedNoSymbols) {
+  const fs::path stripped = folder / "programs_stretches_stripped-smpi";
+  fs::copy_file(folder / "programs_stretches-smpi", stripped, fs::copy_options::overwrite_existing);
+  ASSERT_EQ(std::system(("strip " + stripped.string()).c_str()), 0);
+  ProgramRunRequest request = request_of(100);
+  const auto calls = counted(request);
+  request.program = stripped;
+  const auto of_stripped = counted(request);
+  ASSERT_EQ(of_stripped.at(0).size(), calls.at(0).size());
+  for (std::size_t i = 0; i < calls.at(0).size(); ++i) EXPECT_EQ(of_stripped.at(0)[i].site, calls.at(0)[i].site) << i;
+}
+
+TEST(Stretches, AreRefusedForAProgramThatDoesNotCountOrHasNoModels) {
+  const auto message = [](const ProgramRunRequest& request) {
+    try {
+      run_program(request);
+    } catch (const core::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("it ended well");
+  };
+  ProgramRunRequest request = tests::program_request("solver-smpi", 1, {"100", "3"});
+  request.counts = folder / "none.csv";
+  EXPECT_THAT(message(request), HasSubstr("the program does not count what it executes"));
+  EXPECT_FALSE(fs::exists(request.counts));
+  ProgramRunRequest without = request_of(100);
+  without.rest = RestMode::counted;
+  EXPECT_THAT(message(without), HasSubstr("has no models of code between calls of MPI"));
+}
+
+}  // namespace
+}  // namespace hplcast::study

@@ -1,0 +1,50 @@
+/* Code between calls of MPI that marks nothing: `n` steps before each call, `n` squared in between, a recursion with a call
+ * at each depth, a loop that polls, and two calls with nothing between them. Prints the elapsed time. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static volatile double sum;
+
+static void steps(long count) {
+  for (long i = 0; i < count; ++i) sum += (double)i;
+}
+
+/* With work after it, so that it is no loop. */
+static __attribute__((noinline)) void recurse(long depth) {
+  steps(10 * depth);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (depth > 1) recurse(depth - 1);
+  steps(1);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const long n = argc > 1 ? atol(argv[1]) : 100;
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin_s = MPI_Wtime();
+  for (int i = 0; i < 3; ++i) {
+    steps(n);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    steps(n * n);
+    MPI_Allreduce(MPI_IN_PLACE, (void*)&(double){1}, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  recurse(n / 10);
+  if (argc > 2 && rank == 0) MPI_Bcast(&(int){0}, 1, MPI_INT, 0, MPI_COMM_SELF); /* a call that others do not have */
+  if (rank == 1) {
+    steps(n);
+    MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  } else if (rank == 0 && size > 1) {
+    int has_come = 0, from = 0;
+    while (!has_come) MPI_Iprobe(1, 0, MPI_COMM_WORLD, &has_come, MPI_STATUS_IGNORE);
+    MPI_Recv(&from, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  const double time_s = MPI_Wtime() - begin_s;
+  if (rank == 0) printf("elapsed %.9f s\n", time_s);
+  MPI_Finalize();
+  return 0;
+}
