@@ -127,7 +127,7 @@ void write_model(const FitPowerOptions& options, std::optional<core::ClusterMode
 /// Samples, or whole runs.
 struct PowerInput {
   std::vector<core::PowerSample> samples;
-  std::vector<core::RunEnergy> runs;
+  std::vector<fit::RunEnergy> runs;
 };
 
 PowerInput read_power_input(const FitPowerOptions& options) {
@@ -139,8 +139,8 @@ PowerInput read_power_input(const FitPowerOptions& options) {
       std::string header;
       std::getline(text, header);
       text.seekg(0);
-      if (core::is_run_table(header)) {
-        for (auto& run : core::read_run_energies(text, name)) input.runs.push_back(std::move(run));
+      if (fit::is_run_table(header)) {
+        for (auto& run : fit::read_run_energies(text, name)) input.runs.push_back(std::move(run));
       } else {
         for (auto& sample : core::read_power_samples(text, name, options.application, options.pstates))
           input.samples.push_back(std::move(sample));
@@ -185,7 +185,7 @@ std::string run_power_picture(const fit::RunPowerFit& fit) {
 }
 
 void fit_power_of_runs(const FitPowerOptions& options, std::optional<core::ClusterModel> cluster,
-                       const std::vector<core::RunEnergy>& runs) {
+                       const std::vector<fit::RunEnergy>& runs) {
   const fit::RunPowerFit fit = fit::fit_run_power(runs, options.runs);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   if (!is_quiet()) print_run_fit(std::cerr, fit);

@@ -12,8 +12,6 @@ namespace hplcast::fit {
 
 namespace {
 
-using core::RunEnergy;
-
 /// Terms of the regression, in order of importance: of two that say the same the first stays.
 enum RunTerm : std::size_t { idle_term, core_term, awake_term, waiting_term, start_terms };
 

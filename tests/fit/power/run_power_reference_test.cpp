@@ -10,16 +10,16 @@ namespace hplcast::fit {
 namespace {
 
 /// LULESH and CoMD of campaign a, whose set-up is short; idle nodes from the gaps between runs.
-std::vector<core::RunEnergy> runs_of(const std::string& partition, const std::filesystem::path& means,
-                                     const std::filesystem::path& gaps) {
-  std::vector<core::RunEnergy> runs;
+std::vector<RunEnergy> runs_of(const std::string& partition, const std::filesystem::path& means,
+                               const std::filesystem::path& gaps) {
+  std::vector<RunEnergy> runs;
   core::read_file(means, [&](std::istream& in, const std::string& name) {
     core::CsvReader csv(in, name);
     while (csv.next()) {
       if (csv.text(csv.column("partition")) != partition || csv.text(csv.column("campaign")) != "a" ||
           csv.text(csv.column("program")) == "minivite")
         continue;
-      core::RunEnergy run;
+      RunEnergy run;
       run.hosts = static_cast<int>(csv.integer(csv.column("nodes")));
       run.ranks_per_host = static_cast<int>(csv.integer(csv.column("ranks"))) / run.hosts;
       run.time_s = csv.positive(csv.column("time_mean_s"));
@@ -33,7 +33,7 @@ std::vector<core::RunEnergy> runs_of(const std::string& partition, const std::fi
     core::CsvReader csv(in, name);
     while (csv.next()) {
       if (csv.text(csv.column("partition")) != partition) continue;
-      core::RunEnergy run;
+      RunEnergy run;
       run.time_s = csv.positive(csv.column("gap_s")) - 1.5;  // the readings lie 1 to 2 s closer together
       run.energy_j = csv.positive(csv.column("package0_j")) + csv.positive(csv.column("package1_j"));
       runs.push_back(run);

@@ -25,9 +25,9 @@ struct RunPlan {
   std::uint64_t seed = 1;
 };
 
-core::RunEnergy run_of(int hosts, int ranks_per_host, double time_s, double setup_s, double waiting_share,
-                       const RunPlan& plan, core::RandomStream& random) {
-  core::RunEnergy run;
+RunEnergy run_of(int hosts, int ranks_per_host, double time_s, double setup_s, double waiting_share,
+                 const RunPlan& plan, core::RandomStream& random) {
+  RunEnergy run;
   run.hosts = hosts;
   run.ranks_per_host = ranks_per_host;
   run.time_s = time_s;
@@ -44,9 +44,9 @@ core::RunEnergy run_of(int hosts, int ranks_per_host, double time_s, double setu
 }
 
 /// 8 ranks on 1, 2 and 4 hosts, runs of 0.2 to 60 s; single ranks; idle hosts.
-std::vector<core::RunEnergy> generate_runs(const RunPlan& plan) {
+std::vector<RunEnergy> generate_runs(const RunPlan& plan) {
   core::RandomStream random({plan.seed, core::stream_generate, 50, 0, 0});
-  std::vector<core::RunEnergy> runs;
+  std::vector<RunEnergy> runs;
   for (const double time_s : {0.2, 3.0, 12.0, 60.0})
     for (const int hosts : {1, 2, 4}) {
       if (hosts > 1 && !plan.several_counts) continue;
@@ -84,7 +84,7 @@ TEST(RunPower, FindsTheTruthWithinTwoStandardErrorsAsOftenAsTheySay) {
     plan.sd = 0.05;
     plan.waiting = false;
     plan.seed = static_cast<std::uint64_t>(set);
-    std::vector<core::RunEnergy> runs = generate_runs(plan);
+    std::vector<RunEnergy> runs = generate_runs(plan);
     const RunPowerFit fit = fit_run_power(runs);
     ASSERT_TRUE(fit.ok);
     const auto is_within = [](const Estimate& estimate, double truth) {
@@ -103,8 +103,8 @@ TEST(RunPower, FindsTheFactorOfSetupsThatOtherRunsHad) {
   plan.waiting = false;
   RunPowerOptions options;
   options.fit_setup = true;
-  std::vector<core::RunEnergy> runs = generate_runs(plan);
-  for (core::RunEnergy& run : runs) run.waiting_s = -1;
+  std::vector<RunEnergy> runs = generate_runs(plan);
+  for (RunEnergy& run : runs) run.waiting_s = -1;
   const RunPowerFit fit = fit_run_power(runs, options);
   ASSERT_TRUE(fit.ok) << fit.reason;
   // Waiting draws less and is not in the rows: 1.4 W of 85, for up to 0.7 of the tenth that is timed.
@@ -139,8 +139,8 @@ TEST(RunPower, SaysThatAwakeIsUnknownWithOneCountOfRanks) {
 }
 
 TEST(RunPower, GivesRepeatedRunsTheWeightOfTheirScatter) {
-  std::vector<core::RunEnergy> runs = generate_runs({});
-  core::RunEnergy wild = runs.front();  // ten runs of one configuration, whose mean is 20 % too high
+  std::vector<RunEnergy> runs = generate_runs({});
+  RunEnergy wild = runs.front();  // ten runs of one configuration, whose mean is 20 % too high
   for (int i = 0; i < 10; ++i) {
     wild.configuration = "wild";
     wild.energy_j = runs.front().energy_j * (i < 8 ? 0.4 : 4.4);
@@ -153,8 +153,8 @@ TEST(RunPower, GivesRepeatedRunsTheWeightOfTheirScatter) {
 }
 
 TEST(RunPower, AddsTheRangeOfACounterThatAMeanLacks) {
-  std::vector<core::RunEnergy> runs = generate_runs({});
-  core::RunEnergy& one = runs[20];  // 60 s on two hosts, 9 kJ
+  std::vector<RunEnergy> runs = generate_runs({});
+  RunEnergy& one = runs[20];  // 60 s on two hosts, 9 kJ
   one.wrap_j = 65532.61;
   one.energy_j -= one.wrap_j / one.runs;  // one run of ten has wrapped
   const RunPowerFit fit = fit_run_power(runs);
@@ -163,7 +163,7 @@ TEST(RunPower, AddsTheRangeOfACounterThatAMeanLacks) {
 }
 
 TEST(RunPower, LeavesOutARowThatNoOtherAgreesWith) {
-  std::vector<core::RunEnergy> runs = generate_runs({});
+  std::vector<RunEnergy> runs = generate_runs({});
   runs[20].energy_j *= 3;
   const RunPowerFit fit = fit_run_power(runs);
   ASSERT_EQ(fit.outliers.size(), 1U);
@@ -172,12 +172,12 @@ TEST(RunPower, LeavesOutARowThatNoOtherAgreesWith) {
 }
 
 TEST(RunPower, LeavesOutRunsShorterThanASample) {
-  std::vector<core::RunEnergy> runs = generate_runs({});
-  for (core::RunEnergy& run : runs) run.sample_s = 1;
+  std::vector<RunEnergy> runs = generate_runs({});
+  for (RunEnergy& run : runs) run.sample_s = 1;
   const RunPowerFit fit = fit_run_power(runs);
   EXPECT_THAT(fit.flags, Contains(Field(&core::QualityFlag::flag, "too_short")));
   EXPECT_NEAR(fit.start_j.at("").value, start_j, 1e-6);
-  for (core::RunEnergy& run : runs) run.sample_s = 1000;
+  for (RunEnergy& run : runs) run.sample_s = 1000;
   EXPECT_FALSE(fit_run_power(runs).ok);
 }
 

@@ -1,10 +1,10 @@
-#include "hplcast/core/run_energy.hpp"
+#include "hplcast/fit/run_power.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-namespace hplcast::core {
+namespace hplcast::fit {
 namespace {
 
 std::vector<RunEnergy> read_runs(const std::string& text) {
@@ -15,7 +15,7 @@ std::vector<RunEnergy> read_runs(const std::string& text) {
 std::string error_of_runs(const std::string& text) {
   try {
     read_runs(text);
-  } catch (const ParseError& error) {
+  } catch (const core::ParseError& error) {
     return error.what();
   }
   return "none";
@@ -66,4 +66,4 @@ TEST(RunEnergies, RefuseNumbersThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace hplcast::core
+}  // namespace hplcast::fit

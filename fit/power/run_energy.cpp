@@ -1,14 +1,17 @@
-#include "hplcast/core/run_energy.hpp"
-
 #include <optional>
 #include <set>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/fit/run_power.hpp"
 
-namespace hplcast::core {
+namespace hplcast::fit {
 
 namespace {
+
+using core::CsvReader;
+using core::ParseError;
+using core::printed;
 
 constexpr const char* begin_suffix = "_start_j";
 constexpr const char* end_suffix = "_end_j";
@@ -22,7 +25,7 @@ struct CounterColumns {
 std::vector<CounterColumns> counters_of(const CsvReader& csv) {
   std::vector<CounterColumns> counters;
   for (const std::string& column : csv.header()) {
-    if (!ends_with(column, begin_suffix)) continue;
+    if (!core::ends_with(column, begin_suffix)) continue;
     const std::string domain = column.substr(0, column.size() - std::string(begin_suffix).size());
     counters.push_back({domain, csv.column(column), csv.column(domain + end_suffix)});
   }
@@ -140,8 +143,8 @@ std::vector<RunEnergy> read_run_energies(std::istream& in, const std::string& na
       if (!domains) domains = present;
       if (present != *domains)
         throw ParseError(run.row,
-                         "the counters of " + comma_separated(present) + "; expected those of " +
-                             comma_separated(*domains) + " as in the rows above",
+                         "the counters of " + core::comma_separated(present) + "; expected those of " +
+                             core::comma_separated(*domains) + " as in the rows above",
                          "leave out a row in which the counter of a domain is missing: its energy is not all");
     } else if (columns.energy != CsvReader::npos) {
       run.energy_j = listed_j(csv, columns.energy, run);
@@ -152,4 +155,4 @@ std::vector<RunEnergy> read_run_energies(std::istream& in, const std::string& na
   return runs;
 }
 
-}  // namespace hplcast::core
+}  // namespace hplcast::fit
