@@ -82,7 +82,7 @@ double counted_j(const CsvReader& csv, const CounterColumns& counter, RunEnergy&
   return end_j - start_j + run.wrap_j;
 }
 
-/// Of a column: what was subtracted without a look at wraps is below 0.
+/// Energy that somebody has subtracted: without a look at wraps it is below 0.
 double listed_j(const CsvReader& csv, std::size_t column, RunEnergy& run) {
   double energy_j = csv.number(column);
   if (energy_j < 0 && run.wrap_j <= 0)

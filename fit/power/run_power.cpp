@@ -207,20 +207,12 @@ Estimate fit_setup_factor(RunRegression& regression) {
     return regression.misfit;
   };
   double low = std::log(0.2), high = std::log(5.0);
-  double left = high - golden * (high - low), right = low + golden * (high - low);
-  double at_left = misfit_at(left), at_right = misfit_at(right);
   for (int round = 0; round < 18; ++round) {
-    if (at_left < at_right) {
+    const double left = high - golden * (high - low), right = low + golden * (high - low);
+    if (misfit_at(left) < misfit_at(right))
       high = right;
-      right = left;
-      at_right = at_left;
-      at_left = misfit_at(left = high - golden * (high - low));
-    } else {
+    else
       low = left;
-      left = right;
-      at_left = at_right;
-      at_right = misfit_at(right = low + golden * (high - low));
-    }
   }
   const double best = (low + high) / 2;
   const double curvature = (misfit_at(best - step) - 2 * misfit_at(best) + misfit_at(best + step)) / (step * step);
@@ -287,16 +279,29 @@ void flag_run_power(const RunRegression& regression, RunPowerFit& fit) {
          "rows scatter by " + core::percent(fit.scatter) + " around the model: hosts or programs differ");
 }
 
-}  // namespace
-
-double RunPowerFit::predicted_j(const RunEnergy& run) const {
-  const double seconds = run.time_s + setup_factor.value * run.setup_s;
-  if (run.ranks_per_host == 0) return run.hosts * idle_w.value * seconds;
-  const double waiting_s = std::max(0.0, run.waiting_s);
-  const auto start = start_j.find(run.campaign);
-  return run.hosts * ((start == start_j.end() ? 0 : start->second.value) + (idle_w.value + awake_w.value) * seconds +
-                      run.ranks_per_host * (core_w.value * (seconds - waiting_s) + waiting_w.value * waiting_s));
+/// Runs of at least a sample of the meter.
+std::vector<RunEnergy> long_enough(const std::vector<RunEnergy>& rows, RunPowerFit& fit) {
+  std::vector<RunEnergy> runs;
+  for (const RunEnergy& run : rows)
+    if (run.sample_s <= run.duration_s()) runs.push_back(run);
+  if (runs.size() < rows.size())
+    fit.flags.push_back(
+        {"runs", "too_short",
+         std::to_string(rows.size() - runs.size()) + " runs are shorter than a sample of the meter, and are left out"});
+  return runs;
 }
+
+core::PowerModel model_of(const RunPowerFit& fit) {
+  const core::Watts computing(fit.core_w.value), waiting(fit.waiting_w.value);
+  core::PowerModel::Values values;
+  values.idle = core::Watts(fit.idle_w.value);
+  values.awake = core::Watts(fit.awake_w.value);
+  values.states = {
+      {core::default_state, computing}, {"messages", computing}, {"polling", waiting}, {"blocked", waiting}};
+  return core::PowerModel::make(values);
+}
+
+}  // namespace
 
 double RunPowerFit::mean_abs_error() const {
   double sum = 0;
@@ -307,19 +312,10 @@ double RunPowerFit::mean_abs_error() const {
 RunPowerFit fit_run_power(const std::vector<RunEnergy>& rows, const RunPowerOptions& options) {
   RunPowerFit fit;
   RunRegression regression;
-  std::size_t too_short = 0;
-  std::vector<RunEnergy> long_enough;
-  for (const RunEnergy& run : rows)
-    if (run.sample_s > run.duration_s())
-      ++too_short;
-    else
-      long_enough.push_back(run);
-  if (too_short > 0)
-    fit.flags.push_back({"runs", "too_short",
-                         std::to_string(too_short) + " runs are shorter than a sample of the meter, and are left out"});
-  regression.runs = merged(long_enough);
-  bool all_wait = true;
+  regression.runs = merged(long_enough(rows, fit));
+  bool all_wait = true, any_setup = false;
   for (const RunEnergy& run : regression.runs) {
+    any_setup = any_setup || run.setup_s > 0;
     if (run.ranks_per_host == 0) continue;
     all_wait = all_wait && run.waiting_s >= 0;
     if (std::find(regression.campaigns.begin(), regression.campaigns.end(), run.campaign) == regression.campaigns.end())
@@ -329,13 +325,14 @@ RunPowerFit fit_run_power(const std::vector<RunEnergy>& rows, const RunPowerOpti
     fit.reason = "expected two configurations with ranks, of different length";
     return fit;
   }
-  mend(regression, fit);
   const auto solve = [&] {
-    if (options.fit_setup)
+    if (options.fit_setup && any_setup)
       fit.setup_factor = fit_setup_factor(regression);
     else
       solve_runs(regression);
   };
+  solve();  // with the factor of the set-up: without it all its rows would be outliers
+  mend(regression, fit);
   regression.with_waiting = all_wait;
   solve();
   if (regression.with_waiting && !tells_waiting(regression.solution)) {
@@ -355,14 +352,7 @@ RunPowerFit fit_run_power(const std::vector<RunEnergy>& rows, const RunPowerOpti
     fit.start_j[regression.campaigns[i]] = estimate_of(regression.solution, start_terms + i);
   for (const RunEnergy& run : regression.runs) fit.runs.push_back({run, regression.predicted_j(run)});
   flag_run_power(regression, fit);
-  core::PowerModel::Values values;
-  values.idle = core::Watts(fit.idle_w.value);
-  values.awake = core::Watts(fit.awake_w.value);
-  values.states = {{core::default_state, core::Watts(fit.core_w.value)},
-                   {"messages", core::Watts(fit.core_w.value)},
-                   {"polling", core::Watts(fit.waiting_w.value)},
-                   {"blocked", core::Watts(fit.waiting_w.value)}};
-  fit.model = core::PowerModel::make(values);
+  fit.model = model_of(fit);
   fit.ok = true;
   return fit;
 }

@@ -73,7 +73,6 @@ struct RunPowerFit {
   core::PowerModel model;
   std::vector<core::QualityFlag> flags;
 
-  double predicted_j(const RunEnergy& run) const;
   double mean_abs_error() const;  ///< of the used rows: |predicted/measured - 1|
 };
 
