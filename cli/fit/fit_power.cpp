@@ -1,15 +1,18 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/power_fit.hpp"
+#include "hplcast/fit/run_power.hpp"
 #include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
@@ -106,6 +109,7 @@ struct FitPowerOptions {
   std::string application;
   bool by_host = false;
   fit::PowerFitOptions fit;
+  fit::RunPowerOptions runs;
 };
 
 void write_model(const FitPowerOptions& options, std::optional<core::ClusterModel> cluster, const fit::PowerFit& fit,
@@ -120,6 +124,82 @@ void write_model(const FitPowerOptions& options, std::optional<core::ClusterMode
   write_cluster_file(options.output, *cluster);
 }
 
+/// Samples, or whole runs.
+struct PowerInput {
+  std::vector<core::PowerSample> samples;
+  std::vector<fit::RunEnergy> runs;
+};
+
+PowerInput read_power_input(const FitPowerOptions& options) {
+  PowerInput input;
+  for (const std::string& file : options.files)
+    read_from(file, [&](std::istream& in, const std::string& name) {
+      std::istringstream text(
+          core::read_text(in, name, "expected samples of hplcast-measure-power, or a table of runs"));
+      std::string header;
+      std::getline(text, header);
+      text.seekg(0);
+      if (fit::is_run_table(header)) {
+        for (auto& run : fit::read_run_energies(text, name)) input.runs.push_back(std::move(run));
+      } else {
+        for (auto& sample : core::read_power_samples(text, name, options.application, options.pstates))
+          input.samples.push_back(std::move(sample));
+      }
+      return true;
+    });
+  if (input.runs.empty()) return input;
+  if (!input.samples.empty())
+    throw core::UsageError("files: samples and tables of runs; expected either of them: they are fitted apart");
+  if (options.by_host || !options.sensors.empty() || !options.frequency.empty() || !options.application.empty())
+    throw core::UsageError(
+        "--by-host, --sensors, --frequency and --application are of samples; the files are tables of "
+        "runs");
+  return input;
+}
+
+std::string estimate_text(const fit::Estimate& estimate) {
+  return significant(estimate.value) + " (+- " + significant(estimate.error, 2) + ")";
+}
+
+void print_run_fit(std::ostream& out, const fit::RunPowerFit& fit) {
+  out << "power of a host, from " << fit.runs.size() << " configurations: mean error of the energy "
+      << core::percent(fit.mean_abs_error()) << '\n';
+  TextTable table({"part", "watts, joules"});
+  table.add({"idle [W]", estimate_text(fit.idle_w)});
+  table.add({"awake [W]", estimate_text(fit.awake_w)});
+  table.add({"a computing core [W]", estimate_text(fit.core_w)});
+  table.add({"a waiting core [W]", estimate_text(fit.waiting_w)});
+  for (const auto& [campaign, joules] : fit.start_j)
+    table.add({"start and end" + (campaign.empty() ? "" : ", " + campaign) + " [J]", estimate_text(joules)});
+  if (fit.setup_factor.value != 1) table.add({"factor of setup_s", estimate_text(fit.setup_factor)});
+  table.write(out);
+}
+
+/// Measured over fitted energy of each configuration.
+std::string run_power_picture(const fit::RunPowerFit& fit) {
+  PlotPanel panel{"Measured over fitted energy: good if along the line", "fitted [J]", "measured [J]"};
+  PlotSeries& runs = panel.points("configurations");
+  for (const fit::FittedRun& one : fit.runs) runs.add(one.predicted_j, one.run.energy_j);
+  panel.add_diagonal("equal");
+  return picture_file(study::Picture{"Energy of runs", {panel}});
+}
+
+void fit_power_of_runs(const FitPowerOptions& options, std::optional<core::ClusterModel> cluster,
+                       const std::vector<fit::RunEnergy>& runs) {
+  const fit::RunPowerFit fit = fit::fit_run_power(runs, options.runs);
+  if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
+  if (!is_quiet()) print_run_fit(std::cerr, fit);
+  warn_of_flags(fit.flags);
+  if (!options.plot.empty()) write_picture(options.plot, run_power_picture(fit));
+  if (cluster) {
+    fit::set_power(fit, *cluster);
+    return write_cluster_file(options.output, *cluster);
+  }
+  Json json = core::parse_json<Json>(core::power_json(fit.model));
+  json["report"] = core::parse_json<Json>(fit::run_power_report_json(fit));
+  write_result(options.output, json);
+}
+
 void run_fit_power(FitPowerOptions options) {
   require_distinct("files", options.files);
   if (options.by_host && options.cluster.empty())
@@ -128,10 +208,10 @@ void run_fit_power(FitPowerOptions options) {
   std::optional<core::ClusterModel> cluster;
   if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
   if (options.by_host) options.fit.hosts = &cluster->hosts;
-  std::vector<core::PowerSample> samples;
-  for (const std::string& file : options.files)
-    for (auto& sample : read_from(file, core::read_power_samples, options.application, options.pstates))
-      samples.push_back(std::move(sample));
+  const PowerInput input = read_power_input(options);
+  if (!input.runs.empty()) return fit_power_of_runs(options, std::move(cluster), input.runs);
+  if (options.runs.fit_setup) throw core::UsageError("--fit-setup is of tables of runs; the files are samples");
+  const std::vector<core::PowerSample>& samples = input.samples;
   const fit::PowerRows rows = fit::power_rows(samples, options.sensors);
   const fit::PowerFit fit = fit::fit_power(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
@@ -155,9 +235,11 @@ void setup_fit_power(Command& fit) {
   Command& command = add_command(fit, "power", "Fit what hosts draw by what their cores do, to measured samples",
                                  "hplcast fit power examples/power/samples.csv -o power.json");
   auto& options = command.runs<FitPowerOptions>(run_fit_power);
-  command.add_option("files", options.files,
-                     "of hplcast-measure-power, or a published table (watt_idle, watt_one_core, watt_all_cores)",
-                     required, reads("SAMPLES.csv"));
+  command.add_option(
+      "files", options.files,
+      "of hplcast-measure-power, a published table (watt_idle, watt_one_core, watt_all_cores), or tables "
+      "of whole runs (hosts, ranks_per_host, time_s, energy_j)",
+      required, reads("SAMPLES.csv"));
   command.add_option("--sensors", options.sensors,
                      "sensors that add up to the power of a host (default: one of the whole host, else packages and "
                      "memories)",
@@ -168,6 +250,8 @@ void setup_fit_power(Command& fit) {
                      "of the kernels of the cluster (default: the highest of the samples)", of_type("GHz"));
   command.add_option("--application", options.application, "published tables: the application that is taken");
   command.add_option("--pstates", options.pstates, "published tables: frequencies of the states 0, 1, ...", by_commas);
+  command.add_flag("--fit-setup", options.runs.fit_setup,
+                   "tables of runs: setup_s is that of other runs: fit a factor for it, too");
   command.add_flag("--by-host", options.by_host, "with --cluster: watts of each host, too");
   command.add_option("--cluster", options.cluster, "write this cluster.json with the power in it, not the power alone",
                      reads("CLUSTER.json"));

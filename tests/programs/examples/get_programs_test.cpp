@@ -1,5 +1,5 @@
-// get-scalapack, get-nas, get-hpcc without a network: wrong usage, and sources of the user that are not what they
-// should.
+// get-scalapack, get-nas, get-hpcc, get-proxies without a network: wrong usage, and sources of the user that are not
+// what they should.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,8 @@ TEST_P(GetPrograms, RefusesADamagedTarball) {
 INSTANTIATE_TEST_SUITE_P(Scripts, GetPrograms,
                          testing::Values(Script{"get-scalapack", "SCALAPACK_SOURCE", "SRC/pdgetrf.f"},
                                          Script{"get-nas", "NAS_SOURCE", "EP/ep.f"},
-                                         Script{"get-hpcc", "HPCC_SOURCE", "hpl/lib/arch/build/Makefile.hpcc"}),
+                                         Script{"get-hpcc", "HPCC_SOURCE", "hpl/lib/arch/build/Makefile.hpcc"},
+                                         Script{"get-proxies", "LULESH_SOURCE", "lulesh.cc"}),
                          [](const auto& script) { return script.param.source_variable; });
 
 class GetScalapack : public GetPrograms {};
@@ -130,6 +131,20 @@ TEST_P(GetNas, RefusesAVersionWithOtherPlacesForRegions) {
   EXPECT_EQ(result.status, 3);
   EXPECT_THAT(result.output, HasSubstr("expected places for 16 marks of regions, found 0"));
 }
+
+class GetProxies : public GetPrograms {};
+
+TEST_P(GetProxies, RefusesAVersionWithOtherPlacesForRegions) {
+  for (const char* file : {"lulesh.cc", "lulesh-util.cc", "lulesh-init.cc"}) {
+    fs::create_directories(folder_.path() / "lulesh");
+    core::write_file(folder_.path() / "lulesh" / file, [](std::ostream& out) { out << "int main() {}\n"; });
+  }
+  const auto result = get_from((folder_.path() / "lulesh").string());
+  EXPECT_EQ(result.status, 3);
+  EXPECT_THAT(result.output, HasSubstr("expected places for 16 marks of regions, found 0"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Scripts, GetProxies, testing::Values(Script{"get-proxies", "LULESH_SOURCE", "lulesh.cc"}));
 
 INSTANTIATE_TEST_SUITE_P(Scripts, GetNas, testing::Values(Script{"get-nas", "NAS_SOURCE", "EP/ep.f"}));
 
