@@ -108,7 +108,7 @@ class CampaignRun {
       done_s_ += chunk.estimated_s;
       if (--missing[chunk.step] == 0) finish_step(chunk.step);
     }
-    if (measured) describe_hosts("hosts-end.json", "looking at the hosts again");
+    if (measured && plan_.control) describe_hosts("hosts-end.json", "looking at the hosts again");
     if (settings_ && !settings_->restore())
       tell("not all settings of `set` could be restored: look at them (hplcast doctor --json)");
   }

@@ -254,8 +254,9 @@ void run_export(ExportOptions& options) {
 }
 
 void setup_export(Command& group) {
-  Command& command = add_command(group, "export", "Write cluster.json of the CPUs as they were between two dates",
-                                 "hplcast history export watch.db --between 2025-04-01 2025-04-14 -o cluster.json");
+  Command& command = add_command(
+      group, "export", "Write cluster.json of the CPUs as they were between two dates",
+      "hplcast history export watch.db --base examples/dahu-like.json --between 2025-03-25 2025-04-07 -o now.json");
   auto& options = command.runs<ExportOptions>(run_export);
   command.add_option("history", options.database, "database of `hplcast history`", required, of_type("FILE"));
   command.add_option("--cluster", options.span.cluster, "its name, if the history is of several");
