@@ -3,7 +3,7 @@
 
 Blocks of HPL runs with and without the source come in random order, in pairs, so that a machine that drifts slows both.
 The measured slow-down is the ratio of the mean times, its 90 % interval the bootstrap over the pairs. The predicted one
-is the ratio of the means over seeds. Needs a machine where nothing else runs; as root, sources get real-time priority, so
+is the ratio of the means over seeds, with the detours that hplcast-measure-detours sees without the source and with it. Needs a machine where nothing else runs; as root, sources get real-time priority, so
 that each detour comes whole and at its instant. Results of each case are kept in FOLDER and not made again.
 
 Example: bench/detours-real.py --cluster build/quickstart/cluster.json -o detours-real --pairs 20"""
@@ -123,35 +123,30 @@ def predict(args, case, cluster, folder):
     return [one["time_s"] for one in (found if isinstance(found, list) else [found])]
 
 
-def with_source(args, case, folder):
-    """Words that start the source, and the cluster that has it."""
-    period, duration, synchronous = case["period_s"], case["duration_s"], case["synchronous"]
-    words = [str(args.build / "bin/hplcast-noise-source"), "--period", f"{period:g}s", "--duration", f"{duration:g}s",
-             "--cores", f"0-{case['P'] * case['Q'] - 1}", "--for", "600s"] + (["--synchronous"] if synchronous else [])
-    if os.geteuid() == 0:
-        words = ["chrt", "-f", "10"] + words
-    cluster = folder / "cluster.json"
-    subprocess.run([args.hplcast, "transform", args.cluster, "--add-detours", f"{period:g}s:{duration:g}s:{'host' if synchronous else 'core'}",
-                    "-o", str(cluster)], check=True, capture_output=True)
-    return words, str(cluster)
+def source_words(args, case):
+    """Words that start the source of a case."""
+    words = [str(args.build / "bin/hplcast-noise-source"), "--period", f"{case['period_s']:g}s", "--duration", f"{case['duration_s']:g}s",
+             "--cores", f"0-{case['P'] * case['Q'] - 1}", "--for", "600s"] + (["--synchronous"] if case["synchronous"] else [])
+    return (["chrt", "-f", "10"] if os.geteuid() == 0 else []) + words
 
 
-def with_agent(args, folder):
-    """The sources that are seen with the agent, and not without it, as a cluster."""
-    measured = []
+def measured_clusters(args, words, folder):
+    """Clusters with the detours that are seen without the source and with it: switching to it and back takes time, too."""
+    clusters = []
     for running in (False, True):
-        path = folder / f"gaps-{running}.csv"
-        words = [str(args.build / "bin/hplcast-measure-detours"), "--method", "gaps", "--for", "30s", "-o", str(path)]
+        path, cluster = folder / f"gaps-{running}.csv", folder / f"cluster-{running}.json"
+        measure = [str(args.build / "bin/hplcast-measure-detours"), "--method", "gaps", "--for", args.watch, "-o", str(path)]
         if running:
-            with Source(shlex.split(args.agent)):
-                subprocess.run(words, check=True, capture_output=True)
+            with Source(words):
+                subprocess.run(measure, check=True, capture_output=True)
         else:
-            subprocess.run(words, check=True, capture_output=True)
-        cluster = folder / f"cluster-{running}.json"
-        subprocess.run([args.hplcast, "fit", "detours", str(path), "--cluster", args.cluster, "-o", str(cluster), "--quiet"],
-                       check=True, capture_output=True)
-        measured.append(str(cluster))
-    return measured
+            subprocess.run(measure, check=True, capture_output=True)
+        fitted = subprocess.run([args.hplcast, "fit", "detours", str(path), "--cluster", args.cluster, "-o", str(cluster), "--quiet"],
+                                capture_output=True, text=True)
+        if fitted.returncode != 0:
+            sys.exit(f"detours-real.py: fit detours failed: {fitted.stderr}")
+        clusters.append(str(cluster))
+    return clusters
 
 
 def result_of(case, pairs, without, with_it, rng):
@@ -174,6 +169,7 @@ def main():
     parser.add_argument("--nb", type=int, default=128)
     parser.add_argument("--seeds", type=int, default=30, help="predictions per case (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order of cases and blocks")
+    parser.add_argument("--watch", default="10s", help="time for which detours are measured without and with the source (default: %(default)s)")
     parser.add_argument("--agent", help="instead of sources: a command line that is started beside HPL")
     parser.add_argument("--most", type=int, help="stop after this many cases, taken in random order")
     args = parser.parse_args()
@@ -201,12 +197,8 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            if args.agent:
-                without, with_it = with_agent(args, folder)
-                words = shlex.split(args.agent)
-            else:
-                words, with_it = with_source(args, case, folder)
-                without = args.cluster
+            words = shlex.split(args.agent) if args.agent else source_words(args, case)
+            without, with_it = measured_clusters(args, words, folder)
             pairs = measure(args, case, words, rng)
             done.append(result_of(case, pairs, predict(args, case, without, folder), predict(args, case, with_it, folder), rng))
         text = io.StringIO()
