@@ -3,6 +3,7 @@
 #include <optional>
 #include <ostream>
 #include <sstream>
+#include <utility>
 
 #include "calibration/campaign/campaign_folder.hpp"
 #include "calibration/machine/sysfs.hpp"
@@ -298,24 +299,33 @@ class CampaignRun {
                              core::shortest(*plan_.limits.load) + how_to_go_on());
   }
 
-  /// @throws core::InputError if a sensor was above its limit during a piece, which stays.
-  void refuse_sensors(const CampaignStep& step, const CampaignChunk& chunk) const {
+  /// @throws core::InputError if a sensor was above its limit during a piece, which stays. A limit that no sensor can
+  /// reach is told of, once.
+  void refuse_sensors(const CampaignStep& step, const CampaignChunk& chunk) {
     const fs::path rows = folder_.monitoring(step, &chunk);
     if (!(plan_.limits.temperature_celsius || plan_.limits.power_w) || !fs::exists(rows)) return;
+    bool any_warm = false, any_power = false;
     core::read_file(rows, [&](std::istream& in, const std::string& name) {
       core::CsvReader csv(in, name);
       const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
                         value = csv.column("value");
       while (csv.next()) {
         const bool warm = csv.text(quantity) == to_string(Quantity::temperature_celsius);
+        const bool power = csv.text(quantity) == to_string(Quantity::power_w);
+        any_warm |= warm;
+        any_power |= power;
         const auto& limit = warm ? plan_.limits.temperature_celsius : plan_.limits.power_w;
-        if (!limit || (!warm && csv.text(quantity) != to_string(Quantity::power_w))) continue;
+        if (!limit || !(warm || power)) continue;
         if (csv.number(value) <= *limit) continue;
         throw core::InputError(std::string(csv.text(host)) + ": " + std::string(csv.text(sensor)) + " was at " +
                                core::shortest(csv.number(value)) + (warm ? " degrees Celsius" : " W") + " in step " +
                                step.name + ", above the limit of " + core::shortest(*limit) + how_to_go_on());
       }
     });
+    const bool no_sensor = (plan_.limits.temperature_celsius && !any_warm) || (plan_.limits.power_w && !any_power);
+    if (no_sensor && !std::exchange(told_of_sensors_, true))
+      tell(std::string("no host has a sensor of ") +
+           (plan_.limits.temperature_celsius && !any_warm ? "temperature" : "power") + ": its limit is not looked at");
   }
 
   void finish_step(std::size_t index) const {
@@ -394,6 +404,7 @@ class CampaignRun {
   std::vector<CampaignChunk> chunks_;
   double total_s_ = 0, done_s_ = 0;
   std::optional<HeldSettings> settings_;
+  bool told_of_sensors_ = false;
 };
 
 }  // namespace

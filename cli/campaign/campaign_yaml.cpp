@@ -114,6 +114,8 @@ void read_surroundings(Section& section, calibration::CampaignPlan& plan) {
       section.fail("limits", name + " is `" + text + "`; expected a number above 0, without a unit");
     *limit->second = value;
   }
+  if (!plan.monitoring && (plan.limits.temperature_celsius || plan.limits.power_w))
+    section.fail("limits", "temperature and power are looked at by `monitoring`, which is off");
 }
 
 calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& text, const std::string& name,

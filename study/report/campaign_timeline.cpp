@@ -67,8 +67,7 @@ std::string control_verdict(const std::string& csv) {
   if (disturbed == 0) return range + "the machine was steady within 10 %.";
   return range + std::to_string(disturbed) + " of " + std::to_string(slowest_s.size()) +
          " controls are more than 10 % above the best. Something disturbed the machine, or it slowed down: fits leave "
-         "out "
-         "what was measured beside them, if the rest is enough.";
+         "out what was measured beside them, if the rest is enough.";
 }
 
 TimePanel control_panel(const std::string& csv) {
@@ -107,8 +106,11 @@ TimePanel kernel_panel(const std::string& name, const std::string& csv) {
 }
 
 TimePanel message_panel(const std::string& name, const std::string& csv) {
-  TimePanel panel{
-      name + ": large messages", "GB/s", "Round trips and exchanges of at least 64 KiB, by scope", {}, false};
+  TimePanel panel{name + ": large messages",
+                  "GB/s",
+                  "Bytes of one direction over the time of a whole round trip or exchange, at least 64 KiB, by scope",
+                  {},
+                  false};
   std::istringstream in(csv);
   core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
     const bool is_whole = row.operation == "pingpong" || row.operation == "exchange" || row.operation == "one_way";
@@ -165,6 +167,12 @@ std::string quantity_words(const std::string& quantity) {
   return found == words.end() ? quantity : found->second;
 }
 
+/// The unit that the name of a quantity ends with.
+std::string unit_of(const std::string& quantity) {
+  const std::string unit = quantity.substr(quantity.rfind('_') + 1);
+  return unit == "hz" ? "Hz" : unit == "w" ? "W" : unit == "celsius" ? "degrees Celsius" : unit;
+}
+
 /// Least, median and largest of many sensors at each reading: 64 lines tell nothing.
 TimeSeries summarised(const TimeSeries& all) {
   std::map<double, std::vector<double>> by_second;
@@ -202,8 +210,7 @@ void add_sensor_panels(const std::map<std::string, std::string>& files, Campaign
           .push_back({csv.number(time), csv.number(value)});
   }
   for (auto& [quantity, series] : quantities) {
-    const std::size_t unit = quantity.rfind('_');
-    TimePanel panel{quantity_words(quantity), quantity.substr(unit + 1), "", std::move(series), true};
+    TimePanel panel{quantity_words(quantity), unit_of(quantity), "", std::move(series), true};
     if (quantity == "throttle_count" || core::ends_with(quantity, "_bytes") || core::ends_with(quantity, "_errors") ||
         quantity == "stolen_s") {
       TimeSeries rates;

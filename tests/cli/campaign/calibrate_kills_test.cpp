@@ -256,6 +256,7 @@ TEST_F(Calibrate, MeasuresNothingOnAHostThatIsNotAsRequired) {
   expect_campaign("name: bad\nset: {microcode: 1}\n" + steps, 3, "no setting that can be changed");
   expect_campaign("name: bad\nset: {turbo: [1]}\n" + steps, 3, "the value does not have the type");
   expect_campaign("name: bad\nlimits: {heat: 80}\n" + steps, 3, "found `heat`");
+  expect_campaign("name: bad\nmonitoring: false\nlimits: {power: 80}\n" + steps, 3, "which is off");
   expect_campaign("name: bad\nlimits: {load: none}\n" + steps, 3, "load is `none`");
   expect_campaign("name: bad\nhosts: [a, b]\nset: {turbo: off}\n" + steps, 3, "not yet on other hosts");
 }
