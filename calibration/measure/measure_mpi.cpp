@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <ostream>
+#include <set>
 
 #include "calibration/measure/core_load.hpp"
 #include "calibration/measure/mpi_exchange.hpp"
@@ -37,6 +38,7 @@ class Walk {
   }
 
   std::vector<MpiRow> run() {
+    use_all_buffers();
     world_.barrier();
     start_s_ = now_s();
     for (std::size_t step = 0; step < steps_.size(); ++step) {
@@ -54,6 +56,18 @@ class Walk {
  private:
   const MpiTurn& turn_of(std::size_t step) const { return *steps_[step].turn; }
   const MpiPair* mine(std::size_t step) const { return pair_with(turn_of(step), world_.rank()); }
+
+  /// Each buffer once, with the first peer of its rank.
+  void use_all_buffers() {
+    std::set<int> used;
+    for (const MpiStep& step : steps_)
+      for (const MpiPair& pair : *step.turn) {
+        const bool news = used.insert(pair.initiator).second | used.insert(pair.responder).second;
+        if (!news || (pair.initiator != world_.rank() && pair.responder != world_.rank())) continue;
+        const bool begins = pair.initiator == world_.rank();
+        use_buffers(begins ? pair.responder : pair.initiator, begins, *buffers_);
+      }
+  }
 
   static std::vector<int> initiators_of(const MpiTurn& turn) {
     std::vector<int> ranks;

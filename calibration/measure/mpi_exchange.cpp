@@ -203,6 +203,18 @@ void respond(const MpiCall& call, int initiator, Waiting waiting, ExchangeBuffer
   Side(call, initiator, waiting, buffers).respond();
 }
 
+void use_buffers(int peer, bool begins, ExchangeBuffers& buffers) {
+  constexpr long piece_bytes = 1 << 20;
+  const auto all = [&](RotatingBuffer& buffer, const std::function<void(void*)>& pass) {
+    for (std::size_t passed = 0; passed < buffer.bytes(); passed += piece_bytes) pass(buffer.next(piece_bytes));
+  };
+  const auto give = [&] { all(buffers.outgoing, [&](void* data) { send(data, piece_bytes, peer, tag_data); }); };
+  const auto take = [&] { all(buffers.incoming, [&](void* data) { receive(data, piece_bytes, peer, tag_data); }); };
+  if (begins) give();
+  take();
+  if (!begins) give();
+}
+
 double wait_for_common_start(const std::vector<int>& ranks, int own_rank) {
   double start_s = 0;
   if (own_rank == ranks.front()) {

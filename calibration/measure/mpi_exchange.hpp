@@ -54,6 +54,7 @@ class RotatingBuffer {
     offset_ += (size / alignment_bytes + 1) * alignment_bytes;
     return place;
   }
+  std::size_t bytes() const { return memory_.size() * sizeof(double); }
   static constexpr std::size_t smallest_bytes = 32U << 20;  // more than the caches of one core
 
  private:
@@ -81,6 +82,11 @@ double initiate(const MpiCall& call, int responder, Waiting waiting, ExchangeBuf
 
 /// The other side of that call.
 void respond(const MpiCall& call, int initiator, Waiting waiting, ExchangeBuffers& buffers);
+
+/// All of the outgoing buffer of each side goes into the incoming one of the other. The first message into a piece of
+/// memory costs more than those that follow: a network card registers its pages, the kernel maps them for a copy from
+/// process to process. HPL uses the same memory for one panel after the other.
+void use_buffers(int peer, bool begins, ExchangeBuffers& buffers);
 
 /// Ranks of one host, which share its clock, agree on a moment at which all of them begin. The first one waits until
 /// all are ready and names it. Returns at that moment, or as soon as this rank has heard of it, with the moment on the
