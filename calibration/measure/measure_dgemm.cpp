@@ -67,11 +67,19 @@ class DgemmRunner {
 
   std::vector<DgemmRow> run() {
     world_.barrier();
+    const bool sleeps = options_.alone && world_.local_rank() > 0;
     const double begin_s = now_s();
     std::size_t warm = 0;
-    while (now_s() - begin_s < options_.warm_up_s) call(row_of(warm++));
-    world_.barrier();
+    while (!sleeps && now_s() - begin_s < options_.warm_up_s) call(row_of(warm++));
+    if (options_.alone)
+      world_.sleep_until_all_arrive();
+    else
+      world_.barrier();
     start_s_ = now_s();
+    if (sleeps) {
+      world_.sleep_until_all_arrive();
+      return {};
+    }
     std::vector<DgemmRow> rows;
     rows.reserve(design_.size());
     for (std::size_t step = 0; step < design_.size() && !out_of_time(); ++step) {
@@ -107,7 +115,7 @@ class DgemmRunner {
     DgemmRow result;
     result.order = row;
     core::KernelMeasurement& measurement = result.measurement;
-    measurement.kernel = "dgemm";
+    measurement.kernel = options_.alone ? "dgemm_alone" : "dgemm";
     measurement.shape = {static_cast<double>(what.shape.m), static_cast<double>(what.shape.n),
                          static_cast<double>(what.shape.k)};
     measurement.duration_s = end_s - begin_s;

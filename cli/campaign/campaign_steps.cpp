@@ -33,8 +33,10 @@ struct Step {
   Section& section;
   const CampaignCommon& common;
   calibration::CampaignStep result;
-  std::optional<calibration::CampaignStep> idle;  ///< measured after it: the calls that are made without a background
-  std::string left_out;                           ///< why there is nothing to measure
+  /// Measured after it: messages without a background, dgemm without neighbours. `second_name` follows its name.
+  std::optional<calibration::CampaignStep> second;
+  std::string second_name;
+  std::string left_out;  ///< why there is nothing to measure
 
   void pass(std::string key, const std::string& value) {
     std::replace(key.begin(), key.end(), '_', '-');
@@ -127,12 +129,30 @@ void dgemm_step(Step& step) {
   double budget_s = 0, rate_flop_per_s = 2e10;
   section.read_quantity("budget", budget_s, core::parse_seconds);
   section.read("rate", rate_flop_per_s);
-  step.measure(
-      [&] {
-        return budget_s > 0 ? calibration::make_dgemm_design_within(options, budget_s, rate_flop_per_s)
-                            : calibration::make_dgemm_design(options);
-      },
-      [&](const calibration::DgemmDesign& design) { return calibration::estimated_s(design, rate_flop_per_s); });
+  const auto measure = [&] {
+    step.measure(
+        [&] {
+          return budget_s > 0 ? calibration::make_dgemm_design_within(options, budget_s, rate_flop_per_s)
+                              : calibration::make_dgemm_design(options);
+        },
+        [&](const calibration::DgemmDesign& design) { return calibration::estimated_s(design, rate_flop_per_s); });
+  };
+  bool alone = step.common.ranks_per_host > 1;
+  section.read("alone", alone);
+  if (alone) {
+    constexpr long part = 6, fewest = 36;
+    const calibration::DgemmDesignOptions all = options;
+    options.count = std::max(fewest, options.count / part);
+    options.common.clear();
+    budget_s /= static_cast<double>(part);
+    measure();
+    step.second = step.result;
+    step.second->arguments.push_back("--alone");
+    step.second_name = "-alone";
+    options = all;
+    budget_s *= static_cast<double>(part);
+  }
+  measure();
 }
 
 void mpi_step(Step& step) {
@@ -175,7 +195,8 @@ void mpi_step(Step& step) {
   if (section.has("background")) return step.measure([&] { return calibration::make_mpi_design(options); }, seconds);
   if (options.repetitions > 1) {
     measure_repetitions(true);
-    step.idle = step.result;
+    step.second = step.result;
+    step.second_name = "-idle";
   }
   measure_repetitions(false);
   step.pass("background", "dgemm+iprobe");
@@ -386,7 +407,7 @@ std::vector<calibration::CampaignStep> read_step(const YAML::Node& node, const s
   if (kind == kinds.end())
     outer.fail(name, "unknown step; expected one of detours, dgemm, kernels, mpi, own, power, saturation, thresholds");
   common.seed += number;  // two steps of one kind measure different calls
-  Step step{section, common, {}, {}, {}};
+  Step step{section, common, {}, {}, {}, {}};
   if (*kind->second.program != '\0') step.result.program = common.programs / kind->second.program;
   kind->second.read(step);
   std::vector<std::string> options;
@@ -395,9 +416,9 @@ std::vector<calibration::CampaignStep> read_step(const YAML::Node& node, const s
   step.result.name = core::printed("%02zu-", number + 1) + (step.result.is_own ? step.result.name : name);
   left_out = step.left_out;
   std::vector<calibration::CampaignStep> steps = {step.result};
-  if (step.idle) {
-    steps.push_back(*step.idle);
-    steps.back().name = step.result.name + "-idle";
+  if (step.second) {
+    steps.push_back(*step.second);
+    steps.back().name = step.result.name + step.second_name;
   }
   for (calibration::CampaignStep& one : steps)
     one.arguments.insert(one.arguments.end(), options.begin(), options.end());

@@ -25,6 +25,7 @@ namespace {
 struct CampaignRows {
   std::map<std::string, KernelTable> kernels;     ///< all calls by kernel
   std::vector<core::KernelMeasurement> designed;  ///< those of designs that count
+  std::vector<core::KernelMeasurement> alone;     ///< of dgemm, one rank per host
   std::vector<core::MpiMeasurement> messages;     ///< all rows
   std::string thresholds_name, thresholds;        ///< JSON; empty: not measured
   ControlCurve control;
@@ -39,6 +40,11 @@ void add_kernels(const std::string& name, const std::string& text, bool sets_asi
     if (sets_aside && rows.control.is_disturbed(row.host, row.start_s))
       return rows.kernels[row.kernel].set_aside("the control was above 1.1 times the best");
     row.duration_s /= rows.control.slowdown(row.host, row.start_s);
+    if (is_alone(row)) {
+      row.kernel = "dgemm";
+      if (reason_to_set_aside(row).empty()) rows.alone.push_back(std::move(row));
+      return;
+    }
     add_row(row, rows.kernels[row.kernel]);
     if (is_designed(row) && reason_to_set_aside(row).empty()) rows.designed.push_back(row);
   });
@@ -233,10 +239,34 @@ Flags flags_of(const Campaign& campaign, const CampaignRows& rows, const core::C
   return flags;
 }
 
-std::string provenance_of(const Campaign& campaign, const ControlCurve& control, const CampaignFit& fit) {
-  using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
+
+/// What dgemm takes on one rank per host over what the model of all ranks expects: the ratio of the sums, so that long
+/// calls count as in HPL. Null where it was not measured.
+Json dgemm_alone(const Campaign& campaign, const std::vector<core::KernelMeasurement>& calls, CampaignFit& fit) {
+  if (calls.size() < few_calls) return {};
+  double measured_s = 0, expected_all_s = 0, squares = 0;
+  std::vector<std::pair<double, double>> pairs;
+  for (const core::KernelMeasurement& call : calls) {
+    pairs.emplace_back(call.duration_s, expected_s(fit.cluster, campaign.hosts, call));
+    measured_s += pairs.back().first;
+    expected_all_s += pairs.back().second;
+  }
+  const double ratio = measured_s / expected_all_s, count = static_cast<double>(calls.size());
+  for (const auto& [each_s, expected] : pairs) squares += std::pow(each_s - ratio * expected, 2);
+  const double error = std::sqrt(squares * count / (count - 1)) / expected_all_s;
+  fit.notes.push_back(
+      core::printed("dgemm: takes %.3f (standard error %.3f) times as long while the other ranks of the "
+                    "host wait: for predictions of fewer ranks per host",
+                    ratio, error));
+  return {{"dgemm", ratio}, {"standard_error", error}, {"calls", calls.size()}};
+}
+
+std::string provenance_of(const Campaign& campaign, const ControlCurve& control, const Json& alone,
+                          const CampaignFit& fit) {
   Json json = core::parse_json<Json>(campaign.origin);
   if (!control.is_empty()) json["control"] = core::parse_json<Json>(control.provenance_json());
+  if (!alone.is_null()) json["alone"] = alone;
   json["quality_flags"] = Json::array();
   for (const QualityFlag& flag : fit.flags)
     json["quality_flags"].push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
@@ -253,7 +283,6 @@ std::string text_of(const core::CampaignArchive& archive, const std::string& pat
 
 /// The time, place and software of the measurements: a JSON object for the provenance.
 std::string origin_json(const core::CampaignArchive& archive) {
-  using Json = nlohmann::ordered_json;
   Json json;
   json["campaign_file"] = text_of(archive, "campaign.yaml");
   const std::string start = text_of(archive, "start");
@@ -301,11 +330,12 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.notes.insert(fit.notes.end(), rows.notes.begin(), rows.notes.end());
   Calls designed = designed_calls(campaign, rows, fit.cluster);
   add_drift(designed, fit.cluster.uncertainty);
+  const Json alone = dgemm_alone(campaign, rows.alone, fit);
   fit.flags = campaign.doubts;
   for (const std::vector<QualityFlag>& more :
        {flags_of(campaign, rows, fit.cluster, std::move(designed)), fit.network.flags})
     fit.flags.insert(fit.flags.end(), more.begin(), more.end());
-  fit.cluster.provenance = provenance_of(campaign, rows.control, fit);
+  fit.cluster.provenance = provenance_of(campaign, rows.control, alone, fit);
   return fit;
 }
 

@@ -11,6 +11,7 @@
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/transform.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/run/simulation_files.hpp"
@@ -334,6 +335,7 @@ RunPlan resolve(PredictionRequest request) {
   check_remote_costs(request);
   check_panel(request.parameters);
   check_memory(request, ranks);
+  std::string busy = with_busy_ranks(request.cluster, ranks_of_hosts(request).per_host);
   RunPlan plan = resolve_unchecked(std::move(request));
   check_machine(plan);
   check_mode(plan.request());
@@ -341,6 +343,7 @@ RunPlan resolve(PredictionRequest request) {
   check_energy(plan.request());
   check_platform(plan.request());
   plan.warnings_ = doubts(plan.request());
+  if (!busy.empty()) plan.warnings_.push_back(std::move(busy));
   return plan;
 }
 

@@ -31,7 +31,7 @@ warm_up: 0
 control: false
 chunk: 100ms
 steps:
-  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}
+  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, alone: false, options: [--footprint, 1MB, --warm-up, 10ms]}
   - kernels:
       runs:
         - {N: 60, NB: 16, P: 1, Q: 1}

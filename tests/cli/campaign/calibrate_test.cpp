@@ -174,6 +174,11 @@ TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
                                         "host, and there are 2"));
   EXPECT_THAT(outcome.output, HasSubstr("03-mpi: about"));
   ASSERT_EQ(run({"fit", "cluster", "few.zip", "--quiet", "--force", "-o", "few.json"}).status, 0);
+  // dgemm by one rank while the other sleeps: at least 36 shapes.
+  const auto alone = times_measured(files.at("measurements/01-dgemm-alone.csv"));
+  EXPECT_GE(alone.size(), 36U);
+  EXPECT_EQ(alone.rbegin()->first.first, 0) << "rank 0 only";
+  EXPECT_THAT(text_of(folder_ / "few.json"), HasSubstr("\"standard_error\""));
   EXPECT_FALSE(fs::exists(folder_ / "few.campaign" / "control.csv"));
   EXPECT_THAT(text_of(folder_ / "few.json"), HasSubstr("capacity: the capacity for several messages inside a host"));
   expect_campaign("name: a\nranks_per_host: 2\nsteps:\n  - saturation: {}\n", 3, "nothing to measure");

@@ -159,6 +159,28 @@ TEST_F(Programs, DgemmStopsAtItsBudgetAndKeepsWhatItHas) {
   EXPECT_LT(rows, 2 * 15000);
 }
 
+TEST_F(Programs, OneRankOfAHostMeasuresDgemmAlone) {
+  DgemmDesignOptions options;
+  options.max_size = 200;
+  options.count = 20;
+  const DgemmDesign design = make_dgemm_design(options);
+  write("design.csv", design);
+  const core::CommandResult result =
+      run(2, "hplcast-measure-dgemm", {"--design", "design.csv", "-o", "out.csv", "--warm-up", "0", "--alone"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("measured on one rank of each host, each at least " +
+                                       std::to_string(design.size()) + " of " + std::to_string(design.size())));
+  std::size_t rows = 0;
+  core::read_file(file("out.csv"), [&](std::istream& in, const std::string& name) {
+    core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement& row) {
+      EXPECT_EQ(row.kernel, "dgemm_alone");
+      EXPECT_EQ(row.core, 0);
+      ++rows;
+    });
+  });
+  EXPECT_EQ(rows, design.size());
+}
+
 TEST_F(Programs, MpiMeasuresEveryRowOfTheDesignOnce) {
   MpiDesignOptions options;
   options.max_bytes = 1 << 18;
@@ -191,8 +213,8 @@ TEST_F(Programs, MpiMeasuresEveryRowOfTheDesignOnce) {
   EXPECT_LT(*std::min_element(unmatched.begin(), unmatched.end()), 0.9 * late_receiver_s);
 }
 
-/// In a virtual machine with page tables of its own (this one, in November 2026) the first message into a page takes 9 us
-/// more; memory that a network card knows is of the same kind. 64 KiB 200 times are a part of the buffer, 700 times
+/// In a virtual machine with page tables of its own (this one, in November 2026) the first message into a page takes 9
+/// us more; memory that a network card knows is of the same kind. 64 KiB 200 times are a part of the buffer, 700 times
 /// more than all of it.
 TEST_F(Programs, MemoryThatMpiMeetsForTheFirstTimeCostsNoMeasuredMessage) {
   write("design.csv", MpiDesign(700, {MpiOperation::recv, 1 << 16, 0}));

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
@@ -18,14 +20,14 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// 64 calls at 2e10 flop/s and 1 us each.
-std::string dgemm_csv(const std::string& kernel = "dgemm") {
+/// 64 calls at 2e10 flop/s and 1 us each, times a factor.
+std::string dgemm_csv(const std::string& kernel = "dgemm", double times = 1) {
   std::string text = "kernel,m,n,k,duration_s,start_s,host,cpu,content\n";
   for (const double m : {100., 200., 300., 400.})
     for (const double n : {100., 250., 350., 600.})
       for (const double k : {16., 32., 64., 128.})
         text += kernel + "," + core::shortest(m) + "," + core::shortest(n) + "," + core::shortest(k) + "," +
-                core::shortest(1e-6 + 1e-10 * m * n * k) + ",0,h,0,random\n";
+                core::shortest(times * (1e-6 + 1e-10 * m * n * k)) + ",0,h,0,random\n";
   return text;
 }
 
@@ -51,6 +53,23 @@ std::string error_of(const Campaign& campaign, core::ExitCode code) {
     return error.what();
   }
   return "no error";
+}
+
+/// 64 calls that take 0.9 times as long: the model does not see them, its user does.
+TEST(FitCampaign, CallsOfOneRankPerHostSayHowMuchFasterItIs) {
+  Campaign campaign = one_rank();
+  const CampaignFit without = fit_campaign(campaign);
+  campaign.measurements["measurements/01-dgemm-alone.csv"] = dgemm_csv("dgemm_alone", 0.9);
+  campaign.origin = R"({"ranks_per_host": 2})";
+  const CampaignFit fit = fit_campaign(campaign);
+  const auto alone = nlohmann::json::parse(fit.cluster.provenance).at("alone");
+  EXPECT_NEAR(alone.at("dgemm").get<double>(), 0.9, 1e-6) << "the model is exact but for its choice of terms";
+  EXPECT_LT(alone.at("standard_error").get<double>(), 1e-6);
+  EXPECT_EQ(alone.at("calls"), 64);
+  EXPECT_EQ(fit.cluster.kernels.count("dgemm_alone"), 0U);
+  EXPECT_EQ(core::kernel_model_json(fit.cluster.kernels.at("dgemm")),
+            core::kernel_model_json(without.cluster.kernels.at("dgemm")));
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("takes 0.900 (standard error 0.000) times as long")));
 }
 
 TEST(FitCampaign, OfOneRankNeedsNoMessages) {
@@ -152,8 +171,8 @@ TEST(FitCampaign, KeepsDoubtsAndOriginInTheProvenance) {
 std::string pingpongs(const std::string& background) {
   std::string text = "operation,scope,size_bytes,duration_s,background\n";
   for (int i = 0; i < 40; ++i)
-    text += "pingpong,local," + std::to_string(1000 * i + 1) + "," + core::shortest(2e-6 + 1e-9 * i) + "," + background +
-            "\n";
+    text += "pingpong,local," + std::to_string(1000 * i + 1) + "," + core::shortest(2e-6 + 1e-9 * i) + "," +
+            background + "\n";
   return text;
 }
 

@@ -1,4 +1,4 @@
-// A prediction for the machine as its controls are now.
+// A prediction for the machine as its controls are now, and as it is with fewer busy cores than when it was measured.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,6 +89,39 @@ TEST(ControlNow, RefusesClustersAndControlsThatCannotBeCompared) {
   for (core::ControlRow& row : controls.front()) row.shape = "512x512x512";
   EXPECT_THAT(error_in([&] { at_control(cluster, controls); }), HasSubstr("640x640x640"));
   EXPECT_THAT(error_in([&] { at_control(cluster, {}); }), HasSubstr("at least 1"));
+}
+
+TEST(BusyRanks, OneRankPerHostTakesWhatWasMeasuredAlone) {
+  core::ClusterModel cluster = calibrated();
+  cluster.provenance = R"({"ranks_per_host": 5, "alone": {"dgemm": 0.81, "standard_error": 0, "calls": 50}})";
+  const core::ClusterModel measured = cluster;
+  EXPECT_EQ(with_busy_ranks(cluster, 5), "") << "as it was measured";
+  EXPECT_EQ(mnk_s(cluster), mnk_s(measured));
+  EXPECT_THAT(with_busy_ranks(cluster, 1), HasSubstr("dgemm takes 0.810 times as long then"));
+  EXPECT_NEAR(mnk_s(cluster), 0.81e-10, 1e-21);
+  EXPECT_EQ(with_busy_ranks(cluster, 1), "") << "a second time";
+  EXPECT_NEAR(mnk_s(cluster), 0.81e-10, 1e-21);
+  cluster = measured;
+  EXPECT_THAT(with_busy_ranks(cluster, 3), HasSubstr("dgemm takes 0.900 times as long then, by interpolation"));
+  EXPECT_NEAR(mnk_s(cluster), 0.9e-10, 1e-21);
+}
+
+TEST(BusyRanks, AChangeWithinItsOwnErrorDoesNotCount) {
+  core::ClusterModel cluster = calibrated();
+  cluster.provenance = R"({"ranks_per_host": 2, "alone": {"dgemm": 0.99, "standard_error": 0.02, "calls": 50}})";
+  EXPECT_THAT(with_busy_ranks(cluster, 1), HasSubstr("dgemm takes 1.000 times as long"));
+  EXPECT_NEAR(mnk_s(cluster), 1e-10, 1e-24);
+}
+
+TEST(BusyRanks, WhatWasNotMeasuredIsSaid) {
+  core::ClusterModel cluster = calibrated();
+  cluster.provenance = R"({"ranks_per_host": 2})";
+  EXPECT_THAT(with_busy_ranks(cluster, 1), HasSubstr("2 busy ranks per host, and this run has 1: they may be faster"));
+  EXPECT_EQ(mnk_s(cluster), 1e-10);
+  for (const char* provenance : {"", "{}", R"({"ranks_per_host": "two", "alone": 3})"}) {
+    cluster.provenance = provenance;
+    EXPECT_EQ(with_busy_ranks(cluster, 1), "") << provenance;
+  }
 }
 
 }  // namespace
