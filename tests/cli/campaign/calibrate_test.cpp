@@ -107,8 +107,9 @@ TEST_F(Calibrate, ControlsOfTheCampaignAndOfRealRunsDivideTheErrorOfAPrediction)
 
 TEST_F(Calibrate, MarksOversubscribedMeasurements) {
   const int ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
-  const std::string yaml = "name: crowd\nwarm_up: 0\ncontrol: false\nranks_per_host: " + std::to_string(ranks) +
-                           "\nsteps:\n  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n";
+  const std::string yaml =
+      "name: crowd\nwarm_up: 0\ncontrol: false\nranks_per_host: " + std::to_string(ranks) +
+      "\nsteps:\n  - dgemm: {nb: 16, max_size: 60, count: 20, alone: false, options: [--footprint, 1MB]}\n";
   expect_campaign(yaml, 3, "allow_oversubscription");
   write("crowd.yaml", "allow_oversubscription: true\n" + yaml);
   const Outcome outcome = run({"calibrate", "crowd.yaml"});
@@ -123,7 +124,7 @@ TEST_F(Calibrate, MarksOversubscribedMeasurements) {
 TEST_F(Calibrate, MeasuresWhatSeveralPairsGetTogether) {
   write("pairs.yaml",
         "name: pairs\nwarm_up: 0\ncontrol: false\nranks_per_host: 4\nallow_oversubscription: true\nsteps:\n"
-        "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
+        "  - dgemm: {nb: 16, max_size: 60, count: 20, alone: false, options: [--footprint, 1MB]}\n"
         "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong], background: none}\n"
         "  - saturation: {max_bytes: 1MiB, min_bytes: 256KiB, count: 3, repetitions: 4, options: "
         "[--warm-up-calls, \"1\"]}\n");
@@ -189,11 +190,11 @@ TEST_F(Calibrate, RanksOfSeveralThreadsAreMeasuredRunAndPredictedAsSuch) {
   if (cores < 2) GTEST_SKIP() << "skipped: this machine has one core";
   const std::string reference = "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3";  // has no threads of its own
   const std::string blas = fs::exists(reference) ? reference : "libopenblas.so.0";
-  write("threads.yaml",
-        "name: threads\nwarm_up: 0\nthreads_per_rank: 2\nranks_per_host: 1\nblas: " + blas +
-            "\nsteps:\n"
-            "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
-            "  - kernels: {runs: [{N: 200, NB: 32, P: 1, Q: 1}]}\n");
+  write("threads.yaml", "name: threads\nwarm_up: 0\nthreads_per_rank: 2\nranks_per_host: 1\nblas: " + blas +
+                            "\nsteps:\n"
+                            "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, alone: false, options: "
+                            "[--footprint, 1MB, --warm-up, 10ms]}\n"
+                            "  - kernels: {runs: [{N: 200, NB: 32, P: 1, Q: 1}]}\n");
   ASSERT_EQ(run({"calibrate", "threads.yaml"}).status, 0);
   ASSERT_EQ(run({"fit", "cluster", "threads.zip", "--quiet", "--force", "-o", "threads.json"}).status, 0);
   std::ifstream in(folder_ / "threads.json");
@@ -227,7 +228,7 @@ TEST_F(Calibrate, RanksOfSeveralThreadsAreMeasuredRunAndPredictedAsSuch) {
 TEST_F(Calibrate, StudiesADetectorOfDetoursBesideTheRest) {
   write("detours.yaml",
         "name: detours\nwarm_up: 0\ncontrol: false\nranks_per_host: 2\nsteps:\n"
-        "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
+        "  - dgemm: {nb: 16, max_size: 60, count: 20, alone: false, options: [--footprint, 1MB]}\n"
         "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong], background: none}\n"
         "  - detours: {levels: [10%, 5%], runs: 2, warm_up: 1, run_time: 50ms, period: 10ms, operation: allreduce}\n");
   const Outcome outcome = run({"calibrate", "detours.yaml"});
@@ -246,7 +247,8 @@ TEST_F(Calibrate, PowerIsMeasuredAndFittedWithTheRest) {
   const std::string root = (folder_ / "root").string();
   write("power.yaml",
         "name: power\nwarm_up: 0\ncontrol: false\nranks_per_host: 2\nsteps:\n"
-        "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
+        "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, alone: false, options: [--footprint, 1MB, --warm-up, "
+        "10ms]}\n"
         "  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, recv, pingpong], background: none}\n"
         "  - power: {states: [dgemm], piece: 1s, warm_up: 0, period: 50ms, set_aside: 200ms, set_aside_end: "
         "100ms, repetitions: 2, options: [--root, " +
@@ -306,7 +308,7 @@ TEST_F(Calibrate, SaysWhenTheMachineCannotMeasure) {
 TEST_F(Calibrate, RefusesAnotherCampaignAndAClockThatWasSetBack) {
   write("tiny.yaml",
         "name: tiny\nwarm_up: 0\ncontrol: false\nsteps:\n"
-        "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n");
+        "  - dgemm: {nb: 16, max_size: 60, count: 20, alone: false, options: [--footprint, 1MB]}\n");
   ASSERT_EQ(run({"calibrate", "tiny.yaml"}).status, 0);
   expect({"calibrate", "tiny.yaml"}, 3, "--resume continues it");
   write("tiny.campaign/latest", "1e11\n");

@@ -6,7 +6,7 @@ namespace hplcast::test {
 namespace {
 
 const std::string head = "name: small\nwarm_up: 0\ncontrol: false\nranks_per_host: 2\nsteps:\n";
-const std::string dgemm = "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n";
+const std::string dgemm = "  - dgemm: {nb: 16, max_size: 60, count: 20, alone: false, options: [--footprint, 1MB]}\n";
 const std::string mpi =
     "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong], background: none}\n";
 const std::string wrong_mpi =
@@ -27,7 +27,7 @@ TEST_F(CampaignChanges, WrongStepsAreFoundBeforeAnythingIsMeasured) {
       {"  - mpi: {max_bytes: 64KiB, count: 8, scope: remote}\n", "remote"},
       {"  - kernels: {runs: [{N: 60, NB: 16, P: 2, Q: 2}]}\n", "needs 4 ranks; expected at most 2"},
       {"  - kernels: {runs: [{N: 60, NB: 16, P: 1, Q: 2}], options: [--program, /nowhere/xhpl]}\n", "/nowhere/xhpl", 6},
-      {"  - dgemm: {max_size: 60, count: 20, options: [--threads, none]}\n", "--threads"}};
+      {"  - dgemm: {max_size: 60, count: 20, alone: false, options: [--threads, none]}\n", "--threads"}};
   for (const auto& [step, words, status] : wrong) {
     write("small.yaml", head + dgemm + step);
     fs::remove_all(folder_ / "small.campaign");
@@ -47,10 +47,12 @@ TEST_F(CampaignChanges, AStepThatWasNotMeasuredMayBeChangedAndOthersMayNot) {
   expect({"calibrate", "small.yaml", "--resume"}, 3, "--warmup-calls");
   EXPECT_EQ(text_of(folder_ / "small.campaign/measurements/01-dgemm.csv"), rows);
 
-  write("other.yaml", head + "  - dgemm: {nb: 32, max_size: 60, count: 20, options: [--footprint, 1MB]}\n" + mpi);
+  write("other.yaml",
+        head + "  - dgemm: {nb: 32, max_size: 60, count: 20, alone: false, options: [--footprint, 1MB]}\n" + mpi);
   expect({"calibrate", "other.yaml", "--resume", "--folder", "small.campaign"}, 3,
          "step 01-dgemm has been measured, and its sizes, counts or seed would be others");
-  write("other.yaml", head + "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 2MB]}\n" + mpi);
+  write("other.yaml",
+        head + "  - dgemm: {nb: 16, max_size: 60, count: 20, alone: false, options: [--footprint, 2MB]}\n" + mpi);
   expect({"calibrate", "other.yaml", "--resume", "--folder", "small.campaign"}, 3, "its options would be others");
   write("other.yaml", head + mpi);
   expect({"calibrate", "other.yaml", "--resume", "--folder", "small.campaign"}, 3, "01-dgemm");

@@ -19,7 +19,8 @@ class Watch : public ::testing::Test {
   Watch() {
     write("tiny.yaml",
           "name: tiny\nwarm_up: 0\ncontrol: false\nmonitoring: false\nsteps:\n"
-          "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n");
+          "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, alone: false, options: [--footprint, 1MB, "
+          "--warm-up, 10ms]}\n");
   }
 
   void write(const std::string& name, const std::string& text) {
@@ -50,7 +51,8 @@ TEST_F(Watch, MeasuresAddsAndChecksAMachine) {
     run("sleep 1");  // campaigns have names of one second
   }
   write("broken.yaml",
-        "name: broken\nwarm_up: 0\ncontrol: false\nsteps:\n  - dgemm: {nb: 16, max_size: 120, count: 40, options: "
+        "name: broken\nwarm_up: 0\ncontrol: false\nsteps:\n  - dgemm: {nb: 16, max_size: 120, count: 40, alone: false, "
+        "options: "
         "[--no-such-option]}\n");
   const auto failed = run(scripts_ + "/watch.sh history broken.yaml");
   EXPECT_EQ(failed.status, 5) << failed.output;
