@@ -124,6 +124,44 @@ MpiTurn saturated_turn(const std::vector<std::string>& hosts, PeerChoice choice)
   return turn;
 }
 
+/// A round robin: the first stays, the others go round it (the circle method). Of an odd number the one that would be
+/// with the last place waits.
+std::vector<MpiTurn> all_pairs(const std::vector<std::string>& hosts, PeerChoice choice) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    const bool local = choice == PeerChoice::local && hosts[rank] == hosts[0];
+    const bool first_there = std::find(hosts.begin(), hosts.end(), hosts[rank]) - hosts.begin() == std::ptrdiff_t(rank);
+    if (local || (choice != PeerChoice::local && first_there)) ranks.push_back(rank);
+  }
+  std::vector<MpiTurn> turns;
+  if (ranks.size() < 2) return turns;
+  std::vector<std::size_t> others(ranks.begin() + 1, ranks.end());
+  core::RandomStream random({0, core::stream_design, 0, 0, 0});
+  core::shuffle(others, random);
+  const bool odd = ranks.size() % 2 == 1;
+  const std::size_t nobody = hosts.size();
+  if (odd) others.push_back(nobody);
+  for (std::size_t round = 0; round < others.size(); ++round) {
+    MpiTurn turn;
+    const auto add = [&](std::size_t a, std::size_t b) {
+      if (a != nobody && b != nobody) turn.push_back(pair_of(hosts, a, b));
+    };
+    add(0, others.back());
+    for (std::size_t i = 0; i < others.size() / 2; ++i) add(others[i], others[others.size() - 2 - i]);
+    turns.push_back(std::move(turn));
+    std::rotate(others.begin(), others.begin() + 1, others.end());
+  }
+  return turns;
+}
+
+/// Another order of the rounds for each row. One with rank 0 comes last: it decides whether another row follows.
+void mix_rounds(std::vector<const MpiTurn*>& turns, std::size_t row) {
+  core::RandomStream random({0, core::stream_design, 1, 0, row});
+  core::shuffle(turns, random);
+  const auto of_rank_0 = [](const MpiTurn* turn) { return turn->front().initiator == 0; };
+  std::iter_swap(std::find_if(turns.rbegin(), turns.rend(), of_rank_0), turns.rbegin());
+}
+
 std::string missing(const std::string& what, const std::string& from) {
   return "there is no " + what + from +
          "\n  hint: start two ranks on one host for local, on two hosts for remote measurements";
@@ -255,6 +293,8 @@ std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPatt
       const MpiPair pair = pair_of(hosts, rank, (rank + 1) % hosts.size());
       if (wanted(choice, pair.scope)) turns.push_back({pair});
     }
+  } else if (pattern == MpiPattern::all_pairs) {
+    turns = all_pairs(hosts, choice);
   } else {
     const MpiTurn turn = saturated_turn(hosts, choice);
     if (!turn.empty()) turns.push_back(turn);
@@ -306,8 +346,10 @@ MpiSteps::MpiSteps(const std::vector<std::string>& hosts, const MpiDesign& desig
       steps_.insert(steps_.end(), static_cast<std::size_t>(warm_up_calls), {&turn, 0, true, false});
   }
   for (std::size_t row = 0; row < design.size(); ++row) {
-    const std::vector<MpiTurn>& turns = turns_.at(design[row].pairs);
-    for (const MpiTurn& turn : turns) steps_.push_back({&turn, row, false, &turn == &turns.back()});
+    std::vector<const MpiTurn*> turns;
+    for (const MpiTurn& turn : turns_.at(design[row].pairs)) turns.push_back(&turn);
+    if (pattern == MpiPattern::all_pairs) mix_rounds(turns, row);
+    for (const MpiTurn* turn : turns) steps_.push_back({turn, row, false, turn == turns.back()});
   }
   if (steps_.empty()) {
     throw core::InputError("there are too few ranks for every row of the design: " + summary() +

@@ -14,6 +14,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
@@ -202,6 +203,37 @@ void mpi_step(Step& step) {
   step.pass("background", "dgemm+iprobe");
 }
 
+/// Latency and bandwidth between all pairs of hosts, or of the ranks of one. Left out if there are fewer than three.
+void pairs_step(Step& step) {
+  const CampaignCommon& common = step.common;
+  std::uint64_t seed = common.seed;
+  int repetitions = 20;
+  double bytes = 1 << 20;
+  step.section.read("repetitions", repetitions);
+  step.section.read_quantity("bytes", bytes, core::parse_bytes);
+  step.section.read("seed", seed);
+  if (repetitions < 1 || repetitions > 100000) step.section.fail("repetitions", "expected 1 to 100000");
+  if (!(bytes >= 64 * 1024 && bytes <= std::numeric_limits<int>::max()))
+    step.section.fail("bytes", "expected 64 KiB to 2 GiB: of the messages that show the bandwidth");
+  step.pass("pattern", "all-pairs");
+  const bool local = step.pass_text("scope") == "local";
+  step.pass_text("background");
+  const int places = local ? common.ranks_per_host : common.ranks / std::max(1, common.ranks_per_host);
+  if (places < 3) {
+    step.left_out = std::string("all pairs need three ") + (local ? "ranks on a host" : "hosts") + ", and there " +
+                    (places == 1 ? "is 1" : "are " + std::to_string(places)) + "; see `fit topology`";
+    return;
+  }
+  calibration::MpiDesign design;
+  for (int repetition = 0; repetition < repetitions; ++repetition)
+    for (const long size : {1L, static_cast<long>(bytes)})
+      design.push_back({calibration::MpiOperation::pingpong, size, repetition});
+  core::RandomStream random({seed, core::stream_design, 2, 0, 0});
+  core::shuffle(design, random);
+  step.measure([&] { return design; },
+               [&](const calibration::MpiDesign& rows) { return calibration::estimated_s(rows) * places; });
+}
+
 /// As many pairs at once as there are ranks for, unless the file says how many. Left out if there are too few ranks for
 /// two pairs.
 void saturation_step(Step& step) {
@@ -388,6 +420,7 @@ const std::map<std::string, Kind> kinds = {{"detours", {"hplcast-measure-detours
                                            {"kernels", {"hplcast-measure-kernels", kernels_step}},
                                            {"mpi", {"hplcast-measure-mpi", mpi_step}},
                                            {"own", {"", own_step}},
+                                           {"pairs", {"hplcast-measure-mpi", pairs_step}},
                                            {"power", {"hplcast-measure-power", power_step}},
                                            {"saturation", {"hplcast-measure-mpi", saturation_step}},
                                            {"thresholds", {"hplcast-measure-thresholds", thresholds_step}}};
@@ -399,13 +432,15 @@ std::vector<calibration::CampaignStep> read_step(const YAML::Node& node, const s
   const std::string place = "steps[" + std::to_string(number) + "]";
   Section outer(node, file, place);
   if (!node.IsMap() || node.size() != 1)
-    outer.fail("",
-               "expected one of detours, dgemm, kernels, mpi, own, power, saturation or thresholds with its values");
+    outer.fail(
+        "",
+        "expected one of detours, dgemm, kernels, mpi, own, pairs, power, saturation or thresholds with its values");
   const std::string name = node.begin()->first.as<std::string>();
   Section section(node.begin()->second, file, place + "." + name);
   const auto kind = kinds.find(name);
   if (kind == kinds.end())
-    outer.fail(name, "unknown step; expected one of detours, dgemm, kernels, mpi, own, power, saturation, thresholds");
+    outer.fail(name,
+               "unknown step; expected one of detours, dgemm, kernels, mpi, own, pairs, power, saturation, thresholds");
   common.seed += number;  // two steps of one kind measure different calls
   Step step{section, common, {}, {}, {}, {}};
   if (*kind->second.program != '\0') step.result.program = common.programs / kind->second.program;

@@ -62,9 +62,11 @@ int main(int argc, char** argv) {
   add_choice<calibration::MpiPattern>(app, "--pattern", options.pattern,
                                       {{"pair", calibration::MpiPattern::pair},
                                        {"ring", calibration::MpiPattern::ring},
-                                       {"saturated", calibration::MpiPattern::saturated}},
+                                       {"saturated", calibration::MpiPattern::saturated},
+                                       {"all-pairs", calibration::MpiPattern::all_pairs}},
                                       "pair: rank 0 with its peers; ring: each rank with the next; saturated: "
-                                      "disjoint pairs, all at once; a design with "
+                                      "disjoint pairs, all at once; all-pairs: each host with each, in random rounds "
+                                      "(--scope local: each rank of a host); a design with "
                                       "a column `pairs` says itself how many pairs are at it at once");
   add_choice<calibration::Background>(app, "--background", options.background,
                                       {{"none", calibration::Background::none},

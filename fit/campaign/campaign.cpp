@@ -15,6 +15,7 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/network_fit.hpp"
+#include "hplcast/fit/pair_topology.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
 namespace hplcast::fit {
@@ -28,6 +29,7 @@ struct CampaignRows {
   std::vector<core::KernelMeasurement> alone;     ///< of dgemm, one rank per host
   std::vector<core::MpiMeasurement> messages;     ///< all rows
   std::string thresholds_name, thresholds;        ///< JSON; empty: not measured
+  std::vector<PairMeasurement> pairs;             ///< of hosts
   ControlCurve control;
   std::vector<std::string> notes;
 };
@@ -62,6 +64,9 @@ CampaignRows read_rows(const Campaign& campaign) {
     if (core::ends_with(name, ".json")) {
       rows.thresholds_name = name;
       rows.thresholds = text;
+    } else if (core::ends_with(name, "-pairs.csv")) {
+      std::istringstream in(text);
+      rows.pairs = read_pairs(in, name);
     } else if (is_mpi(name, text)) {
       std::istringstream in(text);
       core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
@@ -209,6 +214,26 @@ void flag_messages(const CampaignRows& rows, const core::NetworkModel& network, 
   flag_calls(std::move(calls), flags);
 }
 
+/// Whether the latencies of all pairs fit the network, whose model has one for all hosts.
+void judge_pairs(const std::vector<PairMeasurement>& pairs, CampaignFit& fit) {
+  if (pairs.empty()) return;
+  const PairTopology found = fit_pair_topology(pairs);
+  const auto hosts = [](std::size_t count) { return std::to_string(count) + (count == 1 ? " host" : " hosts"); };
+  std::string text = "one switch explains the latencies";
+  if (found.groups.size() > 1) {
+    text = std::to_string(found.groups.size()) + " groups of hosts (";
+    for (const auto& group : found.groups) text += (group == found.groups.front() ? "" : ", ") + hosts(group.size());
+    text += core::printed("), %.3g us inside, %.3g us between them", 1e6 * found.within_s, 1e6 * found.between_s);
+  }
+  std::vector<std::string> slow;
+  for (const SlowHost& one : found.slow_hosts) slow.push_back(one.host);
+  if (!slow.empty()) text += "; slow to all others: " + core::comma_separated(slow);
+  if (!found.slow_pairs.empty()) text += "; " + std::to_string(found.slow_pairs.size()) + " slow pairs";
+  fit.notes.push_back("topology: " + text + " (`fit topology` has the details)");
+  if (found.groups.size() > 1 || !slow.empty() || !found.slow_pairs.empty())
+    fit.flags.push_back({"topology", "hosts_differ", text + "; the model has one latency for all"});
+}
+
 /// Sizes of that run beyond those measured.
 void flag_range(const core::ClusterModel& cluster, const HplSizes& sizes, Flags& flags) {
   const auto& range = cluster.kernels.at("dgemm").range();
@@ -241,7 +266,7 @@ Flags flags_of(const Campaign& campaign, const CampaignRows& rows, const core::C
 
 using Json = nlohmann::ordered_json;
 
-/// What dgemm takes on one rank per host over what the model of all ranks expects: the ratio of the sums, so that long
+/// Time of dgemm on one rank per host over what the model of all ranks expects: the ratio of the sums, so that long
 /// calls count as in HPL. Null where it was not measured.
 Json dgemm_alone(const Campaign& campaign, const std::vector<core::KernelMeasurement>& calls, CampaignFit& fit) {
   if (calls.size() < few_calls) return {};
@@ -335,6 +360,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   for (const std::vector<QualityFlag>& more :
        {flags_of(campaign, rows, fit.cluster, std::move(designed)), fit.network.flags})
     fit.flags.insert(fit.flags.end(), more.begin(), more.end());
+  judge_pairs(rows.pairs, fit);
   fit.cluster.provenance = provenance_of(campaign, rows.control, alone, fit);
   return fit;
 }

@@ -223,6 +223,44 @@ void add_difference(const Pairs& pairs, const Explained& fit, const std::vector<
 
 }  // namespace
 
+namespace {
+
+/// Round trips of `hplcast-measure-mpi`.
+std::vector<PairMeasurement> pairs_of_messages(core::CsvReader& csv) {
+  constexpr double most_short_bytes = 1024, least_long_bytes = 65536;
+  struct RoundTrips {
+    std::vector<double> short_s;
+    std::map<double, std::vector<double>> long_s;  ///< by size
+  };
+  const std::size_t operation = csv.column("operation"), rank = csv.column("rank"), peer_rank = csv.column("peer_rank"),
+                    host = csv.column("host"), peer = csv.column("peer"), size = csv.column("size_bytes"),
+                    duration = csv.column("duration_s"), error = csv.find_column("error");
+  std::map<std::pair<std::string, std::string>, RoundTrips> of_pairs;
+  while (csv.next()) {
+    if (csv.text(operation) != "pingpong" || csv.has(error)) continue;
+    const bool local = csv.text(host) == csv.text(peer);
+    const auto name = [&](std::size_t of, std::size_t with_rank) {
+      return std::string(csv.text(of)) + (local ? ":" + std::string(csv.text(with_rank)) : "");
+    };
+    RoundTrips& trips = of_pairs[{name(host, rank), name(peer, peer_rank)}];
+    if (const double bytes = csv.number(size); bytes <= most_short_bytes)
+      trips.short_s.push_back(csv.number(duration));
+    else if (bytes >= least_long_bytes)
+      trips.long_s[bytes].push_back(csv.number(duration));
+  }
+  std::vector<PairMeasurement> pairs;
+  for (const auto& [names, trips] : of_pairs) {
+    PairMeasurement pair{names.first, names.second};
+    if (!trips.short_s.empty()) pair.latency_s = core::median(trips.short_s) / 2;
+    if (!trips.long_s.empty())
+      pair.bandwidth_bytes_per_s = 2 * trips.long_s.rbegin()->first / core::median(trips.long_s.rbegin()->second);
+    pairs.push_back(pair);
+  }
+  return pairs;
+}
+
+}  // namespace
+
 std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& name) {
   const std::string text = core::read_text(in, name, "expected latencies between pairs of hosts");
   std::vector<PairMeasurement> pairs;
@@ -241,6 +279,12 @@ std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& nam
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw core::ParseError({name, 0, ""}, "it is empty; expected latencies between pairs of hosts");
   std::istringstream lines(text);
+  if (text.substr(0, text.find('\n')).find("peer_rank") != std::string::npos) {
+    core::CsvReader csv(lines, name);
+    for (const PairMeasurement& pair : pairs_of_messages(csv)) require(pair, 0);
+    if (pairs.empty()) throw core::ParseError({name, 0, ""}, "no round trips (operation pingpong) of pairs");
+    return pairs;
+  }
   if (text.substr(0, text.find('\n')).find("latency_s") != std::string::npos) {
     core::CsvReader csv(lines, name);
     const std::size_t source = csv.column("source"), destination = csv.column("destination"),

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/support/errors_in.hpp"
 
 namespace hplcast::calibration {
@@ -44,6 +46,58 @@ TEST(ChooseTurns, SaturatedPairsAreDisjointAndSimultaneous) {
   EXPECT_EQ(text(choose_turns(two_hosts, MpiPattern::saturated, PeerChoice::local)), "0>1 local, 2>3 local");
   EXPECT_EQ(text(choose_turns({"a", "b", "a", "b", "a"}, MpiPattern::saturated, PeerChoice::local)),
             "0>2 local, 1>3 local");
+}
+
+/// Each pair of the ranks once; nobody twice in a round.
+void expect_round_robin(const std::vector<MpiTurn>& turns, std::size_t places) {
+  std::set<std::pair<int, int>> met;
+  for (const MpiTurn& turn : turns) {
+    std::set<int> busy;
+    for (const MpiPair& pair : turn) {
+      EXPECT_TRUE(busy.insert(pair.initiator).second && busy.insert(pair.responder).second);
+      EXPECT_TRUE(met.insert(std::minmax(pair.initiator, pair.responder)).second);
+    }
+    EXPECT_EQ(turn.size(), places / 2) << "side by side";
+  }
+  EXPECT_EQ(met.size(), places * (places - 1) / 2);
+  EXPECT_EQ(turns.size(), places - (places % 2 == 0 ? 1 : 0));
+}
+
+TEST(ChooseTurns, AllPairsAreARoundRobinOfTheHosts) {
+  for (const std::size_t places : {2, 3, 4, 5, 8, 9, 64}) {
+    std::vector<std::string> hosts, one_host(places, "a");
+    for (std::size_t i = 0; i < 2 * places; ++i) hosts.push_back("h" + std::to_string(i / 2));
+    const std::vector<MpiTurn> turns = choose_turns(hosts, MpiPattern::all_pairs, PeerChoice::any);
+    expect_round_robin(turns, places);
+    EXPECT_EQ(turns.front().front().scope, "remote");
+    for (const MpiPair& pair : turns.front()) EXPECT_EQ((pair.initiator + pair.responder) % 2, 0) << "first ranks";
+    expect_round_robin(choose_turns(one_host, MpiPattern::all_pairs, PeerChoice::local), places);
+  }
+  EXPECT_THAT(error_in([] {
+                choose_turns({"a", "a"}, MpiPattern::all_pairs, PeerChoice::remote);
+              }),
+              HasSubstr("there is no remote pair"));
+}
+
+TEST(MpiSteps, MixTheRoundsOfAllPairsAndEndEachRowWithRankZero) {
+  const std::vector<std::string> hosts{"a", "b", "c", "d", "e"};
+  const MpiSteps steps(hosts, MpiDesign(40, {MpiOperation::pingpong, 1, 0}), MpiPattern::all_pairs, PeerChoice::any, 0);
+  ASSERT_EQ(steps.steps().size(), 40 * 5U);
+  EXPECT_EQ(steps.leader(), 0);
+  std::set<std::vector<const MpiTurn*>> orders;
+  for (std::size_t row = 0; row < 40; ++row) {
+    std::vector<const MpiTurn*> order;
+    for (std::size_t i = 0; i < 5; ++i) {
+      const MpiStep& step = steps.steps()[5 * row + i];
+      EXPECT_EQ(step.row, row);
+      EXPECT_EQ(step.ends_row, i == 4);
+      order.push_back(step.turn);
+    }
+    EXPECT_EQ(order.back()->front().initiator, 0);
+    EXPECT_EQ(std::set<const MpiTurn*>(order.begin(), order.end()).size(), 5U) << "each round once";
+    orders.insert(order);
+  }
+  EXPECT_GT(orders.size(), 20U);
 }
 
 TEST(TurnsOfPairs, AreThoseOfRankZerosHostWithTheNextAndInsideIt) {

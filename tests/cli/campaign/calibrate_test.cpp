@@ -162,18 +162,20 @@ TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
         "name: few\nwarm_up: 0\ncontrol: false\nranks_per_host: 2\nsteps:\n"
         "  - dgemm: {nb: 16, max_size: 60, count: 20, options: [--footprint, 1MB]}\n"
         "  - saturation: {}\n"
+        "  - pairs: {}\n"
         "  - mpi: {max_bytes: 64KiB, count: 8, repetitions: 3, operations: [send, recv, pingpong]}\n");
   const Outcome outcome = run({"calibrate", "few.yaml"});
   ASSERT_EQ(outcome.status, 0) << outcome.output;
   // Without `background` messages are measured as in HPL, and every second repetition idle: 24 calls each.
   const auto files = calibration::read_archive(folder_ / "few.zip");
-  EXPECT_EQ(lines_of(files.at("designs/03-mpi.csv")).size(), 2 * 24U);
-  EXPECT_EQ(lines_of(files.at("designs/03-mpi-idle.csv")).size(), 24U);
-  EXPECT_THAT(files.at("measurements/03-mpi.csv"), HasSubstr(",dgemm+iprobe,"));
-  EXPECT_THAT(files.at("measurements/03-mpi-idle.csv"), ::testing::Not(HasSubstr(",dgemm+iprobe,")));
+  EXPECT_EQ(lines_of(files.at("designs/04-mpi.csv")).size(), 2 * 24U);
+  EXPECT_EQ(lines_of(files.at("designs/04-mpi-idle.csv")).size(), 24U);
+  EXPECT_THAT(files.at("measurements/04-mpi.csv"), HasSubstr(",dgemm+iprobe,"));
+  EXPECT_THAT(files.at("measurements/04-mpi-idle.csv"), ::testing::Not(HasSubstr(",dgemm+iprobe,")));
   EXPECT_THAT(outcome.output, HasSubstr("02-saturation is left out: two pairs of ranks at once need four ranks on the "
                                         "host, and there are 2"));
-  EXPECT_THAT(outcome.output, HasSubstr("03-mpi: about"));
+  EXPECT_THAT(outcome.output, HasSubstr("03-pairs is left out: all pairs need three hosts, and there is 1"));
+  EXPECT_THAT(outcome.output, HasSubstr("04-mpi: about"));
   ASSERT_EQ(run({"fit", "cluster", "few.zip", "--quiet", "--force", "-o", "few.json"}).status, 0);
   // dgemm by one rank while the other sleeps: at least 36 shapes.
   const auto alone = times_measured(files.at("measurements/01-dgemm-alone.csv"));
@@ -221,6 +223,8 @@ TEST_F(Calibrate, RanksOfSeveralThreadsAreMeasuredRunAndPredictedAsSuch) {
   const std::string many = std::to_string(cores + 1);
   EXPECT_THAT(run({"run-real", "runs.csv", "--threads", many, "-o", "many.csv"}).output, HasSubstr("ranks of " + many));
   expect_campaign("name: a\nthreads_per_rank: " + many + "\nsteps:\n  - dgemm: {}\n", 3, "threads_per_rank");
+  expect_campaign("name: a\nsteps:\n  - pairs: {bytes: 1KiB}\n", 3, "64 KiB to 2 GiB");
+  expect_campaign("name: a\nsteps:\n  - pairs: {repetitions: 0}\n", 3, "1 to 100000");
   expect_campaign("name: a\nthreads_per_rank: l2\nsteps:\n  - dgemm: {}\n", 3, "l3, numa, socket or host");
   expect_campaign("name: a\nthreads_per_rank: 0\nsteps:\n  - dgemm: {}\n", 3, "at least 1");
 }

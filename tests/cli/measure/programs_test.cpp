@@ -19,6 +19,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
+#include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::calibration {
 namespace {
@@ -232,6 +233,25 @@ TEST_F(Programs, MemoryThatMpiMeetsForTheFirstTimeCostsNoMeasuredMessage) {
   };
   EXPECT_LT(median_of({durations.begin(), durations.begin() + 200}),
             2 * median_of({durations.end() - 200, durations.end()}));
+}
+
+/// Four ranks as four places: what `fit topology` reads.
+TEST_F(Programs, AllPairsOfRanksGiveATopology) {
+  MpiDesign design;
+  for (int repetition = 0; repetition < 5; ++repetition)
+    for (const long size : {1L, 1L << 18}) design.push_back({MpiOperation::pingpong, size, repetition});
+  write("design.csv", design);
+  const core::CommandResult result = run(4, "hplcast-measure-mpi",
+                                         {"--design", "design.csv", "-o", "out.csv", "--pattern", "all-pairs",
+                                          "--scope", "local", "--allow-oversubscription", "--warm-up-calls", "1"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  const test::Outcome fitted = test::run_hplcast_words({"fit", "topology", file("out.csv").string(), "--json"});
+  ASSERT_EQ(fitted.status, 0) << fitted.output;
+  const auto topology = nlohmann::json::parse(fitted.output);
+  std::set<std::string> names;
+  for (const auto& group : topology.at("groups"))
+    for (const auto& host : group) names.insert(host.get<std::string>());
+  EXPECT_EQ(names.size(), 4U) << fitted.output;
 }
 
 TEST_F(Programs, PatternsMeasureEveryRowUnderEveryBackground) {

@@ -72,6 +72,28 @@ TEST(FitCampaign, CallsOfOneRankPerHostSayHowMuchFasterItIs) {
   EXPECT_THAT(fit.notes, Contains(HasSubstr("takes 0.900 (standard error 0.000) times as long")));
 }
 
+/// Nine hosts, the last three on a switch of their own, 1 us further away; timers round to 1 ns.
+TEST(FitCampaign, AllPairsOfHostsSayWhetherOneSwitchExplainsThem) {
+  Campaign campaign = one_rank();
+  for (const bool two_switches : {false, true}) {
+    std::string text = "order,rank,peer_rank,operation,size_bytes,duration_s,host,peer\n";
+    for (int a = 0; a < 9; ++a)
+      for (int b = a + 1; b < 9; ++b)
+        text += "0,0,1,pingpong,1," +
+                core::shortest(4e-6 + (two_switches && a < 6 && b >= 6 ? 2e-6 : 0) + 1e-9 * ((7 * a + 3 * b) % 5)) +
+                ",n" + std::to_string(a) + ",n" + std::to_string(b) + "\n";
+    campaign.measurements["measurements/02-pairs.csv"] = text;
+    const CampaignFit fit = fit_campaign(campaign);
+    if (two_switches) {
+      EXPECT_THAT(fit.notes, Contains(HasSubstr("topology: 2 groups of hosts (6 hosts, 3 hosts), 2 us inside, 3 us")));
+      EXPECT_THAT(names(fit.flags), ElementsAre("topology hosts_differ"));
+    } else {
+      EXPECT_THAT(fit.notes, Contains(HasSubstr("topology: one switch explains the latencies")));
+      EXPECT_THAT(names(fit.flags), IsEmpty());
+    }
+  }
+}
+
 TEST(FitCampaign, OfOneRankNeedsNoMessages) {
   const CampaignFit fit = fit_campaign(one_rank());
   EXPECT_EQ(fit.cluster.name, "h");

@@ -7,6 +7,7 @@
 #include <random>
 #include <sstream>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "tests/support/errors_in.hpp"
 #include "tests/support/reference_data.hpp"
@@ -52,6 +53,52 @@ TEST(PairTopology, FindsTheSwitchesAndWhatIsBetweenThem) {
         << seed;
     EXPECT_TRUE(found.slow_hosts.empty()) << seed;
   }
+}
+
+/// Four hosts on two switches as `hplcast-measure-mpi --pattern all-pairs` writes them: 2 us inside, 3 us between, 10
+/// GB/s and in one of five repetitions ten times as long.
+std::string messages_of_two_switches() {
+  std::string text =
+      "order,rank,peer_rank,pairs,operation,scope,size_bytes,duration_s,start_s,host,peer,background,error\n";
+  int order = 0;
+  for (int repetition = 0; repetition < 5; ++repetition)
+    for (const double bytes : {1., 1e6})
+      for (int a = 0; a < 4; ++a)
+        for (int b = a + 1; b < 4; ++b) {
+          const double one_way_s = (a / 2 == b / 2 ? 2e-6 : 3e-6) + (bytes > 1 ? bytes / 1e10 : 0);
+          const std::vector<std::string> fields = {std::to_string(order++),
+                                                   std::to_string(a),
+                                                   std::to_string(b),
+                                                   "2",
+                                                   "pingpong",
+                                                   "remote",
+                                                   core::shortest(bytes),
+                                                   core::shortest(2 * one_way_s * (repetition == 3 ? 10 : 1)),
+                                                   "0",
+                                                   "n" + std::to_string(a),
+                                                   "n" + std::to_string(b),
+                                                   "none",
+                                                   ""};
+          for (std::size_t i = 0; i < fields.size(); ++i) text += (i > 0 ? "," : "") + fields[i];
+          text += '\n';
+        }
+  return text;
+}
+
+TEST(PairTopology, ReadsMediansOfTheRoundTripsOfACampaign) {
+  std::istringstream in(messages_of_two_switches());
+  const std::vector<PairMeasurement> pairs = read_pairs(in, "01-pairs.csv");
+  ASSERT_EQ(pairs.size(), 6U);
+  for (const PairMeasurement& pair : pairs) {
+    const bool inside = (pair.source < "n2") == (pair.destination < "n2");
+    EXPECT_NEAR(pair.latency_s, inside ? 2e-6 : 3e-6, 1e-15);
+    EXPECT_NEAR(pair.bandwidth_bytes_per_s, 1e6 / (1e-4 + pair.latency_s), 1);
+  }
+  std::istringstream none("order,rank,peer_rank,operation,size_bytes,duration_s,host,peer\n0,0,1,send,1,1e-6,a,b\n");
+  EXPECT_THAT(error_in([&] { read_pairs(none, "x.csv"); }), HasSubstr("no round trips (operation pingpong)"));
+  std::istringstream local(
+      "order,rank,peer_rank,operation,size_bytes,duration_s,host,peer\n0,0,7,pingpong,1,2e-6,a,a\n");
+  EXPECT_EQ(read_pairs(local, "x.csv").front().destination, "a:7");
 }
 
 TEST(PairTopology, SaysThatOneSwitchExplainsNoise) {

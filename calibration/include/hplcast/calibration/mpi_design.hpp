@@ -113,13 +113,16 @@ enum class MpiPattern {
   pair,       ///< rank 0 with its peers, in turn
   ring,       ///< every rank with the next, one pair after the other, while the others are the background
   saturated,  ///< disjoint pairs of all ranks, all at once
+  all_pairs,  ///< the first ranks of all hosts, each with each, in rounds of disjoint pairs
 };
 
 /// Pairs that measure at the same time.
 using MpiTurn = std::vector<MpiPair>;
 
 /// The turns of each row of a design. `hosts` has the host of every rank. Saturated pairs are a rank and the one half
-/// of the ranks further (remote, any), or two neighbours of one host (local).
+/// of the ranks further (remote, any), or two neighbours of one host (local). All pairs are those of the first ranks of
+/// the hosts, or (local) of the ranks of the host of rank 0: n - 1 rounds of n / 2 pairs in a random order of the
+/// hosts, n rounds with one that waits where n is odd.
 /// @throws core::InputError if there is no pair of the scope asked for.
 std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPattern pattern, PeerChoice choice);
 

@@ -16,7 +16,10 @@ struct PairMeasurement {
 };
 
 /// Reads the output of nxnlatbw (source, destination, latency in us, MB/s; the header may stand anywhere), or a CSV
-/// with a header and columns source, destination, latency_s, bandwidth_bytes_per_s (the last two or one of them).
+/// with a header and columns source, destination, latency_s, bandwidth_bytes_per_s (the last two or one of them), or
+/// messages of `hplcast-measure-mpi --pattern all-pairs`: latency_s is half the median round trip of up to 1 KiB, the
+/// bandwidth that of the median round trip of the longest messages, of 64 KiB at least. Ranks of one host are called
+/// host:rank.
 /// @throws core::ParseError
 std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& name);
 
