@@ -12,14 +12,17 @@ namespace {
 
 using Provenance = nlohmann::ordered_json;
 
-int integer_at(const Provenance& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_number_integer() ? found->get<int>() : 0;
-}
-
 double number_at(const Provenance& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+/// Threads of each rank when it was measured.
+double threads_at(const Provenance& provenance) {
+  const nlohmann::json::json_pointer place("/surroundings/software/blas_threads");
+  return provenance.contains(place) && provenance.at(place).is_number()
+             ? std::max(1.0, provenance.at(place).get<double>())
+             : 1;
 }
 
 /// The share of the change that counts: the rest is the scatter of its calls.
@@ -33,22 +36,25 @@ double certain_exponent(double ratio, double standard_error) {
 std::string with_busy_ranks(core::ClusterModel& cluster, int ranks_per_host) {
   if (cluster.provenance.empty()) return "";
   auto provenance = core::parse_json<Provenance>(cluster.provenance);
-  if (!provenance.is_object() || provenance.contains("busy_ranks")) return "";
-  const int measured = integer_at(provenance, "ranks_per_host");
-  if (ranks_per_host >= measured || cluster.kernels.count("dgemm") == 0) return "";
-  const std::string differs = "the kernels of " + cluster.name + " were measured with " + std::to_string(measured) +
-                              " busy ranks per host, and this run has " + std::to_string(ranks_per_host) + ": ";
+  if (!provenance.is_object() || provenance.contains("busy_cores")) return "";
+  const double threads = threads_at(provenance), measured = threads * number_at(provenance, "ranks_per_host");
+  const double busy = static_cast<double>(ranks_per_host) * cluster.hosts.values().threads_per_rank;
+  if (busy >= measured || cluster.kernels.count("dgemm") == 0) return "";
+  const std::string differs = core::printed(
+      "the kernels of %s were measured with %g busy cores per host, and this run "
+      "has %g: ",
+      cluster.name.c_str(), measured, busy);
   const auto alone = provenance.find("alone");
   const double ratio = alone != provenance.end() ? number_at(*alone, "dgemm") : 0;
   if (!(ratio > 0)) return differs + "they may be faster then; the step dgemm of a campaign measures it";
-  const double part = static_cast<double>(measured - ranks_per_host) / static_cast<double>(measured - 1);
+  const double part = std::min(1.0, (measured - busy) / std::max(1.0, measured - threads));
   const double factor = std::pow(ratio, part * certain_exponent(ratio, number_at(*alone, "standard_error")));
   cluster = transformed(std::move(cluster), {{"scale-dgemm", core::shortest(1 / factor)}});
   provenance = core::parse_json<Provenance>(cluster.provenance);
-  provenance["busy_ranks"] = {{"per_host", ranks_per_host}, {"dgemm", factor}};
+  provenance["busy_cores"] = {{"per_host", busy}, {"dgemm", factor}};
   cluster.provenance = core::json_text(provenance);
-  return differs + core::printed("dgemm takes %.3f times as long then%s", factor,
-                                 ranks_per_host == 1 ? "" : ", by interpolation");
+  return differs +
+         core::printed("dgemm takes %.3f times as long then%s", factor, busy == threads ? "" : ", by interpolation");
 }
 
 }  // namespace hplcast::study

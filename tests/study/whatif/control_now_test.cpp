@@ -101,6 +101,12 @@ TEST(BusyRanks, OneRankPerHostTakesWhatWasMeasuredAlone) {
   EXPECT_NEAR(mnk_s(cluster), 0.81e-10, 1e-21);
   EXPECT_EQ(with_busy_ranks(cluster, 1), "") << "a second time";
   EXPECT_NEAR(mnk_s(cluster), 0.81e-10, 1e-21);
+  // As many cores, of fewer ranks of more threads: nothing is faster.
+  cluster = measured;
+  core::Hosts::Values hosts = cluster.hosts.values();
+  hosts.threads_per_rank = 5;
+  cluster.hosts = core::Hosts::make(hosts);
+  EXPECT_EQ(with_busy_ranks(cluster, 1), "");
   cluster = measured;
   EXPECT_THAT(with_busy_ranks(cluster, 3), HasSubstr("dgemm takes 0.900 times as long then, by interpolation"));
   EXPECT_NEAR(mnk_s(cluster), 0.9e-10, 1e-21);
@@ -116,7 +122,7 @@ TEST(BusyRanks, AChangeWithinItsOwnErrorDoesNotCount) {
 TEST(BusyRanks, WhatWasNotMeasuredIsSaid) {
   core::ClusterModel cluster = calibrated();
   cluster.provenance = R"({"ranks_per_host": 2})";
-  EXPECT_THAT(with_busy_ranks(cluster, 1), HasSubstr("2 busy ranks per host, and this run has 1: they may be faster"));
+  EXPECT_THAT(with_busy_ranks(cluster, 1), HasSubstr("2 busy cores per host, and this run has 1: they may be faster"));
   EXPECT_EQ(mnk_s(cluster), 1e-10);
   for (const char* provenance : {"", "{}", R"({"ranks_per_host": "two", "alone": 3})"}) {
     cluster.provenance = provenance;
