@@ -130,7 +130,9 @@ std::string observe_program(const ObserveRequest& request) {
   command.while_running = [&](int) {
     if (request.while_running) request.while_running();
   };
+  if (request.before) request.before(work.path());
   const core::CommandResult result = core::run_checked(command);
+  if (request.after) request.after(work.path());
   require_all_ranks(request, command, work.path());
   write_description(request, work.path(), result.wall_s);
   const std::string output = core::read_text(command.output);

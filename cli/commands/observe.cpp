@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <thread>
@@ -8,9 +9,12 @@
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/environment.h"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/program_run.hpp"
+#include "hplcast/study/real_runs.hpp"
 
 namespace hplcast::cli {
 
@@ -19,7 +23,42 @@ namespace {
 struct ObserveOptions {
   calibration::ObserveRequest request;
   std::vector<std::string> command;
+  bool control = true;
 };
+
+/// The rank whose dgemm took longest.
+const core::ControlRow& slowest(const core::ControlRows& rows) {
+  const auto faster = [](const core::ControlRow& a, const core::ControlRow& b) { return a.wall_s < b.wall_s; };
+  return *std::max_element(rows.begin(), rows.end(), faster);
+}
+
+/// Whether the machine was the program's own, and the same all the time.
+void judge(const core::ControlRow& before, const core::ControlRow& after) {
+  constexpr double much = 1.1;
+  for (const core::ControlRow* control : {&before, &after})
+    if (control->wall_s > much * control->cpu_s)
+      return warn("other programs take the CPU: the control measurement took " +
+                  core::printed("%.2f", control->wall_s / control->cpu_s) +
+                  " times its CPU time, and what was observed is too slow; observe again when the machine is idle");
+  const double ratio = after.wall_s / before.wall_s;
+  if (std::max(ratio, 1 / ratio) > much)
+    warn("the machine has changed: the control measurement took " + core::printed("%.2f", ratio) +
+         " times as long after the run as before; observe again");
+}
+
+/// Records and controls in the archive.
+void add_control(calibration::ObserveRequest& request, core::ControlRow& before, core::ControlRow& after) {
+  const std::filesystem::path program =
+      study::located_program(core::own_executable().parent_path() / "hplcast-measure-dgemm",
+                             "it is beside hplcast, and measures the control; --control off goes without");
+  request.before = [&, program](const std::filesystem::path& folder) {
+    study::record_hosts(request.launch, program, folder / "surroundings");
+    before = slowest(study::measured_control(request.launch, program, folder / "control-before.csv"));
+  };
+  request.after = [&, program](const std::filesystem::path& folder) {
+    after = slowest(study::measured_control(request.launch, program, folder / "control-after.csv"));
+  };
+}
 
 void run_observe(ObserveOptions& options) {
   calibration::ObserveRequest& request = options.request;
@@ -39,7 +78,11 @@ void run_observe(ObserveOptions& options) {
   if (here && !request.launch.oversubscribe && cores > 0 && static_cast<unsigned>(request.launch.ranks) > cores)
     throw core::UsageError("-np " + std::to_string(request.launch.ranks) + " on " + std::to_string(cores) +
                            " cores; expected at most one rank per core, other hosts (--hostfile), or --oversubscribe");
+  const bool control = options.control && !request.launch.oversubscribe;
+  core::ControlRow before, after;
+  if (control) add_control(request, before, after);
   const std::string output = calibration::observe_program(request);
+  if (control) judge(before, after);
   if (!is_quiet()) std::cout << output;
   tell(std::to_string(request.launch.ranks) + (request.launch.ranks == 1 ? " rank" : " ranks") + " observed, in " +
        request.archive.string());
@@ -65,6 +108,9 @@ void setup_observe(Command& app) {
       "--reach", request.reach_bytes,
       "memory of each rank to measure longer vectors and larger strides in, when the run is over; 0: do not",
       as_bytes(), of_type("BYTES"), default_text("256MiB"));
+  add_choice<bool>(command, "--control", options.control, on_or_off,
+                   "records of the hosts, and the control measurement before and after the run (off with "
+                   "--oversubscribe)");
   add_timeout(command, request.timeout_s, "run");
 }
 

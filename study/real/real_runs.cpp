@@ -335,7 +335,8 @@ core::Command measuring_command(const core::MpiLaunch& launch, const fs::path& p
   return command;
 }
 
-/// The records of the hosts of a run (docs/use/doctor.md#how-hosts-are-set-up).
+}  // namespace
+
 void record_hosts(const core::MpiLaunch& launch, const fs::path& program, const fs::path& folder) {
   fs::create_directories(folder);
   core::Command command = measuring_command(
@@ -343,8 +344,6 @@ void record_hosts(const core::MpiLaunch& launch, const fs::path& program, const 
   command.purpose = "looking at the hosts";
   core::run_checked(command);
 }
-
-}  // namespace
 
 core::ControlRows measured_control(const core::MpiLaunch& launch, const fs::path& program, const fs::path& file) {
   core::Command command = measuring_command(launch, program, {"--control", "-o", file.string()});

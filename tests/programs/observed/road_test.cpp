@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/files.hpp"
 #include "tests/support/run_hplcast.hpp"
 
@@ -60,7 +61,12 @@ TEST_F(ProgramRoad, LeadsFromARealProgramToAComparedPrediction) {
   const nlohmann::json compared = json_of("compare.json");
   EXPECT_EQ(compared.at("rows").at(0).at("predicted_s"), run.at("time_s"));
   EXPECT_EQ(compared.at("rows").at(0).at("real_runs"), 1);
-  done({"observe", "-np", "1", "--oversubscribe", "-o", "300.tar.gz", "--", solver, "300", "20"});
+  done({"observe", "-np", "1", "-o", "300.tar.gz", "--", solver, "300", "20"});
+  const auto files = calibration::read_archive(folder_.path() / "300.tar.gz");
+  for (const char* name : {"control-before.csv", "control-after.csv", "surroundings/hosts.json"})
+    EXPECT_EQ(files.count(name), 1U) << name;
+  EXPECT_EQ(calibration::read_archive(folder_.path() / "300.zip").count("control-before.csv"), 0U)
+      << "ranks share cores";
   done({"compare", "300.tar.gz", "--predicted", "run.json", "--time-from", "run"});
 }
 

@@ -46,6 +46,8 @@ struct ObserveRequest {
   double reach_bytes =
       0x1p28;  ///< memory of a rank for longer vectors and strides (programs/observed/reach.c); 0: none
   std::function<void()> while_running = {};
+  /// Before and after the run, with the folder whose files the archive will have.
+  std::function<void(const std::filesystem::path&folder)> before = {}, after = {};
 };
 
 /// Runs the program and writes what its ranks did into the archive: rank-R.calls.csv, rank-R.times.csv,

@@ -131,6 +131,11 @@ struct RealRunSummary {
 /// How many hosts a hostfile of mpirun names. @throws core::ParseError for none.
 int hosts_in(const std::filesystem::path& hostfile);
 
+/// Records of the hosts of `launch` (docs/use/doctor.md#record) in a folder that is made. `program`:
+/// hplcast-measure-dgemm. @throws core::ExternalError
+void record_hosts(const core::MpiLaunch& launch, const std::filesystem::path& program,
+                  const std::filesystem::path& folder);
+
 /// The control measurement now, on the ranks of `launch`; its rows are in `file`, too. `program`:
 /// hplcast-measure-dgemm.
 /// @throws core::ExternalError
