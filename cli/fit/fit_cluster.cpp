@@ -17,6 +17,7 @@ namespace hplcast::cli {
 namespace {
 
 struct FitClusterOptions {
+  bool idle_messages = false;
   std::string campaign;
   std::string name;
   std::vector<long> for_hpl;
@@ -118,6 +119,7 @@ void write_summary(std::ostream& out, const fit::CampaignFit& fit) {
 void run_fit_cluster(const FitClusterOptions& options) {
   const core::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
   fit::Campaign campaign = fit::campaign_of(archive);
+  campaign.idle_messages = options.idle_messages;
   if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(grid_of(options.for_hpl));
   fit::CampaignFit fit = fit::fit_campaign(campaign);
   add_power(archive, fit);
@@ -148,6 +150,10 @@ void setup_fit_cluster(Command& fit) {
                      reads("FILE"));
   command.add_option("--name", options.name, "of the cluster (default: the first host's)");
   add_for_hpl(command, options.for_hpl, "say whether the sizes of this run have been measured");
+  add_choice<bool>(
+      command, "--messages", options.idle_messages, {{"loaded", false}, {"idle", true}},
+      "those that count: loaded, measured while the ranks compute and poll, as in HPL, or idle, for programs "
+      "that send many short ones while their data are in the caches");
   command.add_flag("--force", options.force, "end with exit code 0 also if the model is unusable");
   command.add_json_output(options.output, "cluster.json");
 }

@@ -70,6 +70,7 @@ CampaignRows read_rows(const Campaign& campaign) {
     } else if (is_mpi(name, text)) {
       std::istringstream in(text);
       core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
+        if (campaign.idle_messages && row.background != "none" && !row.background.empty()) return;
         if (!sets_aside || !rows.control.is_disturbed(row.host, row.start_s)) rows.messages.push_back(row);
       });
     } else {
@@ -147,6 +148,10 @@ NetworkFit fit_messages(const Campaign& campaign, const CampaignRows& rows) {
     std::size_t ranks = 0;
     for (const MeasuredHost& host : campaign.hosts) ranks += host.rank_cpus.size();
     if (ranks <= 1) return network_of_one_rank();
+    if (campaign.idle_messages)
+      throw core::Error(core::ExitCode::no_acceptable_fit,
+                        "the campaign has no messages of idle ranks\n  hint: its step `mpi` measures some unless it "
+                        "says another `background`");
     throw core::Error(core::ExitCode::no_acceptable_fit,
                       "the campaign has no step `mpi`, so that there is no network to fit");
   }

@@ -190,10 +190,10 @@ TEST(FitCampaign, KeepsDoubtsAndOriginInTheProvenance) {
 }
 
 /// Ping-pongs of 40 sizes.
-std::string pingpongs(const std::string& background) {
+std::string pingpongs(const std::string& background, double latency_s = 2e-6) {
   std::string text = "operation,scope,size_bytes,duration_s,background\n";
   for (int i = 0; i < 40; ++i)
-    text += "pingpong,local," + std::to_string(1000 * i + 1) + "," + core::shortest(2e-6 + 1e-9 * i) + "," +
+    text += "pingpong,local," + std::to_string(1000 * i + 1) + "," + core::shortest(latency_s + 1e-9 * i) + "," +
             background + "\n";
   return text;
 }
@@ -206,6 +206,24 @@ TEST(FitCampaign, FlagsANetworkOfIdleMessagesOnly) {
   const CampaignFit both = fit_campaign(campaign);
   EXPECT_THAT(names(both.flags), Not(Contains("network idle_messages")));
   EXPECT_THAT(both.notes, Contains(HasSubstr("40 rows are left out: others were measured with the background")));
+}
+
+TEST(FitCampaign, MessagesOfIdleRanksCountWhereTheyAreAskedFor) {
+  Campaign campaign = one_rank();
+  campaign.idle_messages = true;
+  campaign.hosts.front().rank_cpus = {0, 0};
+  EXPECT_THAT(error_of(campaign, core::ExitCode::no_acceptable_fit), HasSubstr("no messages of idle ranks"));
+  campaign.measurements["measurements/02-mpi.csv"] = pingpongs("dgemm+iprobe", 8e-6);
+  campaign.measurements["measurements/02-mpi-idle.csv"] = pingpongs("none", 2e-6);
+  const CampaignFit idle = fit_campaign(campaign);
+  campaign.idle_messages = false;
+  const CampaignFit loaded = fit_campaign(campaign);
+  const auto transfer_s = [](const CampaignFit& fit) {
+    return fit.cluster.network.scope(core::Scope::local).cost(core::MessageCost::transfer).mean_s(1);
+  };
+  EXPECT_NEAR(transfer_s(idle), 1e-6, 1e-9);
+  EXPECT_NEAR(transfer_s(loaded), 4e-6, 1e-9);
+  EXPECT_THAT(names(idle.flags), Contains("network idle_messages"));
 }
 
 TEST(FitCampaign, FlagsSizesOfARunBeyondThoseMeasured) {

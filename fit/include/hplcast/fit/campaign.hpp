@@ -36,6 +36,7 @@ struct Campaign {
   std::vector<QualityFlag> doubts;  ///< about the hosts, known before the fit
   std::string controls;             ///< control.csv; empty: not measured
   std::optional<HplSizes> must_cover;
+  bool idle_messages = false;  ///< those count that were measured while the ranks did nothing else
 };
 
 /// All that a fit takes from an archive.
