@@ -55,6 +55,7 @@ Accelerators::Accelerators(const Settings& settings, const std::optional<Model>&
   if (!cluster_->accelerators) return;
   model_ = &*cluster_->accelerators;
   costs_ = costs_of(*model_);
+  if (settings.program && settings.program->numerics) device_memory().become_real();
 }
 
 void Accelerators::add_rank(const Kernels::Place& place) {

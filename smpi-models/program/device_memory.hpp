@@ -25,8 +25,10 @@ class DeviceMemory {
   std::size_t release(void* memory);
   /// Bytes from there to the end of its allocation; 0 outside of all.
   std::size_t bytes_from(const void* address) const;
-  /// Whether it lies here.
-  bool has(const void* address) const { return !sizes_.empty() && bytes_from(address) > 0; }
+  /// From now on it is memory like any other, with all of its content: kernels are executed.
+  void become_real() { is_real_ = true; }
+  /// Whether it lies here, and is not real.
+  bool has(const void* address) const { return !is_real_ && !sizes_.empty() && bytes_from(address) > 0; }
 
   /// memcpy(), where one side, both or none lie here.
   void copy(void* to, const void* from, std::size_t bytes);
@@ -38,6 +40,7 @@ class DeviceMemory {
   void forget(const char* from, const char* to);
   void keep(const char* from, const char* to);
 
+  bool is_real_ = false;
   std::map<const char*, std::size_t> sizes_;
   std::map<const char*, const char*> kept_;  // begins to ends, none of which overlap
 };
