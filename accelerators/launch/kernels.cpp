@@ -212,8 +212,8 @@ int hplcastHostKernel(const void* kernel, const char* name, const char* type, vo
   return 0;
 }
 
-// Below: the calls that clang makes of <<<>>>, and of the kernels of a file before main(). There is no code for a device:
-// the object that clang names is empty.
+// Below: the calls that clang makes of <<<>>>, and of the kernels of a file before main(). There is no code for a
+// device: the object that clang names is empty.
 
 extern const char __hip_fatbin[];
 const char __hip_fatbin[8] = {};

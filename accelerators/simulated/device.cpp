@@ -1,6 +1,7 @@
 #include "accelerators/simulated/device.hpp"
 
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -48,7 +49,7 @@ void expect_look(bool expected) {
 }  // namespace
 
 void stop(const std::string& what) {
-  const int rank = hplcast_rank();
+  const int rank = hplcast_world_rank();
   hplcast_stop(("rank " + std::to_string(rank) + " " + what).c_str());
   std::abort();
 }
@@ -66,7 +67,8 @@ InFunction::~InFunction() {
   hplcast_after_mpi();
 }
 
-Device::Device() : costs_(*hplcast_accelerator_here()), executes_(hplcast_accelerator_executes() != 0), clocks_(costs_) {}
+Device::Device()
+    : costs_(*hplcast_accelerator_here()), executes_(hplcast_accelerator_executes() != 0), clocks_(costs_) {}
 
 // --- streams and events ----------------------------------------------------------------------------------------------
 
@@ -163,7 +165,7 @@ std::optional<double> Device::elapsed_s(hipEvent_t begin, hipEvent_t end) const 
 void* Device::allocate(std::size_t bytes) {
   if (void* const memory = hplcast_device_allocate(bytes)) return memory;
   const double wanted = hplcast_device_used_bytes() + static_cast<double>(bytes);
-  std::fprintf(stderr, "hplcast: rank %d: hipMalloc of %s GB does not fit: %s of %s GB\n", hplcast_rank(),
+  std::fprintf(stderr, "hplcast: rank %d: hipMalloc of %s GB does not fit: %s of %s GB\n", hplcast_world_rank(),
                gigabytes(static_cast<double>(bytes)).c_str(), gigabytes(wanted).c_str(),
                gigabytes(costs_.memory_bytes).c_str());
   return nullptr;
@@ -222,8 +224,8 @@ hplcast_direction direction_of(const char* function, hipMemcpyKind kind, bool to
 void require_room(const char* function, const void* memory, std::size_t bytes) {
   const std::size_t room = hplcast_device_bytes_from(memory);
   if (room > 0 && bytes > room)
-    stop(std::string("calls ") + function + " with " + std::to_string(bytes) + " bytes of the device where its allocation has " +
-         std::to_string(room));
+    stop(std::string("calls ") + function + " with " + std::to_string(bytes) +
+         " bytes of the device where its allocation has " + std::to_string(room));
 }
 
 }  // namespace
@@ -233,18 +235,21 @@ void Device::copy(const char* function, Rows to, Rows from, std::size_t width, s
   const std::size_t bytes = width * height;
   if (bytes == 0) return;
   if (to.begin == nullptr || from.begin == nullptr) stop(std::string("calls ") + function + " with a null pointer");
-  const bool to_device = hplcast_device_bytes_from(to.begin) > 0, from_device = hplcast_device_bytes_from(from.begin) > 0;
+  const bool to_device = hplcast_device_bytes_from(to.begin) > 0,
+             from_device = hplcast_device_bytes_from(from.begin) > 0;
   const hplcast_direction direction = direction_of(function, kind, to_device, from_device);
   require_room(function, to.begin, to.pitch * (height - 1) + width);
   require_room(function, from.begin, from.pitch * (height - 1) + width);
   const int number = number_of(stream);
   require_no_handshake(number, "queues a copy");
-  const bool is_pageable = (to_device || from_device) && to_device != from_device && !is_pinned(to_device ? from.begin : to.begin);
+  const bool is_pageable =
+      (to_device || from_device) && to_device != from_device && !is_pinned(to_device ? from.begin : to.begin);
   const double duration_s = clocks_.copy_s(direction, static_cast<double>(bytes), is_pageable);
   hplcast_accelerator_copied(direction, static_cast<double>(bytes), duration_s);
   hplcast_wait_until(clocks_.copy(now_s(), number, direction, duration_s, waits || is_pageable));
   for (std::size_t i = 0; i < height; ++i) {
-    hplcast_device_copy(static_cast<char*>(to.begin) + i * to.pitch, static_cast<const char*>(from.begin) + i * from.pitch,
+    hplcast_device_copy(static_cast<char*>(to.begin) + i * to.pitch,
+                        static_cast<const char*>(from.begin) + i * from.pitch,
                         to.pitch == width && from.pitch == width ? bytes : width);
     if (to.pitch == width && from.pitch == width) break;
   }
@@ -269,11 +274,18 @@ const hplcast_accelerator_kernel& Device::model_of(const std::string& name, cons
   return models_.emplace(name, hplcast_accelerator_find(name.c_str(), base.c_str())).first->second;
 }
 
+void Device::launch(int stream, double duration_s) {
+  hplcast_wait_until(clocks_.launch(now_s(), stream, duration_s));
+  if (const double overlap_s = clocks_.take_overlap_s(); overlap_s > 0) hplcast_accelerator_overlapped(overlap_s);
+}
+
 void Device::launch(const void* address, dim3 grid, dim3 block, void** arguments, hipStream_t stream) {
   spins_ = 0;
   const Kernel* const kernel = find_kernel(address);
   if (kernel == nullptr)
-    stop("launches a kernel whose name is not known; expected hipLaunchKernelGGL, or a file that hplcast-hipcc compiled");
+    stop(
+        "launches a kernel whose name is not known; expected hipLaunchKernelGGL, or a file that hplcast-hipcc "
+        "compiled");
   if (const std::string problem = launch_problem(grid, block); !problem.empty())
     stop("launches kernel " + kernel->name + " in an impossible shape: " + problem);
   const int number = number_of(stream);
@@ -285,15 +297,17 @@ void Device::launch(const void* address, dim3 grid, dim3 block, void** arguments
     for (std::size_t i = 0; i < sizes.size(); ++i)
       if (model.sizes[i] >= 0) sizes[i] = accelerators::number_of(*kernel, model.sizes[i], arguments);
     const double duration_s = hplcast_accelerator_call(model.number, sizes[0], sizes[1], sizes[2], 0);
-    hplcast_wait_until(clocks_.launch(now_s(), number, duration_s));
+    launch(number, duration_s);
   } catch (const std::invalid_argument& error) {
     stop(std::string("launches a kernel with other arguments than accelerators.kernels of cluster.json says: ") +
          error.what());
   }
   if (!executes_) return;
   if (kernel->function == nullptr)
-    stop("executes kernel " + kernel->name + ", and knows no function of the host that does its work; expected "
-         "HPLCAST_HOST_KERNEL(" + kernel->name + ", function) in the program");
+    stop("executes kernel " + kernel->name +
+         ", and knows no function of the host that does its work; expected "
+         "HPLCAST_HOST_KERNEL(" +
+         kernel->name + ", function) in the program");
   kernel->invoke(kernel->function, arguments);
 }
 
@@ -303,8 +317,7 @@ void Device::launch(const Routine& routine, hipStream_t stream, const std::funct
   require_no_handshake(number, routine.name);
   const hplcast_accelerator_kernel& model = model_of(routine.name, routine.base);
   const double duration_s = hplcast_accelerator_call(model.number, routine.m, routine.n, routine.k, routine.flop);
-  hplcast_wait_until(clocks_.launch(now_s(), number, duration_s));
-  if (const double overlap_s = clocks_.take_overlap_s(); overlap_s > 0) hplcast_accelerator_overlapped(overlap_s);
+  launch(number, duration_s);
   if (executes_) execute();
 }
 
@@ -316,20 +329,20 @@ void Device::fetch(hipStream_t stream, std::size_t bytes) {
 
 // --- flags -----------------------------------------------------------------------------------------------------------
 
-void Device::launch_handshake(const Kernel& kernel, const hplcast_accelerator_kernel& model, void** arguments, int stream) {
-  if (executes_) stop("cannot execute kernel " + kernel.name + ", which waits for the host while it runs: only model it");
+void Device::launch_handshake(const Kernel& kernel, const hplcast_accelerator_kernel& model, void** arguments,
+                              int stream) {
+  if (executes_)
+    stop("cannot execute kernel " + kernel.name + ", which waits for the host while it runs: only model it");
   const hplcast_handshake& costs = model.handshake;
   const double rows = model.sizes[0] < 0 ? 1 : accelerators::number_of(kernel, model.sizes[0], arguments);
   const double columns = accelerators::number_of(kernel, costs.columns, arguments);
   void* const flag = pointer_of(kernel, costs.flag, arguments);
   double* const pivot = costs.pivot < 0 ? nullptr : static_cast<double*>(pointer_of(kernel, costs.pivot, arguments));
   hplcast_accelerator_call(model.number, 0, 0, 0, 0);
-  if (!(columns >= 1) || !(rows >= 1)) {
-    hplcast_wait_until(clocks_.launch(now_s(), stream, 0));
-    return;
-  }
+  if (!(columns >= 1) || !(rows >= 1)) return launch(stream, 0);
   if (!is_pinned(flag) || (pivot != nullptr && !is_pinned(pivot)))
-    stop("launches kernel " + kernel.name + " with a flag or a row that is not in pinned memory of the host (hipHostMalloc)");
+    stop("launches kernel " + kernel.name +
+         " with a flag or a row that is not in pinned memory of the host (hipHostMalloc)");
   hplcast_wait_until(clocks_.launch_handshake(now_s(), stream, {rows, static_cast<int>(columns), costs}));
   flags_[flag] = {stream, model.number, rows, pivot, false};
   expect_look(true);
@@ -340,8 +353,10 @@ void Device::before_load(const void* address) {
   if (found == flags_.end()) {
     constexpr long most = 100000000;
     if (++spins_ > most)
-      stop("has looked at memory 100,000,000 times that no running kernel writes; a spin on a flag ends if it is that of "
-           "a kernel with a handshake in cluster.json");
+      stop(
+          "has looked at memory 100,000,000 times that no running kernel writes; a spin on a flag ends if it is that "
+          "of "
+          "a kernel with a handshake in cluster.json");
     return;
   }
   Flag& flag = found->second;

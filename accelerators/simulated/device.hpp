@@ -19,8 +19,8 @@ namespace hplcast::accelerators {
 /// The accelerator of a simulated rank. Each rank runs a copy of the program, and of this: there is one per rank.
 ///
 /// Streams and events are handles to small numbers, which all ranks count alike. What the host does takes its own time;
-/// what streams do, their clocks. In executed runs work is done when the host asks for it, in the host's order, which is
-/// one of the orders that streams and events allow.
+/// what streams do, their clocks. In executed runs work is done when the host asks for it, in the host's order, which
+/// is one of the orders that streams and events allow.
 class Device {
  public:
   /// Ends the simulation where the rank has no accelerator.
@@ -88,10 +88,11 @@ class Device {
   /// Ends the simulation for a handle that is none.
   int number_of(hipStream_t stream) const;
   int number_of(hipEvent_t event) const;
-  /// Ends it where new work of this stream, or a wait for it (nothing: for all), would come behind a kernel that waits for
-  /// the host.
+  /// Ends it where new work of this stream, or a wait for it (nothing: for all), would come behind a kernel that waits
+  /// for the host.
   void require_no_handshake(std::optional<int> stream, const char* what) const;
   double now_s() const { return hplcast_own_s(); }
+  void launch(int stream, double duration_s);
   void launch_handshake(const Kernel& kernel, const hplcast_accelerator_kernel& model, void** arguments, int stream);
   const hplcast_accelerator_kernel& model_of(const std::string& name, const std::string& base);
 

@@ -13,8 +13,8 @@
 
 namespace hplcast::smpi_models {
 
-/// Accelerators of the ranks as cluster.json has them: costs, durations of kernels, counts, and memory. Each rank has one
-/// of its own. When work is done is told by the program's side (accelerators/clock).
+/// Accelerators of the ranks as cluster.json has them: costs, durations of kernels, counts, and memory. Each rank has
+/// one of its own. When work is done is told by the program's side (accelerators/clock).
 class Accelerators {
  public:
   /// The references must outlive this.

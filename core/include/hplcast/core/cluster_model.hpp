@@ -196,7 +196,7 @@ struct ClusterModel {
   std::optional<ProgramModel> program;     ///< routines and regions of an observed program (`fit program`)
   std::optional<Uncertainty> uncertainty;  ///< of measured models (`fit cluster`)
   std::optional<AcceleratorModel> accelerators;
-  std::string provenance = "{}";           ///< a JSON object: what was measured, when, where, with which software
+  std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
 };
 
 /// The content of cluster.json, see docs/formats/cluster-json.md. Deterministic: equal models give equal text.

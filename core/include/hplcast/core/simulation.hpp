@@ -198,7 +198,7 @@ struct ProgramCounts {
   double untimed_intervals = 0;  ///< how often
   double messages = 0;           ///< those of collectives among them; 0 without the platform library
   double message_bytes = 0;
-  std::vector<int> unfinished;  ///< ranks that have not come to MPI_Finalize
+  std::vector<int> unfinished;                    ///< ranks that have not come to MPI_Finalize
   std::optional<AcceleratorCounts> accelerators;  ///< if the program called any
 };
 
