@@ -72,7 +72,11 @@ class Device {
   /// A result of one that the host waits for.
   void fetch(hipStream_t stream, std::size_t bytes);
 
-  /// hplcastBeforeLoad(), hplcastAfterStore()
+  /// Whether a running kernel sets it, and waits until it is cleared.
+  bool is_flag(const void* address) const { return flags_.count(address) > 0; }
+  /// The host looks at memory that is no such flag.
+  void count_spin();
+  /// hplcastBeforeLoad(), hplcastAfterStore(), of such flags.
   void before_load(const void* address);
   void after_store(const void* address);
 

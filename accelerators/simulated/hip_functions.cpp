@@ -291,11 +291,13 @@ hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
 }
 
 void hplcastBeforeLoad(const volatile void* address, std::size_t) {
+  if (!device().is_flag(const_cast<const void*>(address))) return device().count_spin();
   const InFunction here("flag");
   device().before_load(const_cast<const void*>(address));
 }
 
 void hplcastAfterStore(const volatile void* address, std::size_t) {
+  if (!device().is_flag(const_cast<const void*>(address))) return;
   const InFunction here("flag");
   device().after_store(const_cast<const void*>(address));
 }
