@@ -189,10 +189,6 @@ void hplcast_accelerator_overlapped(double duration_s) {
   guarded([&] { all().overlapped(duration_s); });
 }
 
-int hplcast_world_rank(void) {
-  return static_cast<int>(Runtime::rank().number);
-}
-
 double hplcast_own_s(void) {
   return guarded([] { return Runtime::rank().clock.now_s(); });
 }

@@ -55,9 +55,6 @@ void hplcast_accelerator_took(int kernel, double duration_s);
 void hplcast_accelerator_copied(hplcast_direction direction, double bytes, double duration_s);
 void hplcast_accelerator_overlapped(double duration_s);
 
-/* In MPI_COMM_WORLD. */
-int hplcast_world_rank(void);
-
 /* The own time of the rank: the simulated clock, and what it has pending. */
 double hplcast_own_s(void);
 /* The rank waits until then; nothing if that is over. */
