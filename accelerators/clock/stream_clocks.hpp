@@ -33,7 +33,7 @@ class StreamClocks {
   bool is_recorded(int event) const { return events_[static_cast<std::size_t>(event)].done_s.has_value(); }
 
   double launch(double now_s, int stream, double duration_s);
-  /// What a copy takes by its costs. The host waits for one of pageable memory, and for a blocking one.
+  /// Duration of a copy by its costs. The host waits for one of pageable memory, and for a blocking one.
   double copy_s(hplcast_direction direction, double bytes, bool pageable) const;
   double copy(double now_s, int stream, hplcast_direction direction, double duration_s, bool waits);
   double record(double now_s, int event, int stream);

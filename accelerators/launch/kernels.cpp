@@ -233,7 +233,7 @@ void __hipRegisterFunction(void**, const void* kernel, char*, const char* name, 
 void __hipRegisterVar(void**, void*, char*, char*, int, std::size_t, int, int) {}
 
 namespace {
-/// Of the launch that is being made.
+/// The launch that is being made.
 struct Configuration {
   dim3 grid, block;
   std::size_t shared_bytes = 0;

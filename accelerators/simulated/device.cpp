@@ -305,9 +305,8 @@ void Device::launch(const void* address, dim3 grid, dim3 block, void** arguments
   if (!executes_) return;
   if (kernel->function == nullptr)
     stop("executes kernel " + kernel->name +
-         ", and knows no function of the host that does its work; expected "
-         "HPLCAST_HOST_KERNEL(" +
-         kernel->name + ", function) in the program");
+         ", and knows no function of the host that does its work; expected one in the program: HPLCAST_HOST_KERNEL(" +
+         kernel->name + ", function);");
   kernel->invoke(kernel->function, arguments);
 }
 
@@ -352,7 +351,8 @@ void Device::count_spin() {
   constexpr long most = 100000000;
   if (++spins_ > most)
     stop(
-        "has looked at memory 100,000,000 times that no running kernel writes; a spin on a flag ends if it is that of a "
+        "has looked at memory 100,000,000 times that no running kernel writes; a spin on a flag ends if it is that of "
+        "a "
         "kernel with a handshake in cluster.json");
 }
 

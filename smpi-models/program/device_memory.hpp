@@ -33,7 +33,7 @@ class DeviceMemory {
 
   /// memcpy(), where one side, both or none lie here.
   void copy(void* to, const void* from, std::size_t bytes);
-  /// What is kept in a range, and the other way round: what was kept in that range before is gone.
+  /// Pieces that are kept in a range, and the other way round: those that were kept there before are gone.
   std::vector<ContentPiece> content(const void* from, std::size_t bytes) const;
   void put(void* to, std::size_t bytes, const std::vector<ContentPiece>& pieces);
 
@@ -46,7 +46,7 @@ class DeviceMemory {
   std::map<const char*, const char*> kept_;  // begins to ends, none of which overlap
 };
 
-/// Of the whole simulation: ranks send each other what is in it.
+/// That of the whole simulation: ranks send each other what is in it.
 DeviceMemory& device_memory();
 
 }  // namespace hplcast::smpi_models

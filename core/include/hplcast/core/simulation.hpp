@@ -180,7 +180,7 @@ struct RoutineUse {
   bool has_model = false;
 };
 
-/// What accelerators did in a simulation, summed over ranks.
+/// Work of accelerators in a simulation, summed over ranks.
 struct AcceleratorCounts {
   std::map<std::string, RoutineUse> kernels;  ///< times are those of the accelerators
   double bytes_to_device = 0, bytes_from_device = 0, bytes_within_device = 0;
