@@ -69,6 +69,8 @@ class StreamClocks {
   /// The stream which keeps the host from ever going on if it waited for this one, or for all streams: -1: none.
   int handshake_before(std::optional<int> stream) const;
 
+  /// When all that was given to the stream itself is done.
+  double ended_s(int stream) const { return at(stream).done_s; }
   /// Time in which kernels of several streams ran at once, since the last call.
   double take_overlap_s();
 

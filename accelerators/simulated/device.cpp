@@ -247,6 +247,8 @@ void Device::copy(const char* function, Rows to, Rows from, std::size_t width, s
   const double duration_s = clocks_.copy_s(direction, static_cast<double>(bytes), is_pageable);
   hplcast_accelerator_copied(direction, static_cast<double>(bytes), duration_s);
   hplcast_wait_until(clocks_.copy(now_s(), number, direction, duration_s, waits || is_pageable));
+  static const std::array names = {"copy to device", "copy from device", "copy within device"};
+  tell(number, duration_s, names[direction], {1, static_cast<double>(bytes), 1});
   for (std::size_t i = 0; i < height; ++i) {
     hplcast_device_copy(static_cast<char*>(to.begin) + i * to.pitch,
                         static_cast<const char*>(from.begin) + i * from.pitch,
@@ -274,9 +276,15 @@ const hplcast_accelerator_kernel& Device::model_of(const std::string& name, cons
   return models_.emplace(name, hplcast_accelerator_find(name.c_str(), base.c_str())).first->second;
 }
 
-void Device::launch(int stream, double duration_s) {
+void Device::launch(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes) {
   hplcast_wait_until(clocks_.launch(now_s(), stream, duration_s));
+  tell(stream, duration_s, what, sizes);
   if (const double overlap_s = clocks_.take_overlap_s(); overlap_s > 0) hplcast_accelerator_overlapped(overlap_s);
+}
+
+void Device::tell(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes) const {
+  const double ended_s = clocks_.ended_s(stream);
+  hplcast_accelerator_ran(stream, what, sizes[0], sizes[1], sizes[2], ended_s - duration_s, ended_s);
 }
 
 void Device::launch(const void* address, dim3 grid, dim3 block, void** arguments, hipStream_t stream) {
@@ -297,7 +305,7 @@ void Device::launch(const void* address, dim3 grid, dim3 block, void** arguments
     for (std::size_t i = 0; i < sizes.size(); ++i)
       if (model.sizes[i] >= 0) sizes[i] = accelerators::number_of(*kernel, model.sizes[i], arguments);
     const double duration_s = hplcast_accelerator_call(model.number, sizes[0], sizes[1], sizes[2], 0);
-    launch(number, duration_s);
+    launch(number, duration_s, kernel->name.c_str(), sizes);
   } catch (const std::invalid_argument& error) {
     stop(std::string("launches a kernel with other arguments than accelerators.kernels of cluster.json says: ") +
          error.what());
@@ -316,7 +324,7 @@ void Device::launch(const Routine& routine, hipStream_t stream, const std::funct
   require_no_handshake(number, routine.name);
   const hplcast_accelerator_kernel& model = model_of(routine.name, routine.base);
   const double duration_s = hplcast_accelerator_call(model.number, routine.m, routine.n, routine.k, routine.flop);
-  launch(number, duration_s);
+  launch(number, duration_s, routine.name, {routine.m, routine.n, routine.k});
   if (executes_) execute();
 }
 
@@ -338,12 +346,12 @@ void Device::launch_handshake(const Kernel& kernel, const hplcast_accelerator_ke
   void* const flag = pointer_of(kernel, costs.flag, arguments);
   double* const pivot = costs.pivot < 0 ? nullptr : static_cast<double*>(pointer_of(kernel, costs.pivot, arguments));
   hplcast_accelerator_call(model.number, 0, 0, 0, 0);
-  if (!(columns >= 1) || !(rows >= 1)) return launch(stream, 0);
+  if (!(columns >= 1) || !(rows >= 1)) return launch(stream, 0, kernel.name.c_str(), {rows, columns, 1});
   if (!is_pinned(flag) || (pivot != nullptr && !is_pinned(pivot)))
     stop("launches kernel " + kernel.name +
          " with a flag or a row that is not in pinned memory of the host (hipHostMalloc)");
   hplcast_wait_until(clocks_.launch_handshake(now_s(), stream, {rows, static_cast<int>(columns), costs}));
-  flags_[flag] = {stream, model.number, rows, pivot, false};
+  flags_[flag] = {stream, model.number, rows, columns, pivot, false, kernel.name};
   expect_look(true);
 }
 
@@ -383,7 +391,9 @@ void Device::after_store(const void* address) {
   Flag& flag = found->second;
   flag.is_shown = false;
   if (!clocks_.clear(now_s(), flag.stream)) return expect_look(true);
-  hplcast_accelerator_took(flag.kernel, clocks_.handshake_s(flag.stream));
+  const double duration_s = clocks_.handshake_s(flag.stream);
+  hplcast_accelerator_took(flag.kernel, duration_s);
+  tell(flag.stream, duration_s, flag.name.c_str(), {flag.rows, flag.columns, 1});
   flags_.erase(found);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -84,9 +85,10 @@ class Device {
   struct Flag {
     int stream;
     int kernel;
-    double rows;
+    double rows, columns;
     double* pivot;
     bool is_shown;
+    std::string name;
   };
 
   /// Ends the simulation for a handle that is none.
@@ -96,7 +98,9 @@ class Device {
   /// for the host.
   void require_no_handshake(std::optional<int> stream, const char* what) const;
   double now_s() const { return hplcast_own_s(); }
-  void launch(int stream, double duration_s);
+  void launch(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes);
+  /// The trace, of the last work of a stream.
+  void tell(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes) const;
   void launch_handshake(const Kernel& kernel, const hplcast_accelerator_kernel& model, void** arguments, int stream);
   const hplcast_accelerator_kernel& model_of(const std::string& name, const std::string& base);
 

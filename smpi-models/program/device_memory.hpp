@@ -46,7 +46,7 @@ class DeviceMemory {
   std::map<const char*, const char*> kept_;  // begins to ends, none of which overlap
 };
 
-/// That of the whole simulation: ranks send each other what is in it.
+/// The one of the simulation: ranks send each other what is in it.
 DeviceMemory& device_memory();
 
 }  // namespace hplcast::smpi_models

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/study/program_run.hpp"
 #include "tests/programs/program_cluster.hpp"
 
@@ -108,6 +109,18 @@ TEST(SimulatedDevice, ExecutesWhereNumericsAreRun) {
   EXPECT_THAT(executed.output, HasSubstr("product 6 largest 3 filled 7\n"));
   EXPECT_THAT(modelled.output, HasSubstr("product 0 "));
   EXPECT_DOUBLE_EQ(modelled.time_s, executed.time_s);
+}
+
+TEST(SimulatedDevice, HasARowPerStreamInTheTrace) {
+  study::ProgramRunRequest request = request_of("times");
+  request.observation.trace = HPLCAST_BINARY_DIR "/tests/accelerators-trace.json";
+  study::run_program(request);
+  const std::string trace = core::read_text(request.observation.trace);
+  EXPECT_THAT(trace, HasSubstr("accelerator of rank 0"));
+  EXPECT_THAT(trace, HasSubstr("\"stream 1\""));
+  EXPECT_THAT(trace, HasSubstr("\"name\":\"dgemm/NT\""));
+  // A copy of 8 MB, 1e-5 s + 8e6 / 2.4e10 s, on the other stream.
+  EXPECT_THAT(trace, testing::ContainsRegex("copy from device.*\"dur\":343.333,.*8000000"));
 }
 
 TEST(SimulatedDevice, QueriesEndWithTheWork) {

@@ -54,6 +54,8 @@ double hplcast_accelerator_call(int kernel, double m, double n, double k, double
 void hplcast_accelerator_took(int kernel, double duration_s);
 void hplcast_accelerator_copied(hplcast_direction direction, double bytes, double duration_s);
 void hplcast_accelerator_overlapped(double duration_s);
+/* For the trace, which has a row per stream: work of these sizes (a copy: n bytes) was done there. */
+void hplcast_accelerator_ran(int stream, const char* what, double m, double n, double k, double begin_s, double end_s);
 
 /* The own time of the rank: the simulated clock, and what it has pending. */
 double hplcast_own_s(void);
