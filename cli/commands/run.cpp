@@ -64,7 +64,8 @@ void write_table(std::ostream& out, const study::ProgramRun& run) {
              share(run.rest_s), "", ""});
   if (run.detours_s > 0) table.add({"detours", "", significant(run.detours_s), share(run.detours_s), "", ""});
   const double waiting_s = all_s - run.routines_s() - run.regions_s() - run.rest_s - run.detours_s;
-  table.add({"MPI and waiting", "", significant(waiting_s), share(waiting_s), "", ""});
+  table.add({run.accelerators ? "MPI, HIP and waiting" : "MPI and waiting", "", significant(waiting_s),
+             share(waiting_s), "", ""});
   table.write(out);
   if (run.accelerators) write_accelerators(out, *run.accelerators, run);
   if (!run.phases.empty()) write_phases(out, run.command, run.phases);

@@ -216,6 +216,10 @@ double hplcast_own_s(void) {
   return guarded([] { return Runtime::rank().clock.now_s(); });
 }
 
+double hplcast_simulated_s(void) {
+  return simgrid::s4u::Engine::get_clock();
+}
+
 void hplcast_wait_until(double date_s) {
   guarded([&] {
     RankClock& clock = Runtime::rank().clock;

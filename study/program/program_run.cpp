@@ -163,6 +163,7 @@ std::string group_of(const std::string& name) {
   constexpr std::array own = {"the rest", "clock", "other", "ended"};
   if (std::find(own.begin(), own.end(), name) != own.end()) return name;
   if (core::begins_with(name, "region ")) return "regions";
+  if (core::begins_with(name, "hip") || core::begins_with(name, "rocblas_") || name == "flag") return "accelerators";
   return core::begins_with(name, "MPI_") ? "MPI" : "routines";
 }
 

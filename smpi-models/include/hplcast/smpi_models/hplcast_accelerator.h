@@ -59,6 +59,8 @@ void hplcast_accelerator_ran(int stream, const char* what, double m, double n, d
 
 /* The own time of the rank: the simulated clock, and what it has pending. */
 double hplcast_own_s(void);
+/* The simulated clock: goes on whenever anything does. */
+double hplcast_simulated_s(void);
 /* The rank waits until then; nothing if that is over. */
 void hplcast_wait_until(double date_s);
 
