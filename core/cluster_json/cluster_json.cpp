@@ -180,6 +180,55 @@ static void describe(Fields& fields, Uncertainty& uncertainty) {
   fields.if_any("drift", uncertainty.drift);
 }
 
+// --- accelerators ---
+
+template <typename Fields>
+static void describe(Fields& fields, HandshakeModel& handshake) {
+  fields("flag", handshake.flag);
+  fields("columns", handshake.columns);
+  fields.if_any("pivot", handshake.pivot);
+  fields("column_s", handshake.column_s, at_least_zero);
+  fields("column_s_per_row", handshake.column_s_per_row, at_least_zero);
+  fields("update_s_per_element", handshake.update_s_per_element, at_least_zero);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, AcceleratorKernel& one) {
+  fields.if_any("m", one.m);
+  fields.if_any("n", one.n);
+  fields.if_any("k", one.k);
+  fields.if_any("model", one.model, kernel);
+  fields.if_any("handshake", one.handshake);
+  fields.check("model", one.model.has_value() != one.handshake.has_value(), "either `model` or `handshake`");
+}
+
+template <typename Fields>
+static void describe(Fields& fields, CopyModel& copy) {
+  fields("latency_s", copy.latency_s, at_least_zero);
+  fields("bytes_per_s", copy.bytes_per_s, positive);
+  fields.if_any("pageable_bytes_per_s", copy.pageable_bytes_per_s, positive);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, AcceleratorModel& model) {
+  fields.if_any("name", model.name);
+  fields("per_host", model.per_host);
+  fields("memory_bytes", model.memory_bytes, positive);
+  fields("compute_units", model.compute_units);
+  fields("launch_s", model.launch_s, at_least_zero);
+  fields("start_s", model.start_s, at_least_zero);
+  fields("gap_s", model.gap_s, at_least_zero);
+  fields("record_s", model.record_s, at_least_zero);
+  fields("sync_s", model.sync_s, at_least_zero);
+  fields("flag_s", model.flag_s, at_least_zero);
+  fields("to_device", model.to_device);
+  fields("from_device", model.from_device);
+  fields("within_device", model.within_device);
+  fields("kernels", model.kernels);
+  fields.check("per_host", model.per_host >= 1, "an integer of at least 1");
+  fields.check("compute_units", model.compute_units >= 1, "an integer of at least 1");
+}
+
 // --- the whole ---
 
 namespace {
@@ -211,7 +260,7 @@ void kernels(Walk& walk, const Json& json) {
 
 template <typename Fields>
 static void describe(Fields& fields, ClusterModel& cluster) {
-  int version = ClusterModel::schema_version;
+  int version = cluster.needed_schema_version();
   JsonText provenance{cluster.provenance};
   fields("schema_version", version, anything);  // the reader has looked at it already
   fields("name", cluster.name);
@@ -222,6 +271,7 @@ static void describe(Fields& fields, ClusterModel& cluster) {
   fields.if_any("detours", cluster.detours);
   fields.if_any("program", cluster.program);
   fields.if_any("uncertainty", cluster.uncertainty);
+  fields.if_any("accelerators", cluster.accelerators);
   fields.if_given("provenance", provenance, any_object);
 }
 
@@ -266,6 +316,11 @@ void check_hosts(const Node& root, const ClusterModel& cluster) {
       check_detours(cluster.detours);
       check_detour_cores(cluster.detours, cluster.hosts.values().cores);
     });
+  }
+  if (cluster.accelerators) {
+    for (const auto& [name, one] : cluster.accelerators->kernels)
+      if (one.model)
+        check_overrides(root.at("accelerators").at("kernels").at(name.c_str()).at("model"), *one.model, cluster.hosts);
   }
   if (!cluster.program) return;
   for (const auto& [routine, model] : cluster.program->routines)

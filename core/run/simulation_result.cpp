@@ -15,6 +15,17 @@ static void describe(Fields& fields, RoutineUse& use) {
 }
 
 template <typename Fields>
+static void describe(Fields& fields, AcceleratorCounts& counts) {
+  fields("kernels", counts.kernels);
+  fields("bytes_to_device", counts.bytes_to_device);
+  fields("bytes_from_device", counts.bytes_from_device);
+  fields("bytes_within_device", counts.bytes_within_device);
+  fields("copies_s", counts.copies_s);
+  fields("peak_bytes", counts.peak_bytes);
+  fields("overlapped_s", counts.overlapped_s);
+}
+
+template <typename Fields>
 static void describe(Fields& fields, ProgramCounts& program) {
   fields("routines", program.routines);
   fields("regions", program.regions);
@@ -24,6 +35,7 @@ static void describe(Fields& fields, ProgramCounts& program) {
   fields("messages", program.messages);
   fields("message_bytes", program.message_bytes);
   fields("unfinished", program.unfinished);
+  fields.if_any("accelerators", program.accelerators);
 }
 
 template <typename Fields>

@@ -10,6 +10,7 @@
 #include "smpi-models/flows/network_flows.hpp"
 #include "smpi-models/messages/matching.hpp"
 #include "smpi-models/platform/network_costs.hpp"
+#include "smpi-models/program/device_memory.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
@@ -26,8 +27,10 @@ struct MessageEnd {
 
 /// Content of a message, packed.
 struct MessageContent {
-  std::unique_ptr<char[]> bytes;  ///< null: nobody looks at it
+  std::unique_ptr<char[]> bytes;  ///< null: nobody looks at it, or it is in pieces
   std::size_t size = 0;
+  bool of_device = false;                 ///< from memory of an accelerator
+  std::vector<ContentPiece> pieces = {};  ///< what is kept of that
 };
 
 /// A message from its sending to its receiving.

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "hplcast/core/csv.hpp"
+#include "smpi-models/program/device_memory.hpp"
 #include "smpi-models/program/program_messages.hpp"
 #include "smpi-models/program/shared_memory.hpp"
 #include "smpi-models/session/c_boundary.hpp"
@@ -113,6 +114,12 @@ bool is_left_out(const MessageEnd& end) {
 MessageContent pack(const MessageEnd& from) {
   MessageContent content{nullptr, packed_bytes(from.count, from.type)};
   if (content.size == 0 || is_left_out(from)) return content;
+  if (device_memory().has(from.buffer)) {
+    content.of_device = true;
+    if (const auto layout = layout_of(from.type); layout && layout->is_contiguous())
+      content.pieces = device_memory().content(from.buffer, content.size);
+    return content;
+  }
   content.bytes.reset(new char[content.size]);  // not set to 0: much of the time goes into contents
   if (const auto layout = layout_of(from.type)) {
     gather(*layout, from, content.bytes.get());
@@ -128,6 +135,11 @@ MessageContent pack(const MessageEnd& from) {
 /// ones, as a block that is shared has at first: what was there before may be zeros, on which factorisations stop.
 void unpack(MessageContent content, const MessageEnd& into) {
   if (content.size == 0 || is_left_out(into)) return;
+  if (content.of_device) return device_memory().put(into.buffer, content.size, content.pieces);
+  if (device_memory().has(into.buffer)) {
+    if (content.bytes != nullptr) device_memory().copy(into.buffer, content.bytes.get(), content.size);
+    return;
+  }
   if (content.bytes == nullptr) {
     content.bytes.reset(new char[content.size]);
     constexpr double one = 1;
@@ -149,7 +161,8 @@ void copy_content(const MessageEnd& from, const MessageEnd& into) {
   const std::size_t bytes = packed_bytes(from.count, from.type);
   if (bytes == 0 || is_left_out(into)) return;
   const auto source = layout_of(from.type), target = layout_of(into.type);
-  if (is_left_out(from) || !source || !target || !(source->is_contiguous() || target->is_contiguous())) {
+  const bool of_devices = device_memory().has(from.buffer) || device_memory().has(into.buffer);
+  if (of_devices || is_left_out(from) || !source || !target || !(source->is_contiguous() || target->is_contiguous())) {
     unpack(pack(from), into);
   } else if (target->is_contiguous()) {
     gather(*source, from, into.buffer);

@@ -9,6 +9,7 @@
 #include "smpi-models/clock/kernels.hpp"
 #include "smpi-models/clock/rank.hpp"
 #include "smpi-models/observe/statistics.hpp"
+#include "smpi-models/program/accelerators.hpp"
 #include "smpi-models/program/program_times.hpp"
 #include "smpi-models/program/stretches.hpp"
 #include "smpi-models/session/session.hpp"
@@ -61,6 +62,8 @@ class Program {
     const int number = static_cast<int>(rank.number);
     if (times_.measures() && times_.is_traced(number)) times_.note(number, describe());
   }
+
+  Accelerators& accelerators() { return accelerators_; }
 
   /// When the rank was seen last, in its own time.
   double last_s(const Rank& rank) const { return states_[rank.number].last_s; }
@@ -144,6 +147,7 @@ class Program {
   ProgramTimes times_;
   CollectiveWaits waits_;
   Stretches stretches_;
+  Accelerators accelerators_;
   std::optional<CollectiveWaits::Call> next_meeting_;
 };
 

@@ -140,10 +140,52 @@ struct Uncertainty {
   std::optional<EstimatedSd>& of(ErrorGroup group) { return groups[static_cast<std::size_t>(group)]; }
 };
 
+/// The host and a kernel of an accelerator that talk while it runs: per column the kernel sets a flag, and the host
+/// answers by clearing it (docs/models/accelerators.md). Places are those of arguments, from 0.
+struct HandshakeModel {
+  int flag = 0;              ///< of the pointer to the flag, an int in pinned memory
+  int columns = 0;           ///< of their number
+  std::optional<int> pivot;  ///< of a pointer to doubles in pinned memory: the largest element, and its row from 0
+  double column_s = 0, column_s_per_row = 0;  ///< from the answer to the next flag
+  double update_s_per_element = 0;            ///< of the other columns, meanwhile
+};
+
+/// A kernel of an accelerator: a routine of BLAS, or one of the program, whose sizes are among its arguments.
+struct AcceleratorKernel {
+  std::optional<int> m, n, k;        ///< places, from 0; nothing: 1, or what BLAS says
+  std::optional<KernelModel> model;  ///< its duration on the accelerator
+  std::optional<HandshakeModel> handshake;
+};
+
+/// A copy takes latency_s + bytes / bytes_per_s.
+struct CopyModel {
+  double latency_s = 0;
+  double bytes_per_s = 0;
+  std::optional<double> pageable_bytes_per_s;  ///< memory of the host that is not pinned; nothing: as fast
+};
+
+/// The accelerators of each host, all alike: docs/models/accelerators.md.
+struct AcceleratorModel {
+  std::string name;
+  int per_host = 1;
+  double memory_bytes = 0;  ///< of each
+  int compute_units = 1;
+  double launch_s = 0;  ///< of the host, per kernel, copy or fill
+  double start_s = 0;   ///< from there to the begin on an idle stream
+  double gap_s = 0;     ///< between two of a stream
+  double record_s = 0;  ///< of the host, per event recorded or waited for by a stream
+  double sync_s = 0;    ///< of the host, after it has waited, and per query
+  double flag_s = 0;    ///< until the other side sees a flag
+  CopyModel to_device, from_device, within_device;
+  std::map<std::string, AcceleratorKernel> kernels;  ///< "dgemm/NT", "dgemm", "pack_rows"
+};
+
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 4;
+  static constexpr int schema_version = 5;
   static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
+  /// What is written: the oldest that can say it.
+  int needed_schema_version() const { return accelerators ? schema_version : 4; }
   std::string name;
   Hosts hosts;
   std::map<std::string, KernelModel>
@@ -153,7 +195,8 @@ struct ClusterModel {
   std::vector<DetourSource> detours;       ///< what takes the CPUs away now and then; see check_detours()
   std::optional<ProgramModel> program;     ///< routines and regions of an observed program (`fit program`)
   std::optional<Uncertainty> uncertainty;  ///< of measured models (`fit cluster`)
-  std::string provenance = "{}";           ///< a JSON object: what was measured, when, where, with which software
+  std::optional<AcceleratorModel> accelerators;
+  std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
 };
 
 /// The content of cluster.json, see docs/formats/cluster-json.md. Deterministic: equal models give equal text.

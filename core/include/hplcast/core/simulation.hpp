@@ -180,6 +180,15 @@ struct RoutineUse {
   bool has_model = false;
 };
 
+/// Work of accelerators in a simulation, summed over ranks.
+struct AcceleratorCounts {
+  std::map<std::string, RoutineUse> kernels;  ///< times are those of the accelerators
+  double bytes_to_device = 0, bytes_from_device = 0, bytes_within_device = 0;
+  double copies_s = 0;
+  double peak_bytes = 0;    ///< of memory of one accelerator
+  double overlapped_s = 0;  ///< in which kernels of several streams ran on one accelerator, as if each were alone
+};
+
 /// Counts of an observed program in a simulation (docs/use/any-program.md).
 struct ProgramCounts {
   std::map<std::string, RoutineUse> routines;
@@ -189,7 +198,8 @@ struct ProgramCounts {
   double untimed_intervals = 0;  ///< how often
   double messages = 0;           ///< those of collectives among them; 0 without the platform library
   double message_bytes = 0;
-  std::vector<int> unfinished;  ///< ranks that have not come to MPI_Finalize
+  std::vector<int> unfinished;                    ///< ranks that have not come to MPI_Finalize
+  std::optional<AcceleratorCounts> accelerators;  ///< if the program called any
 };
 
 /// Result of one simulation: docs/internals/smpi-runtime.md.

@@ -1,0 +1,185 @@
+/* HIP for the code of kernels and their launches. Two ways to compile it:
+ *  - clang in its HIP mode, host side only (hplcast-hipcc): takes kernel<<<grid, block>>>(...) as it is. The code of a
+ *    kernel is checked and not kept.
+ *  - any C++ compiler, which knows hipLaunchKernelGGL(kernel, grid, block, shared_bytes, stream, ...) only.
+ * Kernels are called by their names. Where they are executed, and not modelled, a function of the host does their work:
+ *     HPLCAST_HOST_KERNEL(kernel, function);      // at namespace scope, below both
+ * Its parameters are those of the kernel; it is called once for the whole grid, when the stream comes to the launch. */
+#ifndef HPLCAST_HIP_RUNTIME_H
+#define HPLCAST_HIP_RUNTIME_H
+
+#include "hip/hip_runtime_api.h"
+
+#ifdef __cplusplus
+
+#include <cmath>
+#include <cstdlib>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#ifdef __HIP__
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#else
+#define __host__
+#define __device__
+#define __global__
+#define __shared__ static
+#define __constant__
+#define __launch_bounds__(...)
+#endif
+#ifndef __forceinline__
+#define __forceinline__ inline
+#endif
+
+/* --- what kernels are written with: they compile, and nobody calls them ------------------------------------------ */
+
+struct uint3 {
+  uint32_t x, y, z;
+};
+__device__ static const uint3 threadIdx __attribute__((unused)) = {0, 0, 0};
+__device__ static const uint3 blockIdx __attribute__((unused)) = {0, 0, 0};
+__device__ static const uint3 blockDim __attribute__((unused)) = {1, 1, 1};
+__device__ static const uint3 gridDim __attribute__((unused)) = {1, 1, 1};
+__device__ static const int warpSize __attribute__((unused)) = 64;
+#define hipThreadIdx_x (threadIdx.x)
+#define hipThreadIdx_y (threadIdx.y)
+#define hipThreadIdx_z (threadIdx.z)
+#define hipBlockIdx_x (blockIdx.x)
+#define hipBlockIdx_y (blockIdx.y)
+#define hipBlockIdx_z (blockIdx.z)
+#define hipBlockDim_x (blockDim.x)
+#define hipBlockDim_y (blockDim.y)
+#define hipBlockDim_z (blockDim.z)
+#define hipGridDim_x (gridDim.x)
+#define hipGridDim_y (gridDim.y)
+#define hipGridDim_z (gridDim.z)
+
+__device__ inline void __syncthreads() {}
+__device__ inline void __threadfence() {}
+__device__ inline void __threadfence_block() {}
+__device__ inline void __threadfence_system() {}
+template <typename T>
+__device__ T __shfl_xor(T value, int, int = warpSize) {
+  return value;
+}
+template <typename T>
+__device__ T __shfl_down(T value, unsigned, int = warpSize) {
+  return value;
+}
+template <typename T>
+__device__ T __shfl(T value, int, int = warpSize) {
+  return value;
+}
+template <typename T>
+__device__ T atomicAdd(T* address, T value) {
+  const T old = *address;
+  *address += value;
+  return old;
+}
+
+#ifdef __HIP__
+__device__ double fabs(double);
+__device__ double sqrt(double);
+__device__ double fmax(double, double);
+__device__ double fmin(double, double);
+__device__ double floor(double);
+__device__ double ceil(double);
+__device__ int __hip_move_dpp(int source, int dpp, int rows, int banks, bool bounded);
+#endif
+
+/* --- launches ----------------------------------------------------------------------------------------------------- */
+
+#ifdef __HIP__
+/* kernel<<<grid, block, shared_bytes, stream>>>(...) is a call of the first, and of the others in the function that the
+ * compiler makes of the kernel. */
+extern "C" hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0,
+                                                 hipStream_t stream = nullptr);
+extern "C" hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, hipStream_t* stream);
+#endif
+
+namespace hplcast_accelerator {
+
+template <typename... Parameters>
+const char* type_of(void (*)(Parameters...)) {
+  return typeid(void(Parameters...)).name();
+}
+
+template <typename... Parameters, std::size_t... places>
+hipError_t launch(const void* kernel, std::tuple<Parameters...>& values, std::index_sequence<places...>, dim3 grid,
+                  dim3 block, std::size_t shared_bytes, hipStream_t stream) {
+  void* arguments[] = {static_cast<void*>(&std::get<places>(values))..., nullptr};
+  return hipLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+/* hipLaunchKernelGGL */
+template <typename... Parameters, typename... Arguments>
+void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            hipStream_t stream, Arguments... arguments) {
+  std::tuple<Parameters...> values(static_cast<Parameters>(arguments)...);
+  const void* const address = reinterpret_cast<const void*>(kernel);
+  hplcastNameKernel(address, name, type_of(kernel));
+  (void)launch(address, values, std::index_sequence_for<Parameters...>(), grid, block, shared_bytes, stream);
+}
+
+template <typename... Parameters, std::size_t... places>
+void call(void (*function)(Parameters...), void** arguments, std::index_sequence<places...>) {
+  function(*static_cast<Parameters*>(arguments[places])...);
+}
+template <typename... Parameters>
+void invoke(void (*function)(), void** arguments) {
+  call(reinterpret_cast<void (*)(Parameters...)>(function), arguments, std::index_sequence_for<Parameters...>());
+}
+template <typename... Parameters>
+int on_host(const char* name, void (*kernel)(Parameters...), void (*function)(Parameters...)) {
+  return hplcastHostKernel(reinterpret_cast<const void*>(kernel), name, type_of(kernel),
+                           reinterpret_cast<void (*)()>(function), invoke<Parameters...>);
+}
+
+/* Memory that host and kernels both look at. */
+template <typename T>
+T load(const T* address, int order) {
+  T value;
+  hplcastBeforeLoad(address, sizeof(T));
+  __atomic_load(address, &value, order);
+  return value;
+}
+template <typename T, typename Value>
+void store(T* address, Value value, int order) {
+  T stored = static_cast<T>(value);
+  __atomic_store(address, &stored, order);
+  hplcastAfterStore(address, sizeof(T));
+}
+
+}  // namespace hplcast_accelerator
+
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define hipLaunchKernelGGL(kernel, grid, block, shared_bytes, stream, ...) \
+  ::hplcast_accelerator::launch(#kernel, kernel, grid, block, shared_bytes, stream, ##__VA_ARGS__)
+
+#define HPLCAST_JOINED_(a, b) a##b
+#define HPLCAST_JOINED(a, b) HPLCAST_JOINED_(a, b)
+#define HPLCAST_HOST_KERNEL(kernel, function)                                               \
+  __attribute__((unused)) static const int HPLCAST_JOINED(hplcast_host_kernel_, __LINE__) = \
+      ::hplcast_accelerator::on_host(#kernel, kernel, function)
+
+/* Atomics of HIP's host code: a load of a flag that a running kernel sets is when the host learns of it. */
+#define __hip_atomic_load(address, order, scope) ::hplcast_accelerator::load(address, order)
+#define __hip_atomic_store(address, value, order, scope) ::hplcast_accelerator::store(address, value, order)
+#ifndef __HIP_MEMORY_SCOPE_SYSTEM
+#define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
+#define __HIP_MEMORY_SCOPE_WAVEFRONT 2
+#define __HIP_MEMORY_SCOPE_WORKGROUP 3
+#define __HIP_MEMORY_SCOPE_AGENT 4
+#define __HIP_MEMORY_SCOPE_SYSTEM 5
+#endif
+
+#endif
+
+#endif

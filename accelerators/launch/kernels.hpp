@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "hip/hip_runtime_api.h"
+
+namespace hplcast::accelerators {
+
+/// A kernel of the program, as its launches tell it.
+struct Kernel {
+  std::string name;       ///< without namespaces, template arguments and parameters: "pack_rows"
+  bool is_known = false;  ///< its type has been told
+  /// A letter per parameter: i, u int and unsigned; l, m of 64 bits; s, t of 16; c, h of 8; b bool; f float; d double;
+  /// p a pointer; ? anything else, whose size is not known.
+  std::string parameters;
+  void (*function)() = nullptr;  ///< HPLCAST_HOST_KERNEL; null: none
+  void (*invoke)(void (*function)(), void** arguments) = nullptr;
+};
+
+/// The kernel of a launch: null for an address of which nothing was told.
+const Kernel* find_kernel(const void* address);
+
+/// Bytes of a parameter by its letter; 0: not known.
+std::size_t parameter_bytes(char letter) noexcept;
+
+/// The value of an argument, an integer or a floating-point number. @throws std::invalid_argument for a place that is
+/// no parameter, or no number: says so.
+double number_of(const Kernel& kernel, int place, void** arguments);
+/// The same of a pointer.
+void* pointer_of(const Kernel& kernel, int place, void** arguments);
+
+/// "a launch of no threads" ...: why this grid of these blocks is impossible; empty if it is not.
+std::string launch_problem(dim3 grid, dim3 block);
+
+}  // namespace hplcast::accelerators
