@@ -17,6 +17,7 @@ void setup_design(Command& app);      ///< the group `design`
 void setup_doctor(Command& app);
 void setup_emit(Command& app);
 void setup_explain(Command& app);
+void setup_export(Command& app);  ///< the group `export`
 void setup_fit(Command& app);  ///< the group `fit`; its subcommands are below
 void setup_fit_cluster(Command& fit);
 void setup_fit_detours(Command& fit);
@@ -32,6 +33,7 @@ void setup_fit_program(Command& fit);
 void setup_fit_segmented(Command& fit);
 void setup_fit_topology(Command& fit);
 void setup_observe(Command& app);
+void setup_offer(Command& app);
 void setup_predict(Command& app);
 void setup_import(Command& app);
 void setup_quick(Command& app);

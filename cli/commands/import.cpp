@@ -12,7 +12,7 @@ namespace {
 struct ImportOptions {
   std::vector<std::string> inputs;
   std::string scope;
-  bool hpl = false;
+  bool hpl = false, perflog = false;
   std::string output;
 };
 
@@ -41,8 +41,30 @@ void import_hpl(const ImportOptions& options) {
   });
 }
 
+/// A row per value of a variable.
+void import_perflogs(const ImportOptions& options) {
+  std::ostringstream rows;
+  for (const std::string& path : options.inputs) {
+    for (const core::PerflogRow& one : read_from(path, core::read_perflog)) {
+      rows << core::printed("%.0f", one.time_s);
+      for (const std::string* text :
+           {&one.system, &one.partition, &one.environment, &one.test, &one.jobid, &one.variable})
+        rows << ',' << core::csv_field(*text);
+      rows << ',' << core::shortest(one.value) << ',' << core::csv_field(one.unit);
+      for (const auto& limit : {one.reference, one.lower, one.upper})
+        rows << ',' << (limit ? core::shortest(*limit) : "");
+      rows << ',' << core::csv_field(one.result) << ',' << core::csv_field(path) << '\n';
+    }
+  }
+  write_result(options.output, [&](std::ostream& out) {
+    out << "time_s,system,partition,environment,test,jobid,variable,value,unit,reference,lower,upper,result,file\n"
+        << rows.str();
+  });
+}
+
 void run_import(const ImportOptions& options) {
   if (options.hpl) return import_hpl(options);
+  if (options.perflog) return import_perflogs(options);
   if (options.scope.empty()) throw core::UsageError("--scope is required: local or remote");
   std::vector<core::MpiMeasurement> rows;
   std::map<std::string, std::size_t> of_source;
@@ -69,18 +91,21 @@ void run_import(const ImportOptions& options) {
 
 void setup_import(Command& app) {
   Command& command =
-      add_command(app, "import", "Measurements from the output of OSU or Intel MPI Benchmarks, or of HPL",
+      add_command(app, "import", "Measurements from the output of OSU or Intel MPI Benchmarks, of HPL, or ReFrame",
                   "hplcast import examples/import/osu_latency.txt --scope remote -o imported.csv\n"
                   "  hplcast fit network imported.csv --detached 64KiB -o imported-network.json\n"
                   "  hplcast import examples/import/hpl-one-node.out --hpl -o progress.csv");
   auto& options = command.runs<ImportOptions>(run_import);
-  command.add_option("files", options.inputs, "what osu_latency, osu_bw, IMB PingPong or HPL have printed", required,
-                     reads("FILE"));
-  const Option* scope =
+  command.add_option("files", options.inputs, "what osu_latency, osu_bw, IMB PingPong, HPL or ReFrame have written",
+                     required, reads("FILE"));
+  Option* scope =
       command.add_option("--scope", options.scope, "where the two ranks were: local (one host) or remote (two)",
                          among({"local", "remote"}));
-  command.add_flag("--hpl", options.hpl, "the files are HPL's: CSV of the progress and the results of all runs",
-                   excludes(scope));
+  const Option* hpl = command.add_flag(
+      "--hpl", options.hpl, "the files are HPL's: CSV of the progress and the results of all runs", excludes(scope));
+  command.add_flag("--perflog", options.perflog,
+                   "the files are performance logs of ReFrame 3 or 4: CSV of all values with their references",
+                   excludes(scope), excludes(hpl));
   command.add_output(options.output, "CSV for `fit network` (default: the standard output)");
 }
 

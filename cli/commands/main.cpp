@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
       "Three usual ways to begin");
 
   const std::pair<const char*, std::vector<void (*)(cli::Command&)>> groups[] = {
-      {"Start", {cli::setup_quick, cli::setup_doctor}},
+      {"Start", {cli::setup_quick, cli::setup_offer, cli::setup_doctor}},
       {"Measure and fit",
        {cli::setup_design, cli::setup_calibrate, cli::setup_import, cli::setup_fit, cli::setup_observe}},
       {"Predict", {cli::setup_predict, cli::setup_sweep, cli::setup_tune, cli::setup_run}},
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
        {cli::setup_run_real, cli::setup_follow, cli::setup_compare, cli::setup_explain, cli::setup_report,
         cli::setup_history, cli::setup_check}},
       {"Change", {cli::setup_transform, cli::setup_generate, cli::setup_assemble}},
-      {"Files", {cli::setup_check_cluster, cli::setup_emit, cli::setup_completion}}};
+      {"Files", {cli::setup_check_cluster, cli::setup_emit, cli::setup_export, cli::setup_completion}}};
   for (const auto& [name, setups] : groups) {
     app.begin_group(name);
     for (const auto setup : setups) setup(app);

@@ -17,23 +17,6 @@ struct FitImportedOptions {
   std::string output;
 };
 
-void read_logs(const FitImportedOptions& options, study::LogMachine& machine) {
-  for (const std::string& path : options.logs) {
-    for (core::HplLog& log : read_from(path, core::read_hpl_logs)) {
-      if (log.result) {
-        machine.logs.push_back(std::move(log));
-      } else {
-        warn(path + ": a run without a result is left out");
-      }
-    }
-  }
-  for (const std::string& path : options.benchmarks) {
-    const core::BenchmarkOutput output = read_from(path, core::read_benchmark_output, std::string("remote"));
-    for (const std::string& note : output.notes) tell("note: " + path + ": " + note);
-    machine.messages.insert(machine.messages.end(), output.rows.begin(), output.rows.end());
-  }
-}
-
 void tell_fit(const study::LogCluster& fit) {
   tell("dgemm " + significant(fit.dgemm_flop_per_s / 1e9) + " Gflop/s; all other kernels " +
        significant(fit.other_kernels, 3) + " times those of a core of 2017; " + core::time_text(fit.column_s) +
@@ -51,7 +34,7 @@ void run_fit_imported(const FitImportedOptions& options) {
   if (machine.nodes > 1 && options.benchmarks.empty())
     throw core::UsageError(
         "several nodes need --osu: what osu_latency (or IMB PingPong) and osu_bw printed between two");
-  read_logs(options, machine);
+  read_log_files(options.logs, options.benchmarks, machine);
   const study::LogCluster fit = study::fit_logs(machine);
   tell_fit(fit);
   write_cluster_file(options.output, fit.cluster);

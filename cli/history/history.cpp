@@ -253,7 +253,7 @@ void run_export(ExportOptions& options) {
        std::to_string(made.runs) + " runs of dgemm" + days);
 }
 
-void setup_export(Command& group) {
+void setup_history_export(Command& group) {
   Command& command = add_command(
       group, "export", "Write cluster.json of the CPUs as they were between two dates",
       "hplcast history export watch.db --base examples/dahu-like.json --between 2025-03-25 2025-04-07 -o now.json");
@@ -432,7 +432,7 @@ void setup_history(Command& app) {
   setup_change(group);
   setup_outlier(group);
   setup_failed(group);
-  setup_export(group);
+  setup_history_export(group);
   setup_site(group);
 }
 

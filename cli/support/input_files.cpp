@@ -10,6 +10,24 @@ core::ClusterModel read_cluster_file(const std::string& path) {
   return read_from(path, core::read_cluster);
 }
 
+void read_log_files(const std::vector<std::string>& logs, const std::vector<std::string>& benchmarks,
+                    study::LogMachine& machine) {
+  for (const std::string& path : logs) {
+    for (core::HplLog& log : read_from(path, core::read_hpl_logs)) {
+      if (log.result) {
+        machine.logs.push_back(std::move(log));
+      } else {
+        warn(path + ": a run without a result is left out");
+      }
+    }
+  }
+  for (const std::string& path : benchmarks) {
+    const core::BenchmarkOutput output = read_from(path, core::read_benchmark_output, std::string("remote"));
+    for (const std::string& note : output.notes) tell("note: " + path + ": " + note);
+    machine.messages.insert(machine.messages.end(), output.rows.begin(), output.rows.end());
+  }
+}
+
 void write_cluster_file(const std::string& path, const core::ClusterModel& cluster) {
   warn_of_implausible(cluster);
   write_result(path, [&](std::ostream& out) { core::write_cluster(out, cluster); });

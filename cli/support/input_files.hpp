@@ -5,11 +5,17 @@
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/network_model.hpp"
+#include "hplcast/study/log_cluster.hpp"
 
 namespace hplcast::cli {
 
 /// Reads a cluster.json. @throws core::Error if it cannot be opened or read.
 core::ClusterModel read_cluster_file(const std::string& path);
+
+/// Adds outputs of HPL, of which runs without a result are left out with a warning, and of benchmarks between two
+/// nodes.
+void read_log_files(const std::vector<std::string>& logs, const std::vector<std::string>& benchmarks,
+                    study::LogMachine& machine);
 
 /// A result: to the standard output if `path` is empty. Warns of numbers that no machine has. @throws as write_result()
 void write_cluster_file(const std::string& path, const core::ClusterModel& cluster);

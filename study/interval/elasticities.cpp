@@ -62,6 +62,18 @@ Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const c
   return complete(dgemm, messages, shares);
 }
 
+Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const core::HplParameters& parameters,
+                                      double dgemm) {
+  const double plain_s = closed_form_s(cluster, parameters, ranks_for_ratios);
+  const auto elasticity = [&](const core::ClusterModel& changed, double step) {
+    return (closed_form_s(changed, parameters, ranks_for_ratios) / plain_s - 1) / (step - 1);
+  };
+  KernelShares shares;
+  shares.dgemm = dgemm;
+  return complete(elasticity(with_slower_dgemm(cluster, dgemm_step), dgemm_step),
+                  elasticity(with_dearer_messages(cluster, message_step), message_step), shares);
+}
+
 Elasticities simulated_elasticities(const RunPlan& plan, const core::Prediction& prediction) {
   const auto elasticity = [&](core::ClusterModel cluster, double step) {
     PredictionRequest request = plan.request();

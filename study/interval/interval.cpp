@@ -34,10 +34,6 @@ constexpr Default default_machine = {0.02, "default: drift of a virtual machine 
 constexpr Default default_model = {0.02, "default: bias of four published campaigns -1.3 to +2.3 %"};
 constexpr Default default_run = {0.01, "default: an idle machine"};
 
-/// The largest difference of an elasticity of the closed form from simulations of seven cases, relative
-/// (docs/models/interval.md).
-constexpr double elasticity_error_of_form = 0.2;
-
 constexpr double sds_in_sampling_error = 2.5;  // Prediction::error_95_s
 constexpr double sds_in_fast_error = 2;        // Prediction::fast_error_95_s
 

@@ -48,6 +48,7 @@ svg text.name { fill: var(--ink); stroke: var(--card); stroke-width: 4; paint-or
 .inside { fill: var(--inside); stroke: var(--inside); } .untested { fill: var(--untested); stroke: var(--untested); }
 .below { fill: var(--measured); stroke: var(--measured); } .above { fill: var(--predicted); stroke: var(--predicted); }
 .outlier { fill: none; stroke: var(--soft); stroke-width: 1.5; }
+.expected { fill: none; stroke: var(--ink); stroke-width: 2.5; }
 .verdict { fill: none; stroke-width: 11; }
 )css";
 
@@ -84,6 +85,8 @@ th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: 
 .texts td:last-child { white-space: normal; min-width: 10rem; }
 a, svg a text { color: var(--measured); fill: var(--measured); }
 nav { color: var(--soft); font-size: .9rem; }
+.one .plots { grid-template-columns: minmax(0, 48rem); }
+.offers td { white-space: normal; text-align: left; vertical-align: top; } .offers th { text-align: left; }
 .bad { font-weight: 600; }
 details { margin: .6rem 0; }
 svg.time { user-select: none; touch-action: pan-y; cursor: crosshair; } .time g g path { vector-effect: non-scaling-stroke; }
@@ -96,6 +99,9 @@ pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); 
 code { overflow-wrap: anywhere; }
 @media (max-width: 30rem) { th, td { padding: .3rem .35rem; } table { font-size: .85rem; } .tile, figure { padding: .6rem .5rem; }
   svg text { font-size: 15px; } }
+@media print { @page { size: A4; margin: 14mm; } body { max-width: none; padding: 0; font-size: 10pt; background: none; }
+  h1 { font-size: 15pt; } .lead { font-size: 11pt; } p, .findings { max-width: none; } h2, h3 { break-after: avoid; }
+  figure, tr, li { break-inside: avoid; } .one .plots { grid-template-columns: minmax(0, 30rem); } }
 )css";
 
 /// Sorts a table by the column whose header is clicked, or chosen with the keyboard.

@@ -1,4 +1,5 @@
-"""Runs the recipe for Spack with a stand-in for Spack, and compares what it depends on with what CMake asks for.
+"""Runs the recipe for Spack with a stand-in for Spack, and compares what it depends on with what CMake asks for; the same
+of the recipe for EasyBuild. The Debian packages, that recipe and the module are of the version of CMakeLists.txt.
 
 usage: check_recipe.py SOURCE_FOLDER
 """
@@ -49,6 +50,29 @@ def asked_by_cmake(source):
     return found, modules, text
 
 
+def problems_of_easybuild(source, names):
+    """Its dependencies are those of Spack's recipe, but for those of the toolchain and compilers."""
+    recipe = next((source / "packaging/easybuild").glob("*.eb"))
+    found = {"SYSTEM": "system", "SOURCE_TAR_GZ": "tarball"}
+    exec(compile(recipe.read_text(), str(recipe), "exec"), found)
+    has = {one[0].lower().replace("_", "-") for one in found["builddependencies"] + found["dependencies"]}
+    for name in names - {"c", "cxx", "openblas", "openmpi"}:
+        if {"pkgconfig": "pkgconf"}.get(name, name) not in has:
+            yield f"{recipe.name} does not depend on {name}"
+    if not recipe.name.startswith(f"{found['name']}-{found['version']}-"):
+        yield f"{recipe.name} is of {found['name']} {found['version']}"
+
+
+def versions(source):
+    """Texts of other files that name the version, and what they should be."""
+    version = re.search(r"project\(hplcast VERSION ([0-9.]+)", (source / "CMakeLists.txt").read_text()).group(1)
+    for path, text in (("debian/changelog", f"hplcast ({version})"), ("modules/hplcast.lua", f'"Version: {version}"'),
+                       (f"easybuild/hplcast-{version}-foss-2023a.eb", f"version = '{version}'")):
+        file = source / "packaging" / path
+        if not file.is_file() or text not in file.read_text():
+            yield f"packaging/{path}: not of version {version} of CMakeLists.txt"
+
+
 def main(source):
     depends, arguments = run_recipe(source / "packaging/spack/package.py")
     found, modules, text = asked_by_cmake(source)
@@ -67,8 +91,9 @@ def main(source):
         option = one[2:].split("=")[0]
         if not re.search(rf"\b{option}\b", text):
             problems.append(f"the recipe sets {option}, which CMakeLists.txt does not have")
+    problems += [*problems_of_easybuild(source, set(depends)), *versions(source)]
     for one in problems:
-        print("packaging/spack/package.py:", one, file=sys.stderr)
+        print("packaging:", one, file=sys.stderr)
     return 1 if problems else 0
 
 

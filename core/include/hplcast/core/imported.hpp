@@ -75,6 +75,20 @@ class HplLogReader {
 /// All runs of an output, also those that did not end. @throws ParseError, also for an output without a run.
 std::vector<HplLog> read_hpl_logs(std::istream& in, const std::string& name);
 
+/// A value of a performance variable of a test, as ReFrame has logged it.
+struct PerflogRow {
+  double time_s = 0;  ///< when the job ended; Unix
+  std::string system, partition, environment, test, jobid, variable, unit;
+  std::string result;  ///< pass or fail; empty: not logged
+  double value = 0;
+  std::optional<double> reference, lower, upper;  ///< limits relative to the reference: -0.05
+};
+
+/// A performance log of ReFrame: version 3 (TIME|reframe VERSION|TEST on SYSTEM:PARTITION using ENVIRONMENT|jobid=N|
+/// NAME=VALUE|UNIT|ref=R (l=L, u=U)|...), version 4 (a header with NAME_value, NAME_unit ...; values that are missing
+/// are left out). @throws ParseError, also for a log without a value.
+std::vector<PerflogRow> read_perflog(std::istream& in, const std::string& name);
+
 // Readers of published coefficients (T. Cornebize's models of dahu and files made like them); docs/use/assemble.md has
 // the columns and fields. Their meaning is kept: expectation and standard deviation of a half-normal duration.
 

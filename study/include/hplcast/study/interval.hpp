@@ -21,6 +21,12 @@ using Elasticities = std::array<double, core::error_groups.size()>;
 
 /// Without a simulation: messages by closed_form_s() on the same cluster, kernels by their share of the prediction.
 Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const core::Prediction& prediction);
+/// The same by closed_form_s() alone, where nothing was simulated. `dgemm`: its share of the time.
+Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const core::HplParameters& parameters,
+                                      double dgemm);
+/// The largest difference of an elasticity of the closed form from simulations of seven cases, relative
+/// (docs/models/interval.md).
+inline constexpr double elasticity_error_of_form = 0.2;
 /// By two more simulations with the same random numbers as `prediction`, which is that of `plan`: slower dgemm, dearer
 /// messages. @throws as predict()
 Elasticities simulated_elasticities(const RunPlan& plan, const core::Prediction& prediction);

@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/prediction.hpp"
+#include "hplcast/core/statistics.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct ExportOptions {
+  std::string predictions;
+  std::string system = "*", variable = "Gflops", unit = "Gflop/s";
+  bool lower_only = false;
+  std::string output;
+};
+
+/// As a string of Python.
+std::string python_text(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') result += '\\';
+    result += c == '\n' ? ' ' : c;
+  }
+  return result + "'";
+}
+
+/// Several predictions are seeds of one configuration: the median, with the interval of the one nearest to it.
+void run_export_reframe(const ExportOptions& options) {
+  const std::vector<core::Prediction> predictions = read_from(options.predictions, core::read_predictions);
+  std::vector<double> rates;
+  for (const core::Prediction& one : predictions) {
+    if (!(one.parameters == predictions.front().parameters) || one.cluster != predictions.front().cluster)
+      throw bad_input(options.predictions +
+                      " has several configurations or clusters; expected one, which the check runs");
+    if (!one.interval)
+      throw bad_input(options.predictions +
+                      " has no interval; expected one\n  hint: `hplcast predict` gives one unless --interval off");
+    rates.push_back(one.gflops);
+  }
+  const double rate = core::median(rates);
+  const auto distance = [&](const core::Prediction& one) { return std::abs(one.gflops - rate); };
+  const core::Prediction& middle = *std::min_element(
+      predictions.begin(), predictions.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  const core::PredictiveInterval& interval = *middle.interval;
+  std::ostringstream text;
+  text << "# hplcast export reframe: HPL on " << middle.cluster << ", " << core::to_string(middle.parameters)
+       << "\n# One run is inside with a probability of " << core::shortest(interval.level_percent)
+       << " %, if the machine "
+       << "is as its model (" << middle.model_sha256.substr(0, 12) << ") says.\nreference = {\n    "
+       << python_text(options.system) << ": {\n        " << python_text(options.variable) << ": ("
+       << core::printed("%.6g, %.4f, ", rate, interval.low_gflops / middle.gflops - 1)
+       << (options.lower_only ? "None" : core::printed("%.4f", interval.high_gflops / middle.gflops - 1)) << ", "
+       << python_text(options.unit) << "),\n    },\n}\n";
+  write_result(options.output, [&](std::ostream& out) { out << text.str(); });
+}
+
+}  // namespace
+
+void setup_export(Command& app) {
+  Command& group = add_command(app, "export", "Predictions for other tools", "hplcast export --help");
+  group.require_subcommand(1);
+  Command& command = add_command(group, "reframe", "A reference of ReFrame with limits, from a prediction",
+                                 "hplcast export reframe predictions.json --system 'dahu:compute' -o reference.py");
+  auto& options = command.runs<ExportOptions>(run_export_reframe);
+  command.add_option("predictions", options.predictions,
+                     "of one configuration; several seeds: their median, with its interval", required,
+                     reads("PREDICTIONS.json"));
+  command.add_option("--system", options.system, "SYSTEM:PARTITION in the configuration of ReFrame", of_type("SYSTEM"),
+                     with_default);
+  command.add_option("--variable", options.variable, "performance variable of the check", of_type("NAME"),
+                     with_default);
+  command.add_option("--unit", options.unit, "of that variable, as the check has it", of_type("UNIT"), with_default);
+  command.add_flag("--lower-only", options.lower_only, "no upper limit: faster than predicted is fine");
+  command.add_output(options.output, "Python (default: the standard output)");
+}
+
+}  // namespace hplcast::cli

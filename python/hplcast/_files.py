@@ -1,0 +1,180 @@
+"""Files of hplcast as frames: one row per prediction, configuration, call or observation."""
+from __future__ import annotations
+
+import io
+import json
+import os
+import pathlib
+import sqlite3
+from typing import Any, Union
+
+import pandas
+
+Path = Union[str, "os.PathLike[str]"]
+
+# PRAGMA application_id and user_version of the databases (docs/formats).
+SWEEP, SWEEP_VERSIONS = 0x68706C63, (1,)
+HISTORY, HISTORY_VERSIONS = 0x68706C68, (1, 2)
+PREDICTION_VERSION = 1
+
+# Columns that are texts in any CSV of hplcast; all others are numbers, or empty.
+TEXTS = {"kernel", "host", "node", "cpu", "core", "content", "error", "operation", "scope", "peer", "background", "source",
+         "residual", "start", "power_sensors", "blas", "control_shape", "shape", "kind", "work", "date", "cluster",
+         "model_sha256", "file", "mode", "cluster_name", "time", "sensor", "factor", "unit"}
+# A column that tells what a CSV is, and its name; the first that is there counts.
+KINDS = [("real_gflops", "ledger"), ("repetition", "real runs"), ("error_95_s", "sweep"), ("operation", "messages"),
+         ("m", "kernels"), ("round_trip_s", "control"), ("unit_s", "detours"), ("gflops", "real runs"),
+         ("time_s", "real runs"), ("size_bytes", "messages"), ("duration_s", "kernels"), ("nb", "configurations")]
+
+
+class FormatError(ValueError):
+    """A file that is none of hplcast's, of another version, or damaged."""
+
+
+def read(path: Path) -> pandas.DataFrame:
+    """The frame of a file: predictions, comparisons, sweeps, offers, measurements, real runs, ledgers, histories.
+
+    The kind of the file is told by its content, and is `frame.attrs["kind"]`. Raises FormatError, and OSError for files
+    that cannot be opened.
+    """
+    name = os.fspath(path)
+    with open(name, "rb") as file:
+        begin = file.read(16)
+    if begin == b"SQLite format 3\0":
+        return _database(name)
+    try:
+        text = pathlib.Path(name).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{name}: not UTF-8, and no database; archives are read by `hplcast fit cluster`") from error
+    return frame_of_text(text, name)
+
+
+def frame_of_text(text: str, name: str) -> pandas.DataFrame:
+    """The same of a text; `name` is for messages."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise FormatError(f"{name}: damaged JSON: {error}") from error
+        return _frame_of_json(content, name)
+    return _frame_of_csv(text, name)
+
+
+def _named(frame: pandas.DataFrame, kind: str, **more: Any) -> pandas.DataFrame:
+    frame.attrs.update(kind=kind, **more)
+    return frame
+
+
+def _prediction_row(one: dict[str, Any], name: str) -> dict[str, Any]:
+    version = one.get("schema_version")
+    if version != PREDICTION_VERSION:
+        raise FormatError(f"{name}: a prediction of version {version}; this package reads {PREDICTION_VERSION}")
+    row = dict(one["parameters"])
+    row.update({key: value for key, value in one.items() if not isinstance(value, (dict, list))})
+    del row["schema_version"]
+    for part in ("interval", "energy"):
+        row.update({key: value for key, value in one.get(part, {}).items() if not isinstance(value, (dict, list))})
+    return row
+
+
+def _frame_of_json(content: Any, name: str) -> pandas.DataFrame:
+    if isinstance(content, dict) and "verdict" in content and "offers" in content:
+        rows = []
+        for offer in content["offers"]:
+            row = dict(offer["parameters"])
+            row.update({key: value for key, value in offer.items() if not isinstance(value, (dict, list))})
+            row["low_gflops"], row["high_gflops"] = offer["gflops_interval"]
+            rows.append(row)
+        return _named(pandas.DataFrame(rows), "offers", verdict=content["verdict"], reasons=content["reasons"])
+    if isinstance(content, dict) and "rows" in content and "mean_abs_error" in content:
+        summary = {key: value for key, value in content.items() if not isinstance(value, (dict, list))}
+        rows = []
+        for one in content["rows"]:
+            row = {key: value for key, value in one.items() if not isinstance(value, (dict, list))}
+            for part in ("parameters", "energy", "interval", "parts"):
+                row.update(one.get(part) or {})
+            if one.get("error_interval"):
+                row["low_error"], row["high_error"] = one["error_interval"]
+            rows.append(row)
+        return _named(pandas.DataFrame(rows), "comparison", summary=summary)
+    predictions = content if isinstance(content, list) else [content]
+    if not all(isinstance(one, dict) and "model_sha256" in one and "parameters" in one for one in predictions):
+        raise FormatError(f"{name}: JSON, but neither predictions nor a comparison nor offers")
+    return _named(pandas.DataFrame([_prediction_row(one, name) for one in predictions]), "predictions")
+
+
+def _frame_of_csv(text: str, name: str) -> pandas.DataFrame:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        raise FormatError(f"{name}: empty")
+    separator = max(",;\t", key=lines[0].count)
+    columns = [column.strip().lower() for column in lines[0].split(separator)]
+    kind = next((kind for column, kind in KINDS if column in columns), None)
+    if kind is None or len(columns) < 2:
+        raise FormatError(f"{name}: neither JSON, a database nor a CSV of hplcast; its first line is `{lines[0][:80]}`")
+    try:
+        frame = pandas.read_csv(io.StringIO("\n".join(lines)), sep=separator, skipinitialspace=True, dtype=str)
+    except pandas.errors.ParserError as error:
+        raise FormatError(f"{name}: {error}") from error
+    for column in frame.columns:
+        if column.strip().lower() in TEXTS:
+            continue
+        try:
+            frame[column] = pandas.to_numeric(frame[column])
+        except (ValueError, TypeError) as error:
+            if kind == "sweep" or frame[column].str.contains(r"[A-Za-z]").all():
+                continue  # a factor whose levels are names, or a column of others
+            raise FormatError(f"{name}: column `{column}`: {error}; expected numbers with a decimal point") from error
+    return _named(frame, kind)
+
+
+def _database(name: str) -> pandas.DataFrame:
+    address = pathlib.Path(name).absolute().as_uri() + "?mode=ro"
+    database = sqlite3.connect(address, uri=True)
+    try:
+        kind = database.execute("PRAGMA application_id").fetchone()[0]
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        for known, versions, what, frame_of in ((SWEEP, SWEEP_VERSIONS, "sweep", _sweep),
+                                                (HISTORY, HISTORY_VERSIONS, "history", _history)):
+            if kind != known:
+                continue
+            if version not in versions:
+                raise FormatError(f"{name}: a {what} of version {version}; this package reads {max(versions)}")
+            return _named(frame_of(database), what)
+        raise FormatError(f"{name}: an SQLite database, but neither of a sweep nor a history")
+    except sqlite3.DatabaseError as error:
+        raise FormatError(f"{name}: {error}") from error
+    finally:
+        database.close()
+
+
+def _sweep(database: sqlite3.Connection) -> pandas.DataFrame:
+    """A row per point: its factors, then what was predicted."""
+    rows = []
+    points = "SELECT points.factors, runs.prediction FROM points JOIN runs ON points.run = runs.id"
+    for factors, prediction in database.execute(points):
+        row = {key: _number(value) for key, value in json.loads(factors).items()}
+        row.update(_prediction_row(json.loads(prediction), "a prediction of the sweep"))
+        rows.append(row)
+    return pandas.DataFrame(rows)
+
+
+def _number(text: str) -> Any:
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+
+def _history(database: sqlite3.Connection) -> pandas.DataFrame:
+    """A row per observation of a factor at a host or CPU."""
+    frame = pandas.read_sql_query(
+        "SELECT places.cluster, places.host, places.cpu, factors.name AS factor, observations.time_s, campaigns.job, "
+        "observations.value FROM observations JOIN places ON places.id = observations.place JOIN factors ON "
+        "factors.id = observations.factor JOIN campaigns ON campaigns.id = observations.campaign "
+        "ORDER BY factors.name, places.cluster, places.host, places.cpu, observations.time_s", database)
+    frame["time"] = pandas.to_datetime(frame["time_s"], unit="s", utc=True)
+    return frame
