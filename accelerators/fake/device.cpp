@@ -23,19 +23,15 @@ Stream::~Stream() {
     const std::lock_guard<std::mutex> lock(mutex_);
     ends_ = true;
   }
-  changed_.notify_all();
+  arrived_.notify_one();
   worker_.join();
 }
 
 std::uint64_t Stream::push(std::function<void()> work) {
-  std::uint64_t number = 0;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    work_.push_back(std::move(work));
-    number = ++queued_;
-  }
-  changed_.notify_all();
-  return number;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  work_.push_back(std::move(work));
+  if (work_.size() == 1) arrived_.notify_one();
+  return ++queued_;
 }
 
 std::uint64_t Stream::queued() const {
@@ -45,7 +41,10 @@ std::uint64_t Stream::queued() const {
 
 void Stream::wait(std::uint64_t number) const {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return done_ >= number; });
+  while (done_ < number) {
+    awaited_ = std::min(awaited_, number);
+    reached_.wait(lock);
+  }
 }
 
 bool Stream::is_over(std::uint64_t number) const {
@@ -56,15 +55,17 @@ bool Stream::is_over(std::uint64_t number) const {
 void Stream::run() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return ends_ || !work_.empty(); });
+    arrived_.wait(lock, [&] { return ends_ || !work_.empty(); });
     if (work_.empty()) return;
-    const std::function<void()> work = std::move(work_.front());
+    std::function<void()> work = std::move(work_.front());
     work_.pop_front();
     lock.unlock();
     work();
+    work = nullptr;
     lock.lock();
-    ++done_;
-    changed_.notify_all();
+    if (++done_ < awaited_) continue;
+    awaited_ = none_awaited;  // those who wait for more say so again
+    reached_.notify_all();
   }
 }
 

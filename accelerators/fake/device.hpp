@@ -46,10 +46,14 @@ class Stream {
  private:
   void run();
 
+  static constexpr std::uint64_t none_awaited = UINT64_MAX;
+
   mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
+  std::condition_variable arrived_;
+  mutable std::condition_variable reached_;
   std::deque<std::function<void()>> work_;
   std::uint64_t queued_ = 0, done_ = 0;
+  mutable std::uint64_t awaited_ = none_awaited;  ///< the least that somebody waits for
   bool ends_ = false;
   std::thread worker_;  ///< the last: it uses the others
 };
