@@ -10,11 +10,12 @@
 
 namespace hplcast::accelerators {
 
-/// When the work of one accelerator's streams is done, by the host's own time: no event of a simulation is needed, because
-/// nothing but the host and the streams themselves can notice. The formulas are those of docs/models/accelerators.md.
+/// When the work of one accelerator's streams is done, by the host's own time: no event of a simulation is needed,
+/// because nothing but the host and the streams themselves can notice. The formulas are those of
+/// docs/models/accelerators.md.
 ///
-/// Each call happens at the host's time `now_s`, and returns the host's time after it. Kernels of several streams do not
-/// slow each other; copies of one direction follow each other in the order in which the host gave them.
+/// Each call happens at the host's time `now_s`, and returns the host's time after it. Kernels of several streams do
+/// not slow each other; copies of one direction follow each other in the order in which the host gave them.
 class StreamClocks {
  public:
   static constexpr int null_stream = 0;
@@ -32,7 +33,7 @@ class StreamClocks {
   bool is_recorded(int event) const { return events_[static_cast<std::size_t>(event)].done_s.has_value(); }
 
   double launch(double now_s, int stream, double duration_s);
-  /// What a copy takes by its costs. The host waits for one of pageable memory, and for a blocking one.
+  /// Duration of a copy by its costs. The host waits for one of pageable memory, and for a blocking one.
   double copy_s(hplcast_direction direction, double bytes, bool pageable) const;
   double copy(double now_s, int stream, hplcast_direction direction, double duration_s, bool waits);
   double record(double now_s, int event, int stream);
@@ -49,8 +50,8 @@ class StreamClocks {
   /// Only of recorded events.
   double elapsed_s(int begin, int end) const;
 
-  /// A kernel that shows a flag to the host for each of `columns` >= 1 columns of `rows` rows, and goes on when the host
-  /// has cleared it. Its stream takes no other work until it is over.
+  /// A kernel that shows a flag to the host for each of `columns` >= 1 columns of `rows` rows, and goes on when the
+  /// host has cleared it. Its stream takes no other work until it is over.
   struct Handshake {
     double rows = 0;
     int columns = 1;
@@ -68,6 +69,8 @@ class StreamClocks {
   /// The stream which keeps the host from ever going on if it waited for this one, or for all streams: -1: none.
   int handshake_before(std::optional<int> stream) const;
 
+  /// When all that was given to the stream itself is done.
+  double ended_s(int stream) const { return at(stream).done_s; }
   /// Time in which kernels of several streams ran at once, since the last call.
   double take_overlap_s();
 
@@ -97,7 +100,7 @@ class StreamClocks {
   std::vector<Stream> streams_;
   std::vector<Event> events_;
   std::array<double, HPLCAST_DIRECTIONS> engines_s_{never_s, never_s, never_s};  ///< when each is free
-  int last_to_run_ = 0;                                                           ///< stream of the kernel that ends last
+  int last_to_run_ = 0;  ///< stream of the kernel that ends last
   double runs_until_s_ = never_s;
   double overlap_s_ = 0;
 };

@@ -212,8 +212,8 @@ int hplcastHostKernel(const void* kernel, const char* name, const char* type, vo
   return 0;
 }
 
-// Below: the calls that clang makes of <<<>>>, and of the kernels of a file before main(). There is no code for a device:
-// the object that clang names is empty.
+// Below: the calls that clang makes of <<<>>>, and of the kernels of a file before main(). There is no code for a
+// device: the object that clang names is empty.
 
 extern const char __hip_fatbin[];
 const char __hip_fatbin[8] = {};
@@ -233,7 +233,7 @@ void __hipRegisterFunction(void**, const void* kernel, char*, const char* name, 
 void __hipRegisterVar(void**, void*, char*, char*, int, std::size_t, int, int) {}
 
 namespace {
-/// Of the launch that is being made.
+/// The launch that is being made.
 struct Configuration {
   dim3 grid, block;
   std::size_t shared_bytes = 0;

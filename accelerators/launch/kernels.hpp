@@ -10,10 +10,10 @@ namespace hplcast::accelerators {
 
 /// A kernel of the program, as its launches tell it.
 struct Kernel {
-  std::string name;     ///< without namespaces, template arguments and parameters: "pack_rows"
+  std::string name;       ///< without namespaces, template arguments and parameters: "pack_rows"
   bool is_known = false;  ///< its type has been told
-  /// A letter per parameter: i, u int and unsigned; l, m of 64 bits; s, t of 16; c, h of 8; b bool; f float; d double; p a
-  /// pointer; ? anything else, whose size is not known.
+  /// A letter per parameter: i, u int and unsigned; l, m of 64 bits; s, t of 16; c, h of 8; b bool; f float; d double;
+  /// p a pointer; ? anything else, whose size is not known.
   std::string parameters;
   void (*function)() = nullptr;  ///< HPLCAST_HOST_KERNEL; null: none
   void (*invoke)(void (*function)(), void** arguments) = nullptr;
@@ -25,8 +25,8 @@ const Kernel* find_kernel(const void* address);
 /// Bytes of a parameter by its letter; 0: not known.
 std::size_t parameter_bytes(char letter) noexcept;
 
-/// The value of an argument, an integer or a floating-point number. @throws std::invalid_argument for a place that is no
-/// parameter, or no number: says so.
+/// The value of an argument, an integer or a floating-point number. @throws std::invalid_argument for a place that is
+/// no parameter, or no number: says so.
 double number_of(const Kernel& kernel, int place, void** arguments);
 /// The same of a pointer.
 void* pointer_of(const Kernel& kernel, int place, void** arguments);

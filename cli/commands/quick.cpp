@@ -17,7 +17,7 @@ struct QuickOptions {
   study::AcceleratorRequest accelerated;
   int nodes = 1;
   double bandwidth_bytes_per_s = 0, latency_s = 0;  ///< between nodes
-  double tflops_per_accelerator = 0, memory_fraction = 0;
+  double tflops_per_accelerator = 0, memory_fraction = -1;  ///< below 0: not given
   int NB = 0;
   const Option* accelerators = nullptr;
   std::vector<std::pair<std::string, const Option*>> needed;  ///< without accelerators
@@ -93,7 +93,7 @@ Request completed(Request request, const QuickOptions& options) {
   request.machine.nodes = options.nodes;
   request.machine.bandwidth_bytes_per_s = options.bandwidth_bytes_per_s;
   request.machine.latency_s = options.latency_s;
-  if (options.memory_fraction != 0) request.memory_fraction = options.memory_fraction;
+  if (options.memory_fraction >= 0) request.memory_fraction = options.memory_fraction;
   if (options.NB != 0) request.NB = options.NB;
   return request;
 }

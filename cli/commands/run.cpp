@@ -27,6 +27,22 @@ std::string count_text(double count) {
   return std::to_string(static_cast<long long>(count));
 }
 
+/// Shares are of the time of all accelerators, one per rank.
+void write_accelerators(std::ostream& out, const core::AcceleratorCounts& counts, const study::ProgramRun& run) {
+  const double all_s = run.time_s * run.ranks;
+  const auto share = [&](double part_s) { return all_s > 0 ? percent(part_s / all_s) : std::string("-"); };
+  TextTable table({"accelerators", "calls", "time of all [s]", "share", "not measured"});
+  for (const auto& [name, use] : counts.kernels)
+    table.add({name, count_text(use.calls), significant(use.time_s), share(use.time_s),
+               use.calls > 0 ? percent(use.outside_range / use.calls) : "-"});
+  table.add({"copies", "", significant(counts.copies_s), share(counts.copies_s), ""});
+  table.write(out);
+  const auto gigabytes = [](double bytes) { return significant(bytes / 1e9, 3); };
+  out << "copied [GB]: " << gigabytes(counts.bytes_to_device) << " to accelerators, "
+      << gigabytes(counts.bytes_from_device) << " from them, " << gigabytes(counts.bytes_within_device)
+      << " within; at most " << gigabytes(counts.peak_bytes) << " GB of one's memory used\n";
+}
+
 /// Shares are of the time of all ranks.
 void write_table(std::ostream& out, const study::ProgramRun& run) {
   const double all_s = run.time_s * run.ranks;
@@ -48,8 +64,10 @@ void write_table(std::ostream& out, const study::ProgramRun& run) {
              share(run.rest_s), "", ""});
   if (run.detours_s > 0) table.add({"detours", "", significant(run.detours_s), share(run.detours_s), "", ""});
   const double waiting_s = all_s - run.routines_s() - run.regions_s() - run.rest_s - run.detours_s;
-  table.add({"MPI and waiting", "", significant(waiting_s), share(waiting_s), "", ""});
+  table.add({run.accelerators ? "MPI, HIP and waiting" : "MPI and waiting", "", significant(waiting_s),
+             share(waiting_s), "", ""});
   table.write(out);
+  if (run.accelerators) write_accelerators(out, *run.accelerators, run);
   if (!run.phases.empty()) write_phases(out, run.command, run.phases);
   if (!run.energy) return;
   write_energy(out, run.command, *run.energy, run.time_s);

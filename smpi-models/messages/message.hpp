@@ -29,7 +29,7 @@ struct MessageEnd {
 struct MessageContent {
   std::unique_ptr<char[]> bytes;  ///< null: nobody looks at it, or it is in pieces
   std::size_t size = 0;
-  bool of_device = false;  ///< from memory of an accelerator
+  bool of_device = false;                 ///< from memory of an accelerator
   std::vector<ContentPiece> pieces = {};  ///< what is kept of that
 };
 

@@ -49,16 +49,18 @@ std::uint32_t stream_of(const std::string& kernel) {
 
 }  // namespace
 
-Accelerators::Accelerators(const Settings& settings, const std::optional<Model>& model) : settings_(settings) {
+Accelerators::Accelerators(const Settings& settings, const std::optional<Model>& model, Activity& activity)
+    : settings_(settings), activity_(activity) {
   if (!model) return;
   cluster_ = &model->cluster;
   if (!cluster_->accelerators) return;
   model_ = &*cluster_->accelerators;
   costs_ = costs_of(*model_);
+  if (settings.program && settings.program->numerics) device_memory().become_real();
 }
 
 void Accelerators::add_rank(const Kernels::Place& place) {
-  states_.push_back({place, ranks_on_[place.host]++, 0, {}});
+  states_.push_back({place, ranks_on_[place.host]++, 0, {}, {}});
 }
 
 const hplcast_accelerator& Accelerators::here(const Rank& rank) {
@@ -125,6 +127,24 @@ void Accelerators::copied(hplcast_direction direction, double bytes, double dura
   counts_.copies_s += duration_s;
 }
 
+void Accelerators::ran(const Rank& rank, int stream, const char* what, const core::KernelShape& shape,
+                       const TimeSpan& span) {
+  TraceFile* const trace = activity_.trace_of(static_cast<int>(rank.number));
+  if (trace == nullptr) return;
+  std::vector<int>& rows = states_[rank.number].rows;
+  const auto index = static_cast<std::size_t>(stream);
+  if (index >= rows.size()) rows.resize(index + 1);
+  if (rows[index] == 0) {
+    constexpr int first_process = 1 << 20;  // hosts are processes, too
+    last_row_ = std::max(last_row_, static_cast<int>(states_.size()) - 1) + 1;
+    rows[index] = last_row_;
+    const std::string number = std::to_string(rank.number);
+    trace->name_row(last_row_, first_process + static_cast<int>(rank.number), "accelerator of rank " + number,
+                    "stream " + std::to_string(stream));
+  }
+  trace->routine(rows[index], what, shape, span);
+}
+
 void* Accelerators::allocate(const Rank& rank, std::size_t bytes) {
   State& state = states_[rank.number];
   if (state.used_bytes + static_cast<double>(bytes) > model_->memory_bytes) return nullptr;
@@ -188,8 +208,16 @@ void hplcast_accelerator_overlapped(double duration_s) {
   guarded([&] { all().overlapped(duration_s); });
 }
 
+void hplcast_accelerator_ran(int stream, const char* what, double m, double n, double k, double begin_s, double end_s) {
+  guarded([&] { all().ran(Runtime::rank(), stream, what, {m, n, k}, {begin_s, end_s}); });
+}
+
 double hplcast_own_s(void) {
   return guarded([] { return Runtime::rank().clock.now_s(); });
+}
+
+double hplcast_simulated_s(void) {
+  return simgrid::s4u::Engine::get_clock();
 }
 
 void hplcast_wait_until(double date_s) {

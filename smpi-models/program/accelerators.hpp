@@ -10,15 +10,16 @@
 #include "hplcast/core/simulation.hpp"
 #include "hplcast/smpi_models/hplcast_accelerator.h"
 #include "smpi-models/clock/kernels.hpp"
+#include "smpi-models/observe/activity.hpp"
 
 namespace hplcast::smpi_models {
 
-/// Accelerators of the ranks as cluster.json has them: costs, durations of kernels, counts, and memory. Each rank has one
-/// of its own. When work is done is told by the program's side (accelerators/clock).
+/// Accelerators of the ranks as cluster.json has them: costs, durations of kernels, counts, and memory. Each rank has
+/// one of its own. When work is done is told by the program's side (accelerators/clock).
 class Accelerators {
  public:
   /// The references must outlive this.
-  Accelerators(const Settings& settings, const std::optional<Model>& model);
+  Accelerators(const Settings& settings, const std::optional<Model>& model, Activity& activity);
 
   /// Ranks come in the order of their numbers.
   void add_rank(const Kernels::Place& place);
@@ -32,6 +33,8 @@ class Accelerators {
   void took(int number, double duration_s);
   void copied(hplcast_direction direction, double bytes, double duration_s);
   void overlapped(double duration_s) { counts_.overlapped_s += duration_s; }
+  /// As hplcast_accelerator_ran().
+  void ran(const Rank& rank, int stream, const char* what, const core::KernelShape& shape, const TimeSpan& span);
 
   /// As hplcast_device_allocate() and hplcast_device_free().
   void* allocate(const Rank& rank, std::size_t bytes);
@@ -53,9 +56,12 @@ class Accelerators {
     int local_rank;
     double used_bytes = 0;
     std::vector<std::uint64_t> calls;  ///< draws taken, by kernel
+    std::vector<int> rows;             ///< of its streams in the trace; 0: none yet
   };
 
   const Settings& settings_;
+  Activity& activity_;
+  int last_row_ = 0;
   const core::AcceleratorModel* model_ = nullptr;
   const core::ClusterModel* cluster_ = nullptr;
   std::string name_;

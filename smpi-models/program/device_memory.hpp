@@ -13,8 +13,9 @@ struct ContentPiece {
 };
 
 /// Memory of simulated accelerators, of all ranks: reserved address space, of which no page is used until something is
-/// kept there. Content is kept where small pieces of it are copied, such as lists of pivots and lengths of messages, which
-/// steer a program; what is long (matrices) has none. Reading what has no content gives zeros, or what was there before.
+/// kept there. Content is kept where small pieces of it are copied, such as lists of pivots and lengths of messages,
+/// which steer a program; what is long (matrices) has none. Reading what has no content gives zeros, or what was there
+/// before.
 class DeviceMemory {
  public:
   static constexpr std::size_t kept_bytes = std::size_t{1} << 16;  ///< longer copies are not kept
@@ -25,12 +26,14 @@ class DeviceMemory {
   std::size_t release(void* memory);
   /// Bytes from there to the end of its allocation; 0 outside of all.
   std::size_t bytes_from(const void* address) const;
-  /// Whether it lies here.
-  bool has(const void* address) const { return !sizes_.empty() && bytes_from(address) > 0; }
+  /// From now on it is memory like any other, with all of its content: kernels are executed.
+  void become_real() { is_real_ = true; }
+  /// Whether it lies here, and is not real.
+  bool has(const void* address) const { return !is_real_ && !sizes_.empty() && bytes_from(address) > 0; }
 
   /// memcpy(), where one side, both or none lie here.
   void copy(void* to, const void* from, std::size_t bytes);
-  /// What is kept in a range, and the other way round: what was kept in that range before is gone.
+  /// Pieces that are kept in a range, and the other way round: those that were kept there before are gone.
   std::vector<ContentPiece> content(const void* from, std::size_t bytes) const;
   void put(void* to, std::size_t bytes, const std::vector<ContentPiece>& pieces);
 
@@ -38,11 +41,12 @@ class DeviceMemory {
   void forget(const char* from, const char* to);
   void keep(const char* from, const char* to);
 
+  bool is_real_ = false;
   std::map<const char*, std::size_t> sizes_;
   std::map<const char*, const char*> kept_;  // begins to ends, none of which overlap
 };
 
-/// Of the whole simulation: ranks send each other what is in it.
+/// The one of the simulation: ranks send each other what is in it.
 DeviceMemory& device_memory();
 
 }  // namespace hplcast::smpi_models

@@ -66,7 +66,7 @@ Program::Program(const Settings& settings, const std::optional<Model>& model, Ac
       model_(model),
       times_(activity),
       stretches_(settings.program.value_or(core::ProgramSettings())),
-      accelerators_(settings, model) {
+      accelerators_(settings, model, activity) {
   if (model_ && model_->cluster.program) program_ = &*model_->cluster.program;
   stretches_.set_models(program_);
 }

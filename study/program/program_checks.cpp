@@ -163,7 +163,24 @@ std::vector<std::string> check_linked_libraries(const fs::path& program) {
 
 std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel& cluster) {
   std::vector<std::string> list;
-  const double all_s = run.routines_s() + run.regions_s() + run.rest_s;
+  double all_s = run.routines_s() + run.regions_s() + run.rest_s;
+  if (run.accelerators) {
+    double kernels_s = 0;
+    for (const auto& [name, use] : run.accelerators->kernels) {
+      kernels_s += use.time_s;
+      constexpr double much = 0.01;  // of the calls
+      if (share_of(use.outside_range, use.calls) > much)
+        list.push_back("kernel " + name + " of the accelerators: " +
+                       core::short_percent(share_of(use.outside_range, use.calls)) +
+                       " of its calls have sizes outside of those measured");
+    }
+    constexpr double much = 0.01;  // of the kernels' time
+    if (run.accelerators->overlapped_s > much * kernels_s)
+      list.push_back(core::short_percent(share_of(run.accelerators->overlapped_s, kernels_s)) +
+                     " of the time of kernels of accelerators was beside kernels of other streams, each as fast as "
+                     "alone: on a real one they share it");
+    all_s += kernels_s;
+  }
   const auto has_none = [](const auto& one) { return one.second.calls > 0 && !one.second.has_model; };
   if (const std::string routines = listed(run, has_none); !routines.empty())
     list.push_back("no time was taken by " + routines + ", because cluster " + cluster.name +

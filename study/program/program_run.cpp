@@ -163,6 +163,7 @@ std::string group_of(const std::string& name) {
   constexpr std::array own = {"the rest", "clock", "other", "ended"};
   if (std::find(own.begin(), own.end(), name) != own.end()) return name;
   if (core::begins_with(name, "region ")) return "regions";
+  if (core::begins_with(name, "hip") || core::begins_with(name, "rocblas_") || name == "flag") return "accelerators";
   return core::begins_with(name, "MPI_") ? "MPI" : "routines";
 }
 
@@ -311,11 +312,12 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
                       "--rest counted: cluster " + request.cluster.name +
                           " has no models of code between calls of MPI\n  hint: simulate the observed runs with "
                           "--count FILE, and give the files to `hplcast fit program --counts`");
-  if (!request.cluster.program) {
+  if (!request.cluster.program && !request.cluster.accelerators) {
     warnings.push_back("cluster " + request.cluster.name +
                        " has no routines of an observed program: only kernels of HPL take time; `hplcast fit program "
                        "ARCHIVE --cluster FILE` adds those of `hplcast observe`");
-  } else if (const core::ObservedTime& seen = request.cluster.program->observed; request.rest == RestMode::zero) {
+  } else if (request.cluster.program && request.rest == RestMode::zero) {
+    const core::ObservedTime& seen = request.cluster.program->observed;
     constexpr double much = 0.05;
     const double unmodelled = share_of(seen.rest_s, seen.total_s - seen.mpi_s);
     if (unmodelled > much)
@@ -369,6 +371,16 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
                {"regions", json_of(run.regions)},
                {"warnings", warnings},
                {"output", run.output}};
+  if (run.accelerators) {
+    const core::AcceleratorCounts& counts = *run.accelerators;
+    json["accelerators"] = {{"kernels", json_of(counts.kernels)},
+                            {"bytes_to_device", counts.bytes_to_device},
+                            {"bytes_from_device", counts.bytes_from_device},
+                            {"bytes_within_device", counts.bytes_within_device},
+                            {"copies_s", counts.copies_s},
+                            {"peak_bytes", counts.peak_bytes},
+                            {"overlapped_s", counts.overlapped_s}};
+  }
   for (const core::PhaseSummary& phase : run.phases)
     for (const core::PhaseField& field : core::phase_fields)
       if (field.required || phase.*field.member != 0) json["phases"][phase.name][field.name] = phase.*field.member;

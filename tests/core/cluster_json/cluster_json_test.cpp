@@ -75,6 +75,64 @@ std::string text_of(const ClusterModel& cluster) {
   return out.str();
 }
 
+AcceleratorModel example_accelerators() {
+  AcceleratorModel model;
+  model.name = "example";
+  model.per_host = 4;
+  model.memory_bytes = 64e9;
+  model.compute_units = 110;
+  model.launch_s = 4e-6;
+  model.flag_s = 1.2e-6;
+  model.to_device = {1e-5, 3.6e10, 9e9};
+  model.from_device = model.within_device = {1e-6, 2e10, std::nullopt};
+  const auto law = PiecewiseLaw(DurationLaw::make(Polynomial::make({{1, 1, 1}}, {1e-13}), {}, NoiseFamily::none));
+  model.kernels["dgemm/NT"] = {{}, {}, {}, KernelModel::make("M1", law), {}};
+  model.kernels["pack_rows"] = {1, 0, 5, KernelModel::make("M1", law), {}};
+  model.kernels["panel"] = {0, {}, {}, {}, HandshakeModel{3, 1, 4, 4e-6, 2e-11, 1e-11}};
+  return model;
+}
+
+TEST(ClusterJson, AcceleratorsComeBackAndRaiseTheVersion) {
+  ClusterModel cluster = example();
+  EXPECT_THAT(text_of(cluster), testing::HasSubstr("\"schema_version\": 4,"));
+  cluster.accelerators = example_accelerators();
+  const std::string first = text_of(cluster);
+  EXPECT_THAT(first, testing::HasSubstr("\"schema_version\": 5,"));
+  std::istringstream in(first);
+  const ClusterModel again = read_cluster(in, "text");
+  EXPECT_EQ(text_of(again), first);
+  EXPECT_EQ(again.accelerators->per_host, 4);
+  EXPECT_EQ(again.accelerators->to_device.pageable_bytes_per_s, 9e9);
+  EXPECT_EQ(again.accelerators->kernels.at("pack_rows").k, 5);
+  EXPECT_EQ(again.accelerators->kernels.at("panel").handshake->pivot, 4);
+  EXPECT_FALSE(again.accelerators->kernels.at("panel").model.has_value());
+}
+
+TEST(ClusterJson, AnAcceleratorsKernelIsAModelOrAHandshake) {
+  ClusterModel cluster = example();
+  cluster.accelerators = example_accelerators();
+  const auto refusal = [&] {
+    std::istringstream in(text_of(cluster));
+    try {
+      read_cluster(in, "text");
+    } catch (const ParseError& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  cluster.accelerators->kernels["panel"].model = cluster.accelerators->kernels["dgemm/NT"].model;
+  EXPECT_THAT(refusal(), testing::HasSubstr("either `model` or `handshake`"));
+  EXPECT_THAT(refusal(), testing::HasSubstr("/accelerators/kernels/panel"));
+  cluster.accelerators->kernels["panel"] = {};
+  EXPECT_THAT(refusal(), testing::HasSubstr("either `model` or `handshake`"));
+  cluster.accelerators = example_accelerators();
+  cluster.accelerators->memory_bytes = 0;
+  EXPECT_THAT(refusal(), testing::HasSubstr("expected a number above 0"));
+  cluster.accelerators->memory_bytes = 1;
+  cluster.accelerators->per_host = 0;
+  EXPECT_THAT(refusal(), testing::HasSubstr("an integer of at least 1"));
+}
+
 TEST(ClusterJson, ARoundTripChangesNothing) {
   const std::string first = text_of(example());
   std::istringstream in(first);

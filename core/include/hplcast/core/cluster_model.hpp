@@ -140,8 +140,8 @@ struct Uncertainty {
   std::optional<EstimatedSd>& of(ErrorGroup group) { return groups[static_cast<std::size_t>(group)]; }
 };
 
-/// What the host and a kernel of an accelerator say to each other while it runs: per column the kernel sets a flag, and
-/// the host answers by clearing it (docs/models/accelerators.md). Places are those of arguments, from 0.
+/// The host and a kernel of an accelerator that talk while it runs: per column the kernel sets a flag, and the host
+/// answers by clearing it (docs/models/accelerators.md). Places are those of arguments, from 0.
 struct HandshakeModel {
   int flag = 0;              ///< of the pointer to the flag, an int in pinned memory
   int columns = 0;           ///< of their number
@@ -196,7 +196,7 @@ struct ClusterModel {
   std::optional<ProgramModel> program;     ///< routines and regions of an observed program (`fit program`)
   std::optional<Uncertainty> uncertainty;  ///< of measured models (`fit cluster`)
   std::optional<AcceleratorModel> accelerators;
-  std::string provenance = "{}";           ///< a JSON object: what was measured, when, where, with which software
+  std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
 };
 
 /// The content of cluster.json, see docs/formats/cluster-json.md. Deterministic: equal models give equal text.

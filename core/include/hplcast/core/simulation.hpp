@@ -180,7 +180,7 @@ struct RoutineUse {
   bool has_model = false;
 };
 
-/// What accelerators did in a simulation, summed over ranks.
+/// Work of accelerators in a simulation, summed over ranks.
 struct AcceleratorCounts {
   std::map<std::string, RoutineUse> kernels;  ///< times are those of the accelerators
   double bytes_to_device = 0, bytes_from_device = 0, bytes_within_device = 0;
@@ -198,7 +198,7 @@ struct ProgramCounts {
   double untimed_intervals = 0;  ///< how often
   double messages = 0;           ///< those of collectives among them; 0 without the platform library
   double message_bytes = 0;
-  std::vector<int> unfinished;  ///< ranks that have not come to MPI_Finalize
+  std::vector<int> unfinished;                    ///< ranks that have not come to MPI_Finalize
   std::optional<AcceleratorCounts> accelerators;  ///< if the program called any
 };
 

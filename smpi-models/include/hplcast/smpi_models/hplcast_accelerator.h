@@ -1,6 +1,6 @@
-/* What the simulated HIP and rocBLAS (accelerators/) ask the runtime for, on behalf of the calling rank: the accelerator
- * of its host as cluster.json has it, durations of kernels, its own time, and the memory of its device. As in
- * hplcast_smpi.h nothing here returns an error: a call that cannot be served ends the simulation. */
+/* What the simulated HIP and rocBLAS (accelerators/) ask the runtime for, on behalf of the calling rank: the
+ * accelerator of its host as cluster.json has it, durations of kernels, its own time, and the memory of its device. As
+ * in hplcast_smpi.h nothing here returns an error: a call that cannot be served ends the simulation. */
 #ifndef HPLCAST_ACCELERATOR_H
 #define HPLCAST_ACCELERATOR_H
 
@@ -45,7 +45,8 @@ struct hplcast_accelerator_kernel {
 const struct hplcast_accelerator* hplcast_accelerator_here(void);
 /* Whether kernels are executed, too: then the device's memory is real. */
 int hplcast_accelerator_executes(void);
-/* The kernel of that name, or of `base` ("dgemm" for "dgemm/NT"). Ends the simulation where cluster.json has neither. */
+/* The kernel of that name, or of `base` ("dgemm" for "dgemm/NT"). Ends the simulation where cluster.json has neither.
+ */
 struct hplcast_accelerator_kernel hplcast_accelerator_find(const char* name, const char* base);
 /* Draws and counts the duration of a call; a size <= 0 is a call without work, which takes none. */
 double hplcast_accelerator_call(int kernel, double m, double n, double k, double flop);
@@ -53,9 +54,13 @@ double hplcast_accelerator_call(int kernel, double m, double n, double k, double
 void hplcast_accelerator_took(int kernel, double duration_s);
 void hplcast_accelerator_copied(hplcast_direction direction, double bytes, double duration_s);
 void hplcast_accelerator_overlapped(double duration_s);
+/* For the trace, which has a row per stream: work of these sizes (a copy: n bytes) was done there. */
+void hplcast_accelerator_ran(int stream, const char* what, double m, double n, double k, double begin_s, double end_s);
 
 /* The own time of the rank: the simulated clock, and what it has pending. */
 double hplcast_own_s(void);
+/* The simulated clock: goes on whenever anything does. */
+double hplcast_simulated_s(void);
 /* The rank waits until then; nothing if that is over. */
 void hplcast_wait_until(double date_s);
 

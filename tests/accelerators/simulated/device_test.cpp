@@ -1,0 +1,183 @@
+// Programs of HIP, rocBLAS and MPI in the simulator: times, contents, what is executed, and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/study/program_run.hpp"
+#include "tests/programs/program_cluster.hpp"
+
+namespace hplcast {
+namespace {
+
+using testing::HasSubstr;
+
+core::AcceleratorModel example_accelerator() {
+  core::AcceleratorModel model;
+  model.name = "example";
+  model.per_host = 2;
+  model.memory_bytes = 64e9;
+  model.compute_units = 100;
+  model.launch_s = 4e-6;
+  model.start_s = 3e-6;
+  model.gap_s = 1e-6;
+  model.record_s = 5e-7;
+  model.sync_s = 2e-6;
+  model.flag_s = 1.2e-6;
+  model.to_device = {1e-5, 3.6e10, 9e9};
+  model.from_device = {1e-5, 2.4e10, std::nullopt};
+  model.within_device = {2e-6, 1e12, std::nullopt};
+  const auto add = [&](const char* name, core::AcceleratorKernel kernel) { model.kernels[name] = std::move(kernel); };
+  add("dgemm", {{}, {}, {}, tests::exact_model({{1, 1, 1}}, {1e-12}), {}});
+  add("idamax", {{}, {}, {}, tests::exact_model({{0, 1, 0}}, {1e-12}), {}});
+  add("fill", {0, 1, {}, tests::exact_model({{1, 1, 0}}, {1e-9}), {}});
+  add("panel", {0, {}, {}, {}, core::HandshakeModel{2, 1, 3, 2e-6, 2.5e-11, 1.25e-11}});
+  return model;
+}
+
+study::ProgramRunRequest request_of(const std::string& what, int ranks = 1) {
+  study::ProgramRunRequest request;
+  request.cluster = tests::program_cluster();
+  request.cluster.accelerators = example_accelerator();
+  request.ranks = ranks;
+  request.program = HPLCAST_BINARY_DIR "/tests/accelerators_device-smpi";
+  request.arguments = {what};
+  request.timeout_s = 120;
+  return request;
+}
+
+std::vector<double> numbers_in(const std::string& text) {
+  std::vector<double> numbers;
+  std::istringstream words(text);
+  for (std::string word; words >> word;)
+    if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) numbers.push_back(std::stod(word));
+  return numbers;
+}
+
+TEST(SimulatedDevice, TakesTheTimesOfItsModel) {
+  const study::ProgramRun run = study::run_program(request_of("times"));
+  const std::vector<double> found = numbers_in(run.output);
+  ASSERT_EQ(found.size(), 3u) << run.output;
+  const core::AcceleratorModel a = example_accelerator();
+  const double wtime_s = tests::program_cluster().network.values().wtime_s;
+  const double host_s = wtime_s + 3 * a.launch_s + 4 * a.record_s;
+  const double product_s = 1e-12 * 1000 * 500 * 100, fill_s = 1e-9 * 1000 * 20, copy_s = 1e-5 + 8e6 / 2.4e10;
+  const double copied_s = a.record_s + a.launch_s + a.start_s + product_s + 2 * a.gap_s + fill_s + copy_s;
+  constexpr double digits = 1e-9;  // printed with nine, of times below 1 ms
+  EXPECT_NEAR(found[0], host_s, digits);
+  EXPECT_NEAR(found[1], copied_s + a.sync_s + 2 * wtime_s, digits + 2 * wtime_s);
+  EXPECT_NEAR(found[2], copied_s - a.record_s, 1e-10 + digits);
+  ASSERT_TRUE(run.accelerators.has_value());
+  EXPECT_EQ(run.accelerators->kernels.at("dgemm/NT").calls, 1);
+  EXPECT_DOUBLE_EQ(run.accelerators->kernels.at("dgemm/NT").time_s, product_s);
+  EXPECT_EQ(run.accelerators->kernels.at("dgemm/NT").flop, 1e8);
+  EXPECT_DOUBLE_EQ(run.accelerators->kernels.at("fill").time_s, fill_s);
+  EXPECT_EQ(run.accelerators->bytes_from_device, 8e6);
+  EXPECT_EQ(run.accelerators->peak_bytes, 24e6);
+}
+
+TEST(SimulatedDevice, SmallContentsTravelInLongMessagesBetweenDevices) {
+  const study::ProgramRun run = study::run_program(request_of("content", 2));
+  EXPECT_THAT(run.output, HasSubstr("list 3 1 4 1\n"));
+  EXPECT_THAT(run.output, HasSubstr("from host 3 1 4 1\n"));
+  // 2 x 80 MB of memory of devices, and a message of 32 MB: nothing of them is committed.
+  EXPECT_LT(run.peak_pss_bytes, 60e6);
+}
+
+TEST(SimulatedDevice, ShowsTheFlagsOfAKernelWhenItsClockSays) {
+  const study::ProgramRun run = study::run_program(request_of("handshake"));
+  const std::vector<double> found = numbers_in(run.output);
+  ASSERT_EQ(found.size(), 4u) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("with rows"));
+  const core::AcceleratorModel a = example_accelerator();
+  const double search_s = 2e-6 + 2.5e-11 * 10000;
+  const double wtime_s = tests::program_cluster().network.values().wtime_s;
+  constexpr double digits = 1e-10;
+  EXPECT_NEAR(found[0], a.launch_s + a.start_s + search_s + a.flag_s, digits + 2 * wtime_s);
+  // The host answers as soon as it has read the clock.
+  for (int j : {1, 2}) EXPECT_NEAR(found[j] - found[j - 1], 2 * a.flag_s + search_s, digits + 2 * wtime_s);
+  EXPECT_NEAR(found[3] - found[2], a.flag_s + search_s + a.sync_s, digits + 2 * wtime_s);
+}
+
+TEST(SimulatedDevice, ExecutesWhereNumericsAreRun) {
+  study::ProgramRunRequest request = request_of("product");
+  const study::ProgramRun modelled = study::run_program(request);
+  request.numerics = true;
+  const study::ProgramRun executed = study::run_program(request);
+  EXPECT_THAT(executed.output, HasSubstr("product 6 largest 3 filled 7\n"));
+  EXPECT_THAT(modelled.output, HasSubstr("product 0 "));
+  EXPECT_DOUBLE_EQ(modelled.time_s, executed.time_s);
+}
+
+TEST(SimulatedDevice, HasARowPerStreamInTheTrace) {
+  study::ProgramRunRequest request = request_of("times");
+  request.observation.trace = HPLCAST_BINARY_DIR "/tests/accelerators-trace.json";
+  study::run_program(request);
+  const std::string trace = core::read_text(request.observation.trace);
+  EXPECT_THAT(trace, HasSubstr("accelerator of rank 0"));
+  EXPECT_THAT(trace, HasSubstr("\"stream 1\""));
+  EXPECT_THAT(trace, HasSubstr("\"name\":\"dgemm/NT\""));
+  // A copy of 8 MB, 1e-5 s + 8e6 / 2.4e10 s, on the other stream.
+  EXPECT_THAT(trace, testing::ContainsRegex("copy from device.*\"dur\":343.333,.*8000000"));
+}
+
+TEST(SimulatedDevice, QueriesEndWithTheWork) {
+  const study::ProgramRun run = study::run_program(request_of("queries"));
+  const std::vector<double> polls = numbers_in(run.output);
+  // The kernel takes 1 ms, a look 2 us.
+  EXPECT_NEAR(polls.at(0), 1e-3 / 2e-6, 3) << run.output;
+}
+
+struct Refusal {
+  std::string what, message;
+};
+
+class RefusedProgram : public testing::TestWithParam<Refusal> {};
+
+std::string failure_of(const study::ProgramRunRequest& request) {
+  try {
+    const study::ProgramRun run = study::run_program(request);
+    return "no failure: " + run.output;
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+}
+
+TEST_P(RefusedProgram, EndsWithAReason) {
+  EXPECT_THAT(failure_of(request_of(GetParam().what)), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RefusedProgram,
+    testing::Values(Refusal{"too-much", "hipMalloc of 77.3 GB does not fit: 77.3 of 64 GB"},
+                    Refusal{"double-free", "was never allocated there, or is freed twice"},
+                    Refusal{"free-host", "frees (hipFree) what is no allocation of its accelerator"},
+                    Refusal{"free-inside", "an address inside of one"},
+                    Refusal{"free-not-pinned", "frees (hipHostFree, hipHostUnregister) memory that is not pinned"},
+                    Refusal{"shape", "a block of 2048 x 1 x 1 threads; expected at most 1024"},
+                    Refusal{"no-model", "have no model of kernel unknown"},
+                    Refusal{"direction", "its addresses are those of hipMemcpyHostToDevice"},
+                    Refusal{"too-long", "100 bytes of the device where its allocation has 80"},
+                    Refusal{"stream", "a stream of HIP that does not exist (7)"},
+                    Refusal{"spin", "looked at memory 100,000,000 times that no running kernel writes"},
+                    Refusal{"deadlock", "waits for ever: it synchronises behind a kernel"}),
+    [](const testing::TestParamInfo<Refusal>& one) {
+      std::string name = one.param.what;
+      for (char& c : name)
+        if (c == '-') c = '_';
+      return name;
+    });
+
+TEST(SimulatedDevice, NeedsAnAcceleratorPerRank) {
+  EXPECT_THAT(
+      failure_of(request_of("times", 4)),
+      HasSubstr("is number 3 of the ranks of its host that use an accelerator; a host of cluster program has 2"));
+  study::ProgramRunRequest without = request_of("times");
+  without.cluster.accelerators.reset();
+  EXPECT_THAT(failure_of(without), HasSubstr("uses an accelerator, and cluster program has none"));
+}
+
+}  // namespace
+}  // namespace hplcast

@@ -1,0 +1,60 @@
+// hplcast-hipcc: what it takes, what it refuses, and how it tells.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
+
+namespace hplcast {
+namespace {
+
+using testing::HasSubstr;
+
+core::CommandResult hipcc(const std::string& source, const std::string& arguments) {
+  const std::filesystem::path folder = HPLCAST_BINARY_DIR "/tests/hipcc";
+  core::write_file(folder / "main.cpp", [&](std::ostream& out) { out << source; });
+  core::Command command;
+  command.program = HPLCAST_BINARY_DIR "/bin/hplcast-hipcc";
+  std::istringstream words(arguments);
+  for (std::string word; words >> word;) command.arguments.push_back(word);
+  command.directory = folder;
+  command.timeout_s = 60;
+  return core::run(command);
+}
+
+bool has_clang() {
+  return core::read_text(HPLCAST_BINARY_DIR "/bin/hplcast-hipcc").find("\nclang=''") == std::string::npos;
+}
+
+const std::string head = "#include <hip/hip_runtime.h>\n#include <mpi.h>\n";
+
+TEST(CompilerOfHip, NamesFunctionsThatAreNotThere) {
+  const auto unknown = hipcc(head + "int main() { void* p; return hipMallocManaged(&p, 8, 0); }\n", "main.cpp -o main");
+  EXPECT_EQ(unknown.status, 3) << unknown.output;
+  EXPECT_THAT(unknown.output, HasSubstr("this HIP and rocBLAS, those of hplcast, have no: hipMallocManaged"));
+  const auto declared =
+      hipcc(head + "extern \"C\" int rocblas_zgemm();\nint main() { return rocblas_zgemm(); }\n", "main.cpp -o main");
+  EXPECT_EQ(declared.status, 3) << declared.output;
+  EXPECT_THAT(declared.output, HasSubstr("have no: rocblas_zgemm"));
+}
+
+TEST(CompilerOfHip, TakesLaunchesOfTemplatesAndObjectsOfItsOwn) {
+  if (!has_clang()) GTEST_SKIP() << "skipped: no clang, which compiles kernel<<<grid, block>>>()";
+  const std::string source = head +
+                             "namespace inner { template <int n> __global__ void work(int m, double* a) {\n"
+                             "  __shared__ double s[n]; s[threadIdx.x] = m; __syncthreads(); a[0] = fabs(s[0]); } }\n"
+                             "int main() { inner::work<64><<<2, 64, 0, 0>>>(1, nullptr); return 0; }\n";
+  const auto compiled = hipcc(source, "-O2 -c main.cpp -o main.o");
+  EXPECT_EQ(compiled.status, 0) << compiled.output;
+  const auto linked = hipcc(source, "main.o -lamdhip64 -lrocblas -o main");
+  EXPECT_EQ(linked.status, 0) << linked.output;
+}
+
+TEST(CompilerOfHip, PassesOnWhatTheCompilerSays) {
+  const auto result = hipcc(head + "int main() { return }\n", "main.cpp -o main");
+  EXPECT_NE(result.status, 0);
+  EXPECT_THAT(result.output, HasSubstr("error"));
+}
+
+}  // namespace
+}  // namespace hplcast

@@ -1,0 +1,216 @@
+// A program of HIP, rocBLAS and MPI for the tests: device CASE. Prints what the tests ask for.
+#include <hip/hip_runtime.h>
+#include <mpi.h>
+#include <rocblas/rocblas.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+__global__ void fill(int m, int n, double* a, double value) {
+  for (int i = static_cast<int>(threadIdx.x); i < m * n; i += static_cast<int>(blockDim.x)) a[i] = value;
+}
+void fill_on_host(int m, int n, double* a, double value) {
+  for (int i = 0; i < m * n; ++i) a[i] = value;
+}
+HPLCAST_HOST_KERNEL(fill, fill_on_host);
+
+__global__ void unknown(int) {}
+
+__global__ void panel(int rows, int columns, int* flag, double* pivot) {
+  (void)rows, (void)columns, (void)flag, (void)pivot;
+}
+
+void call_fill(int m, int n, double* a, double value, hipStream_t stream, unsigned threads = 64) {
+#ifdef __HIP__
+  fill<<<dim3(16), dim3(threads), 0, stream>>>(m, n, a, value);
+#else
+  hipLaunchKernelGGL(fill, dim3(16), dim3(threads), 0, stream, m, n, a, value);
+#endif
+}
+
+double* on_device(std::size_t doubles) {
+  double* memory = nullptr;
+  if (hipMalloc(&memory, doubles * sizeof(double)) != hipSuccess) {
+    std::printf("hipMalloc: %s\n", hipGetErrorString(hipGetLastError()));
+    MPI_Finalize();
+    std::exit(1);
+  }
+  return memory;
+}
+
+/// Two streams and an event between them.
+void times() {
+  hipStream_t one, other;
+  hipEvent_t ready, begin, end;
+  hipStreamCreate(&one);
+  hipStreamCreateWithFlags(&other, hipStreamNonBlocking);
+  for (hipEvent_t* event : {&ready, &begin, &end}) hipEventCreate(event);
+  rocblas_handle blas;
+  rocblas_create_handle(&blas);
+  rocblas_set_stream(blas, one);
+  double* const a = on_device(3000000);
+  double* pinned = nullptr;
+  hipHostMalloc(&pinned, 8000000);
+  const double scalar = 1;
+  const double start_s = MPI_Wtime();
+  hipEventRecord(begin, one);
+  rocblas_dgemm(blas, rocblas_operation_none, rocblas_operation_transpose, 1000, 500, 100, &scalar, a, 1000, a, 500,
+                &scalar, a, 1000);
+  call_fill(1000, 20, a, 0, one);
+  hipEventRecord(ready, one);
+  hipStreamWaitEvent(other, ready, 0);
+  hipMemcpyAsync(pinned, a, 8000000, hipMemcpyDeviceToHost, other);
+  hipEventRecord(end, other);
+  const double queued_s = MPI_Wtime();
+  hipStreamSynchronize(other);
+  float milliseconds = 0;
+  hipEventElapsedTime(&milliseconds, begin, end);
+  std::printf("queued %.9g synchronised %.9g elapsed %.9g\n", queued_s - start_s, MPI_Wtime() - start_s,
+              static_cast<double>(milliseconds) / 1e3);
+  hipFree(a);
+  hipHostFree(pinned);
+}
+
+/// A list in a long message between two devices.
+void content(int rank) {
+  double* const a = on_device(10000000);
+  int list[4] = {3, 1, 4, 1};
+  double* const place = a + 5000;
+  if (rank == 0) {
+    hipMemcpy(place, list, sizeof list, hipMemcpyHostToDevice);
+    MPI_Send(a, 4000000, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+    MPI_Send(list, 4, MPI_INT, 1, 1, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    std::memset(list, 0, sizeof list);
+    MPI_Request requests[2];
+    MPI_Irecv(a + 1000000, 4000000, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(a, 4, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    hipMemcpy(list, place + 1000000, sizeof list, hipMemcpyDeviceToHost);
+    std::printf("list %d %d %d %d\n", list[0], list[1], list[2], list[3]);
+    hipMemcpy(list, a, sizeof list, hipMemcpyDeviceToHost);
+    std::printf("from host %d %d %d %d\n", list[0], list[1], list[2], list[3]);
+  }
+}
+
+/// The flag of a kernel for each of three columns.
+void handshake() {
+  int* flag = nullptr;
+  double* pivot = nullptr;
+  hipHostMalloc(&flag, sizeof *flag);
+  hipHostMalloc(&pivot, 2 * sizeof *pivot);
+  int rows = 10000, columns = 3;
+  void* arguments[] = {&rows, &columns, &flag, &pivot};
+  __hip_atomic_store(flag, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+  const double start_s = MPI_Wtime();
+#ifndef __HIP__
+  hplcastNameKernel(reinterpret_cast<const void*>(panel), "panel", hplcast_accelerator::type_of(panel));
+#endif
+  hipLaunchCooperativeKernel(panel, dim3(4), dim3(256), arguments, 0, nullptr);
+  bool are_rows = true;
+  for (int j = 0; j < columns; ++j) {
+    while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0) {
+    }
+    are_rows = are_rows && pivot[0] > 0 && pivot[1] >= 0 && pivot[1] < rows;
+    std::printf("column %.9g\n", MPI_Wtime() - start_s);
+    __hip_atomic_store(flag, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+  }
+  hipDeviceSynchronize();
+  std::printf("done %.9g %s\n", MPI_Wtime() - start_s, are_rows ? "with rows" : "without rows");
+}
+
+/// C = A B, and its largest element.
+void product() {
+  rocblas_handle blas;
+  rocblas_create_handle(&blas);
+  double* const a = on_device(3);
+  const std::vector<double> ab = {2, 3, 0};
+  hipMemcpy(a, ab.data(), 3 * sizeof(double), hipMemcpyHostToDevice);
+  const double one = 1, zero = 0;
+  rocblas_dgemm(blas, rocblas_operation_none, rocblas_operation_none, 1, 1, 1, &one, a, 1, a + 1, 1, &zero, a + 2, 1);
+  double c = 0;
+  int largest = 0;
+  hipMemcpy(&c, a + 2, sizeof c, hipMemcpyDeviceToHost);
+  rocblas_idamax(blas, 3, a, 1, &largest);
+  call_fill(1, 2, a, 7, nullptr);
+  double filled = 0;
+  hipMemcpy(&filled, a + 1, sizeof filled, hipMemcpyDeviceToHost);
+  std::printf("product %g largest %d filled %g\n", c, largest, filled);
+}
+
+void spin_on_queries() {
+  hipStream_t stream;
+  hipStreamCreate(&stream);
+  double* const a = on_device(1000);
+  call_fill(1000, 1000, a, 0, stream);
+  long polls = 0;
+  while (hipStreamQuery(stream) == hipErrorNotReady) ++polls;
+  std::printf("polls %ld\n", polls);
+}
+
+void spin_on_unknown_memory() {
+  hipInit(0);
+  static int flag = 0;
+  while (__hip_atomic_load(&flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0) {
+  }
+}
+
+void free_twice() {
+  double* const a = on_device(1000);
+  hipFree(a);
+  hipFree(a);
+}
+
+void bad(const std::string& what) {
+  int* flag = nullptr;
+  static int on_host = 0;
+  if (what == "too-much") on_device(std::size_t{9} << 30);
+  if (what == "double-free") free_twice();
+  if (what == "free-host") hipFree(&on_host);
+  if (what == "free-inside") hipFree(on_device(10) + 1);
+  if (what == "free-not-pinned") hipHostFree(&on_host);
+  if (what == "shape") call_fill(1, 1, on_device(1), 0, nullptr, 2048);
+  if (what == "no-model") hipLaunchKernelGGL(unknown, dim3(1), dim3(1), 0, nullptr, 1);
+  if (what == "direction") hipMemcpy(on_device(1), &on_host, 4, hipMemcpyDeviceToHost);
+  if (what == "too-long") hipMemset(on_device(10), 0, 100);
+  if (what == "stream") hipStreamSynchronize(reinterpret_cast<hipStream_t>(7));
+  if (what == "device") std::printf("hipSetDevice: %s\n", hipGetErrorString(hipSetDevice(99)));
+  if (what == "spin") spin_on_unknown_memory();
+  if (what == "deadlock") {
+    hipHostMalloc(&flag, 64);
+    int rows = 10, columns = 1;
+    double* pivot = reinterpret_cast<double*>(flag + 2);
+    void* arguments[] = {&rows, &columns, &flag, &pivot};
+    hplcastNameKernel(reinterpret_cast<const void*>(panel), "panel", hplcast_accelerator::type_of(panel));
+    hipLaunchCooperativeKernel(panel, dim3(4), dim3(256), arguments, 0, nullptr);
+    hipDeviceSynchronize();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string what = argc > 1 ? argv[1] : "times";
+  if (what == "times")
+    times();
+  else if (what == "content")
+    content(rank);
+  else if (what == "handshake")
+    handshake();
+  else if (what == "product")
+    product();
+  else if (what == "queries")
+    spin_on_queries();
+  else
+    bad(what);
+  MPI_Finalize();
+  return 0;
+}
