@@ -33,7 +33,7 @@ steps:
   - thresholds: {max_bytes: 1MiB}
 """
 # The formula of each kernel, and the places of its sizes among its arguments.
-KERNELS = {"dgemm": (["--level", "M'", "--split", "k"], {}), "dtrsm": (["--level", "M2", "--terms", "mnk,mn,mk"], {}),
+KERNELS = {"dgemm": (["--level", "M'", "--split", "k", "--terms", "mnk,mk"], {}), "dtrsm": (["--level", "M2", "--terms", "mnk,mn"], {}),
            "dger": (["--level", "M2", "--terms", "mn,m,n"], {}), "dscal": (["--level", "M2", "--terms", "n"], {}),
            "dcopy": (["--level", "M0"], {}), "idamax": (["--level", "M2", "--terms", "n"], {}),
            "dgemv": (["--level", "M2", "--terms", "mn,m"], {}), "dtrsv": (["--level", "M0"], {}),
@@ -96,8 +96,8 @@ def accelerators(ranks, rows):
                "sync_s": wait_s / 2, "flag_s": wait_s / 2, "to_device": line(of("to_device")),
                "from_device": line(of("from_device")), "within_device": line(of("from_device")), "kernels": {}}
     for kernel, (formula, places) in KERNELS.items():
-        fit = run(HPLCAST, "fit", "kernel", f"calls-{ranks}.csv", "--kernel", kernel, *formula, "--weights", "relative",
-                  "--noise", "N0", "--quiet")
+        fit = run(HPLCAST, "fit", "kernel", f"calls-{ranks}.csv", "--kernel", kernel, *formula, "--noise", "N0", "--non-negative",
+                  "--weights", "ordinary" if kernel == "idamax" else "relative", "--quiet")
         section["kernels"][kernel] = {**places, "model": json.loads(fit)[kernel]}
     # Before the clock starts.
     section["kernels"]["fill"] = {"m": 0, "n": 1, "model": {"level": "M1", "noise": "none", "mu": {"mn": 2e-9}}}
