@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/tune.hpp"
