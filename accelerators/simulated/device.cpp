@@ -29,22 +29,27 @@ std::string gigabytes(double bytes) {
 /// has not looked, and the simulation stood still.
 constexpr time_t patience_s = 15;
 volatile double simulated_s = -1;
-
-void expect_look(bool expected) {
-  const itimerval timer{{0, 0}, {expected ? patience_s : 0, 0}};
-  setitimer(ITIMER_VIRTUAL, &timer, nullptr);
-}
+volatile long looks = 0, looks_before = 0;
 
 void tell_of_unseen_spin(int) {
-  if (hplcast_simulated_s() != simulated_s) {
+  if (hplcast_simulated_s() != simulated_s || looks != looks_before) {
     simulated_s = hplcast_simulated_s();
-    return expect_look(true);
+    looks_before = looks;
+    return;
   }
   constexpr char text[] =
       "hplcast: a kernel waits for the host to answer its flag, and the host has computed for 30 s without looking at "
       "it; expected __hip_atomic_load (hip/hip_runtime.h): a plain load is not seen\n";
   if (write(2, text, sizeof text - 1) < 0) std::_Exit(6);
   std::_Exit(3);
+}
+
+/// While a kernel waits for the host.
+void watch_for_unseen_spin(bool watch) {
+  const time_t period_s = watch ? patience_s : 0;
+  const itimerval timer{{period_s, 0}, {period_s, 0}};
+  if (watch) std::signal(SIGVTALRM, tell_of_unseen_spin);
+  setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
 
 }  // namespace
@@ -352,18 +357,16 @@ void Device::launch_handshake(const Kernel& kernel, const hplcast_accelerator_ke
     stop("launches kernel " + kernel.name +
          " with a flag or a row that is not in pinned memory of the host (hipHostMalloc)");
   hplcast_wait_until(clocks_.launch_handshake(now_s(), stream, {rows, static_cast<int>(columns), costs}));
-  std::signal(SIGVTALRM, tell_of_unseen_spin);
+  if (flags_.empty()) watch_for_unseen_spin(true);
   flags_[flag] = {stream, model.number, rows, columns, pivot, false, kernel.name};
-  expect_look(true);
 }
 
 void Device::count_spin() {
   constexpr long most = 100000000;
   if (++spins_ > most)
     stop(
-        "has looked at memory 100,000,000 times that no running kernel writes; a spin on a flag ends if it is that of "
-        "a "
-        "kernel with a handshake in cluster.json");
+        "has looked at memory 100,000,000 times that no running kernel writes; a spin on a flag ends if it is that of a"
+        " kernel with a handshake in cluster.json");
 }
 
 void Device::before_load(const void* address) {
@@ -372,7 +375,7 @@ void Device::before_load(const void* address) {
   spins_ = 0;
   if (flag.is_shown) return;
   flag.is_shown = true;
-  expect_look(false);
+  looks = looks + 1;
   hplcast_wait_until(clocks_.shown_s(flag.stream));
   if (flag.pivot != nullptr) {
     int row = 0;
@@ -392,11 +395,12 @@ void Device::after_store(const void* address) {
   if (value != 0) return;
   Flag& flag = found->second;
   flag.is_shown = false;
-  if (!clocks_.clear(now_s(), flag.stream)) return expect_look(true);
+  if (!clocks_.clear(now_s(), flag.stream)) return;
   const double duration_s = clocks_.handshake_s(flag.stream);
   hplcast_accelerator_took(flag.kernel, duration_s);
   tell(flag.stream, duration_s, flag.name.c_str(), {flag.rows, flag.columns, 1});
   flags_.erase(found);
+  if (flags_.empty()) watch_for_unseen_spin(false);
 }
 
 }  // namespace hplcast::accelerators

@@ -170,6 +170,10 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+TEST(SimulatedDevice, ASpinThatNobodySeesIsToldAndEnds) {
+  EXPECT_THAT(failure_of(request_of("unseen-spin")), HasSubstr("computed for 30 s without looking at it"));
+}
+
 TEST(SimulatedDevice, NeedsAnAcceleratorPerRank) {
   EXPECT_THAT(
       failure_of(request_of("times", 4)),

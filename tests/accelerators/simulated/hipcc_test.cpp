@@ -50,6 +50,11 @@ TEST(CompilerOfHip, TakesLaunchesOfTemplatesAndObjectsOfItsOwn) {
   EXPECT_EQ(linked.status, 0) << linked.output;
 }
 
+TEST(CompilerOfHip, BringsTheWordsOfHipAlong) {
+  const auto result = hipcc("__global__ void work(int* a) { a[threadIdx.x] = 1; }\n", "-fsyntax-only main.cpp");
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
 TEST(CompilerOfHip, PassesOnWhatTheCompilerSays) {
   const auto result = hipcc(head + "int main() { return }\n", "main.cpp -o main");
   EXPECT_NE(result.status, 0);

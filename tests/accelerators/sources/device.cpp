@@ -166,6 +166,12 @@ void free_twice() {
   hipFree(a);
 }
 
+/// Looks at the flag of a kernel in a way that nobody sees.
+void spin_unseen(volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
+
 void bad(const std::string& what) {
   int* flag = nullptr;
   static int on_host = 0;
@@ -181,13 +187,14 @@ void bad(const std::string& what) {
   if (what == "stream") hipStreamSynchronize(reinterpret_cast<hipStream_t>(7));
   if (what == "device") std::printf("hipSetDevice: %s\n", hipGetErrorString(hipSetDevice(99)));
   if (what == "spin") spin_on_unknown_memory();
-  if (what == "deadlock") {
+  if (what == "deadlock" || what == "unseen-spin") {
     hipHostMalloc(&flag, 64);
     int rows = 10, columns = 1;
     double* pivot = reinterpret_cast<double*>(flag + 2);
     void* arguments[] = {&rows, &columns, &flag, &pivot};
     hplcastNameKernel(reinterpret_cast<const void*>(panel), "panel", hplcast_accelerator::type_of(panel));
     hipLaunchCooperativeKernel(panel, dim3(4), dim3(256), arguments, 0, nullptr);
+    if (what == "unseen-spin") spin_unseen(flag);
     hipDeviceSynchronize();
   }
 }
