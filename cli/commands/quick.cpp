@@ -16,7 +16,7 @@ struct QuickOptions {
   study::QuickRequest request;
   study::AcceleratorRequest accelerated;
   int nodes = 1;
-  double bandwidth_bytes_per_s = 0, latency_s = 0;  ///< between nodes
+  double bandwidth_bytes_per_s = 0, latency_s = 0;          ///< between nodes
   double tflops_per_accelerator = 0, memory_fraction = -1;  ///< below 0: not given
   int NB = 0;
   const Option* accelerators = nullptr;
