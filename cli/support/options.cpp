@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <regex>
 #include <tuple>
 
@@ -63,8 +64,8 @@ struct Plausible {
   const char* meant;  ///< the unit that was meant if the value is plausible with it
 };
 
-Check plausible(double (*parse_quantity)(const std::string&), const std::string& kind, const Plausible& usual,
-                const std::string& option) {
+Check plausible(const std::function<double(const std::string&)>& parse_quantity, const std::string& kind,
+                const Plausible& usual, const std::string& option) {
   return quantity(
       [=](const std::string& text) {
         const double value = parse_quantity(text);
@@ -136,13 +137,25 @@ Check as_memory(const std::string& option) {
   constexpr double mib = 1024.0 * 1024.0;
   return plausible(core::parse_bytes, "SIZE", {16 * mib, 128 * mib * mib, "16MiB to 128TiB", "B", "GiB"}, option);
 }
-Check as_core_rate(const std::string& option) {
-  const auto parse_gflop_per_s = [](const std::string& text) {
+namespace {
+
+/// A bare number is in `unit`.
+std::function<double(const std::string&)> flop_per_s_over(double unit) {
+  return [unit](const std::string& text) {
     double plain = 0;
     const bool is_plain = core::parse_double(text, plain) && std::isfinite(plain) && plain >= 0;
-    return is_plain ? plain : core::parse_flop_per_s(text) / 1e9;
+    return is_plain ? plain : core::parse_flop_per_s(text) / unit;
   };
-  return plausible(parse_gflop_per_s, "RATE", {0.1, 1e4, "0.1 to 10000 Gflop/s", "Gflop/s", "flop/s"}, option);
+}
+
+}  // namespace
+
+Check as_core_rate(const std::string& option) {
+  return plausible(flop_per_s_over(1e9), "RATE", {0.1, 1e4, "0.1 to 10000 Gflop/s", "Gflop/s", "flop/s"}, option);
+}
+
+Check as_accelerator_rate(const std::string& option) {
+  return plausible(flop_per_s_over(1e12), "RATE", {0.05, 1000, "0.05 to 1000 Tflop/s", "Tflop/s", "flop/s"}, option);
 }
 
 namespace {

@@ -65,9 +65,10 @@ Check as_ratio();
 /// As those above; a value of `option` that no machine has is warned of, with the unit that was understood: 100 is 100
 /// B/s. Zero is refused.
 Check as_link_bandwidth(const std::string& option);
-Check as_latency(const std::string& option);    ///< between two nodes
-Check as_memory(const std::string& option);     ///< of a node
-Check as_core_rate(const std::string& option);  ///< to Gflop/s, which is also the unit of a bare number
+Check as_latency(const std::string& option);           ///< between two nodes
+Check as_memory(const std::string& option);            ///< of a node
+Check as_core_rate(const std::string& option);         ///< to Gflop/s, which is also the unit of a bare number
+Check as_accelerator_rate(const std::string& option);  ///< the same with Tflop/s
 
 /// A whole number from 0 to 2^64 - 1, every digit of it. @throws core::UsageError for anything else.
 std::uint64_t parse_seed(const std::string& text);

@@ -29,6 +29,12 @@
 /* Bytes of memory for what is measured after the run; without it nothing is. */
 #define HPLCAST_VARIABLE_OBSERVE_REACH "HPLCAST_OBSERVE_REACH"
 
+/* --- programs with the fake accelerator (accelerators/fake) -------------------------------------------------------- */
+
+/* How many accelerators a process sees (1), and bytes of the memory of each (16 GiB). */
+#define HPLCAST_VARIABLE_FAKE_ACCELERATORS "HPLCAST_FAKE_ACCELERATORS"
+#define HPLCAST_VARIABLE_FAKE_MEMORY "HPLCAST_FAKE_MEMORY"
+
 /* --- xhpl-instrumented -------------------------------------------------------------------------------------------- */
 
 /* PREFIX of the files run-RANK.activity (docs/formats/activity.md); without it phases are not followed. */

@@ -1,0 +1,330 @@
+#include "hip/hip_runtime_api.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "accelerators/fake/device.hpp"
+#include "accelerators/launch/kernels.hpp"
+
+// HIP on a Device. A stream's closures have copies of all that a call was given.
+
+namespace hplcast::accelerators::fake {
+
+namespace {
+
+thread_local hipError_t last_error = hipSuccess;
+
+Device& device() {
+  return Device::instance();
+}
+
+struct Rectangle {
+  void* to;
+  std::size_t to_pitch;
+  const void* from;
+  std::size_t from_pitch, width, height;
+};
+
+void copy_now(const Rectangle& one, Direction direction) {
+  const std::lock_guard<std::mutex> lock(device().engine(direction));
+  for (std::size_t i = 0; i < one.height; ++i)
+    std::memmove(static_cast<char*>(one.to) + i * one.to_pitch, static_cast<const char*>(one.from) + i * one.from_pitch,
+                 one.width);
+}
+
+/// `waits`: the host does; it also waits for memory that is not pinned, as real ones do more often than not.
+hipError_t copy(const Rectangle& one, hipMemcpyKind kind, hipStream_t handle, bool waits) {
+  const auto stream = device().stream(handle);
+  if (!stream) return result(hipErrorInvalidHandle);
+  const bool to_device = device().is_device(one.to), from_device = device().is_device(one.from);
+  const bool fits = kind == hipMemcpyDefault || (kind == hipMemcpyHostToHost && !to_device && !from_device) ||
+                    (kind == hipMemcpyHostToDevice && to_device && !from_device) ||
+                    (kind == hipMemcpyDeviceToHost && !to_device && from_device) ||
+                    (kind == hipMemcpyDeviceToDevice && to_device && from_device);
+  if (!fits) return result(hipErrorInvalidMemcpyDirection);
+  if (one.width == 0 || one.height == 0) return hipSuccess;
+  const Direction direction = !to_device    ? Direction::from_device
+                              : from_device ? Direction::within_device
+                                            : Direction::to_device;
+  const bool is_pageable =
+      (!to_device && !device().is_pinned(one.to)) || (!from_device && !device().is_pinned(one.from));
+  const Place place = device().push(stream, [one, direction] { copy_now(one, direction); });
+  if (waits || is_pageable) place.wait();
+  return hipSuccess;
+}
+
+hipError_t set(void* memory, int value, std::size_t bytes, hipStream_t handle, bool waits) {
+  const auto stream = device().stream(handle);
+  if (!stream) return result(hipErrorInvalidHandle);
+  if (!device().is_device(memory) && !device().is_pinned(memory)) return result(hipErrorInvalidValue);
+  const Place place = device().push(stream, [=] { std::memset(memory, value, bytes); });
+  if (waits) place.wait();
+  return hipSuccess;
+}
+
+/// The arguments of a launch, which the program may change after it.
+class Arguments {
+ public:
+  Arguments(const Kernel& kernel, void** given) {
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      values_.emplace_back(parameter_bytes(kernel.parameters[i]));
+      std::memcpy(values_.back().data(), given[i], values_.back().size());
+    }
+  }
+  void call(const Kernel& kernel) {
+    std::vector<void*> places;
+    for (auto& value : values_) places.push_back(value.data());
+    kernel.invoke(kernel.function, places.data());
+  }
+
+ private:
+  std::vector<std::vector<char>> values_;
+};
+
+hipError_t launch(const void* address, dim3 grid, dim3 block, void** given, hipStream_t handle) {
+  const auto stream = device().stream(handle);
+  if (!stream) return result(hipErrorInvalidHandle);
+  const Kernel* const kernel = find_kernel(address);
+  const auto refuse = [&](const std::string& why, hipError_t error) {
+    std::fprintf(stderr, "fake accelerator: kernel %s: %s\n",
+                 kernel == nullptr ? "without a name" : kernel->name.c_str(), why.c_str());
+    return result(error);
+  };
+  if (const std::string why = launch_problem(grid, block); !why.empty())
+    return refuse(why, hipErrorInvalidConfiguration);
+  if (kernel == nullptr || kernel->invoke == nullptr)
+    return refuse("no function of the host does its work; hint: HPLCAST_HOST_KERNEL(kernel, function)",
+                  hipErrorInvalidDeviceFunction);
+  if (kernel->parameters.find('?') != std::string::npos)
+    return refuse("an argument that is neither a number nor a pointer", hipErrorInvalidValue);
+  device().push(stream, [kernel, arguments = Arguments(*kernel, given)]() mutable { arguments.call(*kernel); });
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipError_t result(hipError_t error) {
+  if (error != hipSuccess) last_error = error;
+  return error;
+}
+
+}  // namespace hplcast::accelerators::fake
+
+using namespace hplcast::accelerators::fake;
+
+extern "C" {
+
+// --- devices ---
+
+hipError_t hipInit(unsigned) {
+  return hipSuccess;
+}
+hipError_t hipGetDeviceCount(int* count) {
+  *count = device().count();
+  return *count > 0 ? hipSuccess : result(hipErrorNoDevice);
+}
+hipError_t hipSetDevice(int number) {
+  return number >= 0 && number < device().count() ? hipSuccess : result(hipErrorInvalidDevice);
+}
+hipError_t hipGetDevice(int* number) {
+  *number = 0;
+  return hipSuccess;
+}
+hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
+  if (number < 0 || number >= device().count()) return result(hipErrorInvalidDevice);
+  *properties = {};
+  std::snprintf(properties->name, sizeof properties->name, "fake accelerator");
+  properties->totalGlobalMem = device().capacity_bytes();
+  properties->sharedMemPerBlock = 1 << 16;
+  properties->warpSize = 64;
+  properties->maxThreadsPerBlock = 1024;
+  for (int i = 0; i < 3; ++i) {
+    properties->maxThreadsDim[i] = 1024;
+    properties->maxGridSize[i] = 1 << 30;
+  }
+  properties->multiProcessorCount = 1;
+  properties->cooperativeLaunch = properties->canMapHostMemory = 1;
+  return hipSuccess;
+}
+hipError_t hipDeviceSynchronize() {
+  device().wait_for_all();
+  return hipSuccess;
+}
+hipError_t hipDeviceReset() {
+  return hipDeviceSynchronize();
+}
+hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
+  *total = device().capacity_bytes();
+  *available = *total - device().used_bytes();
+  return hipSuccess;
+}
+hipError_t hipGetLastError() {
+  return std::exchange(last_error, hipSuccess);
+}
+hipError_t hipPeekAtLastError() {
+  return last_error;
+}
+const char* hipGetErrorName(hipError_t error) {
+  static const std::vector<std::pair<hipError_t, const char*>> names = {
+      {hipSuccess, "hipSuccess"},
+      {hipErrorInvalidValue, "hipErrorInvalidValue"},
+      {hipErrorOutOfMemory, "hipErrorOutOfMemory"},
+      {hipErrorInvalidConfiguration, "hipErrorInvalidConfiguration"},
+      {hipErrorInvalidMemcpyDirection, "hipErrorInvalidMemcpyDirection"},
+      {hipErrorInvalidDeviceFunction, "hipErrorInvalidDeviceFunction"},
+      {hipErrorNoDevice, "hipErrorNoDevice"},
+      {hipErrorInvalidDevice, "hipErrorInvalidDevice"},
+      {hipErrorInvalidHandle, "hipErrorInvalidHandle"},
+      {hipErrorNotReady, "hipErrorNotReady"}};
+  for (const auto& [code, name] : names)
+    if (code == error) return name;
+  return "hipErrorUnknown";
+}
+const char* hipGetErrorString(hipError_t error) {
+  return hipGetErrorName(error);
+}
+
+// --- memory ---
+
+hipError_t hipMalloc(void** memory, std::size_t bytes) {
+  *memory = bytes == 0 ? nullptr : device().allocate(bytes);
+  return bytes == 0 || *memory != nullptr ? hipSuccess : result(hipErrorOutOfMemory);
+}
+hipError_t hipFree(void* memory) {
+  return memory == nullptr || device().free(memory) ? hipSuccess : result(hipErrorInvalidValue);
+}
+hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned) {
+  *memory = device().allocate_pinned(bytes);
+  return *memory != nullptr ? hipSuccess : result(hipErrorOutOfMemory);
+}
+hipError_t hipHostFree(void* memory) {
+  return memory == nullptr || device().free_pinned(memory) ? hipSuccess : result(hipErrorInvalidValue);
+}
+hipError_t hipHostRegister(void* memory, std::size_t bytes, unsigned) {
+  device().pin(memory, bytes);
+  return hipSuccess;
+}
+hipError_t hipHostUnregister(void* memory) {
+  return device().unpin(memory) ? hipSuccess : result(hipErrorInvalidValue);
+}
+hipError_t hipHostGetDevicePointer(void** on_device, void* memory, unsigned) {
+  *on_device = memory;
+  return device().is_pinned(memory) ? hipSuccess : result(hipErrorInvalidValue);
+}
+hipError_t hipMemcpy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
+  return copy({to, 0, from, 0, bytes, 1}, kind, nullptr, true);
+}
+hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+  return copy({to, 0, from, 0, bytes, 1}, kind, stream, false);
+}
+hipError_t hipMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                       std::size_t height, hipMemcpyKind kind) {
+  return copy({to, to_pitch, from, from_pitch, width, height}, kind, nullptr, true);
+}
+hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                            std::size_t height, hipMemcpyKind kind, hipStream_t stream) {
+  return copy({to, to_pitch, from, from_pitch, width, height}, kind, stream, false);
+}
+hipError_t hipMemset(void* memory, int value, std::size_t bytes) {
+  return set(memory, value, bytes, nullptr, true);
+}
+hipError_t hipMemsetAsync(void* memory, int value, std::size_t bytes, hipStream_t stream) {
+  return set(memory, value, bytes, stream, false);
+}
+
+// --- streams and events ---
+
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  *stream = device().add_stream((flags & hipStreamNonBlocking) == 0);
+  return hipSuccess;
+}
+hipError_t hipStreamCreate(hipStream_t* stream) {
+  return hipStreamCreateWithFlags(stream, hipStreamDefault);
+}
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int) {
+  return hipStreamCreateWithFlags(stream, flags);
+}
+hipError_t hipStreamDestroy(hipStream_t stream) {
+  return device().end_stream(stream) ? hipSuccess : result(hipErrorInvalidHandle);
+}
+hipError_t hipStreamSynchronize(hipStream_t handle) {
+  const auto stream = device().stream(handle);
+  if (!stream) return result(hipErrorInvalidHandle);
+  if (handle == nullptr) {
+    device().push(stream, [] {}).wait();  // it waits for the others
+  } else {
+    stream->wait(stream->queued());
+  }
+  return hipSuccess;
+}
+hipError_t hipStreamQuery(hipStream_t handle) {
+  const auto stream = device().stream(handle);
+  if (!stream) return result(hipErrorInvalidHandle);
+  return stream->is_over(stream->queued()) ? hipSuccess : hipErrorNotReady;
+}
+hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsigned) {
+  const auto stream = device().stream(handle);
+  const Event* const event = device().event(event_handle);
+  if (!stream || event == nullptr) return result(hipErrorInvalidHandle);
+  device().push(stream, [place = event->place] { place.wait(); });
+  return hipSuccess;
+}
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
+  *event = device().add_event();
+  return hipSuccess;
+}
+hipError_t hipEventCreate(hipEvent_t* event) {
+  return hipEventCreateWithFlags(event, hipEventDefault);
+}
+hipError_t hipEventDestroy(hipEvent_t event) {
+  return device().end_event(event) ? hipSuccess : result(hipErrorInvalidHandle);
+}
+hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
+  const auto stream = device().stream(stream_handle);
+  Event* const event = device().event(handle);
+  if (!stream || event == nullptr) return result(hipErrorInvalidHandle);
+  const auto when = std::make_shared<std::chrono::steady_clock::time_point>();
+  event->place = device().push(stream, [when] { *when = std::chrono::steady_clock::now(); });
+  event->when = when;
+  return hipSuccess;
+}
+hipError_t hipEventSynchronize(hipEvent_t handle) {
+  const Event* const event = device().event(handle);
+  if (event == nullptr) return result(hipErrorInvalidHandle);
+  event->place.wait();
+  return hipSuccess;
+}
+hipError_t hipEventQuery(hipEvent_t handle) {
+  const Event* const event = device().event(handle);
+  if (event == nullptr) return result(hipErrorInvalidHandle);
+  return event->place.is_over() ? hipSuccess : hipErrorNotReady;
+}
+hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t end) {
+  const Event *const first = device().event(begin), *const second = device().event(end);
+  if (first == nullptr || second == nullptr || !first->when || !second->when) return result(hipErrorInvalidHandle);
+  if (!first->place.is_over() || !second->place.is_over()) return hipErrorNotReady;
+  *milliseconds = std::chrono::duration<float, std::milli>(*second->when - *first->when).count();
+  return hipSuccess;
+}
+
+// --- kernels ---
+
+hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t,
+                           hipStream_t stream) {
+  return launch(kernel, grid, block, arguments, stream);
+}
+hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, unsigned,
+                                      hipStream_t stream) {
+  return launch(kernel, grid, block, arguments, stream);
+}
+// Memory is the same for all threads here.
+void hplcastBeforeLoad(const volatile void*, std::size_t) {
+  std::this_thread::yield();
+}
+void hplcastAfterStore(const volatile void*, std::size_t) {}
+
+}  // extern "C"

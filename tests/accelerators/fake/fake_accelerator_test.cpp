@@ -1,0 +1,200 @@
+// HIP and rocBLAS on threads of the CPU: order, contents and what is refused, as HIP's manual has them.
+#include <gtest/gtest.h>
+#include <hip/hip_runtime.h>
+#include <rocblas/rocblas.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::atomic<int> open_gate{0};
+
+__global__ void add(int count, double* to, double value) {
+  if (threadIdx.x == 0 && count > 0) to[0] += value;
+}
+void add_on_host(int count, double* to, double value) {
+  for (int i = 0; i < count; ++i) to[i] += value;
+}
+HPLCAST_HOST_KERNEL(add, add_on_host);
+
+/// Takes until the test opens the gate.
+__global__ void hold(int) {}
+void hold_on_host(int gate) {
+  while (open_gate < gate) std::this_thread::yield();
+}
+HPLCAST_HOST_KERNEL(hold, hold_on_host);
+
+__global__ void orphan(int) {}
+
+double* on_device(std::size_t count) {
+  double* memory = nullptr;
+  EXPECT_EQ(hipMalloc(&memory, count * sizeof(double)), hipSuccess);
+  return memory;
+}
+
+class FakeAccelerator : public testing::Test {
+ protected:
+  void SetUp() override {
+    open_gate = 0;
+    ASSERT_EQ(hipStreamCreate(&first_), hipSuccess);
+    ASSERT_EQ(hipStreamCreate(&second_), hipSuccess);
+    ASSERT_EQ(hipEventCreate(&event_), hipSuccess);
+    number_ = on_device(1);
+    ASSERT_EQ(hipMemset(number_, 0, sizeof(double)), hipSuccess);
+  }
+  void TearDown() override {
+    EXPECT_EQ(hipDeviceSynchronize(), hipSuccess);
+    EXPECT_EQ(hipFree(number_), hipSuccess);
+    EXPECT_EQ(hipStreamDestroy(first_), hipSuccess);
+    EXPECT_EQ(hipStreamDestroy(second_), hipSuccess);
+    EXPECT_EQ(hipEventDestroy(event_), hipSuccess);
+    (void)hipGetLastError();
+  }
+  void hold_in(hipStream_t stream) { hipLaunchKernelGGL(hold, dim3(1), dim3(1), 0, stream, 1); }
+  void add_in(hipStream_t stream, double value) {
+    hipLaunchKernelGGL(add, dim3(1), dim3(1), 0, stream, 1, number_, value);
+  }
+
+  hipStream_t first_ = nullptr, second_ = nullptr;
+  hipEvent_t event_ = nullptr;
+  double* number_ = nullptr;
+};
+
+TEST_F(FakeAccelerator, AStreamDoesItsWorkInOrderAndTheHostDoesNotWait) {
+  hold_in(first_);
+  add_in(first_, 3);
+  EXPECT_EQ(hipStreamQuery(first_), hipErrorNotReady);
+  EXPECT_EQ(*number_, 0);
+  open_gate = 1;
+  EXPECT_EQ(hipStreamSynchronize(first_), hipSuccess);
+  EXPECT_EQ(*number_, 3);
+  EXPECT_EQ(hipStreamQuery(first_), hipSuccess);
+}
+
+TEST_F(FakeAccelerator, StreamsRunSideBySideAndWaitForEventsAsTheyWereRecorded) {
+  hold_in(first_);
+  EXPECT_EQ(hipEventRecord(event_, first_), hipSuccess);
+  add_in(second_, 1);
+  EXPECT_EQ(hipStreamSynchronize(second_), hipSuccess);  // not held up
+  EXPECT_EQ(hipStreamWaitEvent(second_, event_), hipSuccess);
+  add_in(second_, 1);
+  EXPECT_EQ(hipEventQuery(event_), hipErrorNotReady);
+  EXPECT_EQ(*number_, 1);
+  open_gate = 1;
+  EXPECT_EQ(hipEventSynchronize(event_), hipSuccess);
+  EXPECT_EQ(hipDeviceSynchronize(), hipSuccess);
+  EXPECT_EQ(*number_, 2);
+}
+
+TEST_F(FakeAccelerator, TheNullStreamWaitsForTheOthersAndTheyForIt) {
+  hold_in(first_);
+  add_in(nullptr, 1);
+  add_in(second_, 1);
+  hipStream_t aside = nullptr;
+  EXPECT_EQ(hipStreamCreateWithFlags(&aside, hipStreamNonBlocking), hipSuccess);
+  double* other = on_device(1);
+  *other = 0;
+  hipLaunchKernelGGL(add, dim3(1), dim3(1), 0, aside, 1, other, 5.0);
+  EXPECT_EQ(hipStreamSynchronize(aside), hipSuccess);
+  EXPECT_EQ(*other, 5);
+  EXPECT_EQ(hipStreamQuery(second_), hipErrorNotReady);
+  EXPECT_EQ(*number_, 0);
+  open_gate = 1;
+  EXPECT_EQ(hipStreamSynchronize(second_), hipSuccess);
+  EXPECT_EQ(*number_, 2);
+  EXPECT_EQ(hipFree(other), hipSuccess);
+  EXPECT_EQ(hipStreamDestroy(aside), hipSuccess);
+}
+
+TEST_F(FakeAccelerator, ArgumentsAndScalarsAreThoseOfTheTimeOfTheCall) {
+  rocblas_handle handle = nullptr;
+  ASSERT_EQ(rocblas_create_handle(&handle), rocblas_status_success);
+  ASSERT_EQ(rocblas_set_stream(handle, first_), rocblas_status_success);
+  double value = 2;
+  hold_in(first_);
+  add_in(first_, value);
+  EXPECT_EQ(rocblas_dscal(handle, 1, &value, number_, 1), rocblas_status_success);
+  value = 100;
+  open_gate = 1;
+  double sum = 0;
+  EXPECT_EQ(rocblas_dasum(handle, 1, number_, 1, &sum), rocblas_status_success);  // waits
+  EXPECT_EQ(sum, 4);
+  rocblas_int place = 0;
+  EXPECT_EQ(rocblas_idamax(handle, 1, number_, 1, &place), rocblas_status_success);
+  EXPECT_EQ(place, 1);
+  EXPECT_EQ(rocblas_dscal(handle, 1, &value, number_, 1), rocblas_status_success);
+  EXPECT_EQ(rocblas_dgemm(handle, rocblas_operation_none, rocblas_operation_none, 4, 1, 1, &value, number_, 3, number_,
+                          1, &value, number_, 4),
+            rocblas_status_invalid_size);
+  EXPECT_EQ(rocblas_destroy_handle(handle), rocblas_status_success);
+}
+
+TEST_F(FakeAccelerator, CopiesHaveDirectionsAndThoseOfMemoryThatIsNotPinnedWait) {
+  double pageable = 7, *pinned = nullptr;
+  ASSERT_EQ(hipHostMalloc(&pinned, sizeof(double)), hipSuccess);
+  *pinned = 9;
+  EXPECT_EQ(hipMemcpyAsync(number_, &pageable, sizeof pageable, hipMemcpyHostToDevice, first_), hipSuccess);
+  EXPECT_EQ(*number_, 7);
+  hold_in(first_);
+  EXPECT_EQ(hipMemcpyAsync(number_, pinned, sizeof pageable, hipMemcpyHostToDevice, first_), hipSuccess);
+  EXPECT_EQ(*number_, 7);
+  open_gate = 1;
+  EXPECT_EQ(hipMemcpy(&pageable, number_, sizeof pageable, hipMemcpyDeviceToHost), hipSuccess);
+  EXPECT_EQ(pageable, 9);
+  EXPECT_EQ(hipMemcpy(&pageable, number_, sizeof pageable, hipMemcpyHostToDevice), hipErrorInvalidMemcpyDirection);
+  EXPECT_EQ(hipHostFree(pinned), hipSuccess);
+
+  // Two columns of three, of which two rows are copied.
+  double *matrix = on_device(6), *rows = on_device(4);
+  for (int i = 0; i < 6; ++i) matrix[i] = i;
+  EXPECT_EQ(hipMemcpy2D(rows, 16, matrix, 24, 16, 2, hipMemcpyDeviceToDevice), hipSuccess);
+  EXPECT_EQ(std::vector<double>(rows, rows + 4), (std::vector<double>{0, 1, 3, 4}));
+  EXPECT_EQ(hipFree(matrix), hipSuccess);
+  EXPECT_EQ(hipFree(rows), hipSuccess);
+}
+
+TEST_F(FakeAccelerator, WhatNoAcceleratorDoesIsRefused) {
+  double* memory = nullptr;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(hipMalloc(&memory, std::size_t{1} << 50), hipErrorOutOfMemory);
+  EXPECT_EQ(memory, nullptr);
+  EXPECT_EQ(hipGetLastError(), hipErrorOutOfMemory);
+  EXPECT_EQ(hipGetLastError(), hipSuccess);
+  EXPECT_EQ(hipFree(&memory), hipErrorInvalidValue);
+  double* twice = on_device(1);
+  EXPECT_EQ(hipFree(twice), hipSuccess);
+  EXPECT_EQ(hipFree(twice), hipErrorInvalidValue);
+  hipLaunchKernelGGL(orphan, dim3(1), dim3(1), 0, first_, 1);
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidDeviceFunction);
+  hipLaunchKernelGGL(add, dim3(1), dim3(2048), 0, first_, 1, number_, 1.0);
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidConfiguration);
+  hipLaunchKernelGGL(add, dim3(0), dim3(1), 0, first_, 1, number_, 1.0);
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidConfiguration);
+  EXPECT_EQ(hipStreamSynchronize(reinterpret_cast<hipStream_t>(12345)), hipErrorInvalidHandle);
+  EXPECT_EQ(hipSetDevice(1), hipErrorInvalidDevice);
+  const std::string said = testing::internal::GetCapturedStderr();
+  for (const char* part : {"does not fit", "of 17.18 GB", "freed twice", "orphan", "HPLCAST_HOST_KERNEL", "2048"})
+    EXPECT_NE(said.find(part), std::string::npos) << part << " is not in: " << said;
+}
+
+TEST_F(FakeAccelerator, EventsTellTheTimeBetweenThem) {
+  hipEvent_t end = nullptr;
+  ASSERT_EQ(hipEventCreate(&end), hipSuccess);
+  float milliseconds = 0;
+  EXPECT_EQ(hipEventElapsedTime(&milliseconds, event_, end), hipErrorInvalidHandle);  // not recorded
+  EXPECT_EQ(hipEventRecord(event_, first_), hipSuccess);
+  hold_in(first_);
+  EXPECT_EQ(hipEventRecord(end, first_), hipSuccess);
+  EXPECT_EQ(hipEventSynchronize(event_), hipSuccess);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  open_gate = 1;
+  EXPECT_EQ(hipEventSynchronize(end), hipSuccess);
+  EXPECT_EQ(hipEventElapsedTime(&milliseconds, event_, end), hipSuccess);
+  EXPECT_GE(milliseconds, 20);
+  EXPECT_EQ(hipEventDestroy(end), hipSuccess);
+}
+
+}  // namespace
