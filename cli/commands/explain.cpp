@@ -147,7 +147,6 @@ void run_explain(ExplainOptions& options) {
   require_begins_below("--panels", request.first_panel, (p.N + p.NB - 1) / p.NB, core::to_string(p), "panels");
   request.cluster =
       study::at_levels(read_cluster_file(options.cluster), study::levels_of(request.prediction.model_levels));
-  study::with_busy_ranks(request.cluster, std::min(p.P * p.Q, request.cluster.hosts.values().cores));
   Progress progress;
   request.progress = [&](double done, const std::string& what) { progress.update(done, what); };
   const study::Explanation explanation = study::explain(request);

@@ -273,7 +273,10 @@ using Json = nlohmann::ordered_json;
 
 /// Time of dgemm on one rank per host over what the model of all ranks expects: the ratio of the sums, so that long
 /// calls count as in HPL. Null where it was not measured.
-Json dgemm_alone(const Campaign& campaign, const std::vector<core::KernelMeasurement>& calls, CampaignFit& fit) {
+/// The standard error is that of the calls, and half of the range of the controls: the machine changes between these
+/// calls and the others by what controls do not correct.
+Json dgemm_alone(const Campaign& campaign, const std::vector<core::KernelMeasurement>& calls,
+                 const ControlCurve& control, CampaignFit& fit) {
   if (calls.size() < few_calls) return {};
   double measured_s = 0, expected_all_s = 0, squares = 0;
   std::vector<std::pair<double, double>> pairs;
@@ -284,7 +287,11 @@ Json dgemm_alone(const Campaign& campaign, const std::vector<core::KernelMeasure
   }
   const double ratio = measured_s / expected_all_s, count = static_cast<double>(calls.size());
   for (const auto& [each_s, expected] : pairs) squares += std::pow(each_s - ratio * expected, 2);
-  const double error = std::sqrt(squares * count / (count - 1)) / expected_all_s;
+  double error = std::sqrt(squares * count / (count - 1)) / expected_all_s;
+  if (!control.is_empty()) {
+    const Json range = core::parse_json<Json>(control.provenance_json());
+    error = std::hypot(error, ratio * std::log(range.at("high").get<double>() / range.at("low").get<double>()) / 2);
+  }
   fit.notes.push_back(
       core::printed("dgemm: takes %.3f (standard error %.3f) times as long while the other ranks of the "
                     "host wait: for predictions of fewer ranks per host",
@@ -360,7 +367,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.notes.insert(fit.notes.end(), rows.notes.begin(), rows.notes.end());
   Calls designed = designed_calls(campaign, rows, fit.cluster);
   add_drift(designed, fit.cluster.uncertainty);
-  const Json alone = dgemm_alone(campaign, rows.alone, fit);
+  const Json alone = dgemm_alone(campaign, rows.alone, rows.control, fit);
   fit.flags = campaign.doubts;
   for (const std::vector<QualityFlag>& more :
        {flags_of(campaign, rows, fit.cluster, std::move(designed)), fit.network.flags})

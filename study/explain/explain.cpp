@@ -1,4 +1,5 @@
 #include "hplcast/study/explain.hpp"
+#include "hplcast/study/transform.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -281,8 +282,13 @@ void draw(Explanation& explanation, const Figure& timelines, const std::filesyst
 
 }  // namespace
 
-Explanation explain(const ExplainRequest& request) {
-  check_parameters(request);
+Explanation explain(const ExplainRequest& asked) {
+  check_parameters(asked);
+  ExplainRequest request = asked;
+  BusyRanks busy = with_busy_ranks(
+      asked.cluster,
+      std::min(asked.prediction.parameters.P * asked.prediction.parameters.Q, asked.cluster.hosts.values().cores));
+  if (busy.cluster) request.cluster = *std::move(busy.cluster);
   const core::HplParameters& parameters = request.prediction.parameters;
   const std::vector<RankPlace> places = rank_places(request.cluster, parameters.P * parameters.Q);
   const std::vector<ObservedRanks> runs = read_runs(request, places);

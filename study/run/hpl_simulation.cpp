@@ -94,7 +94,7 @@ core::SimulationSettings settings_of(const RunPlan& plan) {
 core::Command simulation_command(const RunPlan& plan, const fs::path& folder) {
   const PredictionRequest& request = plan.request();
   const SimulationFiles files =
-      write_simulation_files(request.cluster, plan.ranks(), platform_library(request.programs), folder);
+      write_simulation_files(plan.simulated_cluster(), plan.ranks(), platform_library(request.programs), folder);
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
   core::Command command;
   command.program = smpirun_to_run(request.programs.smpirun);
@@ -182,7 +182,7 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
     read = result_in(folder);
     if (read) refuse_deadlock(command, *read);
     run = read_result(command, request.parameters);
-    require_result(command, read, prediction.model_sha256);
+    require_result(command, read, core::cluster_sha256(plan.simulated_cluster()));
   } catch (const core::ExternalError& failure) {
     throw_if_storage(command, failure);
     const fs::path library = platform_library(request.programs);

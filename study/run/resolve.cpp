@@ -308,7 +308,11 @@ RunPlan::RunPlan(PredictionRequest request)
       unsampled_mode_(mode_of_all_panels(*request_)),
       windows_(windows_of(*request_, unsampled_mode_)),
       mode_(mode_of(*request_, unsampled_mode_, windows_)),
-      needs_(needs_of(*request_, mode_, windows_)) {}
+      needs_(needs_of(*request_, mode_, windows_)) {
+  BusyRanks busy = with_busy_ranks(request_->cluster, ranks_of_hosts(*request_).per_host);
+  if (busy.cluster) simulated_ = std::make_shared<const core::ClusterModel>(*std::move(busy.cluster));
+  if (!busy.text.empty()) warnings_.push_back(std::move(busy.text));
+}
 
 RunPlan RunPlan::of_window(const PanelWindow& window) const {
   RunPlan plan = *this;
@@ -335,15 +339,13 @@ RunPlan resolve(PredictionRequest request) {
   check_remote_costs(request);
   check_panel(request.parameters);
   check_memory(request, ranks);
-  std::string busy = with_busy_ranks(request.cluster, ranks_of_hosts(request).per_host);
   RunPlan plan = resolve_unchecked(std::move(request));
   check_machine(plan);
   check_mode(plan.request());
   check_windows(plan);
   check_energy(plan.request());
   check_platform(plan.request());
-  plan.warnings_ = doubts(plan.request());
-  if (!busy.empty()) plan.warnings_.push_back(std::move(busy));
+  for (std::string& doubt : doubts(plan.request())) plan.warnings_.push_back(std::move(doubt));
   return plan;
 }
 

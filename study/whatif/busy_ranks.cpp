@@ -33,28 +33,28 @@ double certain_exponent(double ratio, double standard_error) {
 
 }  // namespace
 
-std::string with_busy_ranks(core::ClusterModel& cluster, int ranks_per_host) {
-  if (cluster.provenance.empty()) return "";
+BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host) {
+  if (cluster.provenance.empty()) return {};
   auto provenance = core::parse_json<Provenance>(cluster.provenance);
-  if (!provenance.is_object() || provenance.contains("busy_cores")) return "";
+  if (!provenance.is_object() || provenance.contains("busy_cores")) return {};
   const double threads = threads_at(provenance), measured = threads * number_at(provenance, "ranks_per_host");
   const double busy = static_cast<double>(ranks_per_host) * cluster.hosts.values().threads_per_rank;
-  if (busy >= measured || cluster.kernels.count("dgemm") == 0) return "";
+  if (busy >= measured || cluster.kernels.count("dgemm") == 0) return {};
   const std::string differs = core::printed(
-      "the kernels of %s were measured with %g busy cores per host, and this run "
-      "has %g: ",
-      cluster.name.c_str(), measured, busy);
+      "the kernels of %s were measured with %g busy cores per host, and this run has %g: ", cluster.name.c_str(),
+      measured, busy);
   const auto alone = provenance.find("alone");
   const double ratio = alone != provenance.end() ? number_at(*alone, "dgemm") : 0;
-  if (!(ratio > 0)) return differs + "they may be faster then; the step dgemm of a campaign measures it";
+  if (!(ratio > 0)) return {differs + "they may be faster then; the step dgemm of a campaign measures it", {}};
   const double part = std::min(1.0, (measured - busy) / std::max(1.0, measured - threads));
   const double factor = std::pow(ratio, part * certain_exponent(ratio, number_at(*alone, "standard_error")));
-  cluster = transformed(std::move(cluster), {{"scale-dgemm", core::shortest(1 / factor)}});
-  provenance = core::parse_json<Provenance>(cluster.provenance);
+  core::ClusterModel changed = transformed(cluster, {{"scale-dgemm", core::shortest(1 / factor)}});
+  provenance = core::parse_json<Provenance>(changed.provenance);
   provenance["busy_cores"] = {{"per_host", busy}, {"dgemm", factor}};
-  cluster.provenance = core::json_text(provenance);
-  return differs +
-         core::printed("dgemm takes %.3f times as long then%s", factor, busy == threads ? "" : ", by interpolation");
+  changed.provenance = core::json_text(provenance);
+  return {differs + core::printed("dgemm takes %.3f times as long then%s", factor,
+                                  busy == threads ? "" : ", by interpolation"),
+          std::move(changed)};
 }
 
 }  // namespace hplcast::study

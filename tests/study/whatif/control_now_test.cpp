@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/study/resolve.hpp"
 #include "hplcast/study/transform.hpp"
 #include "tests/support/errors_in.hpp"
 
@@ -94,39 +95,57 @@ TEST(ControlNow, RefusesClustersAndControlsThatCannotBeCompared) {
 TEST(BusyRanks, OneRankPerHostTakesWhatWasMeasuredAlone) {
   core::ClusterModel cluster = calibrated();
   cluster.provenance = R"({"ranks_per_host": 5, "alone": {"dgemm": 0.81, "standard_error": 0, "calls": 50}})";
-  const core::ClusterModel measured = cluster;
-  EXPECT_EQ(with_busy_ranks(cluster, 5), "") << "as it was measured";
-  EXPECT_EQ(mnk_s(cluster), mnk_s(measured));
-  EXPECT_THAT(with_busy_ranks(cluster, 1), HasSubstr("dgemm takes 0.810 times as long then"));
-  EXPECT_NEAR(mnk_s(cluster), 0.81e-10, 1e-21);
-  EXPECT_EQ(with_busy_ranks(cluster, 1), "") << "a second time";
-  EXPECT_NEAR(mnk_s(cluster), 0.81e-10, 1e-21);
+  const BusyRanks all = with_busy_ranks(cluster, 5);
+  EXPECT_TRUE(all.text.empty() && !all.cluster) << "as it was measured";
+  const BusyRanks one = with_busy_ranks(cluster, 1);
+  EXPECT_THAT(one.text, HasSubstr("dgemm takes 0.810 times as long then"));
+  EXPECT_NEAR(mnk_s(one.cluster.value()), 0.81e-10, 1e-21);
+  EXPECT_FALSE(with_busy_ranks(*one.cluster, 1).cluster) << "a second time";
+  const BusyRanks three = with_busy_ranks(cluster, 3);
+  EXPECT_THAT(three.text, HasSubstr("dgemm takes 0.900 times as long then, by interpolation"));
+  EXPECT_NEAR(mnk_s(three.cluster.value()), 0.9e-10, 1e-21);
   // As many cores, of fewer ranks of more threads: nothing is faster.
-  cluster = measured;
   core::Hosts::Values hosts = cluster.hosts.values();
   hosts.threads_per_rank = 5;
   cluster.hosts = core::Hosts::make(hosts);
-  EXPECT_EQ(with_busy_ranks(cluster, 1), "");
-  cluster = measured;
-  EXPECT_THAT(with_busy_ranks(cluster, 3), HasSubstr("dgemm takes 0.900 times as long then, by interpolation"));
-  EXPECT_NEAR(mnk_s(cluster), 0.9e-10, 1e-21);
+  EXPECT_EQ(with_busy_ranks(cluster, 1).text, "");
+}
+
+/// Predictions of one file are of one model, whatever their ranks per host.
+TEST(BusyRanks, ARunIsSimulatedAsFastAsItsHostsAreAndKeepsItsModel) {
+  PredictionRequest request;
+  request.cluster = calibrated();
+  request.cluster.provenance = R"({"ranks_per_host": 2, "alone": {"dgemm": 0.8, "standard_error": 0, "calls": 50}})";
+  core::Hosts::Values hosts = request.cluster.hosts.values();
+  hosts.cores = 2;
+  request.cluster.hosts = core::Hosts::make(hosts);
+  request.parameters = {1000, 64, 1, 1};
+  const RunPlan one = resolve_unchecked(request);
+  request.parameters = {1000, 64, 1, 2};
+  const RunPlan two = resolve_unchecked(request);
+  EXPECT_NEAR(mnk_s(one.simulated_cluster()), 0.8e-10, 1e-21);
+  EXPECT_EQ(mnk_s(two.simulated_cluster()), 1e-10);
+  EXPECT_EQ(core::cluster_sha256(one.cluster()), core::cluster_sha256(two.cluster()));
+  EXPECT_EQ(mnk_s(one.of_window({}).simulated_cluster()), mnk_s(one.simulated_cluster()));
 }
 
 TEST(BusyRanks, AChangeWithinItsOwnErrorDoesNotCount) {
   core::ClusterModel cluster = calibrated();
   cluster.provenance = R"({"ranks_per_host": 2, "alone": {"dgemm": 0.99, "standard_error": 0.02, "calls": 50}})";
-  EXPECT_THAT(with_busy_ranks(cluster, 1), HasSubstr("dgemm takes 1.000 times as long"));
-  EXPECT_NEAR(mnk_s(cluster), 1e-10, 1e-24);
+  const BusyRanks one = with_busy_ranks(cluster, 1);
+  EXPECT_THAT(one.text, HasSubstr("dgemm takes 1.000 times as long"));
+  EXPECT_NEAR(mnk_s(one.cluster.value()), 1e-10, 1e-24);
 }
 
 TEST(BusyRanks, WhatWasNotMeasuredIsSaid) {
   core::ClusterModel cluster = calibrated();
   cluster.provenance = R"({"ranks_per_host": 2})";
-  EXPECT_THAT(with_busy_ranks(cluster, 1), HasSubstr("2 busy cores per host, and this run has 1: they may be faster"));
-  EXPECT_EQ(mnk_s(cluster), 1e-10);
+  const BusyRanks one = with_busy_ranks(cluster, 1);
+  EXPECT_THAT(one.text, HasSubstr("2 busy cores per host, and this run has 1: they may be faster"));
+  EXPECT_FALSE(one.cluster);
   for (const char* provenance : {"", "{}", R"({"ranks_per_host": "two", "alone": 3})"}) {
     cluster.provenance = provenance;
-    EXPECT_EQ(with_busy_ranks(cluster, 1), "") << provenance;
+    EXPECT_EQ(with_busy_ranks(cluster, 1).text, "") << provenance;
   }
 }
 

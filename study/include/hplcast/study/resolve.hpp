@@ -147,6 +147,8 @@ class RunPlan {
 
   const PredictionRequest& request() const noexcept { return *request_; }
   const core::ClusterModel& cluster() const noexcept { return request_->cluster; }
+  /// The same, as fast as it is with the ranks per host of this run (with_busy_ranks()).
+  const core::ClusterModel& simulated_cluster() const noexcept { return simulated_ ? *simulated_ : cluster(); }
   const core::HplParameters& parameters() const noexcept { return request_->parameters; }
   int ranks() const noexcept { return parameters().P * parameters().Q; }
 
@@ -180,6 +182,7 @@ class RunPlan {
   explicit RunPlan(PredictionRequest request);
 
   std::shared_ptr<const PredictionRequest> request_;
+  std::shared_ptr<const core::ClusterModel> simulated_;  ///< null: the cluster as it is
   std::uint64_t seed_;
   SimulationMode unsampled_mode_;
   WindowPlan windows_;

@@ -48,11 +48,17 @@ struct ControlNow {
 /// core::DomainError for controls of another shape, or none.
 ControlNow at_control(core::ClusterModel& cluster, const std::vector<core::ControlRows>& controls);
 
-/// The cluster for runs of so many ranks per host, fewer than it was measured with (`ranks_per_host` of its
-/// provenance): dgemm takes what `alone` of the provenance says on one rank, and between one and all of them a power of
-/// that, in equal steps (docs/models/kernel-models.md#fewer-ranks-per-host). Returns what there is to say; empty:
-/// nothing. What was done stands in the provenance, so that a second call changes nothing.
-std::string with_busy_ranks(core::ClusterModel& cluster, int ranks_per_host);
+/// A cluster for runs of fewer ranks per host than it was measured with.
+struct BusyRanks {
+  std::string text;                           ///< what there is to say; empty: nothing
+  std::optional<core::ClusterModel> cluster;  ///< nothing: as it is
+};
+
+/// With so many ranks per host, fewer than `ranks_per_host` of the provenance, dgemm takes what `alone` of the
+/// provenance says on one rank, and between one and all of them a power of that, in equal steps
+/// (docs/models/kernel-models.md#fewer-ranks-per-host). What was done stands in the provenance, so that a second call
+/// changes nothing.
+BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host);
 
 /// Which level of detail of its models a cluster is simulated with (names: docs/models/kernel-models.md). The default
 /// keeps everything.
