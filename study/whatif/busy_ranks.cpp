@@ -48,6 +48,8 @@ BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host)
   if (!(ratio > 0)) return {differs + "they may be faster then; the step dgemm of a campaign measures it", {}};
   const double part = std::min(1.0, (measured - busy) / std::max(1.0, measured - threads));
   const double factor = std::pow(ratio, part * certain_exponent(ratio, number_at(*alone, "standard_error")));
+  if (factor == 1)
+    return {differs + "dgemm was measured so, too, and differs by no more than the machine scatters", {}};
   core::ClusterModel changed = transformed(cluster, {{"scale-dgemm", core::shortest(1 / factor)}});
   provenance = core::parse_json<Provenance>(changed.provenance);
   provenance["busy_cores"] = {{"per_host", busy}, {"dgemm", factor}};
