@@ -137,8 +137,9 @@ void setup_run(Command& app) {
                                  "hplcast run ./solver-smpi --cluster solver.json -np 16 -- 4000");
   auto& options = command.runs<RunOptions>(run_run);
   study::ProgramRunRequest& request = options.request;
-  command.add_option("program", request.program, "the program, compiled with hplcast-cc, hplcast-cxx or hplcast-fc",
-                     required, reads("PROGRAM"));
+  command.add_option("program", request.program,
+                     "the program, compiled with hplcast-cc, hplcast-cxx, hplcast-fc or hplcast-hipcc", required,
+                     reads("PROGRAM"));
   command.add_option("arguments", request.arguments, "its arguments, after --", of_type("WORDS"));
   command.add_option("--cluster", options.cluster, "cluster.json, of `hplcast fit program`", required, reads("FILE"));
   command.add_option("--np", request.ranks, "ranks (also -np)", between(1, 1 << 24), with_default);
