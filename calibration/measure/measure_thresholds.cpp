@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -21,11 +22,12 @@ constexpr int late_orders_to_double = 3;
 constexpr int late_orders_to_give_up = 20;
 constexpr double longest_absence_s = 0.5;
 constexpr long panel_bytes = 1 << 20;  // HPL probes for panels
+constexpr int panels_of_memory = 4;    // so many of these go to new memory, and then to the same memory again
 constexpr double flush_s = 100e-6;     // rank 0 stays inside MPI so long, for its order to leave
 constexpr char original = 0x55;
 constexpr char overwritten = 0x2a;
 
-enum class Probe : int { stop, warm_up, polling_receiver, sleeping_receiver, overwrite, late };
+enum class Probe : int { stop, warm_up, polling_receiver, sleeping_receiver, overwrite, late, new_memory };
 
 struct Order {
   Probe probe = Probe::stop;
@@ -81,6 +83,24 @@ class Prober {
     for (int i = 0; i < options_.repetitions; ++i)
       if (!is_early(Probe::late, bytes, late_orders)) ++late;
     return 2 * late > options_.repetitions;
+  }
+
+  /// ScopeThresholds::first_use_s_per_byte.
+  double first_use_s_per_byte() {
+    const long bytes = std::min(options_.max_bytes, panel_bytes);
+    std::vector<double> longer_s;
+    for (int i = 0; i < options_.repetitions; ++i) {
+      tell(peer_, {Probe::new_memory, bytes, 0});
+      for (int message = 0; message < 2 * panels_of_memory; ++message) {
+        receive_signal(peer_, tag_ready);
+        send(buffer_.data(), bytes, peer_, tag_data);
+      }
+      longer_s.push_back(0);
+      receive(&longer_s.back(), sizeof(double), peer_, tag_answer);
+    }
+    std::sort(longer_s.begin(), longer_s.end());
+    if (longer_s.front() <= 0) return 0;
+    return longer_s[longer_s.size() / 2] / (panels_of_memory * static_cast<double>(bytes));
   }
 
  private:
@@ -148,9 +168,22 @@ class Prober {
   double absence_s_ = 0;
 };
 
+/// Receives messages into memory, one after the other.
+double receiving_s(char* memory, long bytes) {
+  double total_s = 0;
+  for (int message = 0; message < panels_of_memory; ++message) {
+    send_signal(0, tag_ready);
+    const double begin_s = now_s();
+    receive(memory + message * bytes, bytes, 0, tag_data);
+    total_s += now_s() - begin_s;
+  }
+  return total_s;
+}
+
 /// The peer's side of all probes.
 void follow(const ThresholdOptions& options) {
   std::vector<char> buffer(static_cast<std::size_t>(options.max_bytes));
+  std::vector<std::unique_ptr<char[]>> new_memory;  // kept: what is freed is not new when it is given out again
   for (;;) {
     Order order;
     receive(&order, sizeof order, 0, tag_step);
@@ -158,6 +191,13 @@ void follow(const ThresholdOptions& options) {
     if (order.probe == Probe::warm_up) {
       receive(buffer.data(), order.bytes, 0, tag_data);
       send(buffer.data(), order.bytes, 0, tag_answer);
+      continue;
+    }
+    if (order.probe == Probe::new_memory) {
+      new_memory.emplace_back(new char[static_cast<std::size_t>(panels_of_memory * order.bytes)]);
+      const double first_s = receiving_s(new_memory.back().get(), order.bytes);
+      const double longer_s = first_s - receiving_s(new_memory.back().get(), order.bytes);
+      send(&longer_s, sizeof longer_s, 0, tag_answer);
       continue;
     }
     send_signal(0, tag_ready);
@@ -234,6 +274,7 @@ void write_json(std::ostream& out, const std::vector<ScopeThresholds>& threshold
                                   {"detached_bytes", json_of(one.detached)},
                                   {"unattended_bytes", json_of(one.unattended)},
                                   {"late_probes", one.late_probes},
+                                  {"first_use_s_per_byte", one.first_use_s_per_byte},
                                   {"notes", notes_on(one)}});
   }
   out << core::json_text(json, 2) << '\n';
@@ -256,6 +297,7 @@ std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::v
     thresholds.detached = prober.search(Probe::polling_receiver);
     thresholds.unattended = prober.search(Probe::sleeping_receiver);
     thresholds.late_probes = prober.probes_are_late();
+    thresholds.first_use_s_per_byte = prober.first_use_s_per_byte();
     found.push_back(thresholds);
   }
   world.sleep_until_all_arrive();

@@ -261,6 +261,7 @@ static void describe(Fields& fields, ScopeModel& scope) {
   fields.if_any("capacity", scope.capacity);
   fields("latency_s", scope.latency_s, positive);
   fields.if_any("max_bytes", scope.max_bytes, at_least_zero);
+  fields.if_any("first_use_s_per_byte", scope.first_use_s_per_byte, at_least_zero);
   fields.if_any("half_duplex", scope.half_duplex);
   fields("operations", scope.costs);
   fields.if_any("notes", scope.notes);

@@ -27,6 +27,7 @@ constexpr double most_short_call_s = 10e-3, few_elements = 1e4;
 constexpr double most_jump = 30;      // between pieces: a cache, or threads of the library, are a factor of 5
 constexpr double worth_a_rate = 1e7;  // flop; shorter calls are bound by the call itself
 constexpr Limits remote_latency_s = {50e-9, 10e-3};
+constexpr double most_first_use_s_per_byte = 100e-9;  // 400 us per page
 constexpr double most_short_message_s = 10e-3, most_scatter_s = 1, most_intercept_s = 10;
 constexpr Limits bytes_per_s = {1e6, 1e12};  // Ethernet of 10 Mbit/s to the caches of a large host
 constexpr Limits capacity_over_flow = {0.01, 1000};
@@ -164,6 +165,10 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
   if (scope.latency_s > remote_latency_s.high || (remote && scope.latency_s < remote_latency_s.low))
     flags.push_back(beyond_limits(field + "/latency_s", text(scope.latency_s, "s"), text(remote_latency_s, "s"),
                                   "microseconds in place of seconds"));
+  if (scope.first_use_s_per_byte > most_first_use_s_per_byte)
+    flags.push_back(beyond_limits(field + "/first_use_s_per_byte", text(scope.first_use_s_per_byte, "s/byte"),
+                                  "at most " + text(most_first_use_s_per_byte, "s/byte"),
+                                  "seconds per page or per MB in place of per byte"));
   double short_s = 0;
   for (const MessageCost cost : {MessageCost::send, MessageCost::transfer, MessageCost::recv})
     short_s += scope.cost(cost).mean_s(1);

@@ -114,6 +114,7 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
   }
   const double max_bytes = samples.sized[detail::op_pingpong].by_size.cells().back().size;
   core::ScopeModel model = detail::make_scope_model(lines, residuals, thresholds, max_bytes, options);
+  model.first_use_s_per_byte = options.first_use_s_per_byte[static_cast<std::size_t>(scope)];
   constexpr double rounding = 1e-9;
   for (const core::Segment& s : model.cost(core::MessageCost::transfer).segments()) {
     if (!options.physical || s.slope_s_per_byte * model.bandwidth_bytes_per_s >= 1 - rounding) continue;

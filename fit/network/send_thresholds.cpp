@@ -96,8 +96,11 @@ void set_thresholds(std::istream& in, const std::string& name, NetworkFitOptions
   try {
     const Json json = core::parse_json<Json>(core::read_json_text(in, name));
     const Json* chosen = nullptr;
-    for (const Json& one : json.at("thresholds"))
+    for (const Json& one : json.at("thresholds")) {
       if (chosen == nullptr || one.at("scope") == "remote") chosen = &one;
+      const auto scope = static_cast<std::size_t>(core::from_name<core::Scope>(one.at("scope").get<std::string>()));
+      options.first_use_s_per_byte[scope] = one.value("first_use_s_per_byte", 0.0);
+    }
     if (chosen == nullptr) throw core::ParseError({name, 0, "/thresholds"}, "found an empty list");
     const auto size = [&](const char* field) {
       const Json& value = chosen->at(field);

@@ -32,6 +32,7 @@ static void flatten(int* count, MPI_Datatype* type) {
 #define direct_messages() 0
 #define flatten(count, type) (void)0
 #define hplcast_find_content(data, bytes, message) (void)(data)
+#define hplcast_take_new_bytes(data, bytes) 0
 #endif
 
 static hplcast_message message(const void* data, double bytes, hplcast_channel ends) {
@@ -39,6 +40,7 @@ static hplcast_message message(const void* data, double bytes, hplcast_channel e
   result.channel = ends;
   result.bytes = bytes;
   result.probed = 1;
+  result.new_bytes = 0;
   hplcast_find_content(data, (size_t)bytes, &result);
   return result;
 }
@@ -56,7 +58,8 @@ static void send_directly(hplcast_mpi operation, const void* data, double bytes,
 }
 
 static MPI_Request receive_directly(const void* data, double bytes, hplcast_channel ends) {
-  const hplcast_message in = message(data, bytes, ends);
+  hplcast_message in = message(data, bytes, ends);
+  in.new_bytes = hplcast_take_new_bytes(data, bytes);
   return (MPI_Request)hplcast_irecv(&in);
 }
 

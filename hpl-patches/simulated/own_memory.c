@@ -27,8 +27,12 @@ typedef struct block {
   char* work; /* what HPL got; the key of live_blocks */
   char* base;
   block_sizes sizes;
-  int shared;         /* uncommitted, or mapped repeatedly, except the middle; else plain memory */
-  int reserved;       /* by reserving addresses; else by mapping one page repeatedly */
+  int shared;      /* uncommitted, or mapped repeatedly, except the middle; else plain memory */
+  int reserved;    /* by reserving addresses; else by mapping one page repeatedly */
+  size_t asked;    /* bytes that HPL asked for */
+  int mapped;      /* by the malloc of glibc, see allocate() */
+  double new_head; /* bytes in which no message has been yet */
+  double new_tail;
   struct block* next; /* in idle_blocks */
 } block;
 
@@ -146,6 +150,53 @@ WRAP(void, HPL_pdpanel_init, HPL_T_grid* grid, HPL_T_palg* algorithm, const int 
   __real_HPL_pdpanel_init(grid, algorithm, rows, rows + 1, jb, matrix, row, row, tag, panel);
 }
 
+/* The heap of the calling rank as far as panels are concerned, as malloc() of glibc has it: pieces of `mapped_from`
+ * bytes or more are mapped, and new each time; when one is freed, pieces of its size come from the heap from then on,
+ * and are new where the heap has not been. So a rank has new memory for one or two panels, and for all above 32 MiB. */
+typedef struct {
+  size_t mapped_from, used, most_used;
+} heap;
+
+static heap* heap_of_caller(void) {
+  static void** heaps_of_ranks;
+  return of_calling_rank(&heaps_of_ranks, sizeof(heap));
+}
+
+static const size_t first_mapped_from = 128 << 10, last_mapped_from = 32 << 20; /* DEFAULT_MMAP_THRESHOLD_... */
+
+void hplcast_panel_memory_begins(int whole) {
+  heap* h = heap_of_caller();
+  h->used = 0;
+  if (!whole) {
+    h->mapped_from = last_mapped_from;
+    h->most_used = SIZE_MAX;
+  } else if (h->mapped_from == 0) {
+    h->mapped_from = first_mapped_from;
+  }
+}
+
+/* Returns the share of the bytes that are new. */
+static double allocate(block* b, size_t bytes) {
+  heap* h = heap_of_caller();
+  b->asked = bytes;
+  b->mapped = bytes >= h->mapped_from;
+  if (b->mapped) return 1;
+  h->used += bytes;
+  if (h->used <= h->most_used) return 0;
+  const size_t grown = h->used - h->most_used;
+  h->most_used = h->used;
+  return grown >= bytes ? 1 : (double)grown / (double)bytes;
+}
+
+static void release(const block* b) {
+  heap* h = heap_of_caller();
+  const size_t pages = whole_pages(b->asked);
+  if (!b->mapped)
+    h->used -= b->asked;
+  else if (pages > h->mapped_from && pages <= last_mapped_from)
+    h->mapped_from = pages;
+}
+
 /* `bytes` is what HPL asks for: from its WORK to the end of U, with room for aligning it. */
 void* hplcast_panel_malloc(size_t bytes) {
   const HPL_T_panel* panel = panel_to_fill;
@@ -167,6 +218,9 @@ void* hplcast_panel_malloc(size_t bytes) {
   work +=
       (align - (uintptr_t)work % align) % align; /* HPL would align it, and move the pivots where nobody expects them */
   b->work = work;
+  const double new_share = allocate(b, bytes);
+  b->new_head = new_share * (double)(l2 + l1);
+  b->new_tail = new_share * (double)(bytes - work_to_pivots);
   (void)required(tsearch(b, &live_blocks, by_address));
   return work;
 }
@@ -178,6 +232,7 @@ void hplcast_panel_free(void* work) {
     return;
   }
   (void)tdelete(b, &live_blocks, by_address);
+  release(b);
   if (b->shared) {
     b->next = idle_blocks;
     idle_blocks = b;
@@ -253,6 +308,16 @@ void hplcast_find_content(const void* data, size_t bytes, hplcast_message* messa
   message->content = (void*)first;
   message->content_first = (size_t)(first - (const char*)data);
   message->content_bytes = end > first ? (size_t)(end - first) : 0;
+}
+
+double hplcast_take_new_bytes(const void* address, double bytes) {
+  const char* first = address;
+  block* b = may_be_reserved(first) && !is_workspace(first) ? block_at(address) : NULL;
+  if (b == NULL || !b->reserved) return 0;
+  double* const left = first < b->base + b->sizes.head ? &b->new_head : &b->new_tail;
+  const double taken = bytes < *left ? bytes : *left;
+  *left -= taken;
+  return taken;
 }
 
 /* Part of a panel as a message: `length` doubles from the double `first` on. HPL describes them by a data type, which

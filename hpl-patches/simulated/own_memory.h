@@ -21,6 +21,12 @@ int hplcast_without_content(const void* address);
 /* Sets the content of the message of `bytes` bytes at `data`: the pivots of a panel; all of any other message. */
 void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message);
 
+/* Before the first panel of a factorisation: of the whole matrix, or of a window, where panels have come before. */
+void hplcast_panel_memory_begins(int whole);
+
+/* Bytes of a message of `bytes` at `address` that go where no message has been: each byte of a panel is new once. */
+double hplcast_take_new_bytes(const void* address, double bytes);
+
 /* Moves the panel that begins in row *row, of a matrix that has *rows rows from there on, to where the window is
  * (panels.c); before its memory is asked for. */
 void hplcast_place_panel(const HPL_T_pmat* matrix, int* row, int* rows);

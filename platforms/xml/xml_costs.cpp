@@ -234,6 +234,8 @@ std::vector<std::string> xml_cost_losses(const ScopeModel& scope, core::Scope wh
   if (scope.half_duplex)
     losses.push_back(name +
                      " half_duplex: messages in both directions overlap (two that meet take half of their time)");
+  if (scope.first_use_s_per_byte > 0)
+    losses.push_back(name + " first_use_s_per_byte: memory that is new to messages costs nothing");
   for (std::size_t i = 0; i < core::message_cost_count; ++i) {
     for (std::string& loss : segment_losses(scope, static_cast<MessageCost>(i), name))
       losses.push_back(std::move(loss));

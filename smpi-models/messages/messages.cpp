@@ -153,6 +153,14 @@ void Messages::begin_transfer(SentMessage& sent, double date_s, const RankClock&
     sent.transfer.begin(shape);
 }
 
+/// A message that waits for its receiver goes from memory to memory, and some of that may be new to the receiver.
+void Messages::meet_new_memory(SentMessage& sent, const hplcast_message& wanted) const {
+  if (sent.detached || !(wanted.new_bytes > 0)) return;
+  const hplcast_channel& channel = sent.message.channel;
+  const double new_bytes = std::min(wanted.new_bytes, sent.message.bytes);
+  sent.as.latency_s += costs_.first_use_s(scope(channel.source, channel.destination), new_bytes);
+}
+
 void Messages::load_links(const FlowShape& shape) {
   if (flows_)
     flows_->begin(shape);
@@ -164,6 +172,7 @@ void Messages::load_links(const FlowShape& shape) {
 void Messages::meet(const std::shared_ptr<SentMessage>& sent, MessageRequest& request) {
   request.message = sent;
   if (sent->from != nullptr) move_content(*sent, request);
+  meet_new_memory(*sent, request.wanted);
   // The receiver may be done with its request before this goes on.
   const bool sleeps = request.receiver_sleeps;
   const s4u::SemaphorePtr alarm = request.alarm;
@@ -252,6 +261,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   SentMessage& sent = *request->message;
   if (into != nullptr) move_content(sent, *request);
   if (sent.starts_alone) return request;
+  meet_new_memory(sent, wanted);
   begin_transfer(sent, std::max(sent.sent_s, request->wanted_s), rank.clock);
   if (sent.sender_sleeps) at(sent.message.channel.source).clock.wake();
   ring(sent.alarm);

@@ -64,6 +64,7 @@ class Messages {
   FlowShape shape_of(const SentMessage& sent) const;
   static double on_the_clock_s(RankClock& clock);
   double own_time_s(RankClock& clock, const hplcast_channel& channel);
+  void meet_new_memory(SentMessage& sent, const hplcast_message& wanted) const;
   void begin_transfer(SentMessage& sent, double date_s, const RankClock& clock);
   template <typename Sleep>
   void wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent, const Sleep& sleep_until_there);

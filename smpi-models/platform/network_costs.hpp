@@ -56,6 +56,11 @@ class NetworkCosts {
   }
   double transfer_s(core::Scope scope, double size_bytes, const MessageName* name) const;
 
+  /// Time in s by which a message takes longer, of which so many bytes go to memory that is new to messages.
+  double first_use_s(core::Scope scope, double new_bytes) const {
+    return network_.scope(scope).first_use_s_per_byte * new_bytes;
+  }
+
   /// Whether messages that wait for their receivers go one way at a time between two ranks.
   bool is_half_duplex(core::Scope scope) const { return network_.scope(scope).half_duplex; }
 

@@ -91,6 +91,8 @@ TEST(Plausible, MessagesInOtherUnitsAreNot) {
   Machine machine;
   machine.network.remote->latency_s = 1;
   EXPECT_THAT(said_of(machine), HasSubstr("/network/remote/latency_s: 1 s; expected 5e-08 to 0.01 s"));
+  machine.network.remote->first_use_s_per_byte = 2e-3;
+  EXPECT_THAT(said_of(machine), HasSubstr("/network/remote/first_use_s_per_byte: 0.002 s/byte; expected at most"));
   machine = {};
   machine.network.remote->cost(MessageCost::transfer) = SegmentedLaw::make({{0, 1, 1e-10}});
   EXPECT_THAT(said_of(machine), HasSubstr("a message of 1 byte takes 1 s"));

@@ -21,5 +21,16 @@ TEST(Thresholds, SayWhetherProbesAreLate) {
   EXPECT_FALSE(options_of("").late_probes) << "files of earlier versions";
 }
 
+TEST(Thresholds, SayWhatNewMemoryCostsInEachScope) {
+  std::istringstream in(
+      R"({"thresholds": [
+           {"scope": "local", "async_small_bytes": 3, "detached_bytes": 4, "first_use_s_per_byte": 2e-9},
+           {"scope": "remote", "async_small_bytes": 3, "detached_bytes": 4}]})");
+  NetworkFitOptions options;
+  set_thresholds(in, "thresholds.json", options);
+  EXPECT_EQ(options.first_use_s_per_byte[0], 2e-9);
+  EXPECT_EQ(options.first_use_s_per_byte[1], 0) << "files of earlier versions";
+}
+
 }  // namespace
 }  // namespace hplcast::fit

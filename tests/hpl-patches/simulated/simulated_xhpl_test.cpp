@@ -337,6 +337,36 @@ TEST_F(SimulatedXhpl, LateProbesFindPanelsOneChunkLater) {
   }
 }
 
+// The panels of N=1000, NB=128 on 1x2 that the malloc of glibc gives new memory to, as `strace -e mmap,brk` shows it.
+// Without look-ahead: the first of each rank; and the second of rank 0, whose heap has only the first 132,104 bytes (of
+// a panel of its own). With DEPTH 1 the heap of rank 0 has been as far as its first panel, freed unused; that of rank 1
+// has not. Without kernels one message comes after the other.
+TEST_F(SimulatedXhpl, FirstPanelsOfARunGoToNewMemory) {
+  platform_ = platform_library;
+  cluster_.kernels.clear();
+  constexpr double s_per_byte = 1e-6;
+  const auto panel_bytes = [](int panel) { return 8.0 * ((1000 - 128 * (panel + 1)) * 128 + 128 * 128 + 129); };
+  const auto first_use_s = [&](int depth) {
+    std::array<double, 2> took_s{};
+    for (const bool costs : {false, true}) {
+      core::NetworkModel::Values network = cluster_.network.values();
+      network.local.first_use_s_per_byte = costs ? s_per_byte : 0;
+      cluster_.network = core::NetworkModel::make(network);
+      write_cluster_files();
+      core::HplParameters parameters = configuration(1000, 128, 1, 2);
+      parameters.DEPTH = depth;
+      took_s[costs ? 1 : 0] = simulate(parameters).time_s;
+    }
+    return took_s[1] - took_s[0];
+  };
+  const double third = panel_bytes(3) + 64;  // HPL asks for 64 more, to align
+  const double expected_s = s_per_byte * (panel_bytes(0) + panel_bytes(1) + third - (132104 + 64));
+  EXPECT_NEAR(first_use_s(0), expected_s, 1e-4 * s_per_byte * third);  // the share of the heap counts for all of it
+  EXPECT_NEAR(first_use_s(1), s_per_byte * (panel_bytes(0) + panel_bytes(1) + panel_bytes(2)), 1e-9);
+  settings_.window = core::IndexRange{0, 3};
+  EXPECT_EQ(first_use_s(0), 0) << "panels of a window come after others";
+}
+
 TEST_F(SimulatedXhpl, MessagesTakeTheTimesThatTheyTakeOnSmpi) {
   for (const int swap : {0, 1}) {
     SCOPED_TRACE("SWAP " + std::to_string(swap));

@@ -172,6 +172,15 @@ TEST(PlatformXml, SaysThatProbesFindMessagesAtOnce) {
   EXPECT_THAT(platform_xml_losses(cluster), ElementsAre(HasSubstr("late_probes")));
 }
 
+TEST(PlatformXml, SaysThatNewMemoryCostsNothing) {
+  auto cluster = with_network(example_cluster(false), [](auto& network) {
+    network.remote.reset();
+    network.local.first_use_s_per_byte = 1e-9;
+  });
+  cluster.hosts = core::Hosts::make({"localhost", 2, 1, {}, 0});
+  EXPECT_THAT(platform_xml_losses(cluster), ElementsAre(HasSubstr("first_use_s_per_byte")));
+}
+
 /// Two cores at 2 and 1 GHz; a core adds f^2 W, a host 100 + 30 W.
 core::PowerModel two_states() {
   core::PowerModel::Values values;
@@ -206,8 +215,9 @@ TEST(PlatformXml, SaysThatTheHostsOfATreeCannotDifferInWatts) {
 
 TEST(PlatformXml, SaysThatATreeWithPlacesLeftIsASingleSwitch) {
   EXPECT_THAT(platform_xml_losses(fat_tree()), Not(Contains(HasSubstr("topology"))));
-  const auto tree = with_network(example_cluster(true),
-                                 [](auto& network) { network.topology = core::FatTree{{3}, {1}, {1}}; });
+  const auto tree = with_network(example_cluster(true), [](auto& network) {
+    network.topology = core::FatTree{{3}, {1}, {1}};
+  });
   EXPECT_THAT(platform_xml_losses(tree), Contains(HasSubstr("topology")));
   EXPECT_THAT(xml(tree), HasSubstr("<host id=\"n-2\""));
 }

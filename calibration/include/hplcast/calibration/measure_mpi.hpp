@@ -53,7 +53,8 @@ using FirstSize = std::optional<long>;
 /// lost. Asks at most 2 + log2(max_bytes) times.
 FirstSize first_size_without(const std::function<bool(long bytes)>& holds, long max_bytes);
 
-/// Where the modes of MPI_Send change between rank 0 and a peer, and whether MPI_Iprobe is late.
+/// Where the modes of MPI_Send change between rank 0 and a peer, whether MPI_Iprobe is late, and what memory costs that
+/// is new to messages.
 struct ScopeThresholds {
   std::string scope;
   std::string host, peer;
@@ -69,13 +70,17 @@ struct ScopeThresholds {
   /// The first MPI_Iprobe of a receiver that was outside of MPI does not find a message that has come meanwhile; the
   /// second one does. Most of several times.
   bool late_probes = false;
+  /// By which panels take longer that the peer receives into memory that it has just got, where neither it nor a
+  /// message has been, than into the same memory afterwards: the median of several times, or 0 if it was not longer
+  /// each time.
+  double first_use_s_per_byte = 0;
 };
 
 /// Consequences for a model: modes that do not exist, limits beyond what was tested.
 std::vector<std::string> notes_on(const ScopeThresholds& thresholds);
 
 /// {"thresholds": [{scope, host, peer, max_bytes, async_small_bytes, detached_bytes, unattended_bytes, late_probes,
-/// notes}]}; a size that is null lies beyond max_bytes.
+/// first_use_s_per_byte, notes}]}; a size that is null lies beyond max_bytes.
 void write_json(std::ostream& out, const std::vector<ScopeThresholds>& thresholds);
 
 /// How thresholds are searched.

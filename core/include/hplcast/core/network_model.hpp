@@ -82,6 +82,8 @@ struct ScopeModel {
   std::optional<LinkCapacity> capacity;  ///< absent: not measured, see link_bytes_per_s()
   double latency_s = 0;                  ///< of the whole route
   double max_bytes = 0;                  ///< largest size measured; 0: not known
+  double first_use_s_per_byte = 0;       ///< by which a message that waits for its receiver takes longer where it goes
+                                         ///< to memory that no message has been in before
   bool half_duplex = false;              ///< opposite rendezvous messages between two ranks are serialised: the second
                                          ///< begins when the first has ended
   std::vector<std::string> notes;

@@ -111,6 +111,7 @@ struct NetworkFitOptions {
   std::optional<std::uint64_t> async_small_bytes;  ///< nothing: from rows `send_unmatched`
   std::optional<std::uint64_t> detached_bytes;     ///< nothing: async_small_bytes
   bool late_probes = false;                        ///< core::NetworkModel::Values::late_probes, as measured
+  std::array<double, 2> first_use_s_per_byte{};    ///< by scope: core::ScopeModel::first_use_s_per_byte, as measured
   double receive_delay_s = 0.020;                  ///< how late the receiver came in rows `send_unmatched`
   double wtime_calls_per_row = 1;                  ///< calls that a duration of `wtime` covers
   bool all_backgrounds = false;                    ///< messages count whatever the other ranks did (row_rules.hpp)

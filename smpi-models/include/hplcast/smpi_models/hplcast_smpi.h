@@ -27,7 +27,7 @@ typedef enum { HPLCAST_MPI_OPERATIONS(HPLCAST_MPI_NUMBER) HPLCAST_MPI_COUNT } hp
 
 /* Number of this interface. It grows when a function or a type here, in hplcast_program.h or in
  * hplcast_program_messages.h changes in a way that programs notice that were linked before. */
-#define HPLCAST_INTERFACE 4
+#define HPLCAST_INTERFACE 5
 /* For a program that begins, with the HPLCAST_INTERFACE that it was compiled with. Another one ends it with a message.
  */
 void hplcast_require_interface(int compiled_with);
@@ -119,7 +119,8 @@ typedef struct {
   void* content; /* the bytes to copy: `content_bytes` from byte `content_first` of the message on */
   size_t content_first;
   size_t content_bytes;
-  int probed; /* MPI_Iprobe may look for it: it is sent at the simulated clock, not ahead of it */
+  int probed;       /* MPI_Iprobe may look for it: it is sent at the simulated clock, not ahead of it */
+  double new_bytes; /* of a receive: in memory of the rank that no message has been in before */
 } hplcast_message;
 
 typedef struct hplcast_request hplcast_request;
