@@ -6,6 +6,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/platforms/run_files.hpp"
 
 namespace hplcast::cli {
 
@@ -58,6 +59,17 @@ void run_export_reframe(const ExportOptions& options) {
   write_result(options.output, [&](std::ostream& out) { out << text.str(); });
 }
 
+struct GoalOptions {
+  std::string trace, output;
+};
+
+void run_export_goal(const GoalOptions& options) {
+  write_result(options.output, [&](std::ostream& out) {
+    core::read_file(options.trace,
+                    [&](std::istream& in, const std::string& name) { platforms::write_goal(out, in, name); });
+  });
+}
+
 }  // namespace
 
 void setup_export(Command& app) {
@@ -76,6 +88,14 @@ void setup_export(Command& app) {
   command.add_option("--unit", options.unit, "of that variable, as the check has it", of_type("UNIT"), with_default);
   command.add_flag("--lower-only", options.lower_only, "no upper limit: faster than predicted is fine");
   command.add_output(options.output, "Python (default: the standard output)");
+
+  Command& goal = add_command(group, "goal", "A schedule for LogGOPSim or ATLAHS (GOAL), from a trace",
+                              "hplcast predict examples/dahu-like.json -N 500 --nb 64 -P 2 -Q 2 --mode exact --trace "
+                              "trace.json\nhplcast export goal trace.json -o hpl.goal");
+  auto& schedule = goal.runs<GoalOptions>(run_export_goal);
+  goal.add_option("trace", schedule.trace, "of `predict --mode exact --trace` or `run-real --trace`", required,
+                  reads("TRACE.json"));
+  goal.add_output(schedule.output, "GOAL (default: the standard output)");
 }
 
 }  // namespace hplcast::cli

@@ -219,8 +219,9 @@ void* hplcast_panel_malloc(size_t bytes) {
       (align - (uintptr_t)work % align) % align; /* HPL would align it, and move the pivots where nobody expects them */
   b->work = work;
   const double new_share = allocate(b, bytes);
-  b->new_head = new_share * (double)(l2 + l1);
-  b->new_tail = new_share * (double)(bytes - work_to_pivots);
+  const size_t u = work_to_pivots + pivots;
+  b->new_head = new_share * (double)(l2 + l1 + pivots);
+  b->new_tail = new_share * (double)(bytes - u);
   (void)required(tsearch(b, &live_blocks, by_address));
   return work;
 }

@@ -21,4 +21,10 @@ std::vector<std::string> smpi_options(const core::ClusterModel& cluster);
 /// cluster.json to the last bit. @throws DomainError for a kernel name that the runtime does not know.
 void write_model_h(std::ostream& out, const core::ClusterModel& cluster);
 
+/// GOAL, the schedules of LogGOPSim and ATLAHS, from a trace (core::TraceFile) of HPL: per rank
+/// `calc` in ns, `send` and `recv` with bytes and tags. Time between messages is work, times in messages and waiting
+/// are left to the simulator of the schedule; polls are as many as there were.
+/// @throws ParseError for what is no trace, and for traces of some ranks, of a part of the time or of fast mode.
+void write_goal(std::ostream& out, std::istream& trace, const std::string& name);
+
 }  // namespace hplcast::platforms
