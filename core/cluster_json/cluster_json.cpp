@@ -178,6 +178,8 @@ static void describe(Fields& fields, Uncertainty& uncertainty) {
   fields("days", uncertainty.days);
   fields.if_any("between_days", uncertainty.between_days);
   fields.if_any("drift", uncertainty.drift);
+  fields.if_any("pieces", uncertainty.pieces);
+  fields.if_any("piece_s", uncertainty.piece_s, at_least_zero);
 }
 
 // --- accelerators ---

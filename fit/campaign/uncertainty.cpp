@@ -67,8 +67,13 @@ core::EstimatedSd sd_of(const std::vector<double>& logs, std::size_t blocks) {
 
 using PieceCalls = std::vector<const core::KernelMeasurement*>;
 
-/// Pieces of time of each host: about sixteen of the whole time, which is more than the speed of a machine remembers.
-std::vector<PieceCalls> time_pieces(const std::vector<core::KernelMeasurement>& calls) {
+/// Pieces of time of each host, one after the other: about sixteen of the whole time, which is more than the speed of a
+/// machine remembers.
+struct TimePieces {
+  double piece_s = 0;
+  std::vector<PieceCalls> calls;
+};
+TimePieces time_pieces(const std::vector<core::KernelMeasurement>& calls) {
   const auto earlier = [](const auto& a, const auto& b) { return a.start_s < b.start_s; };
   const auto [first, last] = std::minmax_element(calls.begin(), calls.end(), earlier);
   constexpr double pieces = 16;
@@ -76,8 +81,8 @@ std::vector<PieceCalls> time_pieces(const std::vector<core::KernelMeasurement>& 
   std::map<std::pair<std::string, long>, PieceCalls> by_piece;
   for (const core::KernelMeasurement& call : calls)
     by_piece[{call.host, std::lround(std::floor((call.start_s - first->start_s) / piece_s))}].push_back(&call);
-  std::vector<PieceCalls> all;
-  for (auto& entry : by_piece) all.push_back(std::move(entry.second));
+  TimePieces all{piece_s, {}};
+  for (auto& entry : by_piece) all.calls.push_back(std::move(entry.second));
   return all;
 }
 
@@ -111,6 +116,32 @@ void add_days(const std::vector<core::KernelMeasurement>& calls, const core::Ker
   uncertainty.between_days = core::EstimatedSd{summarize(logs).sd, static_cast<double>(days.size() - 1)};
 }
 
+/// From one piece to the next of the same host: half of the mean square of successive differences, which leaves a drift
+/// out (von Neumann, Kent, Bellinson, Hart 1941), and is known as well as two thirds as many independent values tell.
+void add_pieces(const TimePieces& pieces, const core::KernelModel& model, core::Uncertainty& uncertainty) {
+  constexpr int enough = 3;
+  double squares = 0, before = 0;
+  int differences = 0;
+  const std::string* host = nullptr;
+  for (const PieceCalls& piece : pieces.calls) {
+    double measured = 0, expected = 0;
+    for (const core::KernelMeasurement* call : piece) {
+      measured += call->duration_s;
+      expected += model.cluster_law().at(call->shape).mean_s(call->shape);
+    }
+    const double now = std::log(measured / expected);
+    if (host != nullptr && *host == piece.front()->host) {
+      squares += (now - before) * (now - before);
+      ++differences;
+    }
+    before = now;
+    host = &piece.front()->host;
+  }
+  if (differences < enough || !std::isfinite(squares)) return;
+  uncertainty.pieces = core::EstimatedSd{std::sqrt(squares / (2 * differences)), 2.0 / 3 * differences};
+  uncertainty.piece_s = pieces.piece_s;
+}
+
 void BlockRatio::add(const CallBlock& block, double measured, double expected) {
   Sums& sums = blocks_[block];
   sums.measured += measured;
@@ -138,7 +169,8 @@ core::EstimatedSd BlockRatio::sd() const {
 /// resampled blocks of calls. Groups that cannot be told are left out.
 core::Uncertainty dgemm_uncertainty(const std::vector<core::KernelMeasurement>& calls) {
   core::Uncertainty uncertainty;
-  const std::vector<PieceCalls> pieces = calls.empty() ? std::vector<PieceCalls>() : time_pieces(calls);
+  const TimePieces all = calls.empty() ? TimePieces() : time_pieces(calls);
+  const std::vector<PieceCalls>& pieces = all.calls;
   if (pieces.size() < 2) return uncertainty;
   KernelTable whole;
   for (const core::KernelMeasurement& call : calls) whole.add(call.shape, call.duration_s);
@@ -161,7 +193,10 @@ core::Uncertainty dgemm_uncertainty(const std::vector<core::KernelMeasurement>& 
   };
   add(core::ErrorGroup::dgemm, means);
   add(core::ErrorGroup::dgemm_scatter, scatters);
-  if (const KernelFit fit = fit_hpl_kernel("dgemm", whole); fit.ok()) add_days(calls, fit.model, uncertainty);
+  if (const KernelFit fit = fit_hpl_kernel("dgemm", whole); fit.ok()) {
+    add_days(calls, fit.model, uncertainty);
+    add_pieces(all, fit.model, uncertainty);
+  }
   return uncertainty;
 }
 

@@ -1,10 +1,12 @@
 #include "hplcast/study/interval.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/measurement.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/fit/distributions.hpp"
 #include "hplcast/study/quick.hpp"
@@ -106,6 +108,20 @@ void add_machine(const core::ClusterModel& cluster, double dgemm, std::vector<Er
   terms.push_back(days);
 }
 
+/// How one run differs from the next: it meets the machine for as long as it takes. What the campaign saw to differ
+/// from one piece of time to the next evens out over the pieces of a longer run.
+ErrorTerm run_term(const core::ClusterModel& cluster, double dgemm, double time_s) {
+  ErrorTerm run = term("run", default_run);
+  if (!cluster.uncertainty || !cluster.uncertainty->pieces) return run;
+  const EstimatedSd& pieces = *cluster.uncertainty->pieces;
+  const double piece_s = cluster.uncertainty->piece_s;
+  const double seen = dgemm * pieces.sd * std::sqrt(std::min(1.0, piece_s / time_s));
+  const double sd = std::hypot(run.sd, seen);
+  // nu of both together (Satterthwaite): the default counts as known.
+  return {"run", sd, seen > 0 ? pieces.nu * squared(squared(sd / seen)) : 0, std::nullopt,
+          run.source + core::printed("; dgemm in pieces of %.3g s of the campaign", piece_s)};
+}
+
 }  // namespace
 
 core::PredictiveInterval interval_of_terms(const core::Prediction& prediction, std::vector<ErrorTerm> terms,
@@ -154,8 +170,9 @@ core::PredictiveInterval predictive_interval(const core::Prediction& prediction,
   terms.push_back(past.discrepancy ? term("model", *past.discrepancy,
                                           "ledger: " + std::to_string(past.configurations) + " configurations")
                                    : term("model", default_model));
-  terms.push_back(past.run ? term("run", *past.run, "ledger: " + std::to_string(past.repeated_runs) + " repeated runs")
-                           : term("run", default_run));
+  terms.push_back(
+      past.run ? term("run", *past.run, "ledger: " + std::to_string(past.repeated_runs) + " repeated runs")
+               : run_term(cluster, basis.elasticities[static_cast<std::size_t>(ErrorGroup::dgemm)], prediction.time_s));
   core::PredictiveInterval interval =
       interval_of_terms(prediction, std::move(terms), past.discrepancy ? past.bias : 0, level_percent);
   interval.elasticities = basis.method;

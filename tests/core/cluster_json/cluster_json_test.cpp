@@ -66,6 +66,8 @@ ClusterModel example() {
   cluster.uncertainty->of(ErrorGroup::messages) = EstimatedSd{0.03, 15};
   cluster.uncertainty->days = 2;
   cluster.uncertainty->between_days = EstimatedSd{0.007, 1};
+  cluster.uncertainty->pieces = EstimatedSd{0.03, 10};
+  cluster.uncertainty->piece_s = 2.5;
   cluster.provenance = R"({"date":"2026-01-01","rows":[1,2]})";
   return cluster;
 }

@@ -124,6 +124,11 @@ TEST(FitCampaign, KnowsHowWellFromPiecesOfTime) {
   EXPECT_GT(dgemm.sd, 0.005 / 1.8);
   EXPECT_LT(dgemm.sd, 0.005 * 1.8);
   EXPECT_EQ(dgemm.nu, 15);
+  // ln(1.02 / 0.98) from each piece to the next, fifteen times; calls at the begin of a piece may round into the one
+  // before: a fifteenth of its work.
+  EXPECT_NEAR(uncertainty.pieces.value().sd, std::log(1.02 / 0.98) / std::sqrt(2), 0.01 * 0.028);
+  EXPECT_NEAR(uncertainty.pieces->nu, 10, 1e-12);
+  EXPECT_EQ(uncertainty.piece_s, 2);
   EXPECT_EQ(uncertainty.days, 1);
   EXPECT_THAT(fit.notes, ::testing::Contains(HasSubstr("measured on one day")));
 }

@@ -95,6 +95,20 @@ TEST(Interval, IsWiderWhereElasticitiesAreUncertain) {
   EXPECT_EQ(sd_of("messages"), 0) << "what has no part in the run has none in its error";
 }
 
+TEST(Interval, TakesTheScatterOfRunsFromThePiecesOfTheCampaign) {
+  core::ClusterModel cluster;
+  cluster.uncertainty.emplace().pieces = core::EstimatedSd{0.08, 10};
+  cluster.uncertainty->piece_s = 4;
+  IntervalBasis basis;
+  basis.elasticities = {0.5, 0, 0.5, 0};
+  const core::ErrorTerm run = term_of(predictive_interval(prediction_of(1), cluster, basis, 90), "run");
+  EXPECT_NEAR(run.sd, std::hypot(0.01, 0.5 * 0.08), 1e-12) << "shorter than a piece";
+  EXPECT_NEAR(run.nu, 10 * std::pow(run.sd / 0.04, 4), 1e-9);
+  EXPECT_THAT(run.source, HasSubstr("dgemm in pieces of 4 s"));
+  const core::ErrorTerm longer = term_of(predictive_interval(prediction_of(64), cluster, basis, 90), "run");
+  EXPECT_NEAR(longer.sd, std::hypot(0.01, 0.5 * 0.08 / 4), 1e-12) << "sixteen pieces";
+}
+
 TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
   core::ClusterModel cluster;
   cluster.provenance =

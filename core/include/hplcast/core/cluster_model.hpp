@@ -137,6 +137,8 @@ struct Uncertainty {
   long days = 1;                                                       ///< on which dgemm was measured
   std::optional<EstimatedSd> between_days;  ///< of dgemm, from one day to another; several days only
   std::optional<EstimatedSd> drift;         ///< of dgemm, while it was measured; nothing: not seen
+  std::optional<EstimatedSd> pieces;        ///< of dgemm, from one piece of time of a host to the next
+  double piece_s = 0;                       ///< length of these
   std::optional<EstimatedSd>& of(ErrorGroup group) { return groups[static_cast<std::size_t>(group)]; }
 };
 
