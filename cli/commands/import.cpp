@@ -12,7 +12,7 @@ namespace {
 struct ImportOptions {
   std::vector<std::string> inputs;
   std::string scope;
-  bool hpl = false, perflog = false;
+  bool hpl = false, perflog = false, ramble = false, sacct = false;
   std::string output;
 };
 
@@ -62,9 +62,42 @@ void import_perflogs(const ImportOptions& options) {
   });
 }
 
+/// Real runs for `compare`: those that have succeeded.
+void import_ramble(const ImportOptions& options) {
+  std::ostringstream rows;
+  for (const std::string& path : options.inputs) {
+    for (const core::RambleRun& one : read_from(path, core::read_ramble)) {
+      if (one.status != "SUCCESS" || !(one.time_s > 0)) {
+        warn(path + ": left out " + one.experiment + ", which " +
+             (one.status != "SUCCESS" ? "is " + one.status : "has no time"));
+        continue;
+      }
+      rows << core::printed("%lld,%d,%d,%d,", one.N, one.NB, one.P, one.Q) << core::shortest(one.time_s) << ','
+           << (one.gflops > 0 ? core::shortest(one.gflops) : "") << ',' << core::csv_field(one.experiment) << '\n';
+    }
+  }
+  write_result(options.output, [&](std::ostream& out) { out << "N,NB,P,Q,time_s,gflops,experiment\n" << rows.str(); });
+}
+
+void import_sacct(const ImportOptions& options) {
+  std::ostringstream rows;
+  for (const std::string& path : options.inputs) {
+    for (const core::SlurmEnergy& one : read_from(path, core::read_sacct)) {
+      rows << core::csv_field(one.job) << ',' << core::csv_field(one.name) << ',' << core::csv_field(one.nodes) << ','
+           << core::csv_field(one.state) << ',' << core::shortest(one.elapsed_s) << ',' << core::shortest(one.energy_j)
+           << ',' << (one.elapsed_s > 0 ? core::printed("%.6g", one.energy_j / one.elapsed_s) : "") << '\n';
+    }
+  }
+  write_result(options.output, [&](std::ostream& out) {
+    out << "job,name,nodes,state,elapsed_s,energy_j,mean_power_w\n" << rows.str();
+  });
+}
+
 void run_import(const ImportOptions& options) {
   if (options.hpl) return import_hpl(options);
   if (options.perflog) return import_perflogs(options);
+  if (options.ramble) return import_ramble(options);
+  if (options.sacct) return import_sacct(options);
   if (options.scope.empty()) throw core::UsageError("--scope is required: local or remote");
   std::vector<core::MpiMeasurement> rows;
   std::map<std::string, std::size_t> of_source;
@@ -90,22 +123,30 @@ void run_import(const ImportOptions& options) {
 }  // namespace
 
 void setup_import(Command& app) {
-  Command& command =
-      add_command(app, "import", "Measurements from the output of OSU or Intel MPI Benchmarks, of HPL, or ReFrame",
-                  "hplcast import examples/import/osu_latency.txt --scope remote -o imported.csv\n"
-                  "  hplcast fit network imported.csv --detached 64KiB -o imported-network.json\n"
-                  "  hplcast import examples/import/hpl-one-node.out --hpl -o progress.csv");
+  Command& command = add_command(
+      app, "import", "Measurements from the output of OSU or Intel MPI Benchmarks, HPL, ReFrame, Ramble, Slurm",
+      "hplcast import examples/import/osu_latency.txt --scope remote -o imported.csv\n"
+      "  hplcast fit network imported.csv --detached 64KiB -o imported-network.json\n"
+      "  hplcast import examples/import/hpl-one-node.out --hpl -o progress.csv");
   auto& options = command.runs<ImportOptions>(run_import);
-  command.add_option("files", options.inputs, "what osu_latency, osu_bw, IMB PingPong, HPL or ReFrame have written",
-                     required, reads("FILE"));
+  command.add_option("files", options.inputs,
+                     "what osu_latency, osu_bw, IMB PingPong, HPL, ReFrame, Ramble or sacct have written", required,
+                     reads("FILE"));
   Option* scope =
       command.add_option("--scope", options.scope, "where the two ranks were: local (one host) or remote (two)",
                          among({"local", "remote"}));
   const Option* hpl = command.add_flag(
       "--hpl", options.hpl, "the files are HPL's: CSV of the progress and the results of all runs", excludes(scope));
-  command.add_flag("--perflog", options.perflog,
-                   "the files are performance logs of ReFrame 3 or 4: CSV of all values with their references",
-                   excludes(scope), excludes(hpl));
+  const Option* perflog =
+      command.add_flag("--perflog", options.perflog,
+                       "the files are performance logs of ReFrame 3 or 4: CSV of all values with their references",
+                       excludes(scope), excludes(hpl));
+  const Option* ramble = command.add_flag(
+      "--ramble", options.ramble, "the files are results of Ramble (JSON): CSV of its runs of HPL, for `compare`",
+      excludes(scope), excludes(hpl), excludes(perflog));
+  command.add_flag("--sacct", options.sacct,
+                   "the files are what `sacct --parsable2` prints: CSV of the joules and watts of jobs",
+                   excludes(scope), excludes(hpl), excludes(perflog), excludes(ramble));
   command.add_output(options.output, "CSV for `fit network` (default: the standard output)");
 }
 

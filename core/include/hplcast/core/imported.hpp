@@ -89,6 +89,29 @@ struct PerflogRow {
 /// are left out). @throws ParseError, also for a log without a value.
 std::vector<PerflogRow> read_perflog(std::istream& in, const std::string& name);
 
+/// A run of HPL in an experiment of Ramble (Benchpark). Times and rates are 0 where they are missing.
+struct RambleRun {
+  std::string experiment, status;  ///< status: SUCCESS, FAILED ...
+  long long N = 0;
+  int NB = 0, P = 0, Q = 0;
+  double time_s = 0, gflops = 0;
+};
+
+/// What `ramble workspace analyze --formats json` writes: the runs of its application hpl, in contexts that are called
+/// "N-NB-P-Q = 3000-128-1-2". @throws ParseError, also for results without a run.
+std::vector<RambleRun> read_ramble(std::istream& in, const std::string& name);
+
+/// A job or step whose energy Slurm has counted.
+struct SlurmEnergy {
+  std::string job, name, nodes, state;
+  double elapsed_s = 0, energy_j = 0;
+};
+
+/// The output of `sacct --parsable2` with the columns JobID, Elapsed, ConsumedEnergyRaw (or ConsumedEnergy with K, M,
+/// G, T) and, if they are there, JobName, NNodes, State. Rows without energy are left out. @throws ParseError, also if
+/// no row has energy.
+std::vector<SlurmEnergy> read_sacct(std::istream& in, const std::string& name);
+
 // Readers of published coefficients (T. Cornebize's models of dahu and files made like them); docs/use/assemble.md has
 // the columns and fields. Their meaning is kept: expectation and standard deviation of a half-normal duration.
 

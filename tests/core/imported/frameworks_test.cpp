@@ -1,4 +1,4 @@
-// Performance logs of ReFrame: published ones, both forms, damaged ones.
+// Performance logs of ReFrame (published ones, both forms), results of Ramble, jobs of Slurm; damaged ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,6 +88,65 @@ TEST(Perflog, RefusesHalfALogAndOtherLocales) {
   expect_log_refused("job_completion_time|a_value\n2020-09-15T08:35:13|1\n", ":2", "time zone");
   expect_log_refused("", "", "no value");
   expect_log_refused("hello\n", ":1", "ReFrame");
+}
+
+std::vector<RambleRun> ramble_runs(const std::string& experiments) {
+  std::istringstream in("{\"experiments\": [" + experiments + "]}");
+  return read_ramble(in, "results.json");
+}
+
+// As Ramble's ExperimentResult.to_dict() and its application hpl have it: values are text.
+constexpr const char* ramble_experiment =
+    R"({"name": "hpl.standard.n1", "RAMBLE_STATUS": "SUCCESS", "n_nodes": "1", "RAMBLE_VARIABLES": {"mpi": "x"},
+        "CONTEXTS": [{"name": "null", "display_name": "null", "foms": []},
+                     {"name": "problem-name", "display_name": "N-NB-P-Q = 3000-128-1-2",
+                      "foms": [{"name": "Time", "value": "0.50", "units": "s", "origin": "hpl"},
+                               {"name": "GFlops", "value": 36.0, "units": "GFLOP/s", "origin": "hpl"}]}]})";
+
+TEST(Ramble, RunsOfHplAreFound) {
+  const std::vector<RambleRun> runs = ramble_runs(ramble_experiment);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].experiment + " " + runs[0].status, "hpl.standard.n1 SUCCESS");
+  EXPECT_EQ(runs[0].N, 3000);
+  EXPECT_EQ(runs[0].NB * 100 + runs[0].P * 10 + runs[0].Q, 12812);
+  EXPECT_EQ(runs[0].time_s, 0.5);
+  EXPECT_EQ(runs[0].gflops, 36);
+}
+
+TEST(Ramble, RefusesOtherResults) {
+  std::string text = ramble_experiment;
+  EXPECT_THROW(ramble_runs(text.replace(text.find("0.50"), 4, "0,50")), ParseError);
+  text = ramble_experiment;
+  EXPECT_THROW(ramble_runs(text.replace(text.find("3000-128"), 8, "3000x128")), ParseError);
+  EXPECT_THROW(ramble_runs(R"({"name": "osu.x"})"), ParseError);
+  EXPECT_THROW(ramble_runs(R"({"name": "osu.x", "CONTEXTS": []})"), ParseError) << "no run of HPL";
+}
+
+std::vector<SlurmEnergy> slurm_jobs(const std::string& lines) {
+  std::istringstream in(lines);
+  return read_sacct(in, "jobs.txt");
+}
+
+TEST(Sacct, JoulesOfJobsAndSteps) {
+  const std::vector<SlurmEnergy> jobs = slurm_jobs(
+      "JobID|JobName|NNodes|Elapsed|ConsumedEnergyRaw|State\n"
+      "12|hpl|2|1-00:00:10||COMPLETED\n"
+      "12.batch|batch|1|00:01:40|0|COMPLETED\n"
+      "12.extern|extern|2|00:01:40|18446744073709551614|COMPLETED\n"
+      "12.0|xhpl|2|1-01:01:40|50000|COMPLETED\n");
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].job + " " + jobs[0].name + " " + jobs[0].nodes + " " + jobs[0].state, "12.0 xhpl 2 COMPLETED");
+  EXPECT_EQ(jobs[0].elapsed_s, 86400 + 3600 + 100);
+  EXPECT_EQ(jobs[0].energy_j, 50000);
+  EXPECT_EQ(slurm_jobs("JobID|Elapsed|ConsumedEnergy\n7|00:10.500|2.5M\n")[0].energy_j, 2.5e6);
+}
+
+TEST(Sacct, RefusesOtherTables) {
+  EXPECT_THROW(slurm_jobs("JobID|Elapsed|ConsumedEnergyRaw\n1|00:00:10|\n"), ParseError) << "no energy";
+  EXPECT_THROW(slurm_jobs("JobID|Elapsed|ConsumedEnergyRaw\n1|00:00:10|12 kJ\n"), ParseError);
+  EXPECT_THROW(slurm_jobs("JobID|Elapsed|ConsumedEnergyRaw\n1|ten|12\n"), ParseError);
+  EXPECT_THROW(slurm_jobs("JobID|Elapsed|ConsumedEnergyRaw\n1|00:00:10\n"), ParseError);
+  EXPECT_THROW(slurm_jobs("JobID|Elapsed\n1|00:00:10\n"), ParseError) << "no column of energy";
 }
 
 }  // namespace

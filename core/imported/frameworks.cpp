@@ -1,15 +1,18 @@
-// Performance logs of ReFrame: lines of version 3, tables with a header of version 4.
+// What others have recorded of runs: performance logs of ReFrame (lines of version 3, tables with a header of version
+// 4), results of Ramble, jobs of Slurm.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <istream>
-#include <set>
+#include <nlohmann/json.hpp>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
@@ -166,7 +169,129 @@ class PerflogReader {
   std::vector<std::string> header_;
 };
 
+// --- Ramble ---
+
+/// A run of HPL that Ramble has found in the output of an experiment.
+RambleRun ramble_run(const nlohmann::json& experiment, const nlohmann::json& context, const std::string& problem) {
+  RambleRun run;
+  run.experiment = experiment.at("name").get<std::string>();
+  run.status = experiment.value("RAMBLE_STATUS", "");
+  if (std::sscanf(problem.c_str(), "%lld-%d-%d-%d", &run.N, &run.NB, &run.P, &run.Q) != 4)
+    throw DomainError("N-NB-P-Q", problem, "four numbers such as 3000-128-1-2");
+  for (const nlohmann::json& fom : context.at("foms")) {
+    const std::string what = fom.at("name").get<std::string>();
+    if (what != "Time" && what != "GFlops") continue;
+    const nlohmann::json& value = fom.at("value");
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    double number = 0;
+    if (!parse_double(folded(text), number) || !(number > 0) || !std::isfinite(number))
+      throw DomainError(what + " of " + run.experiment, text, "a positive number");
+    (what == "Time" ? run.time_s : run.gflops) = number;
+  }
+  return run;
+}
+
+// --- Slurm ---
+
+/// sacct's "1-02:03:04", "02:03:04" or "03:04.567", in s.
+std::optional<double> elapsed_s(const std::string& text) {
+  double days = 0, total = 0;
+  std::string rest = text;
+  if (const std::size_t dash = text.find('-'); dash != std::string::npos) {
+    if (!parse_double(text.substr(0, dash), days)) return std::nullopt;
+    rest = text.substr(dash + 1);
+  }
+  for (const std::string& part : split_at(rest, ':')) {
+    double value = 0;
+    if (!parse_double(part, value) || !(value >= 0)) return std::nullopt;
+    total = 60 * total + value;
+  }
+  return 86400 * days + total;
+}
+
+/// "12345", "12.35K", "1.2M": joules. Nothing where no plugin counted: empty, 0, or the 2^64 - 2 of a counter without a
+/// value.
+std::optional<double> energy_j(const std::string& text, bool& is_number) {
+  constexpr double no_value = 1.8e19;
+  const std::string units = "KMGT";
+  const std::size_t unit = text.empty() ? std::string::npos : units.find(text.back());
+  double value = 0;
+  is_number = text.empty() || parse_double(unit == std::string::npos ? text : text.substr(0, text.size() - 1), value);
+  if (!is_number || !(value > 0) || value > no_value) return std::nullopt;
+  return unit == std::string::npos ? value : value * std::pow(1000.0, static_cast<double>(unit + 1));
+}
+
 }  // namespace
+
+std::vector<RambleRun> read_ramble(std::istream& in, const std::string& name) {
+  std::vector<RambleRun> runs;
+  try {
+    const auto json = parse_json<nlohmann::json>(read_json_text(in, name));
+    for (const nlohmann::json& experiment : json.at("experiments")) {
+      for (const nlohmann::json& context : experiment.at("CONTEXTS")) {
+        const std::string problem = context.value("display_name", ""), mark = "N-NB-P-Q = ";
+        if (begins_with(problem, mark)) runs.push_back(ramble_run(experiment, context, problem.substr(mark.size())));
+      }
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw ParseError({name, 0, ""}, error.what(), "expected what `ramble workspace analyze --formats json` writes");
+  } catch (const DomainError& error) {
+    throw ParseError({name, 0, ""}, error.what());
+  }
+  if (runs.empty())
+    throw ParseError({name, 0, "/experiments"}, "no run of HPL; expected contexts called N-NB-P-Q",
+                     "`ramble workspace analyze --formats json` of experiments of hpl that have run");
+  return runs;
+}
+
+std::vector<SlurmEnergy> read_sacct(std::istream& in, const std::string& name) {
+  std::vector<SlurmEnergy> jobs;
+  std::vector<std::string> header;
+  std::size_t number = 0;
+  for (std::string line; read_line(in, line, name);) {
+    ++number;
+    if (folded(line).empty()) continue;
+    const std::vector<std::string> fields = split_at(line, '|');
+    const auto fail = [&](const std::string& what) {
+      throw ParseError({name, number, ""}, what,
+                       "sacct --parsable2 --format=JobID,JobName,NNodes,Elapsed,ConsumedEnergyRaw,State");
+    };
+    if (header.empty()) {
+      header = fields;
+      continue;
+    }
+    if (fields.size() != header.size())
+      fail("found " + std::to_string(fields.size()) + " fields; expected the " + std::to_string(header.size()) +
+           " of the header");
+    const auto field = [&](const char* what, bool needed) -> std::string {
+      for (std::size_t i = 0; i < header.size(); ++i)
+        if (header[i] == what) return fields[i];
+      if (needed) fail(std::string("no column ") + what);
+      return "";
+    };
+    SlurmEnergy job;
+    job.job = field("JobID", true);
+    job.name = field("JobName", false);
+    job.nodes = field("NNodes", false);
+    job.state = field("State", false);
+    const bool raw = std::find(header.begin(), header.end(), "ConsumedEnergyRaw") != header.end();
+    const std::string energy = field(raw ? "ConsumedEnergyRaw" : "ConsumedEnergy", true);
+    bool is_number = false;
+    const std::optional<double> found_j = energy_j(energy, is_number);
+    if (!is_number) fail("found `" + energy + "` as energy; expected a number of J");
+    if (!found_j) continue;
+    const std::string elapsed = field("Elapsed", true);
+    const std::optional<double> found_s = elapsed_s(elapsed);
+    if (!found_s) fail("found `" + elapsed + "` as Elapsed; expected [days-]hours:minutes:seconds");
+    job.energy_j = *found_j;
+    job.elapsed_s = *found_s;
+    jobs.push_back(job);
+  }
+  if (jobs.empty())
+    throw ParseError({name, 0, ""}, "no job or step with energy",
+                     "Slurm counts it with AcctGatherEnergyType in slurm.conf; steps have it, such as 123.0");
+  return jobs;
+}
 
 std::vector<PerflogRow> read_perflog(std::istream& in, const std::string& name) {
   PerflogReader reader(name);
