@@ -10,6 +10,7 @@
 #include "hplcast/calibration/measure_mpi.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/statistics.hpp"
 
 namespace hplcast::calibration {
 
@@ -98,9 +99,9 @@ class Prober {
       longer_s.push_back(0);
       receive(&longer_s.back(), sizeof(double), peer_, tag_answer);
     }
-    std::sort(longer_s.begin(), longer_s.end());
-    if (longer_s.front() <= 0) return 0;
-    return longer_s[longer_s.size() / 2] / (panels_of_memory * static_cast<double>(bytes));
+    const auto shorter = std::count_if(longer_s.begin(), longer_s.end(), [](double longer) { return longer <= 0; });
+    if (shorter > static_cast<long>(longer_s.size()) / 5) return 0;
+    return core::median(longer_s) / static_cast<double>(bytes);
   }
 
  private:
@@ -168,16 +169,16 @@ class Prober {
   double absence_s_ = 0;
 };
 
-/// Receives messages into memory, one after the other.
+/// Receives messages into memory, one after the other: the median of their times.
 double receiving_s(char* memory, long bytes) {
-  double total_s = 0;
+  std::vector<double> times_s;
   for (int message = 0; message < panels_of_memory; ++message) {
     send_signal(0, tag_ready);
     const double begin_s = now_s();
     receive(memory + message * bytes, bytes, 0, tag_data);
-    total_s += now_s() - begin_s;
+    times_s.push_back(now_s() - begin_s);
   }
-  return total_s;
+  return core::median(times_s);
 }
 
 /// The peer's side of all probes.

@@ -373,6 +373,9 @@ TEST_F(Programs, ThresholdsAreThoseThatOpenMpiIsToldToHave) {
     const auto found = nlohmann::json::parse(in).at("thresholds").at(0);
     EXPECT_EQ(found.at("scope"), "local");
     EXPECT_TRUE(found.at("late_probes").get<bool>()) << "Open MPI looks first, and lets messages in afterwards";
+    // 0 on a busy machine; 400 us per page is more than any takes.
+    EXPECT_GE(found.at("first_use_s_per_byte").get<double>(), 0);
+    EXPECT_LT(found.at("first_use_s_per_byte").get<double>(), 1e-7);
     for (const char* name : {"async_small_bytes", "detached_bytes"}) {
       EXPECT_LE(found.at(name).get<long>(), eager_limit + 1) << name;
       EXPECT_GE(found.at(name).get<long>(), eager_limit + 1 - longest_header) << name;

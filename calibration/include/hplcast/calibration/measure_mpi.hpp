@@ -70,9 +70,9 @@ struct ScopeThresholds {
   /// The first MPI_Iprobe of a receiver that was outside of MPI does not find a message that has come meanwhile; the
   /// second one does. Most of several times.
   bool late_probes = false;
-  /// By which panels take longer that the peer receives into memory that it has just got, where neither it nor a
-  /// message has been, than into the same memory afterwards: the median of several times, or 0 if it was not longer
-  /// each time.
+  /// By which panels take longer that the peer receives into memory that it has just got, where neither it nor a message
+  /// has been, than into the same memory afterwards: the median of several times, or 0 if it was not longer in four of
+  /// five.
   double first_use_s_per_byte = 0;
 };
 
