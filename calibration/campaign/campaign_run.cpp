@@ -110,14 +110,19 @@ class CampaignRun {
       if (--missing[chunk.step] == 0) finish_step(chunk.step);
     }
     if (measured && plan_.control) describe_hosts("hosts-end.json", "looking at the hosts again");
-    if (settings_ && !settings_->restore())
-      tell("not all settings of `set` could be restored: look at them (hplcast doctor --json)");
+    if ((settings_ && !settings_->restore()) || (settings_of_hosts_ && !settings_of_hosts_->restore()))
+      tell("not all settings of `set` could be restored: look at them (hplcast doctor --json, on each host)");
   }
 
  private:
   void change_settings() {
-    settings_.emplace(plan_.set);
-    for (const std::string& change : settings_->changes()) {
+    if (plan_.each_host) {
+      const fs::path hplcast = plan_.measure_dgemm.parent_path() / "hplcast";
+      settings_of_hosts_.emplace(plan_.set, *plan_.each_host, hplcast, folder_.work() / "settings.txt");
+    } else {
+      settings_.emplace(plan_.set);
+    }
+    for (const std::string& change : settings_ ? settings_->changes() : settings_of_hosts_->changes()) {
       tell("set " + change + ", until the campaign ends");
       folder_.log("set " + change, "set", 0, 0);
     }
@@ -404,6 +409,7 @@ class CampaignRun {
   std::vector<CampaignChunk> chunks_;
   double total_s_ = 0, done_s_ = 0;
   std::optional<HeldSettings> settings_;
+  std::optional<SettingsOnHosts> settings_of_hosts_;
   bool told_of_sensors_ = false;
 };
 

@@ -18,8 +18,10 @@ namespace hplcast::calibration {
 namespace fs = std::filesystem;
 
 const char* to_string(Quantity quantity) {
-  constexpr const char* names[] = {"frequency_hz",   "temperature_celsius", "power_w",        "throttle_count",
-                                   "received_bytes", "sent_bytes",          "network_errors", "stolen_s"};
+  constexpr const char* names[] = {
+      "frequency_hz",        "temperature_celsius", "power_w",  "throttle_count", "received_bytes",
+      "sent_bytes",          "network_errors",      "stolen_s", "instructions",   "memory_read_bytes",
+      "memory_written_bytes"};
   return names[static_cast<int>(quantity)];
 }
 
@@ -64,6 +66,7 @@ Sensors Sensors::discover(const fs::path& root, const std::vector<MeterKind>& ki
     }
   }
   if (steal_ticks(first_line(root / "proc/stat")).stolen.value_or(0) > 0) sensors.ticks_ = root / "proc/stat";
+  sensors.counters_ = std::make_shared<const PerfCounters>(root);
   sensors.power_ = find_power_meters(kinds, root);
   return sensors;
 }
@@ -80,6 +83,10 @@ std::vector<Reading> Sensors::read(double time_s) {
     if (const auto stolen = steal_ticks(first_line(ticks_)).stolen)
       readings.push_back(
           {time_s, Quantity::stolen_s, "all CPUs", *stolen / static_cast<double>(::sysconf(_SC_CLK_TCK)), 0});
+  }
+  if (counters_) {
+    const std::vector<Reading> counted = counters_->read(time_s);
+    readings.insert(readings.end(), counted.begin(), counted.end());
   }
   for (PowerMeter& meter : power_.meters) {
     if (const auto power = meter.read(time_s))

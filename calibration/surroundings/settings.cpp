@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "calibration/machine/sysfs.hpp"
+#include "hplcast/calibration/sensors.hpp"
 #include "hplcast/calibration/surroundings.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -184,6 +185,8 @@ std::vector<Setting> make_table() {
       {"microcode", "of the CPUs", [](Root root) { return of_cpuinfo(root, "microcode"); }, nullptr},
       {"mitigations", "of processor vulnerabilities, as the kernel says them", mitigations, nullptr},
       {"kernel_command_line", "that the kernel was started with", whole("proc/cmdline"), nullptr},
+      {"performance_counters", "of instructions and memory traffic: all, or why not",
+       [](Root root) { return PerfCounters(root).availability(); }, nullptr},
       {"allowed_cpus", "that the control group has", chosen("sys/fs/cgroup/cpuset.cpus.effective"), nullptr},
   };
 }

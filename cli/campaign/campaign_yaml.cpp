@@ -68,22 +68,33 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   common.several_hosts = host_count > 1;
   common.ranks = plan.launch.ranks;
   common.oversubscribe = plan.launch.oversubscribe;
-  if (!plan.set.empty() && !alone)
-    section.fail("set",
-                 "not yet on other hosts: only those of a campaign of this machine can be changed\n  hint: "
-                 "`require` looks whether all hosts are as they should be");
   section.read("launcher", plan.launch.mpirun);
   // Slurm's own launcher knows the nodes of the job; Open MPI's is for lists of hosts.
   if (!section.has("launcher") && hosts.empty() && slurm_hosts() > 0 && !core::find_program("srun").empty())
     plan.launch.mpirun = "srun";
-  std::string slots;
-  for (const std::string& host : hosts) {
-    slots += (slots.empty() ? "" : ",") + host + ":" + std::to_string(ranks_per_host);
+  const bool is_srun = fs::path(plan.launch.mpirun).filename() == "srun";
+  const auto options_of = [&](int ranks) -> std::vector<std::string> {
+    std::string slots;
+    for (const std::string& host : hosts) slots += (slots.empty() ? "" : ",") + host + ":" + std::to_string(ranks);
+    return slots.empty() ? std::vector<std::string>() : std::vector<std::string>{"--host", slots};
+  };
+  plan.launch.options = options_of(ranks_per_host);
+  core::MpiLaunch each = plan.launch;
+  each.ranks = host_count;
+  each.threads = 1;
+  each.bind = each.oversubscribe = false;
+  each.blas.clear();
+  each.options = options_of(1);
+  // The steps of a job share its nodes only if they say so.
+  if (is_srun) {
+    each.options = {"--nodes=" + std::to_string(host_count), "--ntasks-per-node=1", "--overlap"};
+  } else if (hosts.empty()) {
+    each.options = {"--map-by", "ppr:1:node"};
   }
-  if (!slots.empty()) plan.launch.options = {"--host", slots};
   std::vector<std::string> more;
   section.read("launcher_options", more);
-  plan.launch.options.insert(plan.launch.options.end(), more.begin(), more.end());
+  for (core::MpiLaunch* one : {&plan.launch, &each}) one->options.insert(one->options.end(), more.begin(), more.end());
+  if (!alone) plan.each_host = each;
 }
 
 /// How hosts have to be set up, and what stops the campaign.

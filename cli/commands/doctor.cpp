@@ -15,6 +15,7 @@ namespace {
 struct DoctorOptions {
   bool json = false;
   bool settings = false;
+  std::vector<std::string> hold;
   std::string campaign;
   std::string output;
 };
@@ -75,7 +76,22 @@ void write_settings(std::ostream& out, const core::MachineDescription& machine) 
   table.write(out);
 }
 
+/// @throws core::UsageError for what is not NAME=VALUE; core::InputError
+void hold(const std::vector<std::string>& words) {
+  calibration::Settings wanted;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
+      refuse_value("--hold", "found `" + word + "`; expected NAME=VALUE, such as governor=performance");
+    if (!wanted.emplace(word.substr(0, equals), word.substr(equals + 1)).second)
+      refuse_value("--hold", word.substr(0, equals) + " is given twice");
+  }
+  if (!calibration::hold_settings(wanted))
+    throw core::Error(core::ExitCode::external_failure, core::host_name() + ": not all settings could be restored");
+}
+
 void run_doctor(const DoctorOptions& options) {
+  if (!options.hold.empty()) return hold(options.hold);
   const calibration::Settings required = required_by(options.campaign);
   const core::MachineDescription machine = calibration::describe_machine(calibration::Topology::of_this_machine());
   if (options.settings) return write_result(options.output, [&](std::ostream& out) { write_settings(out, machine); });
@@ -104,6 +120,9 @@ void setup_doctor(Command& app) {
                      "campaign file: look, too, whether this machine is as its `require` demands; exit code 5 if not",
                      reads("FILE"));
   command.add_flag("--settings", options.settings, "list the settings that campaigns can demand and change");
+  command.add_option("--hold", options.hold,
+                     "change a setting, as root, and restore it when this is ended: Ctrl-C, SIGTERM; may be repeated",
+                     one_each, of_type("NAME=VALUE"));
   command.add_flag("--json", options.json, "write JSON with the whole description of the machine");
   command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }

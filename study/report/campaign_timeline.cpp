@@ -162,7 +162,10 @@ std::string quantity_words(const std::string& quantity) {
                                                            {"received_bytes", "Received"},
                                                            {"sent_bytes", "Sent"},
                                                            {"network_errors", "Errors of network cards"},
-                                                           {"stolen_s", "Time that other virtual machines took"}};
+                                                           {"stolen_s", "Time that other virtual machines took"},
+                                                           {"instructions", "Instructions"},
+                                                           {"memory_read_bytes", "Read from memory"},
+                                                           {"memory_written_bytes", "Written to memory"}};
   const auto found = words.find(quantity);
   return found == words.end() ? quantity : found->second;
 }
@@ -212,7 +215,7 @@ void add_sensor_panels(const std::map<std::string, std::string>& files, Campaign
   for (auto& [quantity, series] : quantities) {
     TimePanel panel{quantity_words(quantity), unit_of(quantity), "", std::move(series), true};
     if (quantity == "throttle_count" || core::ends_with(quantity, "_bytes") || core::ends_with(quantity, "_errors") ||
-        quantity == "stolen_s") {
+        quantity == "stolen_s" || quantity == "instructions") {
       TimeSeries rates;
       for (auto& [name, points] : panel.series) {
         std::sort(points.begin(), points.end(), [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <sstream>
+#include <thread>
 
 #include "tests/calibration/fake_root.hpp"
 
@@ -99,6 +100,51 @@ TEST(Sensors, ASensorThatVanishesIsLeftOut) {
   Sensors sensors = Sensors::discover(root.path());
   std::filesystem::remove(root.path() / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
   EXPECT_EQ(values(sensors.read(0)).count("frequency_hz cpu0"), 0u);
+}
+
+/// A memory controller that counts nanoseconds: a device of the type of the kernel's own software counters.
+void write_counting_controller(const FakeRoot& root, const std::string& format) {
+  const std::string device = "sys/bus/event_source/devices/uncore_imc_0/";
+  root.write("sys/devices/system/cpu/online", "0\n");
+  root.write(device + "type", "1\n");
+  root.write(device + "cpumask", "0\n");
+  root.write(device + "format/event", format);
+  root.write(device + "events/cas_count_read", "event=0x00\n");
+  root.write(device + "events/cas_count_read.scale", "0.5\n");
+  root.write(device + "events/cas_count_read.unit", "MiB\n");
+}
+
+TEST(PerfCounters, CountWhatTheKernelDescribesInBytes) {
+  const FakeRoot root;
+  write_counting_controller(root, "config:0-7\n");
+  const PerfCounters counters(root.path());
+  if (counters.availability().find("not allowed") != std::string::npos)
+    GTEST_SKIP() << "skipped: counters of the whole host: " << counters.availability();
+  const std::string name = "memory_read_bytes uncore_imc_0 of the package of cpu0";
+  const auto before = values(counters.read(0));
+  ASSERT_EQ(before.count(name), 1u) << counters.availability();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const double seconds = (values(counters.read(0)).at(name) - before.at(name)) / (0.5 * 1048576 * 1e9);
+  EXPECT_GT(seconds, 0.049) << "the clock of the kernel's counter went on meanwhile";
+  EXPECT_LT(seconds, 60);
+}
+
+TEST(PerfCounters, SayWhatIsNotCountedAndWhy) {
+  const FakeRoot empty;
+  EXPECT_EQ(PerfCounters(empty.path()).availability(), "");
+  empty.write("sys/devices/system/cpu/online", "0\n");
+  EXPECT_NE(PerfCounters(empty.path()).availability().find("memory traffic: the kernel describes no memory controller"),
+            std::string::npos);
+  // Descriptions that are not understood, or of CPUs that are not there, count nothing.
+  for (const std::string format : {"config:0-7,32\n", "config9:0\n", "config:7-0\n", ":\n", "\n"}) {
+    write_counting_controller(empty, format);
+    EXPECT_EQ(values(PerfCounters(empty.path()).read(0)).count("memory_read_bytes uncore_imc_0 of the package of cpu0"),
+              0u)
+        << format;
+  }
+  write_counting_controller(empty, "config:0-7\n");
+  empty.write("sys/bus/event_source/devices/uncore_imc_0/cpumask", "60000\n");
+  EXPECT_NE(PerfCounters(empty.path()).availability().find("memory traffic: "), std::string::npos);
 }
 
 TEST(Monitor, ReadsUntilItIsStopped) {

@@ -125,6 +125,72 @@ TEST(HeldSettings, AreRestoredWhenTheProcessIsKilled) {
   EXPECT_TRUE(becomes(root, turbo_file, "0"));
 }
 
+TEST(HeldSettings, AreHeldByOneProcessAtATime) {
+  const FakeRoot root;
+  write_server(root);
+  const auto change = [&](const std::string& value) { return HeldSettings({{"turbo", value}}, root.path()).changes(); };
+  {
+    const HeldSettings held({{"governor", "performance"}}, root.path());
+    EXPECT_THAT(error_in([&] { change("off"); }), HasSubstr("held by another process"));
+    EXPECT_EQ(text(root, turbo_file), "0\n");
+  }
+  EXPECT_THAT(error_in([&] { change("maybe"); }), HasSubstr("on or off"));
+  EXPECT_THAT(change("off"), ElementsAre("turbo: on -> off")) << "free again, also after an error";
+  EXPECT_EQ(text(root, turbo_file), "0");
+}
+
+/// A launcher of two hosts h1 and h2, whose shell code gets `$host` and must tell what the programs there would.
+class FakeLauncher {
+ public:
+  FakeLauncher(const FakeRoot& root, const std::string& of_a_host)
+      : file_(root.path() / "launcher"), output_(root.path() / "output") {
+    root.write("launcher",
+               "#!/bin/sh\nfor host in h1 h2; do (" + of_a_host +
+                   ") & pids=\"$pids $!\"; done\n"
+                   "trap 'kill -USR1 $pids' USR1\nfor pid in $pids; do wait $pid; wait $pid || exit; done\n");
+    std::filesystem::permissions(file_, std::filesystem::perms::owner_all);
+    launch_.ranks = 2;
+    launch_.mpirun = file_;
+  }
+  SettingsOnHosts settings() const { return {{{"turbo", "off"}}, launch_, "hplcast", output_}; }
+
+ private:
+  std::filesystem::path file_, output_;
+  core::MpiLaunch launch_;
+};
+
+constexpr const char* holding = "echo \"set on $host: turbo: on -> off\"; echo \"held on $host\"; sleep 60 & wait";
+
+TEST(SettingsOnHosts, AreHeldUntilTheyAreRestoredOnAllHosts) {
+  const FakeRoot root;
+  const FakeLauncher launcher(root, std::string("trap 'kill $!; echo restored on $host; exit 0' USR1; ") + holding);
+  SettingsOnHosts held = launcher.settings();
+  EXPECT_THAT(held.changes(), ::testing::UnorderedElementsAre("h1: turbo: on -> off", "h2: turbo: on -> off"));
+  EXPECT_TRUE(held.restore());
+  EXPECT_TRUE(held.restore()) << "nothing is left to do";
+}
+
+TEST(SettingsOnHosts, TellIfAHostDoesNotSayThatItHasRestoredThem) {
+  const FakeRoot root;
+  const FakeLauncher launcher(
+      root, std::string("trap 'kill $!; [ $host = h1 ] && echo restored on $host; exit 0' USR1; ") + holding);
+  SettingsOnHosts held = launcher.settings();
+  EXPECT_FALSE(held.restore());
+}
+
+TEST(SettingsOnHosts, AreRefusedIfAHostRefuses) {
+  const FakeRoot root;
+  const FakeLauncher launcher(root,
+                              "[ $host = h1 ] || { echo \"hplcast: h2: setting turbo cannot be changed\"; exit 3; }");
+  EXPECT_THAT(error_in([&] { launcher.settings(); }), HasSubstr("h2: setting turbo cannot be changed"));
+}
+
+TEST(SettingsOnHosts, AreRefusedIfTwoProcessesAreOnOneHost) {
+  const FakeRoot root;
+  const FakeLauncher launcher(root, std::string("host=h1; trap 'kill $!; exit 0' USR1; ") + holding);
+  EXPECT_THAT(error_in([&] { launcher.settings(); }), HasSubstr("changed on 2 of 2 hosts (h1, h1)"));
+}
+
 TEST(HeldSettings, ChangeNothingIfOneOfThemIsRefused) {
   const FakeRoot root;
   write_server(root);

@@ -187,13 +187,19 @@ TEST_F(Calibrate, RestoresTheSettingsOfTheHostHoweverItEnds) {
   ASSERT_EQ(text_of(file), before);
   std::string yaml = tiny_campaign.substr(0, tiny_campaign.find("  - kernels"));
   yaml.insert(yaml.find("steps:"), "require: {huge_pages: " + changed + "}\nset: {huge_pages: " + changed + "}\n");
-  write("tiny.yaml", yaml);
   const auto within_5_s = [&](const std::function<bool()>& holds) {
     for (int hundredths = 0; hundredths < 500 && !holds(); ++hundredths)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return holds();
   };
-  for (const int end : {0, SIGINT, SIGKILL}) {
+  // As this machine, and by a process that the launcher starts on each of a list of hosts.
+  for (const auto& [hosts, end] : {std::pair("", 0),
+                                   {"", SIGINT},
+                                   {"", SIGKILL},
+                                   {"hosts: [localhost]\n", 0},
+                                   {"hosts: [localhost]\n", SIGINT},
+                                   {"hosts: [localhost]\n", SIGKILL}}) {
+    write("tiny.yaml", hosts + yaml);
     fs::remove_all(folder_ / "tiny.campaign");
     fs::remove(folder_ / "tiny.zip");
     const Running running(folder_, false);
@@ -258,7 +264,10 @@ TEST_F(Calibrate, MeasuresNothingOnAHostThatIsNotAsRequired) {
   expect_campaign("name: bad\nlimits: {heat: 80}\n" + steps, 3, "found `heat`");
   expect_campaign("name: bad\nmonitoring: false\nlimits: {power: 80}\n" + steps, 3, "which is off");
   expect_campaign("name: bad\nlimits: {load: none}\n" + steps, 3, "load is `none`");
-  expect_campaign("name: bad\nhosts: [a, b]\nset: {turbo: off}\n" + steps, 3, "not yet on other hosts");
+  expect_campaign("name: bad\nhosts: [localhost]\nset: {reserved_huge_pages: -1}\n" + steps, 3,
+                  "setting reserved_huge_pages: value is -1");
+  expect_campaign("name: bad\nhosts: [no-such-host.invalid]\nset: {huge_pages: never}\n" + steps, 6,
+                  "changing settings of the hosts failed");
 }
 
 }  // namespace

@@ -46,8 +46,9 @@ struct CampaignPlan {
   std::vector<std::string> notes;  ///< what is not measured, and why
   bool strict = false;             ///< warnings of the check before are errors
   bool monitoring = true;
-  Settings required;  ///< of every host; else nothing is measured
-  Settings set;       ///< of this host, while the campaign runs
+  Settings required;                         ///< of every host; else nothing is measured
+  Settings set;                              ///< of all hosts, while the campaign runs
+  std::optional<core::MpiLaunch> each_host;  ///< one process on each of them, for `set`; nothing: this machine only
   CampaignLimits limits;
   double chunk_s = 30;                  ///< about what an interruption may lose
   bool control = true;                  ///< a control measurement before the first piece and after each

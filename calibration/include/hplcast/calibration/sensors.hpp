@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
 #include <condition_variable>
+#include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -20,8 +23,11 @@ enum class Quantity {
   throttle_count,       ///< times that the hardware slowed a core or a package down because of heat, since boot
   received_bytes,       ///< of a network card (InfiniBand: of a port), since boot
   sent_bytes,
-  network_errors,  ///< packets that a card dropped or found damaged, since boot
-  stolen_s,        ///< processor time that other virtual machines took, of all CPUs, since boot
+  network_errors,     ///< packets that a card dropped or found damaged, since boot
+  stolen_s,           ///< processor time that other virtual machines took, of all CPUs, since boot
+  instructions,       ///< of all CPUs, since the sensors were looked for
+  memory_read_bytes,  ///< by a memory controller, since then
+  memory_written_bytes,
 };
 
 const char* to_string(Quantity quantity);
@@ -35,6 +41,36 @@ struct Reading {
   double covered_s = 0;  ///< power: value is the mean over this time before; 0: of the moment
 };
 
+/// Instructions and memory traffic of the whole host, where the kernel lets us count them: as root, or with
+/// kernel.perf_event_paranoid at 0 or less. A reading interrupts each core for some microseconds.
+class PerfCounters {
+ public:
+  explicit PerfCounters(const std::filesystem::path& root = "/");
+  ~PerfCounters();
+  PerfCounters(const PerfCounters&) = delete;
+  PerfCounters& operator=(const PerfCounters&) = delete;
+
+  std::vector<Reading> read(double time_s) const;
+  std::size_t size() const noexcept { return counters_.size(); }
+  /// "all"; else what is not counted, and why. Empty: the system does not tell its CPUs.
+  std::string availability() const { return !known_ ? "" : skipped_.empty() ? "all" : "no " + skipped_; }
+
+ private:
+  struct Counter {
+    Quantity quantity;
+    std::string name;
+    double unit;  ///< of a count
+    std::vector<int> files;
+  };
+  /// Whether it can be counted on all these CPUs; else errno says why.
+  bool open(Counter counter, std::uint32_t type, const std::array<std::uint64_t, 3>& words,
+            const std::vector<int>& cpus);
+
+  std::vector<Counter> counters_;
+  std::string skipped_;
+  bool known_ = false;
+};
+
 /// The sensors of this host that can be read. Sensors that a machine does not have are left out; a sensor that stops
 /// working gives no more readings.
 class Sensors {
@@ -46,7 +82,9 @@ class Sensors {
   /// Reads all of them. Counters of energy need two readings: the first call gives none of their power.
   std::vector<Reading> read(double time_s);
 
-  std::size_t size() const noexcept { return gauges_.size() + power_.meters.size() + (ticks_.empty() ? 0 : 1); }
+  std::size_t size() const noexcept {
+    return gauges_.size() + power_.meters.size() + (ticks_.empty() ? 0 : 1) + (counters_ ? counters_->size() : 0);
+  }
   const PowerMeters& power() const noexcept { return power_; }
 
  private:
@@ -59,6 +97,7 @@ class Sensors {
 
   std::vector<Gauge> gauges_;
   std::filesystem::path ticks_;  ///< /proc/stat; empty: it does not tell stolen time
+  std::shared_ptr<const PerfCounters> counters_;
   PowerMeters power_;
 };
 

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <atomic>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "hplcast/core/campaign.hpp"
+#include "hplcast/core/process.hpp"
 
 /// How a host is set up, as far as it changes how fast it computes: recorded, compared, demanded, changed and restored.
 namespace hplcast::calibration {
@@ -38,7 +42,7 @@ std::vector<std::string> differences_of_hosts(const std::vector<core::MachineDes
 class HeldSettings {
  public:
   /// @throws core::InputError, with everything restored, for a value that a setting cannot have, a file that cannot be
-  /// written, or a system that does not do what was written.
+  /// written, a system that does not do what was written, or if another process holds settings of this host.
   explicit HeldSettings(const Settings& wanted, const std::filesystem::path& root = "/");
   ~HeldSettings();
   HeldSettings(const HeldSettings&) = delete;
@@ -54,6 +58,45 @@ class HeldSettings {
   int keeper_ = -1;  ///< process; -1: there is none any more
   int life_ = -1;    ///< it restores when this is closed
   int report_ = -1;  ///< and says how many files refused
+  struct Lock {
+    int fd = -1;  ///< of a folder; the keeper has it, too
+    void release() noexcept;
+    ~Lock() { release(); }
+  } lock_;
+};
+
+/// Holds settings of this host until SIGTERM, SIGINT, SIGHUP, SIGUSR1 or the end of the process that started this one,
+/// and says on standard output what it does, in lines that SettingsOnHosts reads. Whether everything could be restored.
+/// @throws as HeldSettings
+bool hold_settings(const Settings& wanted);
+
+/// Settings of several hosts: a launcher runs `hplcast doctor --hold` on each of them.
+class SettingsOnHosts {
+ public:
+  /// Waits until all have changed. `launch` starts one process per host; `hplcast` is the program there, `output` a
+  /// file for what it prints. @throws core::Error, with everything restored, if a host refuses or does not answer
+  SettingsOnHosts(const Settings& wanted, const core::MpiLaunch& launch, const std::filesystem::path& hplcast,
+                  const std::filesystem::path& output);
+  ~SettingsOnHosts() { restore(); }
+  SettingsOnHosts(const SettingsOnHosts&) = delete;
+  SettingsOnHosts& operator=(const SettingsOnHosts&) = delete;
+
+  /// As HeldSettings::restore(): whether all hosts said that they have restored everything.
+  bool restore() noexcept;
+  /// "h1: huge_pages: madvise -> always".
+  const std::vector<std::string>& changes() const noexcept { return changes_; }
+
+ private:
+  void run();
+  /// What the hosts have said so far: lines that begin with `word`, without it.
+  std::vector<std::string> said(const std::string& word) const;
+
+  core::Command command_;
+  std::size_t hosts_;
+  std::vector<std::string> changes_;
+  std::atomic<bool> is_ending_ = false, has_ended_ = false;
+  std::exception_ptr failure_;  ///< of the launcher, when it has ended
+  std::thread thread_;
 };
 
 /// Texts about this host for archives, by name of the file. The environment is without secrets and names of users; the
