@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
@@ -118,6 +119,92 @@ std::optional<Change> FactorLoader::nearest_change(const Place& place, std::int6
     if (!nearest || distance < std::abs(nearest->time_s - time_s)) nearest = change;
   }
   return nearest;
+}
+
+// --- as pages show it
+
+const char* to_string(CellKind kind) {
+  constexpr const char* names[] = {"untested", "inside", "below", "above", "outlier"};  // in the order of CellKind
+  return names[static_cast<std::size_t>(kind)];
+}
+
+namespace {
+
+/// How unlikely a run is that is not flagged, and on which side: 0, or a shade.
+class Likelihood {
+ public:
+  int shade(const fit::RunScore& score) {
+    if (score.region == fit::Region::untested) return 0;
+    auto& limits = limits_[score.reference_runs];
+    for (std::size_t i = 0; limits.size() < 3; ++i)
+      limits.push_back(fit::f_limit(confidences[i], 1, score.reference_runs));
+    const auto above = std::count_if(limits.begin(), limits.end(), [&](double one) { return score.statistic > one; });
+    return score.observed < score.expected ? -static_cast<int>(above) : static_cast<int>(above);
+  }
+
+ private:
+  static constexpr double confidences[] = {0.9, 0.99, 0.999};
+  std::map<std::size_t, std::vector<double>> limits_;  // by the number of earlier runs
+};
+
+/// Flags of the ratios to what all CPUs had in common; untested where there is none.
+std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor, const CheckOptions& options,
+                                                     fit::RunTests& tests) {
+  std::vector<std::vector<fit::RunScore>> result;
+  std::vector<fit::DatedValues> dated;
+  bool are_positive = true;
+  for (const fit::CpuHistory& cpu : factor.history.cpus) {
+    result.emplace_back(cpu.value.size());
+    fit::DatedValues& one = dated.emplace_back();
+    one.value = cpu.value;
+    for (std::int64_t time_s : cpu.time_s) one.day.push_back(core::day_of(time_s));
+    are_positive &= std::none_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; });
+  }
+  if (!are_positive || dated.size() < options.tests.least_cpus) return result;
+  const fit::CommonFactor common = fit::common_factor(dated);
+  for (std::size_t c = 0; c < dated.size(); ++c) {
+    const fit::CpuHistory& cpu = factor.history.cpus[c];
+    fit::RunSeries series;
+    std::vector<std::size_t> runs;  // of days that have enough CPUs to say what they have in common
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
+      if (common.cpus_of_day.at(dated[c].day[i]) < options.tests.least_cpus) continue;
+      runs.push_back(i);
+      series.values.push_back(common.ratios[c][i]);
+      series.outlier.push_back(cpu.outlier[i]);
+      series.epoch.push_back(cpu.ratio_epoch[i]);
+    }
+    const auto scores = tests.scores(series);
+    for (std::size_t i = 0; i < runs.size(); ++i) result[c][runs[i]] = scores[i];
+  }
+  return result;
+}
+
+CellKind kind_of(bool outlier, const fit::RunScore& own, const fit::RunScore& ratio) {
+  if (outlier) return CellKind::outlier;
+  for (const fit::RunScore* score : {&ratio, &own})
+    if (fit::is_flagged(score->region)) return score->region == fit::Region::below ? CellKind::below : CellKind::above;
+  const bool tested = own.region != fit::Region::untested || ratio.region != fit::Region::untested;
+  return tested ? CellKind::inside : CellKind::untested;
+}
+
+}  // namespace
+
+void show(LoadedFactor loaded, const CheckOptions& options, ShownFactor& factor) {
+  factor.loaded = std::move(loaded);
+  if (const FactorInfo* info = find_factor(factor.loaded.factor)) factor.unit = info->unit;
+  fit::RunTests tests({options.tests.confidence, 1, options.tests.least_runs, options.tests.least_sd});
+  const auto ratios = ratio_scores(factor.loaded, options, tests);
+  Likelihood likelihood;
+  for (std::size_t c = 0; c < factor.loaded.places.size(); ++c) {
+    const fit::CpuHistory& cpu = factor.loaded.history.cpus[c];
+    ShownSeries& one = factor.series.emplace_back(ShownSeries{
+        &factor, factor.loaded.places[c], &cpu, tests.scores({1, cpu.value, cpu.outlier, cpu.own_epoch}), {}, {}});
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
+      one.kinds.push_back(kind_of(cpu.outlier[i], one.own[i], ratios[c][i]));
+      const int own = likelihood.shade(one.own[i]), ratio = likelihood.shade(ratios[c][i]);
+      one.shades.push_back(std::abs(own) > std::abs(ratio) ? own : ratio);
+    }
+  }
 }
 
 }  // namespace hplcast::study

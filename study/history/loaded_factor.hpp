@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hplcast/fit/findings.hpp"
+#include "hplcast/fit/run_series.hpp"
 #include "hplcast/study/history_check.hpp"
 
 namespace hplcast::study {
@@ -42,5 +43,31 @@ class FactorLoader {
   std::vector<LoggedOutlier> outliers_;
   std::unordered_map<std::int64_t, StoredCampaign> campaigns_;  ///< by id
 };
+
+/// State of a run on a page; the names are classes of the style sheet.
+enum class CellKind { untested, inside, below, above, outlier };
+const char* to_string(CellKind kind);
+
+struct ShownFactor;
+
+/// The runs of one CPU as they are shown.
+struct ShownSeries {
+  const ShownFactor* factor = nullptr;
+  Place place;
+  const fit::CpuHistory* history = nullptr;
+  std::vector<fit::RunScore> own;  ///< against its own runs
+  std::vector<CellKind> kinds;     ///< against its own runs and the others
+  std::vector<int> shades;         ///< of runs that are inside: likelihood 0.1 and more: 0; 0.01: 1; 0.001: 2; less: 3
+};
+
+/// A factor with the verdict of each run.
+struct ShownFactor {
+  LoadedFactor loaded;
+  std::vector<ShownSeries> series;
+  std::string unit;
+};
+
+/// Its series point into the factor.
+void show(LoadedFactor loaded, const CheckOptions& options, ShownFactor& factor);
 
 }  // namespace hplcast::study

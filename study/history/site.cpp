@@ -20,88 +20,14 @@ namespace hplcast::study {
 namespace {
 
 using core::day_s;
-constexpr std::size_t cells_of_page = 120000;  // of an overview: about 1.3 MB
-constexpr std::size_t runs_of_page = 24000;    // in the plots of a host: about 1.1 MB
-constexpr std::size_t rows_of_table = 1000;    // the newest
+constexpr std::size_t cells_of_page = 60000;  // of an overview, in two pictures: about 1.3 MB
+constexpr std::size_t runs_of_page = 24000;   // in the plots of a host: about 1.1 MB
+constexpr std::size_t rows_of_table = 1000;   // the newest
 
-/// State of a cell or a point; the names are classes of the style sheet.
-enum class CellKind { untested, inside, below, above, outlier };
-const char* to_string(CellKind kind) {
-  constexpr const char* names[] = {"untested", "inside", "below", "above", "outlier"};  // in the order of CellKind
-  return names[static_cast<std::size_t>(kind)];
-}
-
-struct ShownFactor;
-
-/// The runs of one CPU as they are shown.
-struct ShownSeries {
-  const ShownFactor* factor = nullptr;
-  Place place;
-  const fit::CpuHistory* history = nullptr;
-  std::vector<fit::RunScore> own;  ///< against its own runs
-  std::vector<CellKind> kinds;     ///< against its own runs and the others
-};
-
-/// A factor with the verdict of each run.
-struct ShownFactor {
-  LoadedFactor loaded;
-  std::vector<ShownSeries> series;
-  std::string unit;
-};
-
-/// Flags of the ratios to what all CPUs had in common; untested where there is none.
-std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor, const CheckOptions& options,
-                                                     fit::RunTests& tests) {
-  std::vector<std::vector<fit::RunScore>> result;
-  std::vector<fit::DatedValues> dated;
-  bool are_positive = true;
-  for (const fit::CpuHistory& cpu : factor.history.cpus) {
-    result.emplace_back(cpu.value.size());
-    fit::DatedValues& one = dated.emplace_back();
-    one.value = cpu.value;
-    for (std::int64_t time_s : cpu.time_s) one.day.push_back(core::day_of(time_s));
-    are_positive &= std::none_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; });
-  }
-  if (!are_positive || dated.size() < options.tests.least_cpus) return result;
-  const fit::CommonFactor common = fit::common_factor(dated);
-  for (std::size_t c = 0; c < dated.size(); ++c) {
-    const fit::CpuHistory& cpu = factor.history.cpus[c];
-    fit::RunSeries series;
-    std::vector<std::size_t> runs;  // of days that have enough CPUs to say what they have in common
-    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
-      if (common.cpus_of_day.at(dated[c].day[i]) < options.tests.least_cpus) continue;
-      runs.push_back(i);
-      series.values.push_back(common.ratios[c][i]);
-      series.outlier.push_back(cpu.outlier[i]);
-      series.epoch.push_back(cpu.ratio_epoch[i]);
-    }
-    const auto scores = tests.scores(series);
-    for (std::size_t i = 0; i < runs.size(); ++i) result[c][runs[i]] = scores[i];
-  }
-  return result;
-}
-
-CellKind kind_of(bool outlier, const fit::RunScore& own, const fit::RunScore& ratio) {
-  if (outlier) return CellKind::outlier;
-  for (const fit::RunScore* score : {&ratio, &own})
-    if (fit::is_flagged(score->region)) return score->region == fit::Region::below ? CellKind::below : CellKind::above;
-  const bool tested = own.region != fit::Region::untested || ratio.region != fit::Region::untested;
-  return tested ? CellKind::inside : CellKind::untested;
-}
-
-/// Its series point into the factor.
-void show(LoadedFactor loaded, const CheckOptions& options, ShownFactor& factor) {
-  factor.loaded = std::move(loaded);
-  if (const FactorInfo* info = find_factor(factor.loaded.factor)) factor.unit = info->unit;
-  fit::RunTests tests({options.tests.confidence, 1, options.tests.least_runs, options.tests.least_sd});
-  const auto ratios = ratio_scores(factor.loaded, options, tests);
-  for (std::size_t c = 0; c < factor.loaded.places.size(); ++c) {
-    const fit::CpuHistory& cpu = factor.loaded.history.cpus[c];
-    ShownSeries& one = factor.series.emplace_back(ShownSeries{
-        &factor, factor.loaded.places[c], &cpu, tests.scores({1, cpu.value, cpu.outlier, cpu.own_epoch}), {}});
-    for (std::size_t i = 0; i < cpu.value.size(); ++i)
-      one.kinds.push_back(kind_of(cpu.outlier[i], one.own[i], ratios[c][i]));
-  }
+/// Look of a cell of an overview: its class, paler for what is less far off. Shades are 1 to 3 on either side.
+std::string cell_look(CellKind kind, int shade) {
+  if (kind != CellKind::inside || shade == 0) return to_string(kind);
+  return std::string(shade < 0 ? "below" : "above") + " shade-" + std::to_string(std::abs(shade));
 }
 
 /// Part of a file's name: letters, digits, "-", ".", "_"; others become "_".
@@ -222,27 +148,48 @@ std::string evolution_svg(const std::string& id, const ShownSeries& series, cons
   return plot.svg();
 }
 
+/// Each run over the median of its CPU: within 1 %; 1 to 2, 5, 10 % and more on either side; as looks of cells.
+std::vector<std::string> raw_looks(const ShownSeries& series) {
+  std::vector<double> sorted = series.history->value;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
+  const double median = sorted[sorted.size() / 2];
+  std::vector<std::string> looks;
+  for (const double value : series.history->value) {
+    const double off = std::abs(value - median) / std::max(std::abs(median), 1e-300);
+    const int shade = off < 0.01 ? 0 : off < 0.02 ? 1 : off < 0.05 ? 2 : off < 0.1 ? 3 : 4;
+    looks.push_back(shade == 4 ? to_string(value < median ? CellKind::below : CellKind::above)
+                               : cell_look(CellKind::inside, value < median ? -shade : shade));
+  }
+  return looks;
+}
+
+std::vector<std::string> verdict_looks(const ShownSeries& series) {
+  std::vector<std::string> looks;
+  for (std::size_t i = 0; i < series.kinds.size(); ++i) looks.push_back(cell_look(series.kinds[i], series.shades[i]));
+  return looks;
+}
+
 /// One row per CPU, one cell per run; rows are links to pages.
-std::string overview_svg(const std::vector<const ShownSeries*>& rows, const TimeRange& time,
-                         const std::vector<Change>& changes) {
+std::string overview_svg(const std::string& id, const std::string& title, const std::vector<const ShownSeries*>& rows,
+                         const TimeRange& time, const std::vector<Change>& changes,
+                         std::vector<std::string> (*looks_of)(const ShownSeries&)) {
   constexpr double row_height = 15, top = 6, bottom = 24;
   constexpr int cell = 4;
   const auto height = static_cast<double>(rows.size());
   PlotAxis cpus{"", height - 0.5, -0.5, {}, false, false};  // the first above
   for (const ShownSeries* row : rows)
     cpus.ticks.push_back({static_cast<double>(cpus.ticks.size()), to_string(row->place), host_page(row->place)});
-  Figure plot("verdicts", "verdicts of all CPUs over time", time_axis(time), cpus,
-              {plot_width, top + row_height * height + bottom, 130, 40, top, bottom});
+  Figure plot(id, title, time_axis(time), cpus, {plot_width, top + row_height * height + bottom, 130, 40, top, bottom});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     // Cells of one kind are one element: hundreds of CPUs and years must fit a page.
-    std::vector<PlotPoint> cells[5];
-    const ShownSeries& series = *rows[i];
-    for (std::size_t run = 0; run < series.kinds.size(); ++run)
-      cells[static_cast<std::size_t>(series.kinds[run])].push_back(
-          {seconds(series.history->time_s[run]), static_cast<double>(i)});
-    for (const CellKind kind :
-         {CellKind::untested, CellKind::inside, CellKind::outlier, CellKind::above, CellKind::below})
-      plot.dots(cells[static_cast<std::size_t>(kind)], std::string("verdict ") + to_string(kind), cell);
+    std::map<std::string, std::vector<PlotPoint>> cells;
+    const std::vector<std::string> looks = looks_of(*rows[i]);
+    for (std::size_t run = 0; run < looks.size(); ++run)
+      cells[looks[run]].push_back({seconds(rows[i]->history->time_s[run]), static_cast<double>(i)});
+    // What is flagged is drawn last, over its neighbours.
+    for (const bool flagged : {false, true})
+      for (const auto& [look, points] : cells)
+        if ((look == "below" || look == "above") == flagged) plot.dots(points, "verdict " + look, cell);
   }
   draw_changes(plot, changes, time, cpus);
   return plot.svg();
@@ -347,8 +294,18 @@ class Site {
       for (std::size_t other = 0; parts > 1 && other < parts; ++other)
         html += " &middot; " +
                 link(overview_page(cluster, factor.loaded.factor, other), "part " + std::to_string(other + 1));
-      html += "</nav>\n" + key() + "<div class=\"wide long\">" +
-              overview_svg(pages[part], time, changes_of({cluster, "", -1})) + "</div>\n";
+      const std::vector<Change> changes = changes_of({cluster, "", -1});
+      html +=
+          "</nav>\n" + key() +
+          "<p class=\"note\">Paler on either side: unlikely, not flagged (likelihood below 0.1, 0.01, 0.001).</p>\n"
+          "<div class=\"wide long\">" +
+          overview_svg("verdicts", "verdicts of all CPUs over time", pages[part], time, changes, verdict_looks) +
+          "</div>\n" +
+          section(
+              "Raw values",
+              "Each run over the median of its CPU: less than 1 % off as expected, then 1, 2, 5 and 10 % and more.") +
+          "<div class=\"wide long\">" +
+          overview_svg("raw", "values over the median of the CPU", pages[part], time, changes, raw_looks) + "</div>\n";
       if (part == 0)
         html += "<h2>Newest runs of " + std::to_string(newest.size()) + " CPUs</h2>\n<div class=\"wide long\">" +
                 histogram_svg(newest, factor.unit) + "</div>\n";

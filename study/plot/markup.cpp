@@ -50,6 +50,7 @@ svg text.name { fill: var(--ink); stroke: var(--card); stroke-width: 4; paint-or
 .outlier { fill: none; stroke: var(--soft); stroke-width: 1.5; }
 .expected { fill: none; stroke: var(--ink); stroke-width: 2.5; }
 .verdict { fill: none; stroke-width: 11; }
+.shade-1 { stroke-opacity: .25; } .shade-2 { stroke-opacity: .45; } .shade-3 { stroke-opacity: .65; }
 )css";
 
 /// Style of the rest of a page.

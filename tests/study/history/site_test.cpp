@@ -73,6 +73,33 @@ TEST_F(HistorySite, IsStaticAndItsLinksLeadSomewhere) {
   EXPECT_GT(links, 50U);
 }
 
+TEST_F(HistorySite, ShadesRunsByTheirLikelihoodAndRawValuesByTheirDistance) {
+  // Values 99 and 101 in turn: mean 100, standard deviation 1.017 of 30. The 31st is t standard deviations off, with
+  // 29 degrees of freedom: |t| = 1.70, 2.76 and 3.66 have likelihoods of 0.1, 0.01 and 0.001, and 4.5 of 1e-4.
+  const auto shade_of = [&](const std::string& cluster, double last) {
+    const fs::path runs = folder_.path() / (cluster + ".csv");
+    std::ofstream out(runs);
+    out << "host,cpu,job,start_time,dgemm_gflops\n";
+    for (int day = 0; day <= 30; ++day)
+      out << "n,0," << day << ',' << 1500000000 + day * 86400 << ',' << (day == 30 ? last : 100 + day % 2 * 2 - 1)
+          << '\n';
+    out.close();
+    import(database_, runs, cluster);
+    write_site(HistoryDatabase(database_, Access::read), {}, site_);
+    return page("overview-" + cluster + "-dgemm_gflops.html");
+  };
+  const auto part = [](const std::string& text, const std::string& id) { return text.substr(text.find("id=\"" + id)); };
+  EXPECT_THAT(shade_of("a", 100.5), Not(HasSubstr("verdict above")));
+  const std::string unlikely = shade_of("b", 102.2);  // t = 2.1; 2.2 % off
+  EXPECT_THAT(unlikely, HasSubstr("verdict above shade-1"));
+  EXPECT_THAT(unlikely, Not(HasSubstr("verdict above\"")));
+  EXPECT_THAT(part(unlikely, "raw"), HasSubstr("verdict above shade-2")) << "from 2 to 5 % off the median";
+  EXPECT_THAT(shade_of("c", 96.9), HasSubstr("verdict below shade-2"));  // t = -3.0
+  const std::string flagged = shade_of("d", 88);                         // t = -11.6; 12 % off
+  EXPECT_THAT(flagged, HasSubstr("verdict below\""));
+  EXPECT_THAT(part(flagged, "raw"), HasSubstr("verdict below\""));
+}
+
 TEST_F(HistorySite, ComparesCpusOnlyWhereThereAreEnough) {
   const fs::path runs = folder_.path() / "three.csv";
   std::ofstream out(runs);
