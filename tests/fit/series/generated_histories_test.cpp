@@ -5,6 +5,7 @@
 #include <boost/math/distributions/non_central_t.hpp>
 #include <cmath>
 #include <random>
+#include <set>
 
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
@@ -224,6 +225,49 @@ TEST(Findings, AreFalseInNoMoreDaysThanTheConfidenceSays) {
   const double expected = 190 * seeds * 1e-4;
   std::cout << found << " in " << seeds << " histories, expected at most " << expected << '\n';
   EXPECT_LE(found, expected + 4.5 * std::sqrt(expected) + 1);
+}
+
+/// Histories of 64 CPUs and three factors that nothing happens in: the share of days on which anything is found.
+double days_with_findings(const FindingOptions& options, int histories) {
+  constexpr std::size_t hosts_cpus = 64, factors = 3, days = 60;
+  std::set<std::pair<int, std::int64_t>> found;
+  for (int seed = 0; seed < histories; ++seed) {
+    std::mt19937_64 engine(static_cast<unsigned>(seed));
+    std::vector<FactorHistory> all;
+    for (std::size_t factor = 0; factor < factors; ++factor) {
+      std::vector<std::vector<double>> values(hosts_cpus, std::vector<double>(days));
+      for (auto& cpu : values) {
+        fill_correlated<0>(engine, cpu);
+        for (double& value : cpu) value = 100 + value;
+      }
+      all.push_back(history_of(values));
+    }
+    for (const Finding& one : find_changes(all, options).all) found.insert({seed, one.since_s});
+  }
+  return static_cast<double>(found.size()) / (static_cast<double>(days - options.least_runs) * histories);
+}
+
+TEST(Findings, AreFalseOverAllHostsAndFactorsAsOftenAsTheConfidenceSays) {
+  const int histories = 20 * seeds;  // 1000 with HPLCAST_SEEDS=50
+  for (const double confidence : {0.95, 0.99, 0.999}) {
+    FindingOptions options;
+    options.confidence = confidence;
+    options.least_effect = 0;
+    options.repeated = 1;
+    options.windows = {1};
+    options.cluster = false;
+    // 192 independent tests of a day, corrected: one of them is wrong on a share 1 - confidence of the days.
+    const double nominal = 1 - confidence, found = days_with_findings(options, histories);
+    const double chance = 4.5 * std::sqrt(nominal / (50.0 * histories)) + 1 / (50.0 * histories);
+    EXPECT_NEAR(found, nominal, nominal / 3 + chance);
+    options.repeated = 2;
+    options.windows = {1, 5};
+    options.cluster = true;
+    const double as_usual = days_with_findings(options, histories);
+    EXPECT_LE(as_usual, nominal + chance) << "two runs in a row, and medians of five";
+    std::cout << "nominal " << nominal << ", single runs " << found << ", as check tells them " << as_usual << " of "
+              << 50 * histories << " days\n";
+  }
 }
 
 // Scatter of 1 %: with means of five and limits of independent runs 0.03 normal, 2.2, 24, 8, 1.8, 13.5, 51 were false.
