@@ -70,6 +70,35 @@ COMMANDS = [
     ("campaign.zip", "fit cluster {} -o out.json"),
     ("campaign.zip", "history add {} --database h.db"),
     ("campaign.zip", "compare {} predictions.json"),
+    ("offers.yaml", "offer {}"),
+    ("offers.yaml", "offer {} --json -o page.html"),
+    ("cluster.json", "offer offers.yaml"),
+    ("hpl-one-node.out", "offer logs.yaml"),
+    ("osu_latency.txt", "offer logs.yaml"),
+    ("hpl-one-node.out", "fit imported {} --osu osu_latency.txt --nodes 4 --memory 64GiB -o out.json"),
+    ("osu_latency.txt", "import {} --scope remote -o out.csv"),
+    ("perflog.log", "import {} --perflog -o out.csv"),
+    ("predictions.json", "export reframe {}"),
+    ("ledger.csv", "compare HPL.out predictions.json --append-to-ledger {} --ledger-date 2026-11-26"),
+    ("accelerated.json", "check-cluster {}"),
+    ("accelerated.json", "transform {} -o out.json --scale-latency 2"),
+    ("accelerated.json", "run ./lu-smpi --cluster {} -np 2 -o out.json -- 200 50 1 2"),
+    ("fat_tree.json", "check-cluster {}"),
+    ("fat_tree.json", "emit {} --platform platform.xml"),
+    ("dragonfly.json", "predict {} -N 100 -P 1 -Q 2 --estimate"),
+    ("torus.json", "transform {} -o out.json --nodes 4"),
+    ("made.db", "fit generative {} --parameters mnk -o out.json"),
+    ("observed.zip", "fit program {} --cluster cluster.json -o out.json"),
+    ("pairs.zip", "fit topology {}"),
+    # Only members of an archive whose names have this in them.
+    ("campaign.zip:surroundings/", "fit cluster {} -o out.json"),
+    ("campaign.zip:surroundings/", "history add {} --database h.db"),
+    ("campaign.zip:surroundings/", "report {} -o r.html"),
+    ("campaign.zip:control", "report {} -o r.html"),
+    ("campaign.zip:monitoring/", "report {} -o r.html"),
+    ("campaign.zip:-alone", "fit cluster {} -o out.json"),
+    ("pairs.zip:-pairs", "fit topology {} --json"),
+    ("observed.zip:rank-", "fit program {} --cluster cluster.json -o out.json"),
 ]
 
 # Numbers that are certainly of another unit: file, command, where, factors. Without a warning they passed.
@@ -84,6 +113,12 @@ MEANING = [
     ("cluster.json", "check-cluster {}", ["network", "remote", "bandwidth_bytes_per_s"], [1e-9, 1e-6, 1e6]),
     ("cluster.json", "check-cluster {}", ["network", "local", "capacity", "bytes_per_s"], [1e-4, 1e6]),
     ("cluster.json", "check-cluster {}", ["network", "local", "operations", "send", 0, "intercept_s"], [1e6, -1]),
+    ("accelerated.json", "check-cluster {}", ["accelerators", "launch_s"], [1e6, 1e3, -1]),
+    ("accelerated.json", "check-cluster {}", ["accelerators", "sync_s"], [1e6, -1]),
+    ("accelerated.json", "check-cluster {}", ["accelerators", "memory_bytes"], [1e-9, 1e-6, 1e6, -1]),
+    ("accelerated.json", "check-cluster {}", ["accelerators", "to_device", "bytes_per_s"], [1e-9, 1e-3, 1e3, -1]),
+    ("accelerated.json", "check-cluster {}", ["accelerators", "within_device", "latency_s"], [1e6, -1]),
+    ("accelerated.json", "check-cluster {}", ["accelerators", "kernels", "dgemm", "model", "mu", "mnk"], [1e3, 1e-3, 1e6, -1]),
     ("predictions.json", "compare HPL.out {}", ["time_s"], [1e3, 1e-3]),
     ("predictions.json", "compare HPL.out {}", ["gflops"], [1e3, 1e-3]),
 ]
@@ -95,6 +130,15 @@ COLUMNS = [  # file, command, column, factors
     ("samples.csv", "fit power {}", "power_w", [1e6, 1e-6, -1]),
     ("history.csv", "history import {} --database h.db", "start_time", [1e9, -1]),
 ]
+ACCELERATORS = {
+    "name": "x", "per_host": 2, "memory_bytes": 64e9, "compute_units": 110, "launch_s": 4e-6, "start_s": 3e-6, "gap_s": 1e-6,
+    "record_s": 1e-6, "sync_s": 2e-6, "flag_s": 1.2e-6,
+    "to_device": {"latency_s": 1e-5, "bytes_per_s": 3.6e10, "pageable_bytes_per_s": 8e9},
+    "from_device": {"latency_s": 1e-5, "bytes_per_s": 3.6e10}, "within_device": {"latency_s": 2e-6, "bytes_per_s": 6e11},
+    "kernels": {name: {"model": {"level": "M2", "noise": "none", "mu": {"mnk": 7.5e-14, "1": 5e-6}}}
+                for name in ("dgemm", "dtrsm", "dger", "dscal", "dcopy", "idamax", "dgemv", "dtrsv")}}
+for one in ("pack_rows", "unpack_rows", "copy_block"):
+    ACCELERATORS["kernels"][one] = {"m": 0, "n": 1, "model": {"level": "M1", "noise": "none", "mu": {"mn": 2e-11}}}
 WORDS = ["0", "-1", "1e300", "-1e300", "1e-300", "nan", "inf", "99999999999999999999", "2147483648", "-2147483648", "",
          "x", "1e3", "0x10", "1,5", "true", "null", "[]", "{}", "\"", "'", "../../etc/passwd", "a" * 5000, "\xe9", "\x00",
          "%s%n", "$(touch pwned)", "`touch pwned`", "; touch pwned", "&a [*a]", "!!python/object:x", "- -", "\t", "<script>"]
@@ -102,7 +146,7 @@ WORDS = ["0", "-1", "1e300", "-1e300", "1e-300", "nan", "inf", "9999999999999999
 
 class Trial:
     def __init__(self, number, seed, made):
-        self.random, self.made = random.Random(f"{seed}/{number}"), made
+        self.random, self.made, self.members = random.Random(f"{seed}/{number}"), made, ""
         kind = self.random.random()
         if kind < 0.12:
             self.file, self.command, where, factors = self.random.choice(MEANING)
@@ -114,7 +158,8 @@ class Trial:
             self.must_tell = True
         else:
             self.file, self.command = self.random.choice(COMMANDS)
-            self.damage = self.any_damage
+            self.file, _, self.members = self.file.partition(":")
+            self.damage = self.member if self.members else self.any_damage
             self.must_tell = False
         self.what = ""
 
@@ -254,7 +299,7 @@ class Trial:
         r = self.random
         with zipfile.ZipFile(path) as archive:
             members = {info.filename: archive.read(info) for info in archive.infolist()}
-        name = r.choice(list(members))
+        name = r.choice([one for one in members if self.members in one])
         how = r.choice(["remove", "name", "damage", "damage", "damage", "twice", "huge"])
         self.what += f" {how} {name}"
         if how == "remove":
@@ -340,12 +385,31 @@ def make_inputs(hplcast, folder):
     (folder / "small.yaml").write_text("name: small\ncluster: cluster.json\nfixed: {N: 60, grid: 1x2}\nfactors: {NB: [16, 32]}\n")
     run("sweep", "small.yaml", "--database", "sweep.db")
     (folder / "tiny.yaml").write_text(
-        "name: tiny\nwarm_up: 0\ncontrol: false\nchunk: 100ms\nranks_per_host: 2\nsteps:\n"
+        "name: tiny\nwarm_up: 0\nchunk: 1s\nranks_per_host: 2\nsteps:\n"
         "  - dgemm: {nb: 16, max_size: 120, count: 20, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
         "  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, recv, pingpong], background: none}\n")
     run("calibrate", "tiny.yaml", "--folder", "c", "-o", "campaign.zip")
     for name in ("small.yaml", "tiny.yaml", "sweep.db.lock"):
         (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / "c")
+    for name in ("hpl-one-node.out", "osu_latency.txt"):
+        shutil.copy(ROOT / "examples/import" / name, folder)
+    (folder / "logs.yaml").write_text(
+        "offers:\n  - {name: A, nodes: 4, logs: [hpl-one-node.out], osu: osu_latency.txt, memory: 64 GiB}\n"
+        "  - {name: B, cluster: cluster.json, memory: 1 GiB}\n")
+    tree = json.loads((folder / "cluster.json").read_text())
+    tree["schema_version"], tree["accelerators"] = 5, ACCELERATORS
+    (folder / "accelerated.json").write_text(json.dumps(tree, indent=1))
+    subprocess.run([hplcast.parent / "hplcast-hipcc", "-O2", ROOT / "examples/accelerators/block_lu.cpp", "-lrocblas", "-o",
+                    folder / "lu-smpi"], check=True)
+    for kind, shape in (("fat-tree", "2:2"), ("dragonfly", "2,1;1,1;2,1;1"), ("torus", "2x2x1")):
+        run("transform", "cluster.json", f"--{kind}", shape, "-o", kind.replace("-", "_") + ".json")
+    (folder / "pairs.yaml").write_text(
+        "name: pairs\nwarm_up: 0\nranks_per_host: 4\nallow_oversubscription: true\nsteps:\n"
+        "  - pairs: {bytes: 4KiB, repetitions: 2, scope: local, background: none}\n")
+    run("calibrate", "pairs.yaml", "--folder", "c", "-o", "pairs.zip")
+    run("observe", "-np", "2", "--oversubscribe", "--reach", "0", "-o", "observed.zip", "--", hplcast.parent / "xhpl")
+    (folder / "pairs.yaml").unlink()
     shutil.rmtree(folder / "c")
 
 

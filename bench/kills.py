@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Kills the long commands of hplcast at random moments, or has them run out of disk, and runs them again.
 
-Each command (calibrate, predict with windows, sweep, tune, history add, run-real, observe, follow) runs undisturbed
-once. Then it is ended by SIGKILL, by SIGTERM or by a full disk, --times each, at random moments of that time (a full
+Each command (calibrate, predict with windows, sweep, tune, history add, run-real, observe, follow, a program on
+accelerators, offer with simulations) runs undisturbed once. Then it is ended by SIGKILL, by SIGTERM or by a full disk, --times each, at random moments of that time (a full
 disk: at a random size). After each: no process of it runs, nothing temporary stays that its messages do not name, and
 the next run, which resumes where the command can, ends with the result of the undisturbed one. Full disks are small
 file systems in memory, which root can mount; others get a limit of file sizes."""
 import argparse, csv, io, json, os, pathlib, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+from absurd import ACCELERATORS  # noqa: E402
 CLUSTER = ROOT / "examples/dahu-like.json"
 MARK = f"HPLCAST_KILLS={os.getpid()}"
 UNTIL_NOTHING_RUNS_S = 15  # guards give programs 2 s to end by themselves; others use the machine, too
@@ -17,6 +19,10 @@ TINY = ("name: tiny\nwarm_up: 0\ncontrol: false\nchunk: 100ms\nranks_per_host: 2
         "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
         "  - kernels: {runs: [{N: 60, NB: 16, P: 1, Q: 2}]}\n"
         "  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, recv, pingpong], background: none}\n")
+
+
+OFFERS = ("offers:\n" + "".join(f"  - {{name: {name}, nodes: 2, cores: 2, gflops-per-core: {rate}, bandwidth: 100 Gb/s, latency: 1 us, memory: 64 MiB}}\n"
+                                for name, rate in (("A", 30), ("B", 28))))
 
 
 def text(path):
@@ -74,6 +80,10 @@ def commands(made):
                 write("one.csv", "N,NB,P,Q\n1000,64,1,2\n1200,64,1,2\n")),
         Command("observe", ["observe", "-np", "2", "--reach", "1MB", "-o", "o.zip", "--", made / "xhpl"],
                 lambda folder: (folder / "o.zip").exists(), lambda folder: shutil.copy(made / "HPL.dat", folder)),
+        Command("run", ["run", made / "lu-smpi", "--cluster", made / "accelerated.json", "-np", "4", "-o", "run.json", "--", "3000", "50", "2", "2"],
+                lambda folder: json.loads(text(folder / "run.json"))["time_s"]),
+        Command("offer", ["offer", "offers.yaml", "--simulate", "-o", "offer.html"], lambda folder: len(text(folder / "offer.html")) > 1000,
+                write("offers.yaml", OFFERS)),
         # A file that does not grow: it waits, and is ended by the kill or after 2 s.
         Command("follow", ["follow", "HPL.out", "--timeout", "2"], lambda folder: None,
                 lambda folder: (folder / "HPL.out").write_text("\n".join(text(ROOT / "examples/follow/HPL.out").split("\n")[:60]) + "\n")),
@@ -204,6 +214,11 @@ def main():
         subprocess.run([hplcast, "calibrate", "tiny.yaml", "--quiet", "--folder", "c", "-o", "c.zip"], cwd=made, check=True, env=env)
         shutil.copy(hplcast.parent / "xhpl", made / "xhpl")
         shutil.copy(ROOT / "tests/cli/bad_inputs/base/HPL.dat", made)
+        subprocess.run([hplcast.parent / "hplcast-hipcc", "-O2", ROOT / "examples/accelerators/block_lu.cpp", "-lrocblas", "-o",
+                        made / "lu-smpi"], check=True)
+        cluster = json.loads(text(CLUSTER))
+        cluster["schema_version"], cluster["accelerators"] = 5, ACCELERATORS
+        (made / "accelerated.json").write_text(json.dumps(cluster))
         for command in commands(made):
             if options.commands and command.name.replace(" ", "-") not in options.commands.split(","):
                 continue

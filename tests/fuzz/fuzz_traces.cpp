@@ -23,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   attempt([](std::istream& in) { core::read_power_csv(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_power_samples(in, "fuzz", "", {}); });
   attempt([](std::istream& in) { core::read_benchmark_output(in, "fuzz", "remote"); });
+  attempt([](std::istream& in) { core::read_perflog(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_controls(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_simulation_settings(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_simulation_result(in, "fuzz"); });

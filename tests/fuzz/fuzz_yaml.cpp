@@ -1,10 +1,11 @@
-// The readers of campaign files and plans of sweeps on arbitrary bytes.
+// The readers of campaign files, plans of sweeps and offers on arbitrary bytes.
 #include <cstdint>
 #include <sstream>
 #include <string>
 
 #include "cli/campaign/campaign_yaml.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/study/offer.hpp"
 #include "hplcast/study/sweep_plan.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -17,6 +18,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     std::istringstream in(text);
     study::read_plan(in, "fuzz", HPLCAST_SOURCE_DIR "/tests/fuzz/corpus/json");
+  } catch (const core::Error&) {
+  }
+  try {
+    std::istringstream in(text);
+    study::read_offers(in, "fuzz", HPLCAST_SOURCE_DIR "/tests/fuzz/corpus/json");
   } catch (const core::Error&) {
   }
   return 0;
