@@ -82,12 +82,19 @@ std::string failures_text(const std::vector<study::FailedRun>& failures) {
   return text;
 }
 
+/// About the models and the runs: what changes of one cluster or sizes have in common is said once.
+void warn_about(const study::SweepRuns& runs) {
+  std::vector<std::string> lines = runs.warnings;
+  for (const auto& entry : runs.clusters)
+    for (const std::string& line : quality_warnings(entry.second)) lines.push_back(line);
+  warn_once_each(lines);
+}
+
 void run_dry(const SweepOptions& options) {
   const study::SimulatorPrograms& programs = options.request.programs;
   if (!programs.xhpl.empty() || !programs.smpirun.empty()) study::check_programs(programs);
   const study::SweepRuns runs = study::runs_of(options.request.plan);
-  warn_all(runs.warnings);
-  for (const auto& entry : runs.clusters) warn_about_quality(entry.second);
+  warn_about(runs);
   std::cout << runs.runs.size() << " runs of " << runs.points.size() << " configurations and seeds, "
             << runs.clusters.size() << " clusters, " << runs.skipped.size() << " configurations skipped\n";
   tell_skipped(runs.skipped);
@@ -113,9 +120,8 @@ void run_sweep(SweepOptions options) {
   read_plan(options);
   if (options.dry_run) return run_dry(options);
   const study::SweepRuns runs = study::runs_of(options.request.plan);
-  for (const auto& entry : runs.clusters) warn_about_quality(entry.second);
+  warn_about(runs);
   core::catch_interrupts();
-  options.request.warn = warn;
   Progress progress;
   options.request.progress = [&](const study::SweepProgress& state) {
     progress.update(state.fraction, std::to_string(state.ended) + " of " + std::to_string(state.all) +

@@ -182,6 +182,8 @@ void tell(const std::string& text);
 void warn(const std::string& text);
 /// A line for each.
 void warn_all(const std::vector<std::string>& texts);
+/// A line for each kind: of texts that differ in their numbers only, the first, and how many more there are.
+void warn_once_each(const std::vector<std::string>& texts);
 
 /// Everything is told again: before the message of an error, and at the end of a program.
 void talk_normally();

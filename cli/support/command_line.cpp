@@ -2,9 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <regex>
+#include <set>
 #include <streambuf>
 
 #include "hplcast/core/process.hpp"
@@ -97,6 +100,24 @@ void warn(const std::string& text) {
 
 void warn_all(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) warn(text);
+}
+
+void warn_once_each(const std::vector<std::string>& texts) {
+  // By the text without digits, in the order of the first of each.
+  std::vector<std::string> kinds;
+  std::map<std::string, std::set<std::string>> alike;
+  std::map<std::string, std::string> first;
+  for (const std::string& text : texts) {
+    std::string kind = text;
+    kind.erase(std::remove_if(kind.begin(), kind.end(), [](unsigned char c) { return std::isdigit(c) || c == '.'; }),
+               kind.end());
+    if (first.emplace(kind, text).second) kinds.push_back(kind);
+    alike[kind].insert(text);
+  }
+  for (const std::string& kind : kinds) {
+    const std::size_t more = alike[kind].size() - 1;
+    warn(first[kind] + (more == 0 ? "" : "\n  and " + std::to_string(more) + " more that differ in numbers only"));
+  }
 }
 
 void add_talk_options(Command& command) {

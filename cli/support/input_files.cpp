@@ -40,12 +40,19 @@ std::vector<core::HplParameters> read_configuration_file(const std::string& path
   return configurations;
 }
 
-void warn_about_quality(const core::ClusterModel& cluster) {
+std::vector<std::string> quality_warnings(const core::ClusterModel& cluster) {
   const std::string model = "the model " + cluster.name;
-  for (const core::QualityFlag& doubt : core::doubts(cluster)) warn(model + ", " + doubt.subject + ": " + doubt.detail);
+  std::vector<std::string> lines;
+  for (const core::QualityFlag& doubt : core::doubts(cluster))
+    lines.push_back(model + ", " + doubt.subject + ": " + doubt.detail);
   const core::Verdict verdict = core::verdict_on(core::recorded_flags(cluster));
   if (verdict.usability != core::Usability::usable)
-    warn(model + " is " + core::to_string(verdict) + "; see provenance.quality_flags in it");
+    lines.push_back(model + " is " + core::to_string(verdict) + "; see provenance.quality_flags in it");
+  return lines;
+}
+
+void warn_about_quality(const core::ClusterModel& cluster) {
+  warn_all(quality_warnings(cluster));
 }
 
 void warn_of_implausible(const core::ClusterModel& cluster, const std::string& part) {

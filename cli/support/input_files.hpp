@@ -28,6 +28,7 @@ std::vector<core::HplParameters> read_configuration_file(const std::string& path
 /// Warns of what a model probably does not mean (core::doubts), and tells how many doubts `fit cluster` has noted about
 /// the measurements of a model (docs/use/fit-cluster.md), and of which kinds.
 void warn_about_quality(const core::ClusterModel& cluster);
+std::vector<std::string> quality_warnings(const core::ClusterModel& cluster);  ///< the same, as texts
 
 /// Warns of numbers that no machine has (core::implausible). `part`: only below it, /kernels, /network or /power.
 void warn_of_implausible(const core::ClusterModel& cluster, const std::string& part = "");

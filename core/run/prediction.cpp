@@ -124,8 +124,9 @@ static void describe(Fields& fields, Prediction& prediction) {
   int version = Prediction::schema_version;
   ByName<PhaseSummary> phases{prediction.phases};
   std::optional<double> error_95_s, fast_error_95_s;
-  std::optional<int> threads;
+  std::optional<int> hosts, threads;
   std::optional<std::string> blas;
+  if (prediction.hosts > 0) hosts = prediction.hosts;
   if (prediction.threads_per_rank > 1) threads = prediction.threads_per_rank;
   if (!prediction.blas.empty()) blas = prediction.blas;
   fields("schema_version", version);
@@ -139,6 +140,9 @@ static void describe(Fields& fields, Prediction& prediction) {
   fields.if_any("error_95_s", error_95_s);
   fields.if_any("fast_error_95_s", fast_error_95_s);
   fields("cluster", prediction.cluster);
+  fields.if_any("hosts", hosts);
+  prediction.hosts = hosts.value_or(0);
+  fields.check("hosts", !hosts || *hosts >= 1, "an integer of at least 1");
   fields.if_any("threads_per_rank", threads);
   prediction.threads_per_rank = threads.value_or(1);
   fields.if_any("blas", blas);

@@ -279,7 +279,7 @@ struct Parts {
   std::string title(const ReportData& data) const {
     if (sweep && !sweep->title.empty()) return sweep->title;
     const std::string cluster = "HPL on " + values(data, [](const auto& p) { return p.cluster; });
-    if (single) return cluster + ": " + single->rate + " Gflop/s predicted";
+    if (single) return cluster + " (" + single->machine + "): " + single->rate + " Gflop/s predicted";
     return cluster + (comparison.rows.empty() ? ": predicted" : ": predicted and measured");
   }
 

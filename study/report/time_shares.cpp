@@ -145,7 +145,7 @@ std::optional<OneConfiguration> one_configuration(const ReportData& data) {
     gflops.push_back(one.gflops);
     time_s.push_back(one.time_s);
   }
-  OneConfiguration result{mean_text(SeedMeans({gflops}), 0), ""};
+  OneConfiguration result{mean_text(SeedMeans({gflops}), 0), "", ""};
   std::string tiles;
   const auto tile = [&](const std::string& value, const std::string& name) {
     tiles += "<div class=\"tile\"><b>" + core::xml_escaped(value) + "</b><span>" + name + "</span></div>\n";
@@ -173,10 +173,14 @@ std::optional<OneConfiguration> one_configuration(const ReportData& data) {
     tile(readable(energy.gflops_per_w, 3), "Gflop/s per W");
   }
   const core::HplParameters& p = first.parameters;
-  result.html = "<p class=\"lead\">" + core::xml_escaped(first.cluster) + ", " + std::to_string(p.P * p.Q) +
-                (p.P * p.Q == 1 ? " rank" : " ranks") + " (P x Q = " + grid_name(grid_of(p), " x ") +
-                "), N = " + with_decimals(static_cast<double>(p.N), 0) + ", NB = " + std::to_string(p.NB) +
-                "</p>\n<div class=\"tiles\">\n" + tiles + "</div>\n";
+  const auto counted = [](int count, const char* what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  result.machine = (first.hosts == 0 ? "" : counted(first.hosts, "host") + ", ") + counted(p.P * p.Q, "rank") +
+                   (first.threads_per_rank == 1 ? "" : " of " + std::to_string(first.threads_per_rank) + " threads");
+  result.html = "<p class=\"lead\">" + core::xml_escaped(first.cluster) + ", " + result.machine +
+                " (P x Q = " + grid_name(grid_of(p), " x ") + "), N = " + with_decimals(static_cast<double>(p.N), 0) +
+                ", NB = " + std::to_string(p.NB) + "</p>\n<div class=\"tiles\">\n" + tiles + "</div>\n";
   return result;
 }
 

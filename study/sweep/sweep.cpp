@@ -83,9 +83,6 @@ SweepSummary run_sweep(const SweepRequest& request) {
   check_programs(request.programs);  // once, rather than in every run
   SweepDatabase database(request.database, SweepDatabase::Access::write);
   const SweepRuns runs = runs_of(request.plan);
-  for (const std::string& warning : runs.warnings) {
-    if (request.warn) request.warn(warning);
-  }
   database.add_plan(request.plan, request.plan_text, runs);
 
   SweepSummary summary;

@@ -204,6 +204,8 @@ TEST(Report, OfOneConfigurationIsItsHeadingAndABarInsteadOfADot) {
   data.real.clear();
   core::Prediction& one = data.predictions.front();
   one.time_s = 7200;
+  one.hosts = 4;
+  one.threads_per_rank = 16;
   one.interval.emplace();
   one.interval->low_gflops = 10;
   one.interval->high_gflops = 12;
@@ -213,7 +215,8 @@ TEST(Report, OfOneConfigurationIsItsHeadingAndABarInsteadOfADot) {
   one.energy->gflops_per_w = 0.0044;
   const std::string page = page_of(data);
   for (const char* text :
-       {": 11.00 Gflop/s predicted</h1>", "1 rank (P x Q = 1 x 1), N = 1,000", "<b>11.00</b><span>Gflop/s predicted<",
+       {" (4 hosts, 1 rank of 16 threads): 11.00 Gflop/s predicted</h1>",
+        "4 hosts, 1 rank of 16 threads (P x Q = 1 x 1), N = 1,000", "<b>11.00</b><span>Gflop/s predicted<",
         "<b>10.0 to 12.0</b><span>Gflop/s in 90 % of real runs<", "<b>2.00 h</b>", "<b>2.50 kW</b>", "<b>5.00 kWh</b>",
         "Where the time goes"})
     EXPECT_THAT(page, HasSubstr(text));

@@ -199,6 +199,7 @@ struct Prediction {
   double error_95_s = 0;
   std::optional<Sampling> sampling;  ///< nothing: all panels were simulated; else the counts below are extrapolated
   std::string cluster;
+  int hosts = 0;                                    ///< of it that the run uses; 0: not said (older files)
   int threads_per_rank = 1;                         ///< of the BLAS, in that cluster
   std::string blas;                                 ///< that its kernels were measured with; empty: not said
   std::string model_sha256;                         ///< of the model that was simulated, after the switches below

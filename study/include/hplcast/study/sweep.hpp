@@ -37,7 +37,6 @@ struct SweepRequest {
   bool retry_failed = false;  ///< make runs again that failed in an earlier call
   SimulatorPrograms programs;
   std::function<void(const SweepProgress&)> progress;  ///< several times per second; may be empty
-  std::function<void(const std::string&)> warn;        ///< told each warning of the plans once; may be empty
 };
 
 struct SweepSummary {
