@@ -32,6 +32,9 @@ constexpr double most_short_message_s = 10e-3, most_scatter_s = 1, most_intercep
 constexpr Limits bytes_per_s = {1e6, 1e12};  // Ethernet of 10 Mbit/s to the caches of a large host
 constexpr Limits capacity_over_flow = {0.01, 1000};
 constexpr Limits host_bytes = {1e7, 1e15};
+constexpr Limits accelerator_flop_per_s = {1e9, 1e15};  // from one that is a CPU in disguise
+constexpr Limits link_bytes_per_s = {1e8, 1e12}, device_bytes_per_s = {1e8, 1e14};
+constexpr double most_launch_s = 1e-3;        // or another of the short times of an accelerator
 constexpr Limits busy_core_w = {0.05, 2000};  // all of a host over its cores
 
 QualityFlag beyond_limits(const std::string& subject, const std::string& found, const std::string& expected,
@@ -227,6 +230,40 @@ void look_at_power(const ClusterModel& cluster, std::vector<QualityFlag>& flags)
   }
 }
 
+void look_at_accelerators(const AcceleratorModel& model, std::vector<QualityFlag>& flags) {
+  const std::string field = "/accelerators/";
+  const auto look = [&](const std::string& name, double value, const Limits& limits, const char* unit,
+                        const char* mistake) {
+    if (!limits.hold(value))
+      flags.push_back(beyond_limits(field + name, text(value, unit), text(limits, unit), mistake));
+  };
+  look("memory_bytes", model.memory_bytes, host_bytes, "bytes", "GB in place of bytes");
+  const std::pair<const char*, double> times_s[] = {{"launch_s", model.launch_s}, {"start_s", model.start_s},
+                                                    {"gap_s", model.gap_s},       {"record_s", model.record_s},
+                                                    {"sync_s", model.sync_s},     {"flag_s", model.flag_s}};
+  for (const auto& [name, value] : times_s)
+    look(name, value, {0, most_launch_s}, "s", "microseconds in place of seconds");
+  const std::pair<const char*, const CopyModel*> copies[] = {
+      {"to_device", &model.to_device}, {"from_device", &model.from_device}, {"within_device", &model.within_device}};
+  for (const auto& [name, copy] : copies) {
+    const Limits& limits = copy == &model.within_device ? device_bytes_per_s : link_bytes_per_s;
+    look(std::string(name) + "/latency_s", copy->latency_s, {0, remote_latency_s.high}, "s",
+         "microseconds in place of seconds");
+    look(std::string(name) + "/bytes_per_s", copy->bytes_per_s, limits, "bytes/s", "GB/s in place of bytes/s");
+    if (copy->pageable_bytes_per_s)
+      look(std::string(name) + "/pageable_bytes_per_s", *copy->pageable_bytes_per_s, limits, "bytes/s",
+           "GB/s in place of bytes/s");
+  }
+  for (const auto& [name, kernel] : model.kernels) {
+    if (!kernel.model || name.substr(0, name.find('/')) != "dgemm") continue;
+    const KernelShape large = large_and_middle(*kernel.model).first;
+    const double mean_s = kernel.model->cluster_law().at(large).mean_s(large);
+    if (mean_s > 0)
+      look("kernels/" + name, kernel_flop(KernelId::dgemm, large) / mean_s, accelerator_flop_per_s, "flop/s",
+           "durations in another unit than seconds");
+  }
+}
+
 /// Sizes of a kernel in the update of a panel, when `share` of the rows and columns are left.
 std::optional<KernelShape> update_shape(const std::string& name, const HplParameters& run, double share) {
   const double rows = std::max(1.0, std::floor(share * static_cast<double>(run.N) / run.P)),
@@ -302,6 +339,7 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
   if (network.remote) look_at_scope("/network/remote", *network.remote, true, flags);
   look_at_memory(cluster.hosts.values(), flags);
   look_at_power(cluster, flags);
+  if (cluster.accelerators) look_at_accelerators(*cluster.accelerators, flags);
   return flags;
 }
 

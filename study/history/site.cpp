@@ -186,7 +186,7 @@ std::string overview_svg(const std::string& id, const std::string& title, const 
     const std::vector<std::string> looks = looks_of(*rows[i]);
     for (std::size_t run = 0; run < looks.size(); ++run)
       cells[looks[run]].push_back({seconds(rows[i]->history->time_s[run]), static_cast<double>(i)});
-    // What is flagged is drawn last, over its neighbours.
+    // Flagged runs are drawn last, over their neighbours.
     for (const bool flagged : {false, true})
       for (const auto& [look, points] : cells)
         if ((look == "below" || look == "above") == flagged) plot.dots(points, "verdict " + look, cell);

@@ -88,7 +88,7 @@ class SettingsOnHosts {
 
  private:
   void run();
-  /// What the hosts have said so far: lines that begin with `word`, without it.
+  /// Words of the hosts so far: lines that begin with `word`, without it.
   std::vector<std::string> said(const std::string& word) const;
 
   core::Command command_;
