@@ -256,7 +256,7 @@ void look_at_accelerators(const AcceleratorModel& model, std::vector<QualityFlag
   }
   for (const auto& [name, kernel] : model.kernels) {
     if (!kernel.model || name.substr(0, name.find('/')) != "dgemm") continue;
-    const KernelShape large = large_and_middle(*kernel.model).first;
+    const KernelShape large = kernel.model->range() ? kernel.model->range()->max : KernelShape{10000, 10000, 512};
     const double mean_s = kernel.model->cluster_law().at(large).mean_s(large);
     if (mean_s > 0)
       look("kernels/" + name, kernel_flop(KernelId::dgemm, large) / mean_s, accelerator_flop_per_s, "flop/s",
