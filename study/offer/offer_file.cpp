@@ -115,12 +115,13 @@ class OfferReader {
   /// A quantity above 0 whose unit is written: a bare number could be meant in several.
   double quantity(const YAML::Node& node, double (*parse)(const std::string&), const char* example) const {
     const std::string value = text(node);
+    constexpr double most = 1e24;  // of SI units; the product with a unit may be infinite
     double plain = 0;
     const std::string expected = std::string("; expected a number above 0 with its unit, such as ") + example;
     if (core::parse_double(value, plain)) fail(node, "found `" + value + "`" + expected);
     try {
       const double result = parse(value);
-      if (result > 0) return result;
+      if (result > 0 && result <= most) return result;
     } catch (const core::UsageError& error) {
       fail(node, error.what(), "such as " + std::string(example));
     }
@@ -171,7 +172,7 @@ class OfferReader {
          [&](const auto& one) {
            double plain = 0;
            const bool is_plain = core::parse_double(text(one), plain) && plain > 0;
-           machine.flop_per_s_per_core = is_plain ? 1e9 * plain : 1e9 * rate(one);
+           machine.flop_per_s_per_core = 1e9 * (is_plain ? number(one, 1e-6, 1e9, "Gflop/s of a core: 30") : rate(one));
          }},
         {"bandwidth",
          [&](const auto& one) { machine.bandwidth_bytes_per_s = quantity(one, core::parse_bytes_per_s, "100 Gb/s"); }},
