@@ -258,7 +258,9 @@ void look_at_accelerators(const AcceleratorModel& model, std::vector<QualityFlag
     if (!kernel.model || name.substr(0, name.find('/')) != "dgemm") continue;
     const KernelShape large = kernel.model->range() ? kernel.model->range()->max : KernelShape{10000, 10000, 512};
     const double mean_s = kernel.model->cluster_law().at(large).mean_s(large);
-    if (mean_s > 0)
+    if (mean_s <= 0)
+      flags.push_back({field + "kernels/" + name, "negative_mu", "large products take no time: their mu is negative"});
+    else
       look("kernels/" + name, kernel_flop(KernelId::dgemm, large) / mean_s, accelerator_flop_per_s, "flop/s",
            "durations in another unit than seconds");
   }
