@@ -90,12 +90,12 @@ TEST_F(HistorySite, ShadesRunsByTheirLikelihoodAndRawValuesByTheirDistance) {
   };
   const auto part = [](const std::string& text, const std::string& id) { return text.substr(text.find("id=\"" + id)); };
   EXPECT_THAT(shade_of("a", 100.5), Not(HasSubstr("verdict above")));
-  const std::string unlikely = shade_of("b", 102.2);  // t = 2.1; 2.2 % off
+  const std::string unlikely = shade_of("b", 102.2);  // t = 2.1; 1.2 % off
   EXPECT_THAT(unlikely, HasSubstr("verdict above shade-1"));
   EXPECT_THAT(unlikely, Not(HasSubstr("verdict above\"")));
-  EXPECT_THAT(part(unlikely, "raw"), HasSubstr("verdict above shade-2")) << "from 2 to 5 % off the median";
+  EXPECT_THAT(part(unlikely, "raw"), HasSubstr("verdict above shade-1")) << "from 1 to 2 % off the median, 101";
   EXPECT_THAT(shade_of("c", 96.9), HasSubstr("verdict below shade-2"));  // t = -3.0
-  const std::string flagged = shade_of("d", 88);                         // t = -11.6; 12 % off
+  const std::string flagged = shade_of("d", 88);                         // t = -11.6; 11 % off
   EXPECT_THAT(flagged, HasSubstr("verdict below\""));
   EXPECT_THAT(part(flagged, "raw"), HasSubstr("verdict below\""));
 }
