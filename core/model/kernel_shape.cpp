@@ -10,8 +10,8 @@ namespace hplcast::core {
 namespace {
 
 double power(double base, int exponent) noexcept {
-  double product = 1;
-  for (int i = 0; i < exponent; ++i) product *= base;
+  double product = exponent > 0 ? base : 1;
+  for (int i = 1; i < exponent; ++i) product *= base;
   return product;
 }
 

@@ -24,7 +24,7 @@ typedef struct {
 } block_sizes;
 
 typedef struct block {
-  char* work; /* what HPL got; the key of live_blocks */
+  char* work; /* what HPL got; NULL: it never did */
   char* base;
   block_sizes sizes;
   int shared;      /* uncommitted, or mapped repeatedly, except the middle; else plain memory */
@@ -41,7 +41,7 @@ enum { page = 4096 };
 /* Of all ranks that share this copy of the program; ranks run one at a time. Panels become smaller in the course of a
  * run, so a block that a panel no longer needs does for the panels to come, of any rank: nearly all mapping is done at
  * the start. */
-static void* live_blocks;
+static void* blocks; /* those that HPL has, and idle ones: they lie apart, too */
 static block* idle_blocks;
 
 static size_t total(block_sizes sizes) {
@@ -69,7 +69,7 @@ static block* block_at(const void* address) {
   block key;
   key.work = (char*)address;
   if (remembered[place].deletions == deletions && by_address(&key, before) == 0) return before;
-  void* found = tfind(&key, &live_blocks, by_address);
+  void* found = tfind(&key, &blocks, by_address);
   if (found == NULL) return NULL;
   remembered[place].found = *(block**)found;
   remembered[place].deletions = deletions;
@@ -107,6 +107,7 @@ static block* new_block(int shared, block_sizes needed) {
   const size_t middle_end = b->sizes.head + b->sizes.middle;
   const size_t end = middle_end + b->sizes.tail;
   const size_t ranges[4] = {0, b->sizes.head, middle_end, end};
+  b->work = NULL;
   b->shared = shared;
   b->reserved = shared && hplcast_direct_messages();
   if (b->reserved)
@@ -118,6 +119,7 @@ static block* new_block(int shared, block_sizes needed) {
 
 static void delete_block(block* b) {
   ++deletions;
+  (void)tdelete(b, &blocks, by_address);
   if (b->reserved)
     (void)munmap(b->base, total(b->sizes));
   else if (b->shared)
@@ -217,12 +219,13 @@ void* hplcast_panel_malloc(size_t bytes) {
   char* work = b->base + b->sizes.head - work_to_pivots;
   work +=
       (align - (uintptr_t)work % align) % align; /* HPL would align it, and move the pivots where nobody expects them */
+  const int is_new = b->work == NULL;
   b->work = work;
   const double new_share = allocate(b, bytes);
   const size_t u = work_to_pivots + pivots;
   b->new_head = new_share * (double)(l2 + l1 + pivots);
   b->new_tail = new_share * (double)(bytes - u);
-  (void)required(tsearch(b, &live_blocks, by_address));
+  if (is_new) (void)required(tsearch(b, &blocks, by_address));
   return work;
 }
 
@@ -232,7 +235,6 @@ void hplcast_panel_free(void* work) {
     free(work); /* a list of indices */
     return;
   }
-  (void)tdelete(b, &live_blocks, by_address);
   release(b);
   if (b->shared) {
     b->next = idle_blocks;

@@ -31,7 +31,7 @@ void RankClock::add(Work what, double duration_s, core::CoreState state) {
   tell(between_kernels_);
   const double ahead_s = ahead_s_;
   if (detours_.any() && (state_ == State::running || state_ == State::catching_up)) {
-    ahead_s_ = after(what, now_s(), duration_s) - simgrid::s4u::Engine::get_clock();
+    ahead_s_ = after(what, now_s(), duration_s) - port::clock_s();
   } else {
     ahead_s_ += duration_s;
   }
@@ -72,14 +72,14 @@ RankClock::Noted RankClock::take_note() {
 
 void RankClock::go_on_noted(double date_s) {
   StateMeter* const meter = std::exchange(meter_, nullptr);  // it is told at the end
-  const double on_s = std::max(date_s, simgrid::s4u::Engine::get_clock());
+  const double on_s = std::max(date_s, port::clock_s());
   spend_noted(date_s);
   meter_ = meter;
   if (meter_ != nullptr) meter_->settle(date_s, on_s, now_s());
 }
 
 void RankClock::spend_noted(double date_s) {
-  const double left_s = std::max(0.0, date_s - simgrid::s4u::Engine::get_clock());
+  const double left_s = std::max(0.0, date_s - port::clock_s());
   if (state_ != State::noting) {
     spend(left_s);
     return;
@@ -97,7 +97,7 @@ void RankClock::catch_up_probing(double probe_s) {
     spend(probe_s > 0 ? std::ceil(-ahead_s_ / probe_s) * probe_s : -ahead_s_);
     return;
   }
-  const double done_s = detours_.free_s(now_s(), simgrid::s4u::Engine::get_clock());
+  const double done_s = detours_.free_s(now_s(), port::clock_s());
   ahead_s_ = 0;
   spend(probe_s > 0 ? std::max(0.0, std::ceil(done_s / probe_s) * probe_s - done_s) : 0);
 }
@@ -146,7 +146,7 @@ void RankClock::wait_for(NetworkFlow& flow) {
   const End end{*this, flow};
   flow.bells.push_back(bell_);
   waits_for_.flow = &flow;
-  bell_->acquire();
+  bell_->wait();
 }
 
 void RankClock::sleep(int other) {
@@ -154,19 +154,19 @@ void RankClock::sleep(int other) {
   slept_at_s_ = now_s();
   LOG(rank, "falls asleep at %.12g s", slept_at_s_);
   waits_for_.other = other;
-  bell_->acquire();
+  bell_->wait();
   waits_for_.other = -1;
   LOG(rank, "wakes up after %g s", now_s() - slept_at_s_);
   enter(State::asleep, State::running);
 }
 
 void RankClock::go_on_from(double date_s) {
-  ahead_s_ = std::max(0.0, date_s - simgrid::s4u::Engine::get_clock());
+  ahead_s_ = std::max(0.0, date_s - port::clock_s());
   if (ahead_s_ == 0) worked_ = false;
 }
 
 void RankClock::go_on_at(double date_s) {
-  ahead_s_ = date_s - simgrid::s4u::Engine::get_clock();
+  ahead_s_ = date_s - port::clock_s();
   require(ahead_s_ >= 0, rank_, "it goes on before it was woken [s]", ahead_s_);
 }
 

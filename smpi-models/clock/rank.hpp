@@ -16,10 +16,7 @@
 
 namespace hplcast::smpi_models {
 
-/// The clock of the simulation.
-inline double clock_s() {
-  return simgrid::s4u::Engine::get_clock();
-}
+using port::clock_s;
 
 /// The own time of a rank: local virtual time, as in conservative parallel discrete event simulation (Bryant 1977,
 /// Chandy and Misra 1979). It may be ahead of the simulated clock, or behind it. Causality holds all the same:
@@ -96,7 +93,7 @@ class RankClock {
 
   /// Running: until wake() of another rank. Blocks. `other`: that will have sent something before; negative: not known.
   void sleep(int other = -1);
-  void wake() { bell_->release(); }
+  void wake() { bell_->ring(); }
   /// Blocks until the flow has ended.
   void wait_for(NetworkFlow& flow);
 
@@ -190,7 +187,7 @@ class RankClock {
   std::optional<double> blocked_s_;  // if it is watched
   core::CoreState between_kernels_ = core::CoreState::messages;
   Wait waits_for_;
-  simgrid::s4u::SemaphorePtr bell_ = simgrid::s4u::Semaphore::create(0);
+  port::BellPtr bell_ = std::make_shared<port::Bell>();
 };
 
 struct KernelCall {

@@ -53,14 +53,34 @@ class ColumnMeetings::Costs : public ColumnCosts {
   }
   Rank& rank(int position) const { return *at(column_.members, position).rank; }
   /// @param excess_s  of the transfer, beyond its time alone
-  ExchangeMessage cost_of(core::Scope scope, double bytes, const MessageName* name, double excess_s) const {
+  ExchangeMessage cost_of(core::Scope scope, double bytes, const MessageName* name, double excess_s) {
     const NetworkCosts& costs = meetings_.costs_;
-    return {costs.overhead_s(core::MessageCost::send, scope, bytes, name),
-            std::max(0.0, costs.transfer_s(scope, bytes, name) + excess_s),
-            costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};
+    if (name != nullptr && costs.draws()) return with_excess(drawn(scope, bytes, name), excess_s);
+    const auto same = [&](const Known& one) { return one.bytes == bytes && one.scope == scope; };
+    auto found = std::find_if(known_.begin(), known_.end(), same);
+    if (found == known_.end()) found = known_.insert(found, {scope, bytes, drawn(scope, bytes, nullptr)});
+    return with_excess(found->message, excess_s);
   }
   ColumnMeetings& meetings_;
   Column& column_;
+
+ private:
+  ExchangeMessage drawn(core::Scope scope, double bytes, const MessageName* name) const {
+    const NetworkCosts& costs = meetings_.costs_;
+    return {costs.overhead_s(core::MessageCost::send, scope, bytes, name), costs.transfer_s(scope, bytes, name),
+            costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};
+  }
+  static ExchangeMessage with_excess(ExchangeMessage message, double excess_s) {
+    message.transfer_s = std::max(0.0, message.transfer_s + excess_s);
+    return message;
+  }
+  /// An exchange has three sizes.
+  struct Known {
+    core::Scope scope;
+    double bytes;
+    ExchangeMessage message;
+  };
+  std::vector<Known> known_;
 };
 
 /// Costs of exchanges that are made otherwise: nothing is drawn or counted.
@@ -136,7 +156,7 @@ ColumnMeetings::Column& ColumnMeetings::open(Rank& rank, const hplcast_column& c
   if (!found || found->members.size() != size) {
     found = std::make_unique<Column>();
     found->members.resize(size);
-    found->barrier = simgrid::s4u::Barrier::create(static_cast<unsigned>(column.size));
+    found->barrier = std::make_unique<port::Barrier>(size);
   }
   found->panel_columns = column.panel_columns;
   found->tag = column.tag;

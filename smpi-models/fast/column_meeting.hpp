@@ -103,7 +103,7 @@ class ColumnMeetings {
     int through = 0;        ///< members that have made the last sampled exchange of the run
     int sampled_part = 0;   ///< of the panel, in which it was
     std::size_t loads = 0;  ///< times that load_links() was called
-    simgrid::s4u::BarrierPtr barrier;
+    std::unique_ptr<port::Barrier> barrier;
   };
   class Costs;
   class ExpectedCosts;

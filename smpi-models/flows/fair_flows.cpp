@@ -221,7 +221,7 @@ void FairFlows::offer(Link link) {
   }
   state.binds = held_up_part || state.held_at == 0;
   part_links_.push_back(link);
-  if (state.binds) stops_.push({state.level(), link, false});
+  if (state.binds) stops_.push_back({state.level(), link, false});
 }
 
 void FairFlows::fix(ClassIndex index, double level, Link held_up_by) {
@@ -249,11 +249,13 @@ void FairFlows::fill() {
     of.is_fixed = false;
     for (const Link link : routes_[of.kind.route].links)
       if (links_[link].fill != fills_) offer(link);
-    if (of.is_limited) stops_.push({of.level_limit, index, true});
+    if (of.is_limited) stops_.push_back({of.level_limit, index, true});
   }
+  std::make_heap(stops_.begin(), stops_.end());
   while (!stops_.empty()) {
-    const Stop first = stops_.top();
-    stops_.pop();
+    const Stop first = stops_.front();
+    std::pop_heap(stops_.begin(), stops_.end());
+    stops_.pop_back();
     if (first.is_class) {
       if (!classes_[first.index].is_fixed) fix(first.index, first.level, no_link);
       continue;
@@ -261,8 +263,9 @@ void FairFlows::fill() {
     LinkState& state = links_[first.index];
     if (state.open == 0) continue;
     const double level = state.level();
-    if (level > first.level && !stops_.empty() && stops_.top().level < level) {
-      stops_.push({level, first.index, false});
+    if (level > first.level && !stops_.empty() && stops_.front().level < level) {
+      stops_.push_back({level, first.index, false});
+      std::push_heap(stops_.begin(), stops_.end());
       continue;
     }
     state.full_at = level;

@@ -198,7 +198,7 @@ class FairFlows {
   std::uint64_t fills_ = 0;
   std::vector<ClassIndex> part_;
   std::vector<Link> part_links_;
-  std::priority_queue<Stop> stops_;
+  std::vector<Stop> stops_;  // a heap
   // With checks, of each flow by its name: begun, and moved by its rates until counted_s_.
   struct Bytes {
     double begun = 0, moved = 0;

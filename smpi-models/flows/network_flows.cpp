@@ -47,45 +47,47 @@ std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
   }
   const std::uint32_t name = free_names_.back();
   free_names_.pop_back();
-  moving_[name] = std::make_shared<NetworkFlow>();
-  moving_[name]->name = name;
-  flows_.begin(s4u::Engine::get_clock() + (shape.delay_s + latency_s),
+  std::shared_ptr<NetworkFlow>& flow = moving_[name];
+  if (flow == nullptr || flow.use_count() > 1) flow = std::make_shared<NetworkFlow>();
+  flow->name = name;
+  flow->has_ended = false;
+  flow->bells.clear();
+  flows_.begin(port::clock_s() + (shape.delay_s + latency_s),
                {way.number, static_cast<double>(shape.wire_bytes), limit_bytes_per_s, gain, name});
   set_timer();
-  return moving_[name];
+  return flow;
 }
 
 double NetworkFlows::earliest_end_s(const NetworkFlow& flow) const {
-  return flows_.earliest_end_s(flow.name, s4u::Engine::get_clock());
+  return flows_.earliest_end_s(flow.name, port::clock_s());
 }
 
 /// A timer that comes too early stays: the next one is set then.
 void NetworkFlows::set_timer() {
-  const double date_s = flows_.next_s();
-  if (timer_ != nullptr && timer_s_ <= date_s) return;
-  timer_ = nullptr;
-  if (date_s == std::numeric_limits<double>::infinity()) return;
-  timer_s_ = date_s;
-  timer_ = port::call_at(date_s, [this] { ring(timer_s_); });
+  const double date_s = std::max(flows_.next_s(), port::clock_s());
+  if (timer_.is_set() && timer_.date_s() <= date_s) return;
+  if (date_s == std::numeric_limits<double>::infinity())
+    timer_.cancel();
+  else
+    timer_.set(date_s);
 }
 
-void NetworkFlows::ring(double date_s) {
-  timer_ = nullptr;
+void NetworkFlows::ring() {
   ended_.clear();
-  flows_.advance(std::max(date_s, s4u::Engine::get_clock()), ended_);
+  flows_.advance(port::clock_s(), ended_);
   set_timer();
   for (const std::uint32_t name : ended_) {
-    const std::shared_ptr<NetworkFlow> flow = std::move(moving_[name]);
+    NetworkFlow& flow = *moving_[name];  // for another flow of this name, once nobody looks at it any more
     free_names_.push_back(name);
-    flow->has_ended = true;
-    for (const s4u::SemaphorePtr& bell : flow->bells) bell->release();
+    flow.has_ended = true;
+    for (const port::BellPtr& bell : flow.bells) bell->ring();
   }
 }
 
 bool Transfer::has_ended() const {
   if (own_flow_ != nullptr) return own_flow_->has_ended;
   if (has_flow()) return flow_->test();
-  return has_begun() && simgrid::s4u::Engine::get_clock() >= ends_s_ - port::resolution_s;
+  return has_begun() && port::clock_s() >= ends_s_ - port::resolution_s;
 }
 
 void Transfer::wait(RankClock& clock) const {
@@ -100,13 +102,17 @@ void Transfer::wait(RankClock& clock) const {
   clock.go_on_from(std::max(from_s, ends_s_));
 }
 
-std::shared_ptr<const void> Transfer::ring_at_end(const simgrid::s4u::SemaphorePtr& bell) const {
+std::unique_ptr<port::Alarm> Transfer::ring_at_end(const port::BellPtr& bell) const {
   if (own_flow_ != nullptr) {
     own_flow_->bells.push_back(bell);
     return nullptr;
   }
-  if (!has_flow()) return port::call_at(ends_s_, [bell] { bell->release(); });
-  port::release_at_end(flow_, bell);
+  if (!has_flow()) {
+    auto alarm = std::make_unique<port::Alarm>([bell] { bell->ring(); });
+    alarm->set(ends_s_);
+    return alarm;
+  }
+  port::ring_at_end(flow_, bell);
   return nullptr;
 }
 

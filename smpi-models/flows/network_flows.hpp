@@ -19,7 +19,7 @@ class NetworkCosts;
 struct NetworkFlow {
   std::uint32_t name = 0;
   bool has_ended = false;
-  std::vector<simgrid::s4u::SemaphorePtr> bells;  ///< each rings once, at its end
+  std::vector<port::BellPtr> bells;  ///< each rings once, at its end
 };
 
 /// FairFlows over the links of SimGrid's platform, by its clock: the same dates as SimGrid's own flows to rounding, in
@@ -48,7 +48,7 @@ class NetworkFlows {
   const Route& route(const Ends& ends);
   FairFlows::Link link(const simgrid::s4u::Link& of);
   void set_timer();
-  void ring(double date_s);
+  void ring();
 
   const NetworkCosts& costs_;
   FairFlows flows_;
@@ -57,8 +57,7 @@ class NetworkFlows {
   std::vector<std::shared_ptr<NetworkFlow>> moving_;  // by name
   std::vector<std::uint32_t> free_names_;
   std::vector<std::uint32_t> ended_;
-  double timer_s_ = 0;
-  std::shared_ptr<const void> timer_;
+  port::Alarm timer_{[this] { ring(); }};
 };
 
 class RankClock;
@@ -86,7 +85,7 @@ class Transfer {
   /// The rank is at its end, on the clock or, if that takes no flow, ahead of it. Blocks.
   void wait(RankClock& clock) const;
   /// Does not block: the bell rings then, unless what is returned is gone before.
-  std::shared_ptr<const void> ring_at_end(const simgrid::s4u::SemaphorePtr& bell) const;
+  std::unique_ptr<port::Alarm> ring_at_end(const port::BellPtr& bell) const;
 
  private:
   std::shared_ptr<NetworkFlow> own_flow_;

@@ -20,7 +20,7 @@ struct Communicator::Splitting {
   };
   std::vector<Caller> callers;
   std::unordered_map<int, Communicator*> parts;  // by color
-  simgrid::s4u::BarrierPtr all_are_here;
+  std::unique_ptr<port::Barrier> all_are_here;
 
   void make_parts(const std::vector<int>& world_ranks);
 };
@@ -56,7 +56,7 @@ int Communicator::number_of(int world_rank) const {
 Communicator* Communicator::split(int number, int color, int key) {
   if (splitting_ == nullptr) {
     splitting_ = std::make_shared<Splitting>();
-    splitting_->all_are_here = simgrid::s4u::Barrier::create(static_cast<unsigned>(size));
+    splitting_->all_are_here = std::make_unique<port::Barrier>(world_ranks_.size());
   }
   const std::shared_ptr<Splitting> mine = splitting_;
   mine->callers.push_back({color, key, number});

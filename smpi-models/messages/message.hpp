@@ -45,7 +45,7 @@ struct SentMessage {
   core::MessageFlow as;              ///< in the network
   bool starts_alone = false;         ///< without the receiver
   bool sender_sleeps = false;        ///< until the transfer begins
-  simgrid::s4u::SemaphorePtr alarm;  ///< of a sender that waits for any of several: the transfer has begun
+  port::BellPtr alarm;               ///< of a sender that waits for any of several: the transfer has begun
   Transfer transfer;
 };
 
@@ -57,7 +57,7 @@ struct MessageRequest {
   const MessageEnd* into = nullptr;      ///< of a receive: where its content is to be put
   std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
   bool receiver_sleeps = false;          ///< until a message was sent, and its transfer has begun
-  simgrid::s4u::SemaphorePtr alarm;      ///< of a rank that waits for any of several: its transfer has begun
+  port::BellPtr alarm;                   ///< of a rank that waits for any of several: its transfer has begun
 };
 
 inline const hplcast_channel& channel_of(const SentMessage& sent) {

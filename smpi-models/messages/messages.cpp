@@ -30,13 +30,13 @@ void copy_content(const SentMessage& sent, const hplcast_message& wanted) {
               sent.copy.bytes.get() + (first - from.content_first), end - first);
 }
 
-s4u::SemaphorePtr& alarm_of(MessageRequest& request) {
+port::BellPtr& alarm_of(MessageRequest& request) {
   return request.receives ? request.alarm : request.message->alarm;
 }
 
 /// By value: another rank may ring it meanwhile, and the one that waits drops it before SimGrid has come to this call.
-void ring(s4u::SemaphorePtr alarm) {
-  if (alarm != nullptr) alarm->release();
+void ring(port::BellPtr alarm) {
+  if (alarm != nullptr) alarm->ring();
 }
 
 /// Its sender has called, and will begin the transfer before anything else happens.
@@ -46,11 +46,11 @@ bool is_just_beginning(const MessageRequest* request) {
 }
 
 /// Blocks until the transfer of one of them begins; all of them are of one rank. `state`: what it does meanwhile.
-void wait_for_bell(const std::vector<MessageRequest*>& not_begun, RankClock& clock, const s4u::SemaphorePtr& bell,
+void wait_for_bell(const std::vector<MessageRequest*>& not_begun, RankClock& clock, const port::BellPtr& bell,
                    core::CoreState state = core::CoreState::blocked) {
   for (MessageRequest* const request : not_begun) alarm_of(*request) = bell;
   clock.tell(core::CoreState::messages);
-  bell->acquire();
+  bell->wait();
   clock.tell(state);
   for (MessageRequest* const request : not_begun) alarm_of(*request) = nullptr;
 }
@@ -127,7 +127,7 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
 
 double Messages::on_the_clock_s(RankClock& clock) {
   clock.flush();
-  return s4u::Engine::get_clock();
+  return port::clock_s();
 }
 
 /// When what the rank does next on this channel begins. Where only the two ends of a message can notice, it need not be
@@ -146,7 +146,7 @@ void Messages::begin_transfer(SentMessage& sent, double date_s, const RankClock&
     sent.transfer.end_at(date_s + NetworkCosts::time_alone_s(shape.as, static_cast<double>(shape.wire_bytes)));
     return;
   }
-  shape.delay_s = std::max(0.0, date_s - s4u::Engine::get_clock());
+  shape.delay_s = std::max(0.0, date_s - port::clock_s());
   if (flows_)
     sent.transfer.begin(*flows_, shape);
   else
@@ -175,7 +175,7 @@ void Messages::meet(const std::shared_ptr<SentMessage>& sent, MessageRequest& re
   meet_new_memory(*sent, request.wanted);
   // The receiver may be done with its request before this goes on.
   const bool sleeps = request.receiver_sleeps;
-  const s4u::SemaphorePtr alarm = request.alarm;
+  const port::BellPtr alarm = request.alarm;
   begin_transfer(*sent, sent->starts_alone ? sent->sent_s : std::max(sent->sent_s, request.wanted_s),
                  at(sent->message.channel.source).clock);
   if (sleeps) at(sent->message.channel.destination).clock.wake();
@@ -197,7 +197,7 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
   for (const MessageRequest* request : at(channel.source).mail.receiving) {
     if (request->wanted.channel.source != channel.destination) continue;
     const SentMessage* opposite = request->message.get();
-    if (opposite == nullptr || opposite->detached || opposite->sent_s == s4u::Engine::get_clock()) continue;
+    if (opposite == nullptr || opposite->detached || opposite->sent_s == port::clock_s()) continue;
     if (!opposite->transfer.has_begun()) continue;
     opposite->transfer.wait(at(channel.source).clock);
     return;
@@ -293,9 +293,9 @@ void Messages::wait_any(const std::vector<MessageRequest*>& requests) {
   const auto is_over = [this](const MessageRequest* request) { return has_ended(*request); };
   rank_of(*requests.front()).clock.flush();
   // Transfers that have begun ring at their end, others when they begin.
-  const s4u::SemaphorePtr bell = s4u::Semaphore::create(0);
+  const port::BellPtr bell = std::make_shared<port::Bell>();
   std::vector<MessageRequest*> not_begun = requests;
-  std::vector<std::shared_ptr<const void>> alarms;
+  std::vector<std::unique_ptr<port::Alarm>> alarms;
   while (std::none_of(requests.begin(), requests.end(), is_over)) {
     const auto begun = let_begin(not_begun);
     std::transform(begun, not_begun.end(), std::back_inserter(alarms),
@@ -313,7 +313,7 @@ void Messages::wait_next(const std::vector<MessageRequest*>& requests) {
   std::vector<MessageRequest*> waiting = requests;
   auto begun = let_begin(waiting);
   if (begun == waiting.end()) {
-    wait_for_bell(waiting, clock, s4u::Semaphore::create(0));
+    wait_for_bell(waiting, clock, std::make_shared<port::Bell>());
     begun = let_begin(waiting);
   }
   const auto has_flow = [](const MessageRequest* request) { return request->message->transfer.has_flow(); };

@@ -217,7 +217,7 @@ double hplcast_own_s(void) {
 }
 
 double hplcast_simulated_s(void) {
-  return simgrid::s4u::Engine::get_clock();
+  return port::clock_s();
 }
 
 void hplcast_wait_until(double date_s) {

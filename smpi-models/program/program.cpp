@@ -334,7 +334,7 @@ std::vector<core::BlockedRank> Program::blocked() const {
 }
 
 double Program::end_s() const {
-  double end_s = simgrid::s4u::Engine::get_clock();
+  double end_s = port::clock_s();
   for (const State& state : states_) end_s = std::max(end_s, state.last_s);
   return end_s;
 }

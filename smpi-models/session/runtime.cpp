@@ -72,10 +72,9 @@ void require_costs_of_messages(const std::string& first_host, const std::optiona
 
 }  // namespace
 
-Runtime& Runtime::instance() {
-  Runtime*& runtime = session().runtime;
-  if (runtime == nullptr) runtime = guarded([] { return new Runtime(); });
-  return *runtime;
+Runtime& Runtime::make() {
+  made_ = guarded([] { return new Runtime(); });
+  return *made_;
 }
 
 Runtime::Runtime()
@@ -173,11 +172,17 @@ ProgramMessages* Runtime::program_messages() {
 }
 
 Rank& Runtime::rank() {
+  static const s4u::Actor* last = nullptr;  // it asks several times in succession
+  static Rank* rank_of_last = nullptr;
   const s4u::Actor* const actor = s4u::Actor::self();
   if (actor != nullptr) {
-    if (Rank* const rank = actor->extension(rank_extension())) return *rank;
+    if (actor == last) return *rank_of_last;
     instance();  // tells the actors what they run
-    if (Rank* const rank = actor->extension(rank_extension())) return *rank;
+    if (Rank* const rank = actor->extension(rank_extension())) {
+      last = actor;
+      rank_of_last = rank;
+      return *rank;
+    }
   }
   end_simulation(
       "called outside of a rank of the simulated program, perhaps by a thread of it, which are not simulated; expected "
@@ -222,11 +227,11 @@ void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) 
       energy_->begin_panel(rank.panel_place - 1, *rank.clock.meter());
     }
   }
-  progress_.update(static_cast<double>(index) / window.count, s4u::Engine::get_clock());
+  progress_.update(static_cast<double>(index) / window.count, port::clock_s());
 }
 
 void Runtime::tell_progress() {
-  if (progress_.is_told()) progress_.tell(s4u::Engine::get_clock(), program_totals().messages);
+  if (progress_.is_told()) progress_.tell(port::clock_s(), program_totals().messages);
 }
 
 MessageTotals Runtime::program_totals() const {
@@ -256,7 +261,7 @@ void Runtime::check() const {
   }
   if (messages_) messages_->check_end();
   if (energy_) check_states(*energy_);
-  if (messages_ && !columns_) check_phases(activity_.phase_times(), s4u::Engine::get_clock());
+  if (messages_ && !columns_) check_phases(activity_.phase_times(), port::clock_s());
 }
 
 void Runtime::write() {
@@ -268,7 +273,7 @@ void Runtime::write() {
   if (settings_.observation.checks && !result_.deadlock) check();
   if (settings_.result.empty()) return;
   core::SimulationResult result = result_;
-  result.end_s = s4u::Engine::get_clock();
+  result.end_s = port::clock_s();
   add_counts(result, counts_.total());
   const bool detours = kernels_.have_detours();
   if (detours)

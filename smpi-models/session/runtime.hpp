@@ -23,7 +23,7 @@ class Runtime {
  public:
   /// The runtime; made on the first call. Ends the simulation for bad settings, an unreadable model, hosts that the
   /// model does not have.
-  static Runtime& instance();
+  static Runtime& instance() { return made_ == nullptr ? make() : *made_; }
 
   /// The calling rank. Ends the simulation outside of a simulated rank.
   static Rank& rank();
@@ -59,7 +59,9 @@ class Runtime {
   void report_time(double time_s) { result_.times_s.push_back(time_s); }
 
  private:
+  inline static Runtime* made_ = nullptr;
   Runtime();
+  static Runtime& make();
   void add_ranks();
   void begin_account();
   void end_account();

@@ -30,8 +30,6 @@ Model model_from_table(const hplcast_model_table& table);
 /// Reads a cluster.json. @throws Error, ParseError
 Model model_from_file(const std::string& path);
 
-class Runtime;
-
 /// All that belongs to the simulation of this process. The first user opens it, without SimGrid: model.h registers
 /// itself before main(), the program may allocate before there are ranks, and the platform is built before the runtime.
 class Session {
@@ -48,7 +46,6 @@ class Session {
   std::optional<PlatformCosts> platform;      ///< only with the platform library
   AnnouncedFlows announced_flows;             ///< of SimGrid's network
   std::optional<SharedMemory> shared_memory;  ///< shared_memory() makes it
-  Runtime* runtime = nullptr;                 ///< Runtime::instance() makes it
 
  private:
   std::optional<Settings> settings_;

@@ -54,10 +54,10 @@ void wait_for_any(const std::vector<Flow>& flows) {
 #endif
 }
 
-void release_at_end(const Flow& flow, const s4u::SemaphorePtr& bell) {
+void ring_at_end(const Flow& flow, const BellPtr& bell) {
   const auto wait = [flow, bell] {
     wait_for_end(flow);
-    bell->release();
+    bell->ring();
   };
   s4u::Host* const host = s4u::this_actor::get_host();
 #if SIMGRID_VERSION >= 40100

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Barrier.hpp>
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
-#include <simgrid/s4u/Semaphore.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -17,6 +15,16 @@
 #include "hplcast/core/topology.hpp"
 #include "smpi-models/flows/flow_shape.hpp"
 
+namespace simgrid::kernel {
+
+/// Exported by libsimgrid from 3.32 to 4.1, but its header is not installed.
+class EngineImpl {
+ public:
+  static double now_;
+};
+
+}  // namespace simgrid::kernel
+
 /// SimGrid as hplcast needs it beyond the classes above, which are public and the same in every version that CMake
 /// accepts. Only sources of this folder include SimGrid's headers, ask for its version or use what is not public
 /// (tools/check-includes).
@@ -26,6 +34,12 @@
 namespace hplcast::smpi_models::port {
 
 namespace s4u = simgrid::s4u;
+
+/// The clock of the simulation, as s4u::Engine::get_clock(), without its two calls: it is read several times per
+/// message.
+inline double clock_s() {
+  return simgrid::kernel::EngineImpl::now_;
+}
 
 /// Such as "SimGrid 3.32": the library that runs.
 std::string simulator_name();
@@ -44,16 +58,68 @@ struct Process {
 /// By rank. All exist before the first of them runs.
 std::vector<Process> processes();
 
+/// What one actor at a time waits for, and others ring: a semaphore of SimGrid, closed at first, in the same order of
+/// events, without an activity of SimGrid for each wait.
+class Bell {
+ public:
+  Bell() = default;
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+
+  /// Blocks until it has rung once more than it was waited for.
+  void wait();
+  /// Does not block; rung by an actor, lets other actors run before it returns.
+  void ring();
+
+ private:
+  void wake();
+
+  simgrid::kernel::actor::ActorImpl* waiting_ = nullptr;
+  std::size_t rung_ = 0;
+};
+using BellPtr = std::shared_ptr<Bell>;
+
+/// As a barrier of SimGrid.
+class Barrier {
+ public:
+  explicit Barrier(std::size_t actors) : actors_(actors) {}
+  /// Blocks until that many actors wait.
+  void wait();
+
+ private:
+  std::size_t actors_;
+  std::vector<simgrid::kernel::actor::ActorImpl*> waiting_;
+};
+
+/// Something that SimGrid's kernel does at a date, which may not block. What is set for one date is done in that order.
+class Alarm {
+ public:
+  explicit Alarm(std::function<void()> task) : task_(std::move(task)) {}
+  ~Alarm() { cancel(); }
+  Alarm(const Alarm&) = delete;
+  Alarm& operator=(const Alarm&) = delete;
+
+  /// Does not block. For that date and no other; at once if it is over. It is not set any more when the task begins.
+  void set(double date_s);
+  void cancel();
+  bool is_set() const { return slot_ != not_set; }
+  double date_s() const { return date_s_; }
+
+ private:
+  friend class AlarmQueue;
+  static constexpr std::size_t not_set = static_cast<std::size_t>(-1);
+  std::function<void()> task_;
+  double date_s_ = 0;
+  std::size_t slot_ = not_set;
+};
+
 /// The calling actor spends `duration_s` > 0 seconds of simulated time, exact to the rounding of the clock. Blocks. An
 /// idle wait, which occupies no core. This and work() are the places that decide how a delay enters the simulation.
 /// @param bell  nobody else uses it meanwhile; it is closed before and after
 /// @return what is left because SimGrid cannot resolve it: the caller keeps it pending.
-double spend(double duration_s, s4u::Semaphore& bell);
+double spend(double duration_s, Bell& bell);
 /// SimGrid resolves no shorter time where flows end (surf/precision).
 inline constexpr double resolution_s = 1e-12;
-/// Does not block: SimGrid's kernel does `task`, which may not block, at `date_s` or at once if that is over, unless
-/// what is returned is gone before.
-std::shared_ptr<const void> call_at(double date_s, std::function<void()> task);
 /// As spend() with one core of its host at work, for SimGrid's plugins. As exact as SimGrid's CPUs, and more work.
 void work(double duration_s);
 
@@ -66,8 +132,8 @@ Flow begin_flow(const FlowShape& shape, bool nobody_waits = false);
 /// Blocks until the flow has ended.
 void wait_for_end(const Flow& flow);
 void wait_for_any(const std::vector<Flow>& flows);
-/// Does not block: the semaphore is released then.
-void release_at_end(const Flow& flow, const s4u::SemaphorePtr& bell);
+/// Does not block: the bell rings then.
+void ring_at_end(const Flow& flow, const BellPtr& bell);
 
 /// A speed for each of its frequency states, at least one.
 s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, const std::vector<double>& flop_per_s);

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""What the instructions of a simulation are spent on, by cause, and how many there are against another build."""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+HPL = "--pfact 1 --rfact 2 --nbmin 2 --bcast 2 --depth 1"
+DAHU = PROJECT / "examples/dahu-like.json"
+CASES = {  # small ones of the shape of the large ones: callgrind takes 50 times as long
+    "all-panels": (DAHU, "-N 6000 --nb 128 -P 16 -Q 16 --swap 0 --mode fast"),
+    "long-swap": (DAHU, "-N 5000 --nb 128 -P 16 -Q 16 --swap 1 --mode fast"),
+    "exact": (DAHU, "-N 4000 --nb 128 -P 16 -Q 16 --swap 0 --mode exact"),
+    "all-panels-32": (DAHU, "-N 8000 --nb 128 -P 32 -Q 32 --swap 0 --mode fast"),
+    "start-4096": (PROJECT / "examples/many-ranks/torus-20480.json", "-N 1536 --nb 512 -P 64 -Q 64 --swap 0 --mode fast"),
+}
+# The first that fits "function [object]" counts.
+CAUSES = [
+    ("draws, kernels", r"random_bits|::draw\(|uniforms|Kernels::|DurationLaw|PiecewiseLaw|Polynomial|Monomial|duration_s|libm\."),
+    ("flows", r"FairFlows|NetworkFlows|Transfer::|NetworkFlow"),
+    ("meetings of fast mode", r"ColumnMeetings|exchange_column|exchange_steps|Exchange|SampledExchanges"),
+    ("memory", r"malloc|free|operator new|operator delete|memset|memcpy|memmove|_int_|realloc|tsearch|tdelete|tfind"),
+    ("scheduling", r"libsimgrid|port::|Timer|Bell|AlarmQueue|Semaphore|tls_get_addr"),
+    ("messages, probes", r"Messages::|Matching|Mail|Probe|matches|SentMessage|MessageRequest|NetworkCosts|SegmentedLaw|message_flow|SendingNumbers"),
+    ("HPL and its replacements", r"xhpl-smpi"),
+    ("own time, counts, phases", r"libhplcast"),
+    ("start of the process", r"ld-linux|python|bash|dash"),
+]
+OPTION = re.compile(r"Configuration change: Set '([^']+)' to '([^']*)'")
+OF_SMPIRUN = {"smpi/np", "smpi/hostfile", "smpi/tmpdir", "network/model"}
+
+
+def fail(status, text):
+    sys.exit(print(f"causes.py: {text}", file=sys.stderr) or status)
+
+
+def instructions(build, name, keep):
+    """Instructions by "function [object]" of a case."""
+    cluster, options = CASES[name]
+    with tempfile.TemporaryDirectory(prefix="causes-") as work:
+        files = Path(work) / "files"
+        command = [build / "bin/hplcast", "predict", cluster, *HPL.split(), *options.split(), "--keep", files, "--quiet"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            fail(3, f"{name}: {done.stderr.strip()}")
+        chosen = {k: v for k, v in OPTION.findall((files / "simulation.log").read_text()) if k not in OF_SMPIRUN}
+        profile = (keep or Path(work)) / f"{name}.callgrind"
+        command = ["smpirun", "-np", str(len((files / "hostfile").read_text().split())),
+                   "-wrapper", f"valgrind --tool=callgrind --callgrind-out-file={profile}",
+                   "-platform", build / "lib/libhplcast-platform.so", "-hostfile", "hostfile",
+                   *[f"--cfg={key}:{value}" for key, value in chosen.items()], build / "bin/xhpl-smpi"]
+        environment = dict(os.environ, HPLCAST_SIMULATION=str(files / "settings.json"))
+        done = subprocess.run(command, cwd=files, env=environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            fail(3, f"{name} under valgrind: {done.stdout[-500:]}{done.stderr[-500:]}")
+        table = subprocess.run(["callgrind_annotate", "--threshold=100", "--show-percs=no", profile],
+                               capture_output=True, text=True, check=True).stdout
+    rows = re.findall(r"^ *([\d,]+) +[^:\n]*:(.+)$", table, re.M)
+    return [(int(count.replace(",", "")), function) for count, function in rows if "PROGRAM TOTALS" not in function]
+
+
+def by_cause(rows):
+    sums = {cause: 0 for cause, _ in CAUSES} | {"other": 0}
+    for count, function in rows:
+        sums[next((cause for cause, pattern in CAUSES if re.search(pattern, function)), "other")] += count
+    return sums
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__ + " Counts instructions by callgrind, so that other work on the "
+                                     "machine does not matter; minutes per case. Prints a table in percent.")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)} (default: the first three)")
+    parser.add_argument("--build", type=Path, default=PROJECT / "build", metavar="DIR", help="with bin and lib")
+    parser.add_argument("--before", type=Path, metavar="DIR", help="another build: also its instructions, and the ratio")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keeps the profiles there, for callgrind_annotate")
+    arguments = parser.parse_args()
+    cases = arguments.cases or list(CASES)[:3]
+    for name in cases:
+        if name not in CASES:
+            fail(2, f"unknown case '{name}'; expected one of {', '.join(CASES)}")
+    sums = {name: by_cause(instructions(arguments.build.resolve(), name, arguments.keep)) for name in cases}
+    print("| cause [%] | " + " | ".join(cases) + " |\n| --- |" + " --- |" * len(cases))
+    total = {name: sum(sums[name].values()) for name in cases}
+    for cause in [*dict(CAUSES), "other"]:
+        print(f"| {cause} | " + " | ".join(f"{100 * sums[name][cause] / total[name]:.1f}" for name in cases) + " |")
+    print("| instructions [10^9] | " + " | ".join(f"{total[name] / 1e9:.2f}" for name in cases) + " |")
+    if arguments.before:
+        before = {name: sum(n for n, _ in instructions(arguments.before.resolve(), name, None)) for name in cases}
+        print("| before [10^9] | " + " | ".join(f"{before[name] / 1e9:.2f}" for name in cases) + " |")
+        print("| ratio | " + " | ".join(f"{total[name] / before[name]:.3f}" for name in cases) + " |")
+
+
+if __name__ == "__main__":
+    main()
