@@ -50,7 +50,7 @@ std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
   std::shared_ptr<NetworkFlow>& flow = moving_[name];
   if (flow == nullptr || flow.use_count() > 1) flow = std::make_shared<NetworkFlow>();
   flow->name = name;
-  flow->has_ended = false;
+  flow->has_ended = flow->is_due = false;
   flow->bells.clear();
   flows_.begin(port::clock_s() + (shape.delay_s + latency_s),
                {way.number, static_cast<double>(shape.wire_bytes), limit_bytes_per_s, gain, name});
@@ -59,6 +59,7 @@ std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
 }
 
 double NetworkFlows::earliest_end_s(const NetworkFlow& flow) const {
+  if (flow.is_due) return port::clock_s();
   return flows_.earliest_end_s(flow.name, port::clock_s());
 }
 
@@ -72,16 +73,33 @@ void NetworkFlows::set_timer() {
     timer_.set(date_s);
 }
 
-void NetworkFlows::ring() {
+/// To the next begin or end of a flow, perhaps before the clock is there. Whoever waits for a flow is told at its end.
+void NetworkFlows::advance() {
   ended_.clear();
-  flows_.advance(port::clock_s(), ended_);
-  set_timer();
+  flows_.advance(timer_.date_s(), ended_);
   for (const std::uint32_t name : ended_) {
-    NetworkFlow& flow = *moving_[name];  // for another flow of this name, once nobody looks at it any more
-    free_names_.push_back(name);
-    flow.has_ended = true;
-    for (const port::BellPtr& bell : flow.bells) bell->ring();
+    if (moving_[name]->bells.empty()) {
+      end(name);
+      continue;
+    }
+    moving_[name]->is_due = true;
+    due_.push_back(name);
   }
+  if (!due_.empty() && !due_now_.is_set()) due_now_.set_in_place_of(timer_);
+  set_timer();
+}
+
+void NetworkFlows::end(std::uint32_t name) {
+  free_names_.push_back(name);  // for another flow, once nobody looks at this one any more
+  moving_[name]->has_ended = true;
+}
+
+void NetworkFlows::ring() {
+  for (const std::uint32_t name : due_) {
+    end(name);
+    for (const port::BellPtr& bell : moving_[name]->bells) bell->ring();
+  }
+  due_.clear();
 }
 
 bool Transfer::has_ended() const {

@@ -19,6 +19,7 @@ class NetworkCosts;
 struct NetworkFlow {
   std::uint32_t name = 0;
   bool has_ended = false;
+  bool is_due = false;               ///< it has ended, which those who wait for it do not know yet
   std::vector<port::BellPtr> bells;  ///< each rings once, at its end
 };
 
@@ -48,6 +49,8 @@ class NetworkFlows {
   const Route& route(const Ends& ends);
   FairFlows::Link link(const simgrid::s4u::Link& of);
   void set_timer();
+  void advance();
+  void end(std::uint32_t name);
   void ring();
 
   const NetworkCosts& costs_;
@@ -57,7 +60,9 @@ class NetworkFlows {
   std::vector<std::shared_ptr<NetworkFlow>> moving_;  // by name
   std::vector<std::uint32_t> free_names_;
   std::vector<std::uint32_t> ended_;
-  port::Alarm timer_{[this] { ring(); }};
+  std::vector<std::uint32_t> due_;  // flows that have ended and are waited for
+  port::Alarm timer_{[this] { advance(); }, true};
+  port::Alarm due_now_{[this] { ring(); }};
 };
 
 class RankClock;

@@ -2,6 +2,7 @@
 
 #include <simgrid/version.h>
 #include <simgrid/kernel/Timer.hpp>
+#include <simgrid/kernel/resource/Model.hpp>
 #if SIMGRID_VERSION >= 40000
 #include <simgrid/simcall.hpp>
 #else
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 
 namespace simgrid::kernel::actor {
@@ -40,11 +40,13 @@ std::uint32_t world_rank(const s4u::Actor& actor) {
 
 }  // namespace
 
-/// All alarms that are set, as a heap with the first on top. SimGrid has a timer for that one only: its own heap of
-/// timers takes several times as long, and does what is due at one date in any order. What the heap needs lies side by
-/// side: alarms are on the stacks of actors, in no cache.
-class AlarmQueue {
+/// All alarms that are set, as a heap with the first on top. What the heap needs lies side by side: alarms are on the
+/// stacks of actors, in no cache. SimGrid asks it as one of its models, which say when something happens next: its
+/// timers take several times as long, and do what is due at one date in any order.
+class AlarmQueue : public simgrid::kernel::resource::Model {
  public:
+  AlarmQueue() : Model("hplcast") {}
+
   void add(Alarm& alarm) {
     if (free_slots_.empty()) {
       free_slots_.push_back(places_.size());
@@ -53,34 +55,9 @@ class AlarmQueue {
     alarm.slot_ = free_slots_.back();
     free_slots_.pop_back();
     heap_.emplace_back();
-    rise(heap_.size() - 1, {alarm.date_s_, added_++, alarm.slot_, &alarm});
-    set_timer();
+    rise(heap_.size() - 1, {alarm.date_s_, alarm.number_, alarm.slot_, &alarm, alarm.is_early_});
   }
-  void remove(Alarm& alarm) {
-    take_out(alarm);
-    set_timer();
-  }
-
- private:
-  using Timer = simgrid::kernel::timer::Timer;
-  struct Entry {
-    double date_s;
-    std::uint64_t number;  // in the order in which alarms were set
-    std::size_t slot;
-    Alarm* alarm;
-    bool operator<(const Entry& other) const {
-      return date_s != other.date_s ? date_s < other.date_s : number < other.number;
-    }
-  };
-
-  void put(std::size_t place, const Entry& entry) {
-    heap_[place] = entry;
-    places_[entry.slot] = place;
-  }
-  void rise(std::size_t place, const Entry& entry) {
-    for (; place > 0 && entry < heap_[(place - 1) / 2]; place = (place - 1) / 2) put(place, heap_[(place - 1) / 2]);
-    put(place, entry);
-  }
+  std::uint64_t next_number() { return numbers_++; }
   void take_out(Alarm& alarm) {
     std::size_t hole = places_[alarm.slot_];
     free_slots_.push_back(std::exchange(alarm.slot_, Alarm::not_set));
@@ -96,40 +73,68 @@ class AlarmQueue {
     }
     rise(hole, last);
   }
-  void set_timer() {
-    if (is_ringing_) return;
-    const double date_s = heap_.empty() ? never_s : heap_.front().date_s;
-    if (date_s == timer_s_) return;
-    if (timer_ != nullptr) timer_->remove();
-    timer_s_ = date_s;
-    timer_ = date_s == never_s ? nullptr : Timer::set(date_s, [this] { ring(); });
-  }
-  void ring() {
-    timer_ = nullptr;  // SimGrid deletes it
-    timer_s_ = never_s;
-    is_ringing_ = true;
-    while (!heap_.empty() && heap_.front().date_s <= clock_s()) {
-      Alarm& first = *heap_.front().alarm;
-      take_out(first);
-      first.task_();
+
+  /// How long SimGrid's clock may go on.
+  double next_occurring_event(double now_s) override {
+    while (!heap_.empty() && heap_.front().is_early && heap_.front().date_s > now_s && is_next(heap_.front().date_s)) {
+      early_until_s_ = heap_.front().date_s;
+      do_first();
     }
-    is_ringing_ = false;
-    set_timer();
+    const double next_s = heap_.empty() ? early_until_s_ : heap_.front().date_s;
+    return heap_.empty() && next_s <= now_s ? -1 : std::max(0.0, next_s - now_s);
+  }
+  void update_actions_state(double now_s, double /*delta_s*/) override {
+    while (!heap_.empty() && heap_.front().date_s <= now_s) do_first();
   }
 
-  static constexpr double never_s = std::numeric_limits<double>::infinity();
+ private:
+  struct Entry {
+    double date_s;
+    std::uint64_t number;
+    std::size_t slot;
+    Alarm* alarm;
+    bool is_early;
+    bool operator<(const Entry& other) const {
+      return date_s != other.date_s ? date_s < other.date_s : number < other.number;
+    }
+  };
+
+  void put(std::size_t place, const Entry& entry) {
+    heap_[place] = entry;
+    places_[entry.slot] = place;
+  }
+  void rise(std::size_t place, const Entry& entry) {
+    for (; place > 0 && entry < heap_[(place - 1) / 2]; place = (place - 1) / 2) put(place, heap_[(place - 1) / 2]);
+    put(place, entry);
+  }
+  void do_first() {
+    Alarm& first = *heap_.front().alarm;
+    take_out(first);
+    first.task_();
+  }
+  /// Whether nothing of SimGrid's own happens until then.
+  bool is_next(double date_s) const {
+    const double timer_s = simgrid::kernel::timer::Timer::next();
+    return (timer_s < 0 || timer_s > date_s) && std::all_of(models_.begin(), models_.end(), [](Model* model) {
+             return model->get_started_action_set()->empty();
+           });
+  }
+
   std::vector<Entry> heap_;
   std::vector<std::size_t> places_, free_slots_;  // in the heap, by slot
-  std::uint64_t added_ = 0;
-  bool is_ringing_ = false;
-  double timer_s_ = never_s;
-  Timer* timer_ = nullptr;
+  std::uint64_t numbers_ = 0;
+  double early_until_s_ = 0;  // what was done early happened until then
+  std::vector<Model*> models_ = s4u::Engine::get_instance()->get_all_models();
 };
 
 namespace {
 
 AlarmQueue& alarms() {
-  static auto* const queue = new AlarmQueue();  // never destroyed: actors may outlive static objects
+  static AlarmQueue* const queue = [] {
+    auto* const made = new AlarmQueue();  // never destroyed: actors may outlive static objects
+    s4u::Engine::get_instance()->get_impl()->add_model({made, [](void*) {}}, {});
+    return made;
+  }();
   return *queue;
 }
 
@@ -138,11 +143,19 @@ AlarmQueue& alarms() {
 void Alarm::set(double date_s) {
   cancel();
   date_s_ = std::max(date_s, clock_s());
+  number_ = alarms().next_number();
+  alarms().add(*this);
+}
+
+void Alarm::set_in_place_of(const Alarm& other) {
+  cancel();
+  date_s_ = other.date_s_;
+  number_ = other.number_;
   alarms().add(*this);
 }
 
 void Alarm::cancel() {
-  if (is_set()) alarms().remove(*this);
+  if (is_set()) alarms().take_out(*this);
 }
 
 std::string simulator_name() {

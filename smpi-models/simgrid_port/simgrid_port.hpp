@@ -21,6 +21,7 @@ namespace simgrid::kernel {
 class EngineImpl {
  public:
   static double now_;
+  void add_model(std::shared_ptr<resource::Model> model, const std::vector<resource::Model*>& dependencies);
 };
 
 }  // namespace simgrid::kernel
@@ -94,13 +95,17 @@ class Barrier {
 /// Something that SimGrid's kernel does at a date, which may not block. What is set for one date is done in that order.
 class Alarm {
  public:
-  explicit Alarm(std::function<void()> task) : task_(std::move(task)) {}
+  /// `is_early`: it wakes nobody and looks at no clock but date_s(), so that it may be done as soon as nothing else
+  /// happens before. SimGrid's clock then need not stop there.
+  explicit Alarm(std::function<void()> task, bool is_early = false) : task_(std::move(task)), is_early_(is_early) {}
   ~Alarm() { cancel(); }
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
 
   /// Does not block. For that date and no other; at once if it is over. It is not set any more when the task begins.
   void set(double date_s);
+  /// In the task of another alarm: in its place.
+  void set_in_place_of(const Alarm& other);
   void cancel();
   bool is_set() const { return slot_ != not_set; }
   double date_s() const { return date_s_; }
@@ -109,7 +114,9 @@ class Alarm {
   friend class AlarmQueue;
   static constexpr std::size_t not_set = static_cast<std::size_t>(-1);
   std::function<void()> task_;
+  bool is_early_;
   double date_s_ = 0;
+  std::uint64_t number_ = 0;  // in the order in which alarms were set
   std::size_t slot_ = not_set;
 };
 
