@@ -20,7 +20,7 @@ CASES = {  # small ones of the shape of the large ones: callgrind takes 50 times
 }
 # The first that fits "function [object]" counts.
 CAUSES = [
-    ("draws, kernels", r"random_bits|::draw\(|uniforms|Kernels::|DurationLaw|PiecewiseLaw|Polynomial|Monomial|duration_s|libm\."),
+    ("draws, kernels", r"random_bits|::draw\(|uniforms|Kernels::|DurationLaw|PiecewiseLaw|Polynomial|Monomial|duration_s|libm\.|__ieee754|__cos|__sin|_fma"),
     ("flows", r"FairFlows|NetworkFlows|Transfer::|NetworkFlow"),
     ("meetings of fast mode", r"ColumnMeetings|exchange_column|exchange_steps|Exchange|SampledExchanges"),
     ("memory", r"malloc|free|operator new|operator delete|memset|memcpy|memmove|_int_|realloc|tsearch|tdelete|tfind"),
@@ -28,7 +28,7 @@ CAUSES = [
     ("messages, probes", r"Messages::|Matching|Mail|Probe|matches|SentMessage|MessageRequest|NetworkCosts|SegmentedLaw|message_flow|SendingNumbers"),
     ("HPL and its replacements", r"xhpl-smpi"),
     ("own time, counts, phases", r"libhplcast"),
-    ("start of the process", r"ld-linux|python|bash|dash"),
+    ("start of the process", r"ld-linux|_dl_|python|bash|dash"),
 ]
 OPTION = re.compile(r"Configuration change: Set '([^']+)' to '([^']*)'")
 OF_SMPIRUN = {"smpi/np", "smpi/hostfile", "smpi/tmpdir", "network/model"}

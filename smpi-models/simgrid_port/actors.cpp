@@ -192,7 +192,7 @@ std::vector<Process> processes() {
   return result;
 }
 
-// What is passed to SimGrid is done by its kernel, for all that actors have asked for in the order in which they ran.
+// SimGrid's kernel does the functions that are passed to it, in the order in which the actors ran that asked for them.
 
 void Bell::wake() {
   if (ActorImpl* const actor = std::exchange(waiting_, nullptr))

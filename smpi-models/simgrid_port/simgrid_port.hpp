@@ -59,7 +59,7 @@ struct Process {
 /// By rank. All exist before the first of them runs.
 std::vector<Process> processes();
 
-/// What one actor at a time waits for, and others ring: a semaphore of SimGrid, closed at first, in the same order of
+/// One actor at a time waits for it, and others ring it: a semaphore of SimGrid, closed at first, in the same order of
 /// events, without an activity of SimGrid for each wait.
 class Bell {
  public:
