@@ -236,7 +236,37 @@ static Json own_json(const Topology& topology) {
     json["backbone_bandwidth_bytes_per_s"] = backbone->bandwidth_bytes_per_s;
     json["backbone_latency_s"] = backbone->latency_s;
   }
+  const Routing* routing = routing_of(topology);
+  if (routing != nullptr && routing->adaptive) json["routing"] = "adaptive";
+  if (routing != nullptr && !routing->failed_links.empty()) json["failed_links"] = routing->failed_links;
+  if (const auto* groups = std::get_if<HostGroups>(&topology)) {
+    json["groups"] = groups->groups;
+    json["extra_latency_s"] = groups->extra_latency_s;
+    json["bandwidth_share"] = groups->bandwidth_share;
+  }
   return json;
+}
+
+static void take_routing(const Node& node, Topology& topology) {
+  Routing found;
+  if (node.has("routing")) {
+    const std::string text = node.at("routing").text();
+    if (text != "adaptive" && text != "static")
+      node.at("routing").fail("found " + text + "; expected adaptive or static");
+    found.adaptive = text == "adaptive";
+  }
+  if (node.has("failed_links")) {
+    for (const Node& link : node.at("failed_links").elements()) {
+      const auto ends = FieldReader::read<std::vector<unsigned>>(link);
+      if (ends.size() != 2) link.fail("expected two numbers: leaf switch and top switch, or two groups");
+      found.failed_links.emplace_back(ends[0], ends[1]);
+    }
+  }
+  Routing* routing = routing_of(topology);
+  if (routing == nullptr && !found.is_static())
+    node.fail(std::string(kind_of(topology)) +
+              " has no other routes; adaptive and failed_links are for fat_tree, dragonfly");
+  if (routing != nullptr) *routing = std::move(found);
 }
 
 static void take_own(const Node& node, Topology& topology) {
@@ -246,13 +276,26 @@ static void take_own(const Node& node, Topology& topology) {
   const Backbone backbone{node.number_or("backbone_bandwidth_bytes_per_s", 0), node.number_or("backbone_latency_s", 0)};
   auto* one = std::get_if<SingleSwitch>(&topology);  // what other topologies have of it means nothing
   if (one != nullptr && backbone.bandwidth_bytes_per_s > 0) one->backbone = backbone;
+  take_routing(node, topology);
+  if (auto* groups = std::get_if<HostGroups>(&topology)) {
+    groups->groups = FieldReader::read<std::vector<unsigned>>(node.at("groups"));
+    groups->extra_latency_s = node.at("extra_latency_s").number();
+    groups->bandwidth_share = node.number_or("bandwidth_share", 1);
+  } else if (node.has("groups")) {
+    node.at("groups").fail("expected none: they are for host_groups");
+  }
 }
 
 static void topology(Walk& walk, const Json& json) {
   walk.object(json, {{"kind", text},
                      {"parameters", text, false},
                      {"backbone_bandwidth_bytes_per_s", at_least_zero, false},
-                     {"backbone_latency_s", at_least_zero, false}});
+                     {"backbone_latency_s", at_least_zero, false},
+                     {"routing", text, false},
+                     {"failed_links", listed<listed<count>>, false},
+                     {"groups", listed<count>, false},
+                     {"extra_latency_s", at_least_zero, false},
+                     {"bandwidth_share", positive, false}});
 }
 
 template <typename Fields>

@@ -71,7 +71,8 @@ std::optional<QualityFlag> capacity_below_rate(const NetworkModel& network, Scop
   if (!fastest || fastest->bytes_per_s <= worth_telling * most_bytes_per_s(scope)) return std::nullopt;
   const Topology& topology = network.values().topology;
   std::string links = scope.capacity ? "the capacity" : "the bandwidth of the link";
-  if (which == Scope::remote && hosts_of(topology)) links += std::string(" of each link of the ") + kind_of(topology);
+  if (which == Scope::remote && has_shared_links(topology))
+    links += std::string(" of each link of the ") + kind_of(topology);
   return QualityFlag{to_string(which), "capacity_below_rate",
                      "a single message of " + size_text(fastest->size_bytes) + " goes at " +
                          rate_text(fastest->bytes_per_s) + ", but " + links + " is " +

@@ -135,6 +135,7 @@ NetworkModel NetworkModel::make(Values values) {
     if (!(cost >= 0) || !std::isfinite(cost)) throw DomainError("iprobe_s, test_s or wtime_s", cost, "a number >= 0");
   }
   (void)topology_from(kind_of(values.topology), parameters_of(values.topology));  // its numbers are checked there
+  check_routes(values.topology);
   NetworkModel model;
   model.values_ = std::move(values);
   return model;

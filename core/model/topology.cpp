@@ -1,5 +1,6 @@
 #include "hplcast/core/topology.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -57,6 +58,109 @@ void for_each_topology(const What& what) {
     what(std::variant_alternative_t<index, Topology>());
     for_each_topology<index + 1>(what);
   }
+}
+
+using FailedLink = std::pair<unsigned, unsigned>;
+
+bool has_failed(const Routing& routing, unsigned one, unsigned other) {
+  return std::count(routing.failed_links.begin(), routing.failed_links.end(), FailedLink(one, other)) > 0;
+}
+
+DomainError bad_link(const FailedLink& link, const std::string& expected) {
+  return DomainError("failed link", std::to_string(link.first) + "," + std::to_string(link.second), expected);
+}
+
+std::string below(unsigned count) {
+  return "0 to " + std::to_string(count - 1);
+}
+
+void check_tree(const FatTree& tree) {
+  const Routing& routing = tree.routing;
+  if (routing.is_static()) return;
+  if (tree.parents.front() * tree.links.front() != 1)
+    throw DomainError("topology.parameters", tree.parameters(),
+                      "hosts with one link, where routes are adaptive or links have failed");
+  if (routing.failed_links.empty()) return;
+  if (tree.children.size() != 2)
+    throw DomainError("levels of the fat tree", static_cast<int>(tree.children.size()), "2 where links have failed");
+  const unsigned leaves = tree.children[1], tops = tree.parents[1];
+  for (const FailedLink& link : routing.failed_links)
+    if (link.first >= leaves || link.second >= tops)
+      throw bad_link(link, "a leaf switch of " + below(leaves) + " and a top switch of " + below(tops));
+  // A route to a host leads over the top switch of its number: D-mod-k.
+  for (unsigned to = 0; to < leaves; ++to)
+    for (unsigned from = 0; from < leaves; ++from) {
+      bool found = from == to;
+      for (unsigned host = 0; host < tree.children[0]; ++host) {
+        const unsigned top = (to * tree.children[0] + host) % tops;
+        found |= !has_failed(routing, from, top) && !has_failed(routing, to, top);
+      }
+      if (!found)
+        throw DomainError("failed links", static_cast<int>(routing.failed_links.size()),
+                          "a way left from leaf switch " + std::to_string(from) + " to " + std::to_string(to));
+    }
+}
+
+/// By a link between two groups.
+bool are_joined(const Routing& routing, unsigned one, unsigned other) {
+  return !has_failed(routing, one, other) && !has_failed(routing, other, one);
+}
+
+void check_fly(const Dragonfly& fly) {
+  const Routing& routing = fly.routing;
+  const unsigned groups = fly.groups.first;
+  for (const FailedLink& link : routing.failed_links)
+    if (link.first >= groups || link.second >= groups || link.first == link.second)
+      throw bad_link(link, "two different groups of " + below(groups));
+  for (const auto& [one, other] : routing.failed_links) {
+    bool found = false;
+    for (unsigned by = 0; by < groups; ++by)
+      found |= by != one && by != other && are_joined(routing, one, by) && are_joined(routing, by, other);
+    if (!found) throw bad_link({one, other}, "a third group that is joined to both");
+  }
+}
+
+constexpr std::size_t most_ways = 32;
+
+std::vector<std::size_t> ways_on(const FatTree& tree, std::size_t source, std::size_t destination) {
+  const std::size_t of_leaf = tree.children.front();
+  const std::size_t leaf = destination / of_leaf, from = source / of_leaf;
+  if (leaf == from) return {destination};
+  const std::size_t ways_up = tree.parents.size() > 1 ? static_cast<std::size_t>(tree.parents[1]) * tree.links[1] : 1;
+  const auto is_up = [&](std::size_t host) {
+    if (tree.routing.failed_links.empty()) return true;
+    const auto top = static_cast<unsigned>(host % tree.parents[1]);
+    return !has_failed(tree.routing, static_cast<unsigned>(from), top) &&
+           !has_failed(tree.routing, static_cast<unsigned>(leaf), top);
+  };
+  std::vector<std::size_t> hosts;
+  std::vector<bool> seen(ways_up, false);
+  // Hosts whose usual way has failed take different ones in turn.
+  const std::size_t place = destination % of_leaf, turn = 1 + place / ways_up;
+  for (std::size_t i = 0; i <= of_leaf && hosts.size() < most_ways; ++i) {
+    const std::size_t host = leaf * of_leaf + (place + (i == 0 ? 0 : (i - 1 + turn) % of_leaf)) % of_leaf;
+    if (!is_up(host) || seen[host % ways_up]) continue;
+    seen[host % ways_up] = true;
+    hosts.push_back(host);
+  }
+  return hosts;
+}
+
+std::vector<std::size_t> ways_on(const Dragonfly& fly, std::size_t source, std::size_t destination) {
+  const std::size_t of_group = static_cast<std::size_t>(fly.chassis.first) * fly.routers.first * fly.nodes;
+  const auto from = static_cast<unsigned>(source / of_group), to = static_cast<unsigned>(destination / of_group);
+  if (from == to) return {destination};
+  std::vector<std::size_t> others;
+  for (unsigned by = 0; by < fly.groups.first; ++by)
+    // A link from group f ends at router f of another group's first chassis: no detour inside of that group.
+    if (by != from && by != to && are_joined(fly.routing, from, by) && are_joined(fly.routing, by, to))
+      others.push_back(by * of_group + static_cast<std::size_t>(from) * fly.nodes);
+  std::vector<std::size_t> hosts;
+  if (are_joined(fly.routing, from, to)) hosts.push_back(destination);
+  // Each host of a group begins with another one.
+  for (std::size_t i = 0; i < others.size() && hosts.size() < most_ways; ++i)
+    hosts.push_back(others[(source + to + i) % others.size()]);
+  return hosts;
 }
 
 }  // namespace
@@ -141,6 +245,33 @@ std::string parameters_of(const Topology& topology) {
 
 std::optional<unsigned long> hosts_of(const Topology& topology) {
   return std::visit([](const auto& one) { return one.hosts(); }, topology);
+}
+
+bool has_static_routes(const Topology& topology) {
+  const Routing* routing = routing_of(topology);
+  return routing == nullptr || routing->is_static();
+}
+
+bool has_shared_links(const Topology& topology) {
+  return hosts_of(topology) && !std::holds_alternative<HostGroups>(topology);
+}
+
+void check_routes(const Topology& topology) {
+  visit_topology(
+      topology, [](const SingleSwitch&) {}, [](const Torus&) {}, [](const FatTree& tree) { check_tree(tree); },
+      [](const Dragonfly& fly) { check_fly(fly); },
+      [](const HostGroups& one) {
+        if (!(one.extra_latency_s >= 0) || !std::isfinite(one.extra_latency_s))
+          throw DomainError("extra_latency_s", one.extra_latency_s, "0 s or more");
+        if (!(one.bandwidth_share > 0) || one.bandwidth_share > 1)
+          throw DomainError("bandwidth_share", one.bandwidth_share, "above 0 and at most 1");
+      });
+}
+
+std::vector<std::size_t> ways_between(const Topology& topology, std::size_t source, std::size_t destination) {
+  if (const auto* tree = std::get_if<FatTree>(&topology)) return ways_on(*tree, source, destination);
+  if (const auto* fly = std::get_if<Dragonfly>(&topology)) return ways_on(*fly, source, destination);
+  return {destination};
 }
 
 bool has_places_for(const Topology& topology, int hosts) {

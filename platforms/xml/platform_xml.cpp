@@ -142,6 +142,7 @@ bool has_free_places(const ClusterModel& cluster, const core::FatTree& tree) {
 const char* cluster_element_name(const ClusterModel& cluster) {
   return core::visit_topology(
       cluster.network.values().topology, [](const core::SingleSwitch&) -> const char* { return nullptr; },
+      [](const core::HostGroups&) -> const char* { return nullptr; },
       [&](const core::FatTree& tree) { return has_free_places(cluster, tree) ? nullptr : "FAT_TREE"; },
       [](const core::Dragonfly&) { return "DRAGONFLY"; }, [](const core::Torus&) { return "TORUS"; });
 }
@@ -178,6 +179,10 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   if (const auto* tree = std::get_if<core::FatTree>(&cluster.network.values().topology))
     if (has_free_places(cluster, *tree))
       losses.emplace_back("topology: a fat tree whose last leaf switch has places left is a single switch");
+  if (!core::has_static_routes(cluster.network.values().topology))
+    losses.emplace_back("routing: routes are static, over all links");
+  if (std::holds_alternative<core::HostGroups>(cluster.network.values().topology))
+    losses.emplace_back("topology: messages between groups of hosts are as fast as inside of them");
   if (cluster_element_name(cluster) != nullptr && cluster.power && hosts_differ(*cluster.power))
     losses.emplace_back("power: all hosts have the watts of the first");
   const auto add = [&](std::vector<std::string> more) {

@@ -12,18 +12,33 @@ namespace hplcast::smpi_models {
 
 namespace s4u = simgrid::s4u;
 
+NetworkFlows::NetworkFlows(const PlatformCosts& platform, bool checks)
+    : costs_(platform.costs), flows_(port::resolution_s, checks), places_(platform.places) {
+  if (core::has_static_routes(costs_.topology())) return;
+  is_adaptive_ = core::routing_of(costs_.topology())->adaptive;
+  for (std::size_t i = 0; i < places_.size(); ++i) place_of_.emplace(places_[i], i);
+}
+
 FairFlows::Link NetworkFlows::link(const s4u::Link& of) {
   const auto [found, is_new] = links_.try_emplace(&of, 0);
-  if (is_new) found->second = flows_.add_link(of.get_bandwidth());
-  return found->second;
+  if (!is_new) return found->second;
+  bytes_per_s_.push_back(of.get_bandwidth());
+  load_bytes_.push_back(0);
+  return found->second = flows_.add_link(of.get_bandwidth());
 }
 
 const NetworkFlows::Route& NetworkFlows::route(const Ends& ends) {
   const auto [found, is_new] = routes_.try_emplace(ends);
-  Route& route = found->second;
-  if (!is_new) return route;
+  if (!is_new) return found->second;
+  double latency_s = 0;
   std::vector<s4u::Link*> links;
-  ends.first->route_to(ends.second, links, &route.latency_s);
+  ends.first->route_to(ends.second, links, &latency_s);
+  return found->second = made_route(links, latency_s);
+}
+
+NetworkFlows::Route NetworkFlows::made_route(const std::vector<s4u::Link*>& links, double latency_s) {
+  Route route;
+  route.latency_s = latency_s;
   route.links = links.size();
   route.least_bytes_per_s = std::numeric_limits<double>::infinity();
   std::vector<FairFlows::Link> shared;
@@ -31,16 +46,70 @@ const NetworkFlows::Route& NetworkFlows::route(const Ends& ends) {
     route.least_bytes_per_s = std::min(route.least_bytes_per_s, each->get_bandwidth());
     if (each->get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE) shared.push_back(link(*each));
   }
-  route.number = flows_.add_route(std::move(shared), route.latency_s > 0 ? route.latency_s : 1);
+  if (!place_of_.empty() && shared.size() > 2) route.between.assign(shared.begin() + 1, shared.end() - 1);
+  route.number = flows_.add_route(std::move(shared), latency_s > 0 ? latency_s : 1);
   return route;
 }
 
+/// Links of SimGrid's route.
+static std::vector<s4u::Link*> links_between(const s4u::Host* from, const s4u::Host* to) {
+  std::vector<s4u::Link*> links;
+  from->route_to(to, links, nullptr);
+  return links;
+}
+
+std::vector<NetworkFlows::Route> NetworkFlows::made_ways(const Ends& ends) {
+  std::vector<Route> ways;
+  for (const std::size_t by :
+       core::ways_between(costs_.topology(), place_of_.at(ends.first), place_of_.at(ends.second))) {
+    std::vector<s4u::Link*> links = links_between(ends.first, places_[by]);
+    if (places_[by] != ends.second) {
+      const std::vector<s4u::Link*> rest = links_between(places_[by], ends.second);
+      links.pop_back();
+      links.insert(links.end(), rest.begin() + 1, rest.end());
+    }
+    ways.push_back(made_route(links, route_latency_s));
+  }
+  return ways;
+}
+
+const NetworkFlows::Route& NetworkFlows::way(const Ends& ends, double bytes) {
+  if (place_of_.empty() || ends.first == ends.second) return route(ends);
+  const auto [found, is_new] = ways_.try_emplace(ends);
+  if (is_new) found->second = made_ways(ends);
+  const std::vector<Route>& ways = found->second;
+  if (ways.size() == 1 || !is_adaptive_) return ways.front();
+  const auto cost = [&](const Route& one) {
+    double most_s = 0;
+    for (const FairFlows::Link each : one.between)
+      most_s = std::max(most_s, (load_bytes_[each] + bytes) / bytes_per_s_[each]);
+    return most_s * static_cast<double>(one.between.size());
+  };
+  const Route* best = &ways.front();
+  double least = cost(*best);
+  for (auto one = ways.begin() + 1; one != ways.end(); ++one)
+    if (const double other = cost(*one); other < least) least = other, best = &*one;
+  return *best;
+}
+
 std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
-  const Route& way = route({shape.source, shape.destination});
-  const core::Scope scope = shape.source == shape.destination ? core::Scope::local : core::Scope::remote;
-  const double gain = costs_.bandwidth_factor(scope, shape.as);
-  const double limit_bytes_per_s = std::min(shape.as.bandwidth_bytes_per_s, gain * way.least_bytes_per_s);
-  const double latency_s = latency_factor(costs_.topology(), shape.as, way.links) * way.latency_s;
+  const std::shared_ptr<NetworkFlow> flow = new_flow();
+  if (!is_adaptive_ || shape.delay_s <= port::resolution_s) {
+    start(*flow, shape);
+    return flow;
+  }
+  const double date_s = port::clock_s() + shape.delay_s;
+  flow->earliest_end_s = date_s + static_cast<double>(shape.wire_bytes) / shape.as.bandwidth_bytes_per_s;
+  flow->start = std::make_unique<port::Alarm>([this, name = flow->name, shape] {
+    FlowShape now = shape;
+    now.delay_s = 0;
+    start(*moving_[name], now);
+  });
+  flow->start->set(date_s);
+  return flow;
+}
+
+std::shared_ptr<NetworkFlow> NetworkFlows::new_flow() {
   if (free_names_.empty()) {
     free_names_.push_back(static_cast<std::uint32_t>(moving_.size()));
     moving_.emplace_back();
@@ -52,14 +121,31 @@ std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
   flow->name = name;
   flow->has_ended = flow->is_due = false;
   flow->bells.clear();
-  flows_.begin(port::clock_s() + (shape.delay_s + latency_s),
-               {way.number, static_cast<double>(shape.wire_bytes), limit_bytes_per_s, gain, name});
-  set_timer();
+  flow->loads = nullptr;
+  flow->start = nullptr;
   return flow;
+}
+
+/// The way is chosen now, even if it begins later.
+void NetworkFlows::start(NetworkFlow& flow, const FlowShape& shape) {
+  const Route& way = this->way({shape.source, shape.destination}, static_cast<double>(shape.wire_bytes));
+  const core::Scope scope = shape.source == shape.destination ? core::Scope::local : core::Scope::remote;
+  const double gain = costs_.bandwidth_factor(scope, shape.as);
+  const double limit_bytes_per_s = std::min(shape.as.bandwidth_bytes_per_s, gain * way.least_bytes_per_s);
+  const double latency_s = latency_factor(costs_.topology(), shape.as, way.links) * way.latency_s;
+  if (!way.between.empty()) {
+    flow.wire_bytes = static_cast<double>(shape.wire_bytes);
+    flow.loads = &way.between;
+    for (const FairFlows::Link each : way.between) load_bytes_[each] += flow.wire_bytes;
+  }
+  flows_.begin(port::clock_s() + (shape.delay_s + latency_s),
+               {way.number, static_cast<double>(shape.wire_bytes), limit_bytes_per_s, gain, flow.name});
+  set_timer();
 }
 
 double NetworkFlows::earliest_end_s(const NetworkFlow& flow) const {
   if (flow.is_due) return port::clock_s();
+  if (flow.start != nullptr && flow.start->is_set()) return flow.earliest_end_s;
   return flows_.earliest_end_s(flow.name, port::clock_s());
 }
 
@@ -78,11 +164,14 @@ void NetworkFlows::advance() {
   ended_.clear();
   flows_.advance(timer_.date_s(), ended_);
   for (const std::uint32_t name : ended_) {
-    if (moving_[name]->bells.empty()) {
+    NetworkFlow& flow = *moving_[name];
+    if (flow.loads != nullptr)
+      for (const FairFlows::Link each : *flow.loads) load_bytes_[each] -= flow.wire_bytes;
+    if (flow.bells.empty()) {
       end(name);
       continue;
     }
-    moving_[name]->is_due = true;
+    flow.is_due = true;
     due_.push_back(name);
   }
   if (!due_.empty() && !due_now_.is_set()) due_now_.set_in_place_of(timer_);

@@ -14,6 +14,7 @@
 namespace hplcast::smpi_models {
 
 class NetworkCosts;
+struct PlatformCosts;
 
 /// A message on its way through FairFlows.
 struct NetworkFlow {
@@ -21,15 +22,26 @@ struct NetworkFlow {
   bool has_ended = false;
   bool is_due = false;               ///< it has ended, which those who wait for it do not know yet
   std::vector<port::BellPtr> bells;  ///< each rings once, at its end
+  double wire_bytes = 0;
+  const std::vector<std::uint32_t>* loads = nullptr;  ///< links on which it counts as load; null: nobody asks
+  std::unique_ptr<port::Alarm> start = nullptr;       ///< is set while its way is not chosen yet
+  double earliest_end_s = 0;                          ///< then
 };
 
 /// FairFlows over the links of SimGrid's platform, by its clock: the same dates as SimGrid's own flows to rounding, in
 /// a fraction of the time. The two know nothing of each other: a simulation whose messages share links must leave all
 /// of them to one.
+///
+/// Routes are SimGrid's, but for topologies with adaptive routing or failed links (core::ways_between()). Adaptive: a
+/// message takes, as a whole, the way with the least (load + its own bytes) x links between switches as it begins, the
+/// usual one if several have that, chosen at its date if it is announced before: UGAL (Singh 2005; Kim, Dally, Scott
+/// and Abts, ISCA 2008, 4.2) with global knowledge. The load of a way is that of its most loaded link, in seconds:
+/// bytes of the messages that are on it and have not ended, over bandwidth. Nothing is held while waiting for another
+/// link, so there is no deadlock.
 class NetworkFlows {
  public:
   /// It must outlive this. `checks`: as FairFlows.
-  NetworkFlows(const NetworkCosts& costs, bool checks) : costs_(costs), flows_(port::resolution_s, checks) {}
+  NetworkFlows(const PlatformCosts& platform, bool checks);
 
   /// Does not block, nor let others run.
   std::shared_ptr<NetworkFlow> begin(const FlowShape& shape);
@@ -43,10 +55,16 @@ class NetworkFlows {
     std::size_t links = 0;
     double latency_s = 0;
     double least_bytes_per_s = 0;
+    std::vector<FairFlows::Link> between;  ///< switches; only if there are several ways
   };
   using Ends = std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>;
 
   const Route& route(const Ends& ends);
+  Route made_route(const std::vector<simgrid::s4u::Link*>& links, double latency_s);
+  std::vector<Route> made_ways(const Ends& ends);
+  const Route& way(const Ends& ends, double bytes);
+  std::shared_ptr<NetworkFlow> new_flow();
+  void start(NetworkFlow& flow, const FlowShape& shape);
   FairFlows::Link link(const simgrid::s4u::Link& of);
   void set_timer();
   void advance();
@@ -57,6 +75,12 @@ class NetworkFlows {
   FairFlows flows_;
   std::unordered_map<Ends, Route, boost::hash<Ends>> routes_;
   std::unordered_map<const simgrid::s4u::Link*, FairFlows::Link> links_;
+  // Where there are several ways:
+  bool is_adaptive_ = false;
+  const std::vector<simgrid::s4u::Host*>& places_;
+  std::unordered_map<const simgrid::s4u::Host*, std::size_t> place_of_;
+  std::unordered_map<Ends, std::vector<Route>, boost::hash<Ends>> ways_;
+  std::vector<double> load_bytes_, bytes_per_s_;      // of each link
   std::vector<std::shared_ptr<NetworkFlow>> moving_;  // by name
   std::vector<std::uint32_t> free_names_;
   std::vector<std::uint32_t> ended_;

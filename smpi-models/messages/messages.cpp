@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "smpi-models/messages/probes.hpp"
+#include "smpi-models/platform/platform.hpp"
 #include "smpi-models/session/invariants.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 
@@ -65,13 +66,17 @@ std::vector<MessageRequest*>::iterator let_begin(std::vector<MessageRequest*>& r
 
 }  // namespace
 
-Messages::Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows, bool checks)
-    : costs_(costs),
+Messages::Messages(const PlatformCosts& platform, std::deque<Rank>& ranks, bool own_flows, bool checks)
+    : costs_(platform.costs),
       ranks_(ranks),
       async_small_bytes_(port::setting<int>("smpi/async-small-thresh")),
       detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")),
       checks_(checks) {
-  if (own_flows) flows_.emplace(costs, checks);
+  if (own_flows) flows_.emplace(platform, checks);
+  if (!std::holds_alternative<core::HostGroups>(costs_.topology())) return;
+  const std::vector<s4u::Host*>& places = platform.places;
+  for (const Rank& rank : ranks)
+    host_of_.push_back(static_cast<std::size_t>(std::find(places.begin(), places.end(), rank.host) - places.begin()));
 }
 
 core::Scope Messages::scope(int source, int destination) const {
@@ -94,7 +99,11 @@ double Messages::overhead_s(core::MessageCost which, const SentMessage& sent) co
 
 FlowShape Messages::shape_of(const SentMessage& sent) const {
   const hplcast_channel& channel = sent.message.channel;
-  return {at(channel.source).host, at(channel.destination).host, wire_bytes(sent), sent.as};
+  FlowShape shape{at(channel.source).host, at(channel.destination).host, wire_bytes(sent), sent.as};
+  if (!host_of_.empty())
+    shape.as = costs_.between(host_of_[static_cast<std::size_t>(channel.source)],
+                              host_of_[static_cast<std::size_t>(channel.destination)], sent.as);
+  return shape;
 }
 
 std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,

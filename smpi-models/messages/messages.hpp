@@ -23,7 +23,8 @@ class Messages {
  public:
   /// Reads thresholds from SMPI's settings. `ranks`: of MPI_COMM_WORLD, by number. Both must outlive this.
   /// `own_flows`: NetworkFlows moves them, else SimGrid. `checks`: invariants are checked as it goes on.
-  Messages(const NetworkCosts& costs, std::deque<Rank>& ranks, bool own_flows, bool checks);
+  /// @throws core::DomainError for hosts that the cluster does not have.
+  Messages(const PlatformCosts& platform, std::deque<Rank>& ranks, bool own_flows, bool checks);
 
   /// Blocks as MPI_Send does, or MPI_Ssend. `from`, and `into` below, must stay where they are while their rank waits.
   void send(const hplcast_message& message, bool synchronous, const MessageEnd* from = nullptr);
@@ -79,6 +80,7 @@ class Messages {
 
   const NetworkCosts& costs_;
   std::deque<Rank>& ranks_;
+  std::vector<std::size_t> host_of_;  // number of that of each rank; empty: nobody asks
   double async_small_bytes_;
   double detached_bytes_;
   bool checks_;

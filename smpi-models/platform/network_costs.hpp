@@ -50,6 +50,12 @@ class NetworkCosts {
   double overhead_s(core::MessageCost which, core::Scope scope, double size_bytes, const MessageName* name) const;
   /// The message in the network.
   core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName* name) const;
+  /// `flow` between these two hosts of the cluster, by their numbers: longer where they are of different groups.
+  core::MessageFlow between(std::size_t host, std::size_t other, core::MessageFlow flow) const {
+    const auto* groups = std::get_if<core::HostGroups>(&topology());
+    if (groups == nullptr || !groups->are_apart(host, other)) return flow;
+    return {flow.latency_s + groups->extra_latency_s, flow.bandwidth_bytes_per_s * groups->bandwidth_share};
+  }
   /// Time in s of a message that has its way to itself.
   static double time_alone_s(const core::MessageFlow& flow, double wire_bytes) {
     return flow.latency_s + wire_bytes / flow.bandwidth_bytes_per_s;

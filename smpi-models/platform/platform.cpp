@@ -117,6 +117,7 @@ s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
   }
   return core::visit_topology(
       topology, [&](const core::SingleSwitch& one) { return single_switch(cluster, one); },
+      [&](const core::HostGroups&) { return single_switch(cluster, {}); },
       [&](const core::FatTree& tree) {
         return with_host_links(cluster, tree, static_cast<std::size_t>(tree.parents.front()) * tree.links.front());
       },
@@ -131,7 +132,7 @@ double latency_factor(const core::Topology& topology, const core::MessageFlow& f
   const double by_links = links > 1 ? static_cast<double>(links) / 2 : 1;
   const double factor = flow.latency_s / route_latency_s;
   return core::visit_topology(
-      topology, [&](const core::SingleSwitch&) { return factor; },
+      topology, [&](const core::SingleSwitch&) { return factor; }, [&](const core::HostGroups&) { return factor; },
       [&](const core::FatTree&) { return factor * by_links; },
       [&](const core::Dragonfly&) { return factor * by_links; },
       // SimGrid itself counts the links. A flow without latency would weigh less or more than others:
@@ -146,7 +147,8 @@ double delay_factor(const core::Topology& topology, double delay_s, core::Scope 
   if (scope == core::Scope::local) return delay_s / route_latency_s;
   const double latency_s = core::visit_topology(
       topology, [](const core::SingleSwitch&) { return route_latency_s; },
-      [](const core::FatTree&) { return route_latency_s; }, [](const core::Dragonfly&) { return route_latency_s; },
+      [](const core::HostGroups&) { return route_latency_s; }, [](const core::FatTree&) { return route_latency_s; },
+      [](const core::Dragonfly&) { return route_latency_s; },
       [&](const core::Torus&) { return route_latency_s / 2 * static_cast<double>(links); });
   return delay_s / latency_s;
 }
@@ -207,8 +209,9 @@ class Callbacks {
 
   core::MessageFlow smpi_flow(const port::FactorQuestion& asked, std::size_t count) {
     const MessageName name = next(asked.source, count);
-    return costs_.flow(scope_of(asked.source, asked.destination),
-                       std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), &name);
+    const core::MessageFlow flow = costs_.flow(scope_of(asked.source, asked.destination),
+                                               std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), &name);
+    return costs_.between(hosts_.at(asked.source).host, hosts_.at(asked.destination).host, flow);
   }
 
   const NetworkCosts& costs_;
@@ -249,7 +252,12 @@ void build() {
   apply_settings(cluster.network);
   s4u::NetZone* zone = build_zone(cluster);
   const Settings& settings = simulation.settings();
-  simulation.platform.emplace(PlatformCosts{{cluster.network, settings.seed, settings.network_noise}, {}});
+  simulation.platform.emplace(PlatformCosts{{cluster.network, settings.seed, settings.network_noise}, {}, {}});
+  const auto hosts = static_cast<std::size_t>(cluster.hosts.count());
+  const std::size_t places =
+      std::max<std::size_t>(hosts, core::hosts_of(cluster.network.values().topology).value_or(0));
+  for (std::size_t i = 0; i < places; ++i)
+    simulation.platform->places.push_back(s4u::Host::by_name(name_of(cluster, i)));
   install(zone, std::make_shared<Callbacks>(cluster.hosts, *simulation.platform));
 }
 

@@ -7,7 +7,8 @@
 
 namespace simgrid::s4u {
 class Engine;
-}
+class Host;
+}  // namespace simgrid::s4u
 
 namespace hplcast::smpi_models {
 
@@ -22,6 +23,7 @@ double latency_factor(const core::Topology& topology, const core::MessageFlow& f
 /// Results of hplcast_build_platform() for SimGrid's callbacks and the runtime.
 struct PlatformCosts {
   NetworkCosts costs;
+  std::vector<simgrid::s4u::Host*> places;  ///< of the topology, in order; the hosts of the cluster come first
   MessageTotals smpi_messages;  ///< what went through SMPI itself until now, messages of collectives among them
 };
 

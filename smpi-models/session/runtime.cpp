@@ -70,6 +70,14 @@ void require_costs_of_messages(const std::string& first_host, const std::optiona
       "zones, and with a cluster in the settings its names of hosts; --cfg=smpi/os:0:0:0 simulates without such costs");
 }
 
+/// SimGrid's own flows and messages of SMPI.
+void require_static_routes(const NetworkCosts& costs) {
+  if (!core::has_static_routes(costs.topology()))
+    throw core::DomainError("routes", "adaptive, or around failed links",
+                            "static ones: messages of SMPI take SimGrid's routes, those of HPL can take others",
+                            "`hplcast transform --routing static` makes adaptive ones so");
+}
+
 }  // namespace
 
 Runtime& Runtime::make() {
@@ -125,9 +133,10 @@ void Runtime::add_ranks() {
   const bool direct = session().platform && diagnosis.direct_messages;
   // Where probes grow, those that fail are counted as they come: SMPI must see them all.
   polling_.emplace(diagnosis.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
+  if (session().platform && !(direct && diagnosis.own_flows)) require_static_routes(session().platform->costs);
   if (!direct) return;
   const NetworkCosts& costs = session().platform->costs;
-  messages_.emplace(costs, ranks_, diagnosis.own_flows, settings_.observation.checks);
+  messages_.emplace(*session().platform, ranks_, diagnosis.own_flows, settings_.observation.checks);
   probes_.emplace(kernels_, *messages_, diagnosis.poll_by_waiting);
   if (settings_.fast) result_.mode = "fast";
   if (settings_.fast || settings_.fast_panels > 0) {
@@ -165,6 +174,7 @@ void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
 ProgramMessages* Runtime::program_messages() {
   if (!messages_) return nullptr;
   if (!program_messages_) {
+    require_static_routes(session().platform->costs);
     messages_->leave_flows_to_simgrid();  // collective operations are SMPI's, and share links with them
     program_messages_.emplace(*messages_, *world_, kernels_.has_late_probes());
   }

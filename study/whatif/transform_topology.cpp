@@ -1,5 +1,9 @@
 #include "study/whatif/cluster_changes.hpp"
 
+#include <cmath>
+#include <utility>
+
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 
 // Transformations of how hosts are joined. Every link has the bandwidth and the latency of the link that joins a host
@@ -39,6 +43,18 @@ ClusterModel with_fat_tree(ClusterModel cluster, int hosts_per_leaf, int top_swi
       core::FatTree{{number(hosts_per_leaf), number(leaves)}, {1, number(top_switches)}, {1, number(links)}});
 }
 
+/// @throws core::DomainError for a topology with one way between two hosts
+ClusterModel with_routing(ClusterModel cluster, const std::function<void(core::Routing&)>& edit) {
+  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
+    core::Routing* routing = core::routing_of(network.topology);
+    if (routing == nullptr)
+      throw core::DomainError("topology", core::kind_of(network.topology),
+                              "fat_tree or dragonfly: others have no other routes",
+                              "the transformations fat-tree and dragonfly make one");
+    edit(*routing);
+  });
+}
+
 ClusterModel with_top_switches(ClusterModel cluster, const Argument& argument) {
   const core::Topology& topology = cluster.network.values().topology;
   const auto* tree = std::get_if<core::FatTree>(&topology);
@@ -48,7 +64,35 @@ ClusterModel with_top_switches(ClusterModel cluster, const Argument& argument) {
                             "the transformation fat-tree makes one");
   const int hosts_per_leaf = static_cast<int>(tree->children[0]);
   const int links = static_cast<int>(tree->links[1]);
-  return with_fat_tree(std::move(cluster), hosts_per_leaf, top_switches, links);
+  const bool adaptive = tree->routing.adaptive;
+  ClusterModel changed = with_fat_tree(std::move(cluster), hosts_per_leaf, top_switches, links);
+  return adaptive ? with_routing(std::move(changed), [](core::Routing& routing) { routing.adaptive = true; }) : changed;
+}
+
+ClusterModel with_adaptive_routing(ClusterModel cluster, const Argument& argument) {
+  if (argument.text() != "adaptive" && argument.text() != "static") argument.fail();
+  const bool adaptive = argument.text() == "adaptive";
+  if (!adaptive && core::routing_of(cluster.network.values().topology) == nullptr) return cluster;
+  return with_routing(std::move(cluster), [&](core::Routing& routing) { routing.adaptive = adaptive; });
+}
+
+/// More failed links: "0,1;2,1".
+ClusterModel with_failed_links(ClusterModel cluster, const Argument& argument) {
+  std::vector<std::pair<unsigned, unsigned>> more;
+  for (std::size_t i = 0; i < argument.size(); ++i) {
+    double ends[2];
+    const std::string& text = argument.text(i);
+    const std::size_t comma = text.find(',');
+    if (comma == std::string::npos || !core::parse_double(text.substr(0, comma), ends[0]) ||
+        !core::parse_double(text.substr(comma + 1), ends[1]))
+      argument.fail();
+    for (const double end : ends)
+      if (!(end >= 0) || end > 1e6 || end != std::floor(end)) argument.fail();
+    more.emplace_back(static_cast<unsigned>(ends[0]), static_cast<unsigned>(ends[1]));
+  }
+  return with_routing(std::move(cluster), [&](core::Routing& routing) {
+    routing.failed_links.insert(routing.failed_links.end(), more.begin(), more.end());
+  });
 }
 
 ClusterModel with_torus(ClusterModel cluster, const Argument& argument) {
@@ -65,19 +109,25 @@ ClusterModel with_torus(ClusterModel cluster, const Argument& argument) {
 }  // namespace
 
 std::vector<KnownTransformation> topology_changes() {
-  return {{{"single-switch", "yes", "all hosts on one switch"}, with_single_switch},
-          {{"fat-tree", "HOSTS_PER_LEAF:TOP_SWITCHES[:LINKS]", "two levels of switches"},
-           [](ClusterModel cluster, const Argument& argument) {
-             return with_fat_tree(std::move(cluster), argument.integer(0), argument.integer(1),
-                                  argument.integer_or(2, 1));
-           }},
-          {{"top-switches", "COUNT", "another number of top switches of the fat tree"}, with_top_switches},
-          {{"dragonfly", "GROUPS,LINKS;CHASSIS,LINKS;ROUTERS,LINKS;NODES", "SimGrid's dragonfly"},
-           [](ClusterModel cluster, const Argument& argument) {
-             return with_topology(std::move(cluster), core::Dragonfly::from(argument.text()));
-           },
-           Argument::nothing},
-          {{"torus", "AxBxC", "a torus with these dimensions"}, with_torus, Argument::times}};
+  return {
+      {{"single-switch", "yes", "all hosts on one switch"}, with_single_switch},
+      {{"fat-tree", "HOSTS_PER_LEAF:TOP_SWITCHES[:LINKS]", "two levels of switches"},
+       [](ClusterModel cluster, const Argument& argument) {
+         return with_fat_tree(std::move(cluster), argument.integer(0), argument.integer(1), argument.integer_or(2, 1));
+       }},
+      {{"top-switches", "COUNT", "another number of top switches of the fat tree"}, with_top_switches},
+      {{"dragonfly", "GROUPS,LINKS;CHASSIS,LINKS;ROUTERS,LINKS;NODES", "SimGrid's dragonfly"},
+       [](ClusterModel cluster, const Argument& argument) {
+         return with_topology(std::move(cluster), core::Dragonfly::from(argument.text()));
+       },
+       Argument::nothing},
+      {{"routing", "adaptive or static",
+        "of the fat tree or dragonfly: by load when a message is sent, or by its ends"},
+       with_adaptive_routing},
+      {{"fail-links", "A,B;...", "links of the fat tree (leaf, top switch) or dragonfly (two groups) that are down"},
+       with_failed_links,
+       Argument::semicolon},
+      {{"torus", "AxBxC", "a torus with these dimensions"}, with_torus, Argument::times}};
 }
 
 }  // namespace hplcast::study

@@ -111,6 +111,39 @@ TEST(ClusterJson, AcceleratorsComeBackAndRaiseTheVersion) {
   EXPECT_FALSE(again.accelerators->kernels.at("panel").model.has_value());
 }
 
+TEST(ClusterJson, RoutesAndGroupsOfHostsComeBackAndRaiseTheVersion) {
+  ClusterModel cluster = example();
+  NetworkModel::Values network = cluster.network.values();
+  const Routing routing{true, {{0, 1}, {1, 0}}};
+  FatTree tree = FatTree::from("2;4,8;1,2;1,1");
+  tree.routing = routing;
+  Dragonfly fly = Dragonfly::from("3,4;3,2;3,1;2");
+  fly.routing = {false, {{0, 2}}};
+  for (const Topology& topology : {Topology(tree), Topology(fly), Topology(HostGroups{{0, 1, 0}, 1.4e-7, 0.99})}) {
+    network.topology = topology;
+    cluster.network = NetworkModel::make(network);
+    const std::string first = text_of(cluster);
+    EXPECT_THAT(first, testing::HasSubstr("\"schema_version\": 6,"));
+    std::istringstream in(first);
+    EXPECT_EQ(text_of(read_cluster(in, "text")), first);
+  }
+  EXPECT_THAT(text_of(cluster), testing::HasSubstr("\"extra_latency_s\": 1.4e-07"));
+  const auto error_of = [&](const std::string& topology) {
+    nlohmann::json json = nlohmann::json::parse(text_of(cluster));
+    json["network"]["topology"] = nlohmann::json::parse(topology);
+    std::istringstream in(json.dump());
+    return tests::error_in([&] { read_cluster(in, "text"); });
+  };
+  EXPECT_THAT(error_of(R"({"kind": "single_switch", "routing": "adaptive"})"), testing::HasSubstr("no other routes"));
+  EXPECT_THAT(error_of(R"({"kind": "dragonfly", "parameters": "3,1;1,1;3,1;1", "routing": "minimal"})"),
+              testing::HasSubstr("expected adaptive or static"));
+  EXPECT_THAT(error_of(R"({"kind": "dragonfly", "parameters": "3,1;1,1;3,1;1", "failed_links": [[0, 1, 2]]})"),
+              testing::HasSubstr("/network/topology/failed_links/0"));
+  EXPECT_THAT(error_of(R"({"kind": "torus", "parameters": "4", "groups": [0, 1]})"),
+              testing::HasSubstr("they are for host_groups"));
+  EXPECT_THAT(error_of(R"({"kind": "host_groups", "extra_latency_s": 1e-7})"), testing::HasSubstr("groups"));
+}
+
 TEST(ClusterJson, AnAcceleratorsKernelIsAModelOrAHandshake) {
   ClusterModel cluster = example();
   cluster.accelerators = example_accelerators();

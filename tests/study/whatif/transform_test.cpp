@@ -318,6 +318,23 @@ TEST(TransformTopology, MakesTheParametersOfSimGrid) {
   EXPECT_THROW(with("top-switches", "2"), core::DomainError);
 }
 
+TEST(TransformTopology, RoutesAreAdaptiveOrLeadAroundFailedLinks) {
+  const auto routing = [](const ClusterModel& cluster) { return *core::routing_of(cluster.network.values().topology); };
+  const ClusterModel tree =
+      transformed(with("fat-tree", "8:4:2"), {{"routing", "adaptive"}, {"fail-links", "0,1;3,2"}});
+  EXPECT_TRUE(routing(tree).adaptive);
+  EXPECT_EQ(routing(tree).failed_links, (std::vector<std::pair<unsigned, unsigned>>{{0, 1}, {3, 2}}));
+  EXPECT_TRUE(routing(transformed(tree, {{"top-switches", "3"}})).adaptive);
+  EXPECT_FALSE(routing(transformed(tree, {{"routing", "static"}})).adaptive);
+  EXPECT_TRUE(routing(transformed(with("dragonfly", "4,1;2,1;4,1;1"), {{"routing", "adaptive"}})).adaptive);
+  EXPECT_THROW(with("routing", "adaptive"), core::DomainError);
+  EXPECT_THROW(with("fail-links", "0,1"), core::DomainError);
+  EXPECT_THROW(transformed(tree, {{"fail-links", "4,0"}}), core::DomainError);
+  for (const char* bad : {"0", "0,x", "-1,0", "0.5,1", "0,1;"})
+    EXPECT_THROW(transformed(tree, {{"fail-links", bad}}), core::Error) << bad;
+  EXPECT_THROW(transformed(tree, {{"routing", "minimal"}}), TransformationFormError);
+}
+
 TEST(TransformPlacement, SpreadsFewerRanksOverTheCpus) {
   const auto cluster = with("ranks-per-node", "4");  // cyclic
   EXPECT_EQ(cluster.hosts.values().cores, 4);

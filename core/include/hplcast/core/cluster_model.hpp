@@ -184,10 +184,14 @@ struct AcceleratorModel {
 
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 5;
+  static constexpr int schema_version = 6;
   static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
   /// What is written: the oldest that can say it.
-  int needed_schema_version() const { return accelerators ? schema_version : 4; }
+  int needed_schema_version() const {
+    const Topology& topology = network.values().topology;
+    if (!has_static_routes(topology) || std::holds_alternative<HostGroups>(topology)) return schema_version;
+    return accelerators ? 5 : 4;
+  }
   std::string name;
   Hosts hosts;
   std::map<std::string, KernelModel>

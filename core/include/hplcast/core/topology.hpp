@@ -32,10 +32,33 @@ struct SingleSwitch {
   std::optional<unsigned long> hosts() const { return std::nullopt; }
 };
 
+/// One switch, but messages between hosts of different groups (racks, leaf switches) take longer.
+struct HostGroups {
+  static constexpr const char* kind = "host_groups";
+  std::vector<unsigned> groups;  ///< number of that of each host
+  double extra_latency_s = 0;    ///< between groups, beyond that inside of a group; at least 0
+  double bandwidth_share = 1;    ///< of the rate inside of a group that a message between groups has; in (0, 1]
+
+  static HostGroups from(const std::string&) { return {}; }
+  std::string parameters() const { return ""; }
+  std::optional<unsigned long> hosts() const { return groups.size(); }
+  bool are_apart(std::size_t host, std::size_t other) const { return groups.at(host) != groups.at(other); }
+};
+
+/// Which of several ways a message takes.
+struct Routing {
+  bool adaptive = false;  ///< by the load of links when it is sent; else the same one for all messages of two hosts
+  /// Numbers of two neighbours, all of whose links are down: a leaf switch and a top switch, or two groups.
+  std::vector<std::pair<unsigned, unsigned>> failed_links = {};
+
+  bool is_static() const { return !adaptive && failed_links.empty(); }
+};
+
 /// Levels of switches, from the hosts up: "levels;children per level;parents per level;links per level".
 struct FatTree {
   static constexpr const char* kind = "fat_tree";
   std::vector<unsigned> children, parents, links;
+  Routing routing = {};
 
   static FatTree from(const std::string& parameters);
   std::string parameters() const;
@@ -47,6 +70,7 @@ struct Dragonfly {
   static constexpr const char* kind = "dragonfly";
   std::pair<unsigned, unsigned> groups, chassis, routers;  ///< how many, and their links
   unsigned nodes = 0;                                      ///< of each router
+  Routing routing = {};
 
   static Dragonfly from(const std::string& parameters);
   std::string parameters() const;
@@ -63,7 +87,7 @@ struct Torus {
   std::optional<unsigned long> hosts() const;
 };
 
-using Topology = std::variant<SingleSwitch, FatTree, Dragonfly, Torus>;
+using Topology = std::variant<SingleSwitch, FatTree, Dragonfly, Torus, HostGroups>;
 
 /// @throws DomainError for an unknown kind or parameters that are not of its form.
 Topology topology_from(const std::string& kind, const std::string& parameters);
@@ -71,6 +95,28 @@ Topology topology_from(const std::string& kind, const std::string& parameters);
 const char* kind_of(const Topology& topology);
 std::string parameters_of(const Topology& topology);
 std::optional<unsigned long> hosts_of(const Topology& topology);
+
+/// Null if there is only one way between two hosts. `AnyTopology`: Topology, which may be const.
+template <typename AnyTopology>
+auto* routing_of(AnyTopology&& topology) {
+  if (auto* tree = std::get_if<FatTree>(&topology)) return &tree->routing;
+  auto* fly = std::get_if<Dragonfly>(&topology);
+  return fly != nullptr ? &fly->routing : nullptr;
+}
+bool has_static_routes(const Topology& topology);
+/// Whether messages of several hosts cross the same link of a switch.
+bool has_shared_links(const Topology& topology);
+
+/// @throws DomainError for adaptive routing or failed links where there is only one way, links that are not there, two
+/// neighbours that no way is left between, or groups with a latency or share beyond its range.
+void check_routes(const Topology& topology);
+
+/// Ways between two hosts, by their places: a way by host x is SimGrid's route from `source` to x without its last
+/// link, then that from x to `destination` without its first. The usual one, by `destination` itself, comes first
+/// unless a link of it has failed. On a fat tree others lead over other switches to the same leaf switch (as many as it
+/// has hosts or the lowest level ways up), between groups of a dragonfly over one more group (Valiant's way; Kim,
+/// Dally, Scott and Abts, ISCA 2008, 4.1). At most 32.
+std::vector<std::size_t> ways_between(const Topology& topology, std::size_t source, std::size_t destination);
 
 /// Whether so many hosts can be on it: as many as it has places. The last leaf switch of a fat tree may have some left.
 bool has_places_for(const Topology& topology, int hosts);
@@ -92,7 +138,8 @@ Visitor(Functions...) -> Visitor<Functions...>;
 
 template <bool is_there, typename Kind>
 struct FunctionFor {
-  static_assert(is_there, "visit_topology() lacks a function for this kind of topology: `a topology` in CONTRIBUTING.md");
+  static_assert(is_there,
+                "visit_topology() lacks a function for this kind of topology: `a topology` in CONTRIBUTING.md");
 };
 
 /// Calls the one of `functions` that takes this topology: visit_topology(topology, [](const Torus&) { ... }, ...).
