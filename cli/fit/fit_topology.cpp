@@ -1,9 +1,13 @@
 #include <cmath>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/pair_topology.hpp"
 #include "hplcast/study/plot.hpp"
@@ -15,7 +19,7 @@ namespace {
 struct FitTopologyOptions {
   std::vector<std::string> files;
   bool json = false;
-  std::string plot, output;
+  std::string cluster, plot, output;
 };
 
 std::string microseconds(double seconds) {
@@ -40,6 +44,8 @@ void write_topology(std::ostream& out, const fit::PairTopology& topology) {
         << microseconds(topology.between_s) << ": a difference of "
         << microseconds(topology.between_s - topology.within_s) << " +- " << microseconds(topology.difference_error_s)
         << '\n';
+    if (topology.bandwidth_share != 1)
+      out << "bandwidth between groups: " << signed_percent(topology.bandwidth_share - 1) << '\n';
   }
   if (!topology.slow_hosts.empty()) out << "slow to all others:\n";
   for (const fit::SlowHost& one : topology.slow_hosts) write_slow(out, one.host, one.latency_s, one.bandwidth_share);
@@ -72,6 +78,17 @@ void run_fit_topology(const FitTopologyOptions& options) {
   }
   const fit::PairTopology topology = fit::fit_pair_topology(pairs);
   if (!options.plot.empty()) write_picture(options.plot, topology_picture(pairs, topology));
+  if (!options.cluster.empty()) {
+    if (options.json) throw core::UsageError("--json beside --cluster, which writes a cluster.json");
+    core::ClusterModel cluster = fit::with_groups(read_cluster_file(options.cluster), topology);
+    auto provenance = core::parse_json<nlohmann::ordered_json>(cluster.provenance);
+    provenance["topology"] = core::comma_separated(options.files) + ": hosts in " +
+                             std::to_string(topology.groups.size()) +
+                             (topology.groups.size() == 1 ? " group" : " groups");
+    cluster.provenance = core::json_text(provenance);
+    if (!is_quiet()) write_topology(std::cerr, topology);
+    return write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+  }
   write_result(options.output, [&](std::ostream& out) {
     options.json ? fit::write_pair_topology(out, topology) : write_topology(out, topology);
   });
@@ -88,6 +105,9 @@ void setup_fit_topology(Command& fit) {
                      "output of nxnlatbw, or CSV with source, destination, latency_s and, if measured, "
                      "bandwidth_bytes_per_s: all pairs of hosts",
                      required, reads("FILE"));
+  command.add_option("--cluster", options.cluster,
+                     "cluster.json of these hosts: written with the groups as its topology host_groups",
+                     reads("CLUSTER.json"));
   command.add_flag("--json", options.json, "write JSON instead of text");
   command.add_option("-o,--output", options.output, "file to write (default: standard output)");
   command.add_option("--plot", options.plot, "matrix of all latencies, .png or .svg", draws("FILE.png"));

@@ -219,24 +219,47 @@ void flag_messages(const CampaignRows& rows, const core::NetworkModel& network, 
   flag_calls(std::move(calls), flags);
 }
 
-/// Whether the latencies of all pairs fit the network, whose model has one for all hosts.
-void judge_pairs(const std::vector<PairMeasurement>& pairs, CampaignFit& fit) {
-  if (pairs.empty()) return;
-  const PairTopology found = fit_pair_topology(pairs);
+/// Share of the messages between hosts whose hosts are of different groups.
+double share_apart(const std::vector<core::MpiMeasurement>& messages, const PairTopology& found) {
+  std::map<std::string, std::size_t> group;
+  for (std::size_t g = 0; g < found.groups.size(); ++g)
+    for (const std::string& host : found.groups[g]) group[host] = g;
+  double all = 0, apart = 0;
+  for (const core::MpiMeasurement& row : messages) {
+    if (row.scope != "remote" || group.count(row.host) == 0 || group.count(row.peer) == 0) continue;
+    ++all;
+    apart += group[row.host] == group[row.peer] ? 0 : 1;
+  }
+  return all > 0 ? apart / all : 0;
+}
+
+/// Groups of hosts from the latencies of all pairs become the topology; slow hosts and pairs are told.
+void add_topology(const CampaignRows& rows, CampaignFit& fit) {
+  if (rows.pairs.empty()) return;
+  const PairTopology found = fit_pair_topology(rows.pairs);
   const auto hosts = [](std::size_t count) { return std::to_string(count) + (count == 1 ? " host" : " hosts"); };
   std::string text = "one switch explains the latencies";
+  bool carried = true;
   if (found.groups.size() > 1) {
     text = std::to_string(found.groups.size()) + " groups of hosts (";
     for (const auto& group : found.groups) text += (group == found.groups.front() ? "" : ", ") + hosts(group.size());
     text += core::printed("), %.3g us inside, %.3g us between them", 1e6 * found.within_s, 1e6 * found.between_s);
+    try {
+      fit.cluster = with_groups(std::move(fit.cluster), found, share_apart(rows.messages, found));
+    } catch (const core::InputError&) {  // ranks of one host, or another list of hosts
+      carried = false;
+    }
   }
   std::vector<std::string> slow;
   for (const SlowHost& one : found.slow_hosts) slow.push_back(one.host);
   if (!slow.empty()) text += "; slow to all others: " + core::comma_separated(slow);
   if (!found.slow_pairs.empty()) text += "; " + std::to_string(found.slow_pairs.size()) + " slow pairs";
   fit.notes.push_back("topology: " + text + " (`fit topology` has the details)");
-  if (found.groups.size() > 1 || !slow.empty() || !found.slow_pairs.empty())
-    fit.flags.push_back({"topology", "hosts_differ", text + "; the model has one latency for all"});
+  if (!carried)
+    fit.flags.push_back(
+        {"topology", "hosts_differ", text + "; the model has one latency for all, as these are not its hosts"});
+  else if (!slow.empty() || !found.slow_pairs.empty())
+    fit.flags.push_back({"topology", "hosts_differ", text + "; the model has the groups, but no slow hosts or pairs"});
 }
 
 /// Sizes of that run beyond those measured.
@@ -372,7 +395,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   for (const std::vector<QualityFlag>& more :
        {flags_of(campaign, rows, fit.cluster, std::move(designed)), fit.network.flags})
     fit.flags.insert(fit.flags.end(), more.begin(), more.end());
-  judge_pairs(rows.pairs, fit);
+  add_topology(rows, fit);
   fit.cluster.provenance = provenance_of(campaign, rows.control, alone, fit);
   return fit;
 }

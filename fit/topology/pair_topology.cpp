@@ -221,6 +221,18 @@ void add_difference(const Pairs& pairs, const Explained& fit, const std::vector<
   result.difference_error_s = std::sqrt(variance);
 }
 
+/// Geometric means of bandwidths between groups over those inside, without what slow hosts lack.
+double share_between(const Pairs& pairs, const Explained& fit, const std::vector<std::size_t>& group) {
+  double sums[2] = {0, 0}, counts[2] = {0, 0};
+  for (std::size_t i = 0; i < pairs.count(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const int apart = group[i] == group[j] ? 0 : 1;
+      sums[apart] += pairs.log_bandwidth[i][j] - fit.hosts[i] - fit.hosts[j];
+      ++counts[apart];
+    }
+  return counts[0] == 0 || counts[1] == 0 ? 1 : std::exp(sums[1] / counts[1] - sums[0] / counts[0]);
+}
+
 }  // namespace
 
 namespace {
@@ -350,7 +362,50 @@ PairTopology fit_pair_topology(const std::vector<PairMeasurement>& measured) {
   }
   add_slow(pairs, latency, bandwidth ? &*bandwidth : nullptr, rounding, result);
   add_difference(pairs, latency, best, result);
+  if (bandwidth) result.bandwidth_share = share_between(pairs, *bandwidth, best);
   return result;
+}
+
+core::ClusterModel with_groups(core::ClusterModel cluster, const PairTopology& found, double apart) {
+  std::map<std::string, unsigned> group;
+  for (std::size_t g = 0; g < found.groups.size(); ++g)
+    for (const std::string& host : found.groups[g]) group[host] = static_cast<unsigned>(g);
+  core::HostGroups groups;
+  std::vector<std::string> unknown;
+  for (const std::string& host : cluster.hosts.names()) {
+    if (group.count(host) == 0)
+      unknown.push_back(host);
+    else
+      groups.groups.push_back(group[host]);
+  }
+  if (!unknown.empty())
+    throw core::InputError("no messages of " + std::to_string(unknown.size()) + " of the " +
+                           std::to_string(cluster.hosts.count()) + " hosts of cluster " + cluster.name + ": " +
+                           unknown.front() + (unknown.size() > 1 ? " ..." : "") + "; measured were those of " +
+                           found.groups.front().front() + " ...; expected the hosts of the cluster");
+  core::NetworkModel::Values network = cluster.network.values();
+  const bool one_switch = std::holds_alternative<core::SingleSwitch>(network.topology);
+  if (!one_switch && !std::holds_alternative<core::HostGroups>(network.topology))
+    throw core::DomainError("topology", core::kind_of(network.topology),
+                            "single_switch, for groups of hosts that were found",
+                            "`hplcast transform --single-switch yes` makes it one");
+  groups.extra_latency_s = std::max(0.0, found.between_s - found.within_s);
+  // A bandwidth that includes the latency, of messages of unknown length, says no more.
+  if (found.bandwidth_share < 1 - least_bandwidth_share) groups.bandwidth_share = found.bandwidth_share;
+  if (std::set<unsigned>(groups.groups.begin(), groups.groups.end()).size() < 2 ||
+      (groups.extra_latency_s == 0 && groups.bandwidth_share == 1)) {
+    if (!one_switch) network.topology = core::SingleSwitch{};
+  } else {
+    if (network.remote && apart > 0) {
+      core::SegmentedLaw& transfer = network.remote->cost(core::MessageCost::transfer);
+      std::vector<core::Segment> segments = transfer.segments();
+      for (core::Segment& segment : segments) segment.intercept_s -= apart * groups.extra_latency_s;
+      transfer = core::SegmentedLaw::make(std::move(segments));
+    }
+    network.topology = std::move(groups);
+  }
+  cluster.network = core::NetworkModel::make(std::move(network));
+  return cluster;
 }
 
 void write_pair_topology(std::ostream& out, const PairTopology& topology) {
@@ -361,6 +416,7 @@ void write_pair_topology(std::ostream& out, const PairTopology& topology) {
                                  {"within_s", topology.within_s},
                                  {"between_s", topology.between_s},
                                  {"difference_error_s", topology.difference_error_s},
+                                 {"bandwidth_share", topology.bandwidth_share},
                                  {"bic_of_one_group", topology.bic_of_one},
                                  {"bic", topology.bic},
                                  {"slow_hosts", nlohmann::ordered_json::array()},

@@ -120,7 +120,8 @@ ClusterModel with_models_of(ClusterModel cluster, const std::vector<int>& source
 /// number of hosts changes.
 ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hosts) {
   const core::Topology& topology = cluster.network.values().topology;
-  if (core::hosts_of(topology) && static_cast<int>(hosts.size()) != cluster.hosts.count())
+  const auto* groups = std::get_if<core::HostGroups>(&topology);
+  if (groups == nullptr && core::hosts_of(topology) && static_cast<int>(hosts.size()) != cluster.hosts.count())
     throw core::DomainError(
         "hosts", std::to_string(hosts.size()),
         "the " + std::to_string(cluster.hosts.count()) + " hosts that its " + core::kind_of(topology) + " joins",
@@ -140,6 +141,13 @@ ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hos
   core::Hosts::Values values = cluster.hosts.values();
   values.names = compressed_hosts(names);
   result.hosts = core::Hosts::make(std::move(values));
+  if (groups != nullptr) {  // hosts stay in theirs
+    core::HostGroups changed = *groups;
+    changed.groups.clear();
+    for (const int host : hosts) changed.groups.push_back(groups->groups.at(static_cast<std::size_t>(host)));
+    result = with_network(std::move(result),
+                          [&](core::NetworkModel::Values& network) { network.topology = std::move(changed); });
+  }
   return result;
 }
 

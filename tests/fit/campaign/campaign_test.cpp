@@ -86,6 +86,7 @@ TEST(FitCampaign, AllPairsOfHostsSayWhetherOneSwitchExplainsThem) {
     const CampaignFit fit = fit_campaign(campaign);
     if (two_switches) {
       EXPECT_THAT(fit.notes, Contains(HasSubstr("topology: 2 groups of hosts (6 hosts, 3 hosts), 2 us inside, 3 us")));
+      // The campaign itself was of one other host.
       EXPECT_THAT(names(fit.flags), ElementsAre("topology hosts_differ"));
     } else {
       EXPECT_THAT(fit.notes, Contains(HasSubstr("topology: one switch explains the latencies")));

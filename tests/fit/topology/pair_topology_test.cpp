@@ -55,6 +55,55 @@ TEST(PairTopology, FindsTheSwitchesAndWhatIsBetweenThem) {
   }
 }
 
+/// Hosts of these names that wait 2 us for each other, on one switch.
+core::ClusterModel cluster_of(const std::string& names) {
+  core::ClusterModel cluster;
+  cluster.name = "c";
+  cluster.hosts = core::Hosts::make({names, 4, 1, {}, 0});
+  core::NetworkModel::Values network;
+  network.local.bandwidth_bytes_per_s = 1e10;
+  network.local.latency_s = 1e-6;
+  network.local.cost(core::MessageCost::transfer) = core::SegmentedLaw::make({{0, 2e-6, 1e-10}, {1e5, 3e-6, 1e-10}});
+  network.remote = network.local;
+  cluster.network = core::NetworkModel::make(network);
+  return cluster;
+}
+
+TEST(PairTopology, BecomesTheTopologyOfACluster) {
+  std::vector<PairMeasurement> pairs = switches({5, 3}, 0.5e-6, 1);
+  for (PairMeasurement& one : pairs)
+    if ((one.source < "n5") != (one.destination < "n5")) one.bandwidth_bytes_per_s *= 0.8;
+  const PairTopology found = fit_pair_topology(pairs);
+  EXPECT_NEAR(found.bandwidth_share, 0.8, 1e-9);
+  // A part of the hosts, in another order.
+  core::ClusterModel cluster = with_groups(cluster_of("n7,n0,n[1-6]"), found);
+  const auto& groups = std::get<core::HostGroups>(cluster.network.values().topology);
+  EXPECT_THAT(groups.groups, ElementsAre(1, 0, 0, 0, 0, 0, 1, 1));
+  EXPECT_NEAR(groups.extra_latency_s, 0.5e-6, 5 * noise_s);
+  EXPECT_NEAR(groups.bandwidth_share, 0.8, 1e-9);
+  // Nine of ten messages were measured between groups: those inside take less than the line says.
+  cluster = with_groups(cluster_of("n[0-7]"), found, 0.9);
+  const auto& segments = cluster.network.scope(core::Scope::remote).cost(core::MessageCost::transfer).segments();
+  EXPECT_NEAR(segments[0].intercept_s, 2e-6 - 0.9 * (found.between_s - found.within_s), 1e-15);
+  EXPECT_NEAR(segments[1].intercept_s, 3e-6 - 0.9 * (found.between_s - found.within_s), 1e-15);
+  // One switch explains these, or all hosts of the cluster are on one of two.
+  const PairTopology one = fit_pair_topology(switches({8}, 0, 1));
+  EXPECT_TRUE(std::holds_alternative<core::SingleSwitch>(with_groups(cluster, one).network.values().topology));
+  EXPECT_TRUE(
+      std::holds_alternative<core::SingleSwitch>(with_groups(cluster_of("n[0-4]"), found).network.values().topology));
+}
+
+TEST(PairTopology, OfOtherHostsOrForATreeIsRefused) {
+  const PairTopology found = fit_pair_topology(switches({5, 3}, 0.5e-6, 1));
+  EXPECT_THAT(error_in([&] { with_groups(cluster_of("n[0-9]"), found); }),
+              HasSubstr("no messages of 2 of the 10 hosts of cluster c: n8 ...; measured were those of n0"));
+  core::ClusterModel tree = cluster_of("n[0-7]");
+  core::NetworkModel::Values network = tree.network.values();
+  network.topology = core::Torus{{8}};
+  tree.network = core::NetworkModel::make(network);
+  EXPECT_THAT(error_in([&] { with_groups(tree, found); }), HasSubstr("single-switch yes"));
+}
+
 /// Four hosts on two switches as `hplcast-measure-mpi --pattern all-pairs` writes them: 2 us inside, 3 us between, 10
 /// GB/s and in one of five repetitions ten times as long.
 std::string messages_of_two_switches() {
@@ -142,6 +191,11 @@ TEST(PairTopology, FindsTheTwoSwitchesAndTheSlowHostsOfAlaska) {
     ASSERT_THAT(sizes_of(found), ElementsAre(9, 7)) << build;
     EXPECT_THAT(found.groups[0], ElementsAre("0", "1", "2", "5", "7", "9", "12", "13", "14"));
     EXPECT_NEAR((found.between_s - found.within_s) / difference_s, 1, 0.2) << build;
+    const core::ClusterModel cluster = with_groups(cluster_of("[0-15]"), found);
+    const auto& groups = std::get<core::HostGroups>(cluster.network.values().topology);
+    EXPECT_THAT(groups.groups, ElementsAre(0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 1));
+    EXPECT_NEAR(groups.extra_latency_s / difference_s, 1, 0.2) << build;
+    EXPECT_EQ(groups.bandwidth_share, 1) << "0.2 % less for messages that take 0.2 % longer";
   }
   const PairTopology ib = of("ib-gcc9-openmpi4-ucx");
   ASSERT_EQ(ib.slow_hosts.size(), 2U);

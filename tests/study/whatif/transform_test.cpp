@@ -318,6 +318,22 @@ TEST(TransformTopology, MakesTheParametersOfSimGrid) {
   EXPECT_THROW(with("top-switches", "2"), core::DomainError);
 }
 
+TEST(TransformTopology, HostsStayInTheirGroups) {
+  ClusterModel cluster = with("remove-nodes", "28:slowest");
+  core::NetworkModel::Values network = cluster.network.values();
+  network.topology = core::HostGroups{{0, 1, 1, 0}, 1e-6, 0.9};
+  cluster.network = core::NetworkModel::make(network);
+  const auto groups = [](const ClusterModel& changed) {
+    return std::get<core::HostGroups>(changed.network.values().topology);
+  };
+  const std::string second = cluster.hosts.names()[1];
+  EXPECT_EQ(groups(transformed(cluster, {{"remove-hosts", second}})).groups, (std::vector<unsigned>{0, 1, 0}));
+  const core::HostGroups more = groups(transformed(cluster, {{"add-nodes", "2"}, {"scale-latency", "2"}}));
+  ASSERT_EQ(more.groups.size(), 6U);
+  EXPECT_EQ(more.groups[4], more.groups[5]) << "two copies of one host";
+  EXPECT_EQ(more.extra_latency_s, 5e-7);
+}
+
 TEST(TransformTopology, RoutesAreAdaptiveOrLeadAroundFailedLinks) {
   const auto routing = [](const ClusterModel& cluster) { return *core::routing_of(cluster.network.values().topology); };
   const ClusterModel tree =

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/cluster_model.hpp"
+
 /// Which hosts are near each other, from messages between all pairs of them (docs/use/fit.md).
 namespace hplcast::fit {
 
@@ -43,6 +45,7 @@ struct PairTopology {
   std::vector<std::vector<double>> bandwidth;    ///< likewise [B/s]; empty: not measured
   double within_s = 0, between_s = 0;  ///< means over the pairs inside groups, and of different ones (0: none)
   double difference_error_s = 0;       ///< standard error of their difference
+  double bandwidth_share = 1;          ///< of pairs of different groups, over that of pairs inside; 1: not measured
   double bic_of_one = 0, bic = 0;      ///< of one group, and of these; lower is better
   std::vector<SlowHost> slow_hosts;
   std::vector<SlowPair> slow_pairs;
@@ -53,6 +56,11 @@ struct PairTopology {
 /// beyond five robust standard deviations of the others, and 2 % of the latency or 0.5 % of the bandwidth at least.
 /// @throws core::InputError for fewer than three hosts, or pairs that were not measured.
 PairTopology fit_pair_topology(const std::vector<PairMeasurement>& pairs);
+
+/// `cluster` with these groups as topology host_groups, if its messages between groups are slower; else, one switch
+/// explains the data. Its messages were measured between hosts of one group, but for `apart` of them, from 0 to 1.
+/// @throws core::InputError for hosts whose pairs were not measured, core::DomainError for a topology of another kind.
+core::ClusterModel with_groups(core::ClusterModel cluster, const PairTopology& found, double apart = 0);
 
 /// JSON of all of it.
 void write_pair_topology(std::ostream& out, const PairTopology& topology);
