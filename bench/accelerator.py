@@ -4,14 +4,12 @@ accelerator, whose streams are threads of the CPU, on one and two ranks, three s
 
 usage: bench/accelerator.py [--sizes 3000,4500,6000] [--nb 120] [--repetitions 3] [--quick] [--build DIR] [--output DIR]
 
-Measures calls (measure_accelerator.cpp, as many at once as ranks), messages (hplcast calibrate), fits them, simulates,
+Measures calls (hplcast-measure-accelerator, as many at once as ranks), messages (hplcast calibrate), fits them, simulates,
 runs really, and prints both. Everything is in build/accelerator/ (--output). Exit code 5 if the median error is above 5 % or the
 largest above 10 %. NB is no power of two, because columns a multiple of 4096 bytes apart share a set of the cache, and
 those of the measured calls do not. Needs an idle machine of two cores and a quarter of an hour. --quick: one small size, to try it.
 """
 import argparse
-import csv
-import json
 import os
 import pathlib
 import re
@@ -33,14 +31,8 @@ steps:
   - mpi: {max_bytes: 8MiB, count: 80}
   - thresholds: {max_bytes: 1MiB}
 """
-# The formula of each kernel, and the places of its sizes among its arguments.
-KERNELS = {"dgemm": (["--level", "M'", "--split", "k", "--terms", "mnk,mk"], {}), "dtrsm": (["--level", "M2", "--terms", "mnk,mn"], {}),
-           "dger": (["--level", "M2", "--terms", "mn,m,n"], {}), "dscal": (["--level", "M2", "--terms", "n"], {}),
-           "dcopy": (["--level", "M0"], {}), "idamax": (["--level", "M2", "--terms", "n"], {}),
-           "dgemv": (["--level", "M2", "--terms", "mn,m"], {}), "dtrsv": (["--level", "M0"], {}),
-           "pack_rows": (["--level", "M2", "--terms", "mn,m,n"], {"m": 0, "n": 1}),
-           "unpack_rows": (["--level", "M2", "--terms", "mn,m,n"], {"m": 0, "n": 1}),
-           "copy_block": (["--level", "M2", "--terms", "mn,m,n"], {"m": 0, "n": 1})}
+# Kernels of block_lu that do as measured ones, and the places of their sizes.
+SAME = ["pack_rows=gather_rows:0,1", "unpack_rows=scatter_rows:0,1", "fill=copy_block:0,1"]
 
 
 def run(*command, **others):
@@ -56,53 +48,18 @@ def compile_real(source, output):
         "-lhplcast-fake-accelerator", "-lopenblas", "-pthread", "-o", output)
 
 
-def measured(ranks, largest, nb, calls):
-    """The rows of as many measuring programs at once as there are ranks, each on a core of its own."""
-    programs = [subprocess.Popen(["taskset", "-c", str(core), "./measure_accelerator", str(largest), str(nb), "32", str(calls),
-                                  str(core + 1)], cwd=WORK, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE)
-                for core in range(ranks)]
-    texts = [program.communicate()[0] for program in programs]
-    if any(program.returncode != 0 for program in programs):
-        sys.exit("bench/accelerator.py: measure_accelerator failed")
-    rows = [row for text in texts for row in csv.DictReader(text.splitlines())]
-    with open(WORK / f"calls-{ranks}.csv", "w") as file:
-        writer = csv.DictWriter(file, ["kernel", "m", "n", "k", "duration_s"])
-        writer.writeheader()
-        writer.writerows(rows)
-    return rows
-
-
-def line(rows):
-    """latency_s and bytes_per_s of copies: least squares of relative errors."""
-    points = [(float(row["n"]), float(row["duration_s"])) for row in rows]
-    w = [1 / y ** 2 for _, y in points]
-    total, x, y = sum(w), sum(wi * p[0] for wi, p in zip(w, points)), sum(wi * p[1] for wi, p in zip(w, points))
-    xx, xy = sum(wi * p[0] ** 2 for wi, p in zip(w, points)), sum(wi * p[0] * p[1] for wi, p in zip(w, points))
-    slope = (total * xy - x * y) / (total * xx - x * x)
-    return {"latency_s": max((y - slope * x) / total, 0), "bytes_per_s": 1 / slope}
-
-
-def accelerators(ranks, rows):
-    """The section of cluster.json."""
-    def of(kernel):
-        return [row for row in rows if row["kernel"] == kernel]
-
-    def median(kernel):
-        return statistics.median(float(row["duration_s"]) for row in of(kernel))
-
-    # Durations in a stream have its gap in them; both sides of a wait are half of a turn.
-    wait_s = max(median("wait"), 0)
-    section = {"name": "fake accelerator", "per_host": ranks, "memory_bytes": 16 * 2 ** 30, "compute_units": 1,
-               "launch_s": median("launch"), "start_s": wait_s / 2, "gap_s": 0, "record_s": median("record"),
-               "sync_s": wait_s / 2, "flag_s": wait_s / 2, "to_device": line(of("to_device")),
-               "from_device": line(of("from_device")), "within_device": line(of("from_device")), "kernels": {}}
-    for kernel, (formula, places) in KERNELS.items():
-        fit = run(HPLCAST, "fit", "kernel", f"calls-{ranks}.csv", "--kernel", kernel, *formula, "--noise", "N0", "--non-negative",
-                  "--weights", "ordinary" if kernel == "idamax" else "relative", "--quiet")
-        section["kernels"][kernel] = {**places, "model": json.loads(fit)[kernel]}
-    # Before the clock starts.
-    section["kernels"]["fill"] = {"m": 0, "n": 1, "model": {"level": "M1", "noise": "none", "mu": {"mn": 2e-9}}}
-    return section
+def accelerators(ranks, largest, nb, calls):
+    """`accelerators` of cluster.json, by as many measuring programs at once as there are ranks, each on a core."""
+    files = [f"calls-{ranks}-{core}.csv" for core in range(ranks)]
+    programs = [subprocess.Popen(["taskset", "-c", str(core), str(BUILD / "bin/hplcast-measure-accelerator"), "--fake",
+                                  "--max-size", str(largest), "--nb", str(nb), "--calls", str(calls), "--warm-up", "2s",
+                                  "--seed", str(core + 1), "-o", file], cwd=WORK, env=ENVIRONMENT,
+                                 stderr=subprocess.DEVNULL) for core, file in enumerate(files)]
+    if any([program.wait() != 0 for program in programs]):
+        sys.exit("bench/accelerator.py: hplcast-measure-accelerator failed")
+    same = [word for one in SAME for word in ("--same", one)]
+    run(HPLCAST, "fit", "accelerator", *files, "--per-host", ranks, *same, "--cluster", "network.json", "--quiet",
+        "-o", f"cluster-{ranks}.json")
 
 
 def time_s(text):
@@ -129,7 +86,6 @@ def main():
     WORK.mkdir(parents=True, exist_ok=True)
 
     compile_real("block_lu.cpp", "block_lu")
-    compile_real("measure_accelerator.cpp", "measure_accelerator")
     run(BUILD / "bin/hplcast-hipcc", "-O2", SOURCES / "block_lu.cpp", "-lrocblas", "-o", "block_lu-smpi")
     (WORK / "campaign.yaml").write_text(CAMPAIGN)
     if not (WORK / "network.json").exists():
@@ -141,10 +97,7 @@ def main():
     for ranks, grid in ((1, (1, 1)), (2, (1, 2)), (2, (2, 1))):
         cluster_file = f"cluster-{ranks}.json"
         if grid != (2, 1):
-            cluster = json.loads((WORK / "network.json").read_text())
-            rows = measured(ranks, max(sizes), nb, 10 if options.quick else 60)
-            cluster.update({"schema_version": 5, "accelerators": accelerators(ranks, rows)})
-            (WORK / cluster_file).write_text(json.dumps(cluster, indent=1))
+            accelerators(ranks, max(sizes), nb, 10 if options.quick else 60)
         for size in sizes:
             words = [size, nb, *grid]
             real = sorted(time_s(run("mpirun", "--bind-to", "core", "-np", ranks, "./block_lu", *words))

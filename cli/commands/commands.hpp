@@ -19,6 +19,7 @@ void setup_emit(Command& app);
 void setup_explain(Command& app);
 void setup_export(Command& app);  ///< the group `export`
 void setup_fit(Command& app);  ///< the group `fit`; its subcommands are below
+void setup_fit_accelerator(Command& fit);
 void setup_fit_cluster(Command& fit);
 void setup_fit_detours(Command& fit);
 void setup_fit_generative(Command& fit);

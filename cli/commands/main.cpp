@@ -8,9 +8,9 @@ namespace hplcast::cli {
 void setup_fit(Command& app) {
   Command& fit = add_command(app, "fit", "Fit performance models to measurements", "hplcast fit --help");
   fit.require_subcommand(1);
-  for (const auto setup :
-       {setup_fit_cluster, setup_fit_detours, setup_fit_kernel, setup_fit_generative, setup_fit_imported,
-        setup_fit_network, setup_fit_power, setup_fit_program, setup_fit_segmented, setup_fit_topology})
+  for (const auto setup : {setup_fit_accelerator, setup_fit_cluster, setup_fit_detours, setup_fit_kernel,
+                           setup_fit_generative, setup_fit_imported, setup_fit_network, setup_fit_power,
+                           setup_fit_program, setup_fit_segmented, setup_fit_topology})
     setup(fit);
 }
 

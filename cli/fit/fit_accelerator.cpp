@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
+#include "cli/support/options.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/fit/hpl_kernels.hpp"
+
+namespace hplcast::cli {
+
+namespace {
+
+struct FitAcceleratorOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> same;  ///< NAME=MEASURED[:PLACES]
+  std::string cluster, name;
+  int per_host = 0, compute_units = 0;
+  double memory_bytes = 0;
+  std::string output;
+};
+
+using Tables = std::map<std::string, fit::KernelTable>;
+
+Tables read_accelerator_tables(const std::vector<std::string>& files) {
+  fit::KernelCsvOptions csv;
+  csv.by = {"kernel"};
+  fit::GroupedTables grouped;
+  for (const std::string& file : files)
+    core::read_file(file, [&](std::istream& in, const std::string& name) { add_kernel_csv(in, name, csv, grouped); });
+  Tables tables;
+  for (auto& [key, table] : grouped)
+    if (table.rows() > 0) tables.emplace(key.front(), std::move(table));
+  if (tables.empty()) throw bad_input("there are no measurements in " + files.front());
+  return tables;
+}
+
+/// Columns that the files have of the accelerator itself.
+void take_device(const std::string& file, core::AcceleratorModel& model) {
+  core::read_file(file, [&](std::istream& in, const std::string& name) {
+    core::CsvReader rows(in, name);
+    const std::size_t device = rows.find_column("accelerator"), memory = rows.find_column("memory_bytes"),
+                      units = rows.find_column("compute_units");
+    if (!rows.next()) return;
+    if (rows.has(device)) model.name = rows.text(device);
+    if (rows.has(memory)) model.memory_bytes = rows.positive(memory);
+    if (rows.has(units)) model.compute_units = static_cast<int>(rows.positive(units));
+  });
+}
+
+double median_s(const fit::KernelTable& table) {
+  std::vector<double> all_s;
+  for (const fit::SampledCall& call : table.sample()) all_s.push_back(call.duration_s);
+  const auto middle = all_s.begin() + static_cast<std::ptrdiff_t>(all_s.size() / 2);
+  std::nth_element(all_s.begin(), middle, all_s.end());
+  return *middle;
+}
+
+/// Takes a table away: what is left in the end are kernels.
+std::optional<fit::KernelTable> taken(Tables& tables, const std::string& name) {
+  auto node = tables.extract(name);
+  if (node.empty()) return std::nullopt;
+  return std::move(node.mapped());
+}
+
+/// Costs that were neither measured nor in the cluster before.
+struct Missing {
+  bool has_before;
+  std::vector<std::string> names;
+};
+
+void take_overheads(Tables& tables, core::AcceleratorModel& model, Missing& missing) {
+  const auto take = [&](const char* name, const std::function<void(double)>& set) {
+    const auto table = taken(tables, name);
+    if (table)
+      set(median_s(*table));
+    else if (!missing.has_before)
+      missing.names.emplace_back(name);
+  };
+  take("launch", [&](double s) { model.launch_s = s; });
+  take("record", [&](double s) { model.record_s = s; });
+  take("flag", [&](double s) { model.flag_s = s; });
+  // Which side of a wait takes how long cannot be told from outside.
+  take("wait", [&](double s) { model.start_s = model.sync_s = s / 2; });
+  // Kernels that were timed in a stream have the gap between two of them in their durations.
+  take("gap", [&](double) { model.gap_s = 0; });
+}
+
+/// @throws core::Error (no_acceptable_fit)
+core::CopyModel line_of(const std::string& name, const fit::KernelTable& table) {
+  fit::KernelFitOptions options;
+  constexpr core::Monomial bytes{0, 1, 0};
+  options.terms = {bytes};
+  options.weighting = fit::Weighting::relative;
+  options.noise = fit::NoiseLevel::n0;
+  options.non_negative = true;
+  options.remove_insignificant = false;
+  const fit::KernelFit fit = fit_kernel(table, options);
+  const double s_per_byte = fit.ok() ? fit.pieces.front().mu.polynomial.coefficient(bytes) : 0;
+  if (!(s_per_byte > 0))
+    throw core::Error(core::ExitCode::no_acceptable_fit,
+                      "no acceptable fit of " + name + ": " +
+                          (fit.ok() ? "durations do not grow with the bytes (column n)" : fit.reason));
+  return {fit.pieces.front().mu.polynomial.coefficient({}), 1 / s_per_byte, std::nullopt};
+}
+
+void take_copies(Tables& tables, core::AcceleratorModel& model, Missing& missing) {
+  const std::pair<const char*, core::CopyModel*> directions[] = {
+      {"to_device", &model.to_device}, {"from_device", &model.from_device}, {"within_device", &model.within_device}};
+  for (const auto& [name, copy] : directions) {
+    if (const auto table = taken(tables, name))
+      *copy = line_of(name, *table);
+    else if (!missing.has_before)
+      missing.names.emplace_back(name);
+    const std::string pageable = std::string(name) + "_pageable";
+    if (const auto table = taken(tables, pageable)) copy->pageable_bytes_per_s = line_of(pageable, *table).bytes_per_s;
+  }
+}
+
+/// Kernels of rocBLAS, and those of hplcast-measure-accelerator, whose first arguments are rows and columns.
+void take_kernels(const Tables& tables, core::AcceleratorModel& model) {
+  std::string failed;
+  for (const auto& [name, table] : tables) {
+    const fit::KernelFit fit = fit::fit_hpl_kernel(name, table);
+    std::cerr << fit::describe(name, fit);
+    if (!fit.ok()) {
+      failed += "\n  " + name + ": " + fit.reason;
+      continue;
+    }
+    core::AcceleratorKernel& kernel = model.kernels[name];
+    kernel.model = fit.model;
+    kernel.handshake.reset();
+    if (name == "gather_rows" || name == "scatter_rows" || name == "copy_block") kernel.m = 0, kernel.n = 1;
+  }
+  if (!failed.empty()) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of" + failed);
+  // A variant that was not measured takes as long as one that was.
+  for (const auto& [name, table] : tables) {
+    const std::string base = name.substr(0, name.find('/'));
+    if (base != name) model.kernels.emplace(base, model.kernels.at(name));
+  }
+}
+
+/// `dlaswp01T=gather_rows:0,1`
+void take_same(const std::string& text, core::AcceleratorModel& model) {
+  const std::string what = "--same `" + text + "`";
+  const std::size_t equal = text.find('=');
+  const std::size_t colon = text.find(':', equal == std::string::npos ? 0 : equal);
+  if (equal == 0 || equal == std::string::npos)
+    throw core::UsageError(what + "; expected NAME=MEASURED or NAME=MEASURED:M,N,K, as dlaswp01T=gather_rows:0,1");
+  const std::string measured = text.substr(equal + 1, colon == std::string::npos ? colon : colon - equal - 1);
+  const auto found = model.kernels.find(measured);
+  if (found == model.kernels.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, kernel] : model.kernels) names.push_back(name);
+    throw bad_input(what + ": " + measured + " was not measured; there are " + core::comma_separated(names));
+  }
+  core::AcceleratorKernel kernel = found->second;
+  kernel.m = kernel.n = kernel.k = std::nullopt;
+  std::optional<int>* const sizes[] = {&kernel.m, &kernel.n, &kernel.k};
+  std::istringstream places(colon == std::string::npos ? "" : text.substr(colon + 1));
+  std::size_t count = 0;
+  for (std::string place; std::getline(places, place, ','); ++count) {
+    int number = 0;
+    if (count == std::size(sizes) || !parse_whole(place, number) || number < 0)
+      throw core::UsageError(what + "; expected places of up to three arguments, m, n, k, counted from 0");
+    *sizes[count] = number;
+  }
+  model.kernels[text.substr(0, equal)] = kernel;
+}
+
+core::AcceleratorModel fitted(const FitAcceleratorOptions& options,
+                              const std::optional<core::AcceleratorModel>& before) {
+  Tables tables = read_accelerator_tables(options.files);
+  core::AcceleratorModel model = before.value_or(core::AcceleratorModel());
+  for (const std::string& file : options.files) take_device(file, model);
+  if (!options.name.empty()) model.name = options.name;
+  if (options.per_host > 0) model.per_host = options.per_host;
+  if (options.compute_units > 0) model.compute_units = options.compute_units;
+  if (options.memory_bytes > 0) model.memory_bytes = options.memory_bytes;
+  Missing missing{before.has_value(), {}};
+  take_overheads(tables, model, missing);
+  take_copies(tables, model, missing);
+  if (!missing.names.empty())
+    throw bad_input("there are no rows of " + core::comma_separated(missing.names) +
+                    "; expected those of hplcast-measure-accelerator, or --cluster with `accelerators`, which are "
+                    "kept where the files have nothing");
+  if (!(model.memory_bytes > 0))
+    throw bad_input("the memory of the accelerator is not known: a column memory_bytes, or --memory");
+  take_kernels(tables, model);
+  for (const std::string& text : options.same) take_same(text, model);
+  return model;
+}
+
+void run_fit_accelerator(const FitAcceleratorOptions& options) {
+  for (const std::string& file : options.files) require_rereadable(file);
+  core::ClusterModel cluster;
+  if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
+  cluster.accelerators = fitted(options, cluster.accelerators);
+  if (!options.cluster.empty()) return write_cluster_file(options.output, cluster);
+  std::ostringstream text;
+  core::write_cluster(text, cluster);
+  write_result(options.output, core::parse_json<nlohmann::ordered_json>(text.str()).at("accelerators"));
+}
+
+}  // namespace
+
+void setup_fit_accelerator(Command& fit) {
+  auto options = std::make_shared<FitAcceleratorOptions>();
+  Command& command =
+      add_command(fit, "accelerator", "Fit `accelerators` of cluster.json to measured or published calls",
+                  "hplcast fit accelerator examples/accelerators/calls.csv --per-host 8 --same "
+                  "dlaswp01T=gather_rows:0,1 -o accelerators.json");
+  command.add_option("files", options->files,
+                     "CSV of hplcast-measure-accelerator, or of published calls with the same columns", required,
+                     reads("FILE.csv"));
+  command.add_option("--cluster", options->cluster,
+                     "the result is this cluster.json with them; what it has of accelerators already is kept where the "
+                     "files have nothing",
+                     reads("CLUSTER.json"));
+  command.add_option("--same", options->same,
+                     "a kernel of the program that takes as long as a measured one, and the places of its arguments m, "
+                     "n, k: NAME=MEASURED:0,1",
+                     one_each);
+  command.add_option("--name", options->name, "of the accelerator (default: as in the files)");
+  command.add_option("--per-host", options->per_host, "accelerators of a host (default: 1, or as before)",
+                     between(1, 1024));
+  command.add_option("--compute-units", options->compute_units, "of an accelerator (default: as in the files)",
+                     between(1, 1000000));
+  command.add_option("--memory", options->memory_bytes, "of an accelerator (default: as in the files)", as_bytes());
+  command.add_json_output(options->output, "`accelerators` as JSON");
+  command.callback([options] { run_fit_accelerator(*options); });
+}
+
+}  // namespace hplcast::cli

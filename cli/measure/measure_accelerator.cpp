@@ -1,0 +1,500 @@
+// HIP, compiled by hipcc where ROCm is; else the accelerator is the fake one, whose streams are threads of the CPU.
+#include <hip/hip_runtime.h>
+#include <rocblas/rocblas.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "cli/support/options.hpp"
+#include "cli/support/progress.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/process.hpp"
+
+// Kernels walk over their sizes by all threads of the grid: a single one does the whole work, too, as on the fake
+// accelerator, whose grid is one thread.
+
+__global__ void nothing(int) {}
+
+__device__ inline unsigned long long thread_number() {
+  return static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline int threads_in_row() {
+  return static_cast<int>(gridDim.x * blockDim.x);
+}
+
+__global__ void fill_random(double* a, unsigned long long count, double scale, unsigned long long seed) {
+  for (unsigned long long i = thread_number(); i < count; i += static_cast<unsigned long long>(threads_in_row())) {
+    unsigned long long bits = (i + 1 + seed * 0x2545f4914f6cdd1dULL) * 0x9e3779b97f4a7c15ULL;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
+    a[i] = scale * (static_cast<double>((bits ^ (bits >> 31)) >> 11) / 9007199254740992.0 - 0.5);
+  }
+}
+
+/// packed[i][j] = a(places[i], j): rows one after the other, as the swaps of HPL gather them.
+__global__ void gather_rows(int rows, int columns, const double* a, int lda, const int* places, double* packed) {
+  for (int i = static_cast<int>(blockIdx.y); i < rows; i += static_cast<int>(gridDim.y))
+    for (int j = static_cast<int>(thread_number()); j < columns; j += threads_in_row())
+      packed[static_cast<long>(i) * columns + j] = a[static_cast<long>(j) * lda + places[i]];
+}
+
+/// a(places[i], j) = packed[i][j].
+__global__ void scatter_rows(int rows, int columns, double* a, int lda, const int* places, const double* packed) {
+  for (int i = static_cast<int>(blockIdx.y); i < rows; i += static_cast<int>(gridDim.y))
+    for (int j = static_cast<int>(thread_number()); j < columns; j += threads_in_row())
+      a[static_cast<long>(j) * lda + places[i]] = packed[static_cast<long>(i) * columns + j];
+}
+
+__global__ void copy_block(int rows, int columns, const double* from, int ld_from, double* to, int ld_to) {
+  for (int j = static_cast<int>(blockIdx.y); j < columns; j += static_cast<int>(gridDim.y))
+    for (int i = static_cast<int>(thread_number()); i < rows; i += threads_in_row())
+      to[static_cast<long>(j) * ld_to + i] = from[static_cast<long>(j) * ld_from + i];
+}
+
+/// Clears the flag as often as the host sets it; gives up when nothing comes.
+__global__ void answer_flag(int* flag, int turns) {
+  constexpr long most_looks = 200000000;
+  for (int turn = 0; turn < turns; ++turn) {
+    for (long look = 0; look < most_looks; ++look)
+      if (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) != 0) break;
+    __hip_atomic_store(flag, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+  }
+}
+
+#ifdef HPLCAST_ACCELERATOR
+constexpr bool is_fake = true;
+HPLCAST_HOST_KERNEL(nothing, nothing);
+HPLCAST_HOST_KERNEL(fill_random, fill_random);
+HPLCAST_HOST_KERNEL(gather_rows, gather_rows);
+HPLCAST_HOST_KERNEL(scatter_rows, scatter_rows);
+HPLCAST_HOST_KERNEL(copy_block, copy_block);
+HPLCAST_HOST_KERNEL(answer_flag, answer_flag);
+#else
+constexpr bool is_fake = false;
+#endif
+
+namespace {
+
+using namespace hplcast;
+using namespace hplcast::cli;
+struct Options {
+  int max_size = 4096, nb = 512, inner = 32, calls = 60, device = 0;
+  double warm_up_s = 10, budget_s = 0;
+  std::uint64_t seed = 1;
+  bool fake = false;
+  std::string output;
+};
+
+[[noreturn]] void fail_in(const std::string& call, const char* why) {
+  throw core::Error(core::ExitCode::external_failure, call.substr(0, call.find('(')) + " failed: " + why);
+}
+#define HIP(call) \
+  if (const hipError_t failed = (call); failed != hipSuccess) fail_in(#call, hipGetErrorString(failed))
+#define BLAS(call)                                                            \
+  if (const rocblas_status failed = (call); failed != rocblas_status_success) \
+  fail_in(#call, rocblas_status_to_string(failed))
+
+constexpr double least_s = 1e-9;  ///< differences below are noise
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+dim3 grid_of(int rows, int columns) {
+  constexpr int threads = 64;
+  return {static_cast<unsigned>((rows + threads - 1) / threads), static_cast<unsigned>(columns), 1};
+}
+
+/// It lives as long as the program.
+template <typename T>
+T* on_device(std::size_t count) {
+  T* memory = nullptr;
+  HIP(hipMalloc(&memory, count * sizeof(T)));
+  return memory;
+}
+
+class AcceleratorMeasuring {
+ public:
+  explicit AcceleratorMeasuring(const Options& options);
+  std::string rows();
+
+ private:
+  using Call = std::function<void()>;
+  void fill(double* a, std::size_t count, double scale);
+  void warm_up();
+  void keep(const std::string& kernel, long m, long n, long k, double duration_s);
+  int size(int most) { return std::uniform_int_distribution<int>(1, most)(random_); }
+  double* place(int rows, int columns, bool in_panel = false);
+  void busy() const;
+  double in_stream_s(int calls, const Call& call) const;
+  double waited_s(const Call& call) const;
+  void time(const std::string& kernel, int m, int n, int k, const Call& call);
+  void overheads();
+  void flags();
+  void search();
+  void product(bool transposed, bool in_panel);
+  void triangle(rocblas_side side, bool in_panel);
+  void vectors(int kind);
+  void moves(int kind);
+  void copy(int kind);
+
+  const Options options_;
+  const int NB;
+  const long ld_;  ///< rows and columns of the matrix
+  std::mt19937_64 random_;
+  hipStream_t stream_ = nullptr;
+  hipEvent_t begin_ = nullptr, end_ = nullptr;
+  rocblas_handle blas_ = nullptr;
+  double *a_ = nullptr, *u_ = nullptr, *panel_ = nullptr, *spare_ = nullptr, *pinned_ = nullptr;
+  std::vector<double> pageable_;
+  int *rows_ = nullptr, *flag_ = nullptr;
+  int products_ = 1;  ///< that keep the stream busy
+  double start_s_;
+  std::string where_;
+  std::ostringstream csv_;
+};
+
+AcceleratorMeasuring::AcceleratorMeasuring(const Options& options)
+    : options_(options),
+      NB(options.nb),
+      ld_(options.max_size + options.nb + 1),
+      random_(options.seed),
+      start_s_(now_s()) {
+  int devices = 0;
+  HIP(hipGetDeviceCount(&devices));  // an error if there is none
+  if (options.device >= devices)
+    throw bad_input("--device " + std::to_string(options.device) + ": this host has " + std::to_string(devices) +
+                    ", numbered from 0");
+  HIP(hipSetDevice(options.device));
+  hipDeviceProp_t properties;
+  HIP(hipGetDeviceProperties(&properties, options.device));
+  where_ = "," + core::csv_field(core::host_name()) + "," + std::to_string(options.device) + ",random," +
+           core::csv_field(properties.name) + "," + std::to_string(properties.totalGlobalMem) + "," +
+           std::to_string(properties.multiProcessorCount) + ",\n";
+  std::size_t available = 0, total = 0;
+  HIP(hipMemGetInfo(&available, &total));
+  const auto ld = static_cast<std::size_t>(ld_), strip = ld * static_cast<std::size_t>(NB);
+  const double needed = sizeof(double) * static_cast<double>(ld * ld + 3 * strip);
+  if (needed > static_cast<double>(available))
+    throw bad_input("--max-size " + std::to_string(options.max_size) + " needs " + significant(needed / 1e9, 3) +
+                    " GB of the accelerator's memory; " + significant(static_cast<double>(available) / 1e9, 3) +
+                    " GB are free\n  hint: a smaller --max-size");
+  HIP(hipStreamCreate(&stream_));
+  for (hipEvent_t* const event : {&begin_, &end_}) HIP(hipEventCreate(event));
+  BLAS(rocblas_create_handle(&blas_));
+  BLAS(rocblas_set_stream(blas_, stream_));
+  a_ = on_device<double>(ld * ld);
+  for (double** const memory : {&u_, &panel_, &spare_}) *memory = on_device<double>(strip);
+  HIP(hipHostMalloc(&pinned_, sizeof(double) * strip));
+  HIP(hipHostMalloc(&flag_, sizeof(int), hipHostMallocCoherent));
+  pageable_.assign(strip, 1);
+  std::vector<int> places(static_cast<std::size_t>(NB));
+  for (int& one : places) one = size(options.max_size) - 1;
+  rows_ = on_device<int>(places.size());
+  HIP(hipMemcpy(rows_, places.data(), sizeof(int) * places.size(), hipMemcpyHostToDevice));
+  const double tame = 1e-3;  // triangular systems of such elements do not grow
+  fill(a_, ld * ld, 1);
+  fill(u_, strip, 1);
+  fill(panel_, strip, tame);
+  HIP(hipDeviceSynchronize());
+}
+
+void AcceleratorMeasuring::fill(double* a, std::size_t count, double scale) {
+  hipLaunchKernelGGL(fill_random, dim3(1024), dim3(256), 0, stream_, a, static_cast<unsigned long long>(count), scale,
+                     static_cast<unsigned long long>(random_()));
+}
+
+void AcceleratorMeasuring::keep(const std::string& kernel, long m, long n, long k, double duration_s) {
+  csv_ << kernel << ',' << m << ',' << n << ',' << k << ',' << core::shortest(duration_s) << ','
+       << core::shortest(now_s() - start_s_) << where_;
+}
+
+/// Another place of the matrix for each call, or of a panel of it, which may fit into caches.
+double* AcceleratorMeasuring::place(int rows, int columns, bool in_panel) {
+  const long width = in_panel ? NB : ld_ - 1;
+  return a_ + size(static_cast<int>(ld_ - rows)) - 1 + (size(static_cast<int>(width - columns + 1)) - 1) * ld_;
+}
+
+/// Some milliseconds of work, behind which calls queue.
+void AcceleratorMeasuring::busy() const {
+  const double one = 1, zero = 0;
+  const int n = options_.max_size;
+  for (int i = 0; i < products_; ++i)
+    BLAS(rocblas_dgemm(blas_, rocblas_operation_none, rocblas_operation_none, n, std::min(NB, n), std::min(n, 512),
+                       &one, a_, static_cast<int>(ld_), a_, static_cast<int>(ld_), &zero, spare_,
+                       static_cast<int>(ld_)));
+}
+
+void AcceleratorMeasuring::warm_up() {
+  for (int i = 0; i < 2; ++i) {  // the first call of a library takes longer
+    const double product_s = waited_s([&] {
+      busy();
+      HIP(hipStreamSynchronize(stream_));
+    });
+    constexpr double enough_s = 3e-3, most = 1000;
+    if (i == 1) products_ = static_cast<int>(std::clamp(enough_s / product_s, 1.0, most));
+  }
+  for (const double begin_s = now_s(); now_s() - begin_s < options_.warm_up_s;) {
+    busy();
+    HIP(hipStreamSynchronize(stream_));
+  }
+}
+
+/// Mean of calls behind each other in a stream that is never empty, by events.
+double AcceleratorMeasuring::in_stream_s(int calls, const Call& call) const {
+  float milliseconds = 0;
+  busy();
+  HIP(hipEventRecord(begin_, stream_));
+  for (int i = 0; i < calls; ++i) call();
+  HIP(hipEventRecord(end_, stream_));
+  HIP(hipEventSynchronize(end_));
+  HIP(hipEventElapsedTime(&milliseconds, begin_, end_));
+  constexpr double s_per_ms = 1e-3;
+  return s_per_ms * static_cast<double>(milliseconds) / calls;
+}
+
+double AcceleratorMeasuring::waited_s(const Call& call) const {
+  const double begin_s = now_s();
+  call();
+  return now_s() - begin_s;
+}
+
+/// The median of three: other programs of the machine come in between.
+void AcceleratorMeasuring::time(const std::string& kernel, int m, int n, int k, const Call& call) {
+  constexpr double large = 1e6;
+  const int calls = static_cast<double>(m) * n * k > large ? 1 : 10;
+  std::array<double, 3> times_s{};
+  for (double& one : times_s) one = in_stream_s(calls, call);
+  std::sort(times_s.begin(), times_s.end());
+  if (times_s[1] > 0) keep(kernel, m, n, k, times_s[1]);
+}
+
+void AcceleratorMeasuring::overheads() {
+  constexpr int calls = 100;
+  const auto empty = [&] { hipLaunchKernelGGL(nothing, dim3(1), dim3(64), 0, stream_, 1); };
+  const auto each_s = [&](const Call& call) {
+    const double begin_s = now_s();
+    for (int i = 0; i < calls; ++i) call();
+    return (now_s() - begin_s) / calls;
+  };
+  busy();
+  const double launch_s = each_s(empty);
+  const double record_s = each_s([&] { HIP(hipEventRecord(begin_, stream_)); });
+  HIP(hipStreamSynchronize(stream_));
+  const double gap_s = in_stream_s(calls, empty);
+  const double turn_s = each_s([&] {
+    empty();
+    HIP(hipStreamSynchronize(stream_));
+  });
+  keep("launch", 1, 1, 1, launch_s);
+  keep("record", 1, 1, 1, record_s);
+  keep("gap", 1, 1, 1, std::max(gap_s, least_s));
+  keep("wait", 1, 1, 1, std::max(turn_s - launch_s - gap_s, least_s));
+}
+
+/// Half of the way there and back of a flag in the host's memory, between the host and a kernel that runs.
+void AcceleratorMeasuring::flags() {
+  constexpr int turns = 100, most_s = 10;
+  __hip_atomic_store(flag_, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+  HIP(hipDeviceSynchronize());
+  hipLaunchKernelGGL(answer_flag, dim3(1), dim3(1), 0, stream_, flag_, turns + 1);
+  double begin_s = now_s();
+  for (int turn = 0; turn <= turns; ++turn) {
+    const double set_s = now_s();
+    if (turn == 1) begin_s = set_s;  // the first one waits for the kernel to start
+    __hip_atomic_store(flag_, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+    while (__hip_atomic_load(flag_, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) != 0)
+      if (now_s() - set_s > most_s)
+        fail_in("answer_flag", "it has not seen a flag for 10 s: is memory of hipHostMalloc coherent here?");
+  }
+  keep("flag", 1, 1, 1, (now_s() - begin_s) / (2 * turns));
+  HIP(hipDeviceSynchronize());
+}
+
+/// The search waits for its result: what it takes beyond one of a single element.
+void AcceleratorMeasuring::search() {
+  const auto median_s = [&](int n) {
+    constexpr std::size_t times = 9;
+    std::array<double, times> all_s{};
+    for (double& one : all_s)
+      one = waited_s([&] {
+        rocblas_int found = 0;
+        BLAS(rocblas_idamax(blas_, n, place(n, 1, true), 1, &found));
+      });
+    std::nth_element(all_s.begin(), all_s.begin() + times / 2, all_s.end());
+    return all_s[times / 2];
+  };
+  const int n = size(options_.max_size);
+  keep("idamax", 1, n, 1, std::max(median_s(n) - median_s(1), least_s));
+}
+
+/// The update behind a panel (k is NB), or one in the panel.
+void AcceleratorMeasuring::product(bool transposed, bool in_panel) {
+  static const double minus_one = -1, one = 1;
+  const int m = size(options_.max_size), n = in_panel ? size(NB) : size(options_.max_size);
+  const int k = in_panel ? std::min(NB, options_.inner << (size(4) - 1)) : NB;
+  const int ld = static_cast<int>(ld_);
+  const auto op = transposed ? rocblas_operation_transpose : rocblas_operation_none;
+  time(transposed ? "dgemm/NT" : "dgemm/NN", m, n, k, [=] {
+    BLAS(rocblas_dgemm(blas_, rocblas_operation_none, op, m, n, k, &minus_one, panel_, ld, u_, transposed ? ld : NB,
+                       &one, place(m, n, in_panel), ld));
+  });
+}
+
+void AcceleratorMeasuring::triangle(rocblas_side side, bool in_panel) {
+  static const double one = 1;
+  const int order = in_panel ? options_.inner : NB, other = size(in_panel ? NB : options_.max_size);
+  const bool is_left = side == rocblas_side_left;
+  const int m = is_left ? order : other, n = is_left ? other : order, ld = static_cast<int>(ld_);
+  time(is_left ? "dtrsm/L" : "dtrsm/R", m, n, order, [=] {
+    BLAS(rocblas_dtrsm(blas_, side, rocblas_fill_lower, rocblas_operation_none, rocblas_diagonal_unit, m, n, &one,
+                       panel_, ld, u_, is_left ? NB : ld));
+  });
+}
+
+void AcceleratorMeasuring::vectors(int kind) {
+  static const double minus_one = -1, one = 1, zero = 0;
+  const int m = size(options_.max_size), narrow = size(NB), ld = static_cast<int>(ld_);
+  if (kind == 0) {
+    const int n = size(options_.inner);
+    time("dger", m, n, 1,
+         [=] { BLAS(rocblas_dger(blas_, m, n, &minus_one, panel_, 1, u_, NB, place(m, n, true), ld)); });
+  }
+  if (kind == 1) time("dscal", 1, m, 1, [=] { BLAS(rocblas_dscal(blas_, m, &one, place(m, 1, true), 1)); });
+  if (kind == 2)
+    time("daxpy", 1, m, 1, [=] { BLAS(rocblas_daxpy(blas_, m, &minus_one, panel_, 1, place(m, 1, true), 1)); });
+  if (kind == 3)
+    time("dcopy", 1, narrow, 1, [=] { BLAS(rocblas_dcopy(blas_, narrow, place(1, narrow, true), ld, u_, 1)); });
+  if (kind == 4)
+    time("dgemv/N", narrow, m, 1, [=] {
+      BLAS(rocblas_dgemv(blas_, rocblas_operation_none, narrow, m, &minus_one, place(narrow, m), ld, panel_, 1, &zero,
+                         spare_, 1));
+    });
+  if (kind == 5)
+    time("dtrsv/N", narrow, narrow, 1, [=] {
+      BLAS(rocblas_dtrsv(blas_, rocblas_fill_upper, rocblas_operation_none, rocblas_diagonal_unit, narrow, panel_, ld,
+                         u_, 1));
+    });
+}
+
+void AcceleratorMeasuring::moves(int kind) {
+  const int m = size(options_.max_size), n = size(options_.max_size), narrow = size(NB), ld = static_cast<int>(ld_);
+  const dim3 block(64);
+  if (kind == 0)
+    time("gather_rows", narrow, n, 1, [=] {
+      hipLaunchKernelGGL(gather_rows, grid_of(n, narrow), block, 0, stream_, narrow, n, place(1, n), ld, rows_, spare_);
+    });
+  if (kind == 1)
+    time("scatter_rows", narrow, n, 1, [=] {
+      hipLaunchKernelGGL(scatter_rows, grid_of(n, narrow), block, 0, stream_, narrow, n, a_, ld, rows_, spare_);
+    });
+  if (kind == 2)
+    time("copy_block", m, narrow, 1, [=] {
+      hipLaunchKernelGGL(copy_block, grid_of(m, narrow), block, 0, stream_, m, narrow, place(m, narrow, true), ld,
+                         spare_, m);
+    });
+}
+
+/// Bytes as n: to the device, from it, within, and both with pageable memory, for which the host waits.
+void AcceleratorMeasuring::copy(int kind) {
+  const long most = static_cast<long>(ld_) * NB / 2;
+  const double size_of_ten = std::exp2(std::uniform_real_distribution<double>(0, std::log2(double(most)))(random_));
+  const std::size_t bytes = 2 * sizeof(double) * static_cast<std::size_t>(size_of_ten);
+  const auto n = static_cast<long>(bytes);
+  const struct {
+    const char* name;
+    void* to;
+    const void* from;
+    hipMemcpyKind how;
+  } all[] = {{"to_device", u_, pinned_, hipMemcpyHostToDevice},
+             {"from_device", pinned_, u_, hipMemcpyDeviceToHost},
+             {"within_device", spare_, u_, hipMemcpyDeviceToDevice},
+             {"to_device_pageable", u_, pageable_.data(), hipMemcpyHostToDevice},
+             {"from_device_pageable", pageable_.data(), u_, hipMemcpyDeviceToHost}};
+  const auto& [name, to, from, how] = all[kind];
+  HIP(hipDeviceSynchronize());
+  const double duration_s =
+      kind < 3
+          ? in_stream_s(3, [&, to = to, from = from, how = how] { HIP(hipMemcpyAsync(to, from, bytes, how, stream_)); })
+          : waited_s([&, to = to, from = from, how = how] { HIP(hipMemcpy(to, from, bytes, how)); });
+  keep(name, 1, n, 1, duration_s);
+}
+
+std::string AcceleratorMeasuring::rows() {
+  std::vector<Call> kinds = {[&] { product(false, false); },
+                             [&] { product(false, true); },
+                             [&] { product(true, false); },
+                             [&] { product(true, true); },
+                             [&] { triangle(rocblas_side_left, false); },
+                             [&] { triangle(rocblas_side_left, true); },
+                             [&] { triangle(rocblas_side_right, false); },
+                             [&] { search(); },
+                             [&] { overheads(); },
+                             [&] { flags(); }};
+  for (int kind = 0; kind < 6; ++kind) kinds.emplace_back([this, kind] { vectors(kind); });
+  for (int kind = 0; kind < 3; ++kind) kinds.emplace_back([this, kind] { moves(kind); });
+  for (int kind = 0; kind < 5; ++kind) kinds.emplace_back([this, kind] { copy(kind); });
+  std::vector<Call> order;
+  for (int i = 0; i < options_.calls; ++i) order.insert(order.end(), kinds.begin(), kinds.end());
+  std::shuffle(order.begin(), order.end(), random_);
+  csv_ << "kernel,m,n,k,duration_s,start_s,host,cpu,content,accelerator,memory_bytes,compute_units,error\n";
+  warm_up();
+  Progress progress;
+  const double begin_s = now_s();
+  std::size_t done = 0;
+  for (; done < order.size() && !(options_.budget_s > 0 && now_s() - begin_s > options_.budget_s); ++done) {
+    order[done]();
+    progress.update(static_cast<double>(done) / static_cast<double>(order.size()), "calls");
+  }
+  progress.clear();
+  std::cerr << "measured " << done << " of " << order.size() << " series of calls\n";
+  return csv_.str();
+}
+
+void run(const Options& options) {
+  if (!(options.inner <= options.nb && options.nb <= options.max_size))
+    throw core::UsageError("--inner " + std::to_string(options.inner) + ", --nb " + std::to_string(options.nb) +
+                           ", --max-size " + std::to_string(options.max_size) +
+                           "; expected inner <= nb <= largest size");
+  if (is_fake && !options.fake)
+    throw core::Error(core::ExitCode::external_failure,
+                      "this program was built where ROCm is not, and can measure no accelerator\n  hint: build hplcast "
+                      "where hipcc and rocBLAS are; --fake: threads of this CPU in the place of one, for tests");
+  if (!is_fake && options.fake) throw core::UsageError("--fake: this program was built for real accelerators");
+  require_writable(options.output);
+  AcceleratorMeasuring measuring(options);
+  const std::string csv = measuring.rows();
+  write_result(options.output, [&](std::ostream& out) { out << csv; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Command app(
+      "Measures rocBLAS, row swaps, copies, launches and flags of an accelerator, in random order, with sizes drawn.",
+      "hplcast-measure-accelerator");
+  set_example(app,
+              "hplcast-measure-accelerator --fake --max-size 256 --nb 64 --calls 3 --warm-up 0s -o accelerator.csv");
+  Options options;
+  constexpr int most = 1000000;
+  app.add_option("--max-size", options.max_size, "largest number of local rows and columns", between(16, most),
+                 with_default);
+  app.add_option("--nb", options.nb, "block size of the program to predict", between(1, most), with_default);
+  app.add_option("--inner", options.inner, "columns of the smallest parts of its panels (NBMIN)", between(1, most),
+                 with_default);
+  app.add_option("--calls", options.calls, "series of calls of each kind", between(1, most), with_default);
+  app.add_option("--device", options.device, "number of the accelerator on this host", between(0, most), with_default);
+  app.add_option("--warm-up", options.warm_up_s, "dgemm before the first recorded call: clocks and temperatures settle",
+                 as_seconds(), with_default);
+  app.add_option("--budget", options.budget_s, "stop after this time, even if not all is measured (0: never)",
+                 as_seconds(), with_default);
+  add_seed(app, options.seed, "of order, sizes and contents");
+  app.add_flag("--fake", options.fake, "threads of this CPU in the place of an accelerator, where ROCm is missing");
+  app.add_output(options.output, "CSV to write (default: standard output)");
+  app.callback([&] { run(options); });
+  return run_program(app, argc, argv);
+}
