@@ -161,6 +161,9 @@ void setup_run(Command& app) {
   add_choice<bool>(command, "--noise", request.noise, on_or_off, "off: everything takes its expected time");
   add_choice<bool>(command, "--messages", request.direct_messages, {{"direct", true}, {"smpi", false}},
                    "sends and receives: hplcast's own (the same times for less work), or all by SMPI");
+  command.add_flag("--fast", request.fast,
+                   "less work per message, for programs that neither probe nor test: messages below 64 KiB take "
+                   "nothing of the links");
   command.add_option("--collectives", request.collectives,
                      "algorithms of collective operations: those of Open MPI, MPICH, Intel MPI, MVAPICH2",
                      among({"ompi", "mpich", "impi", "mvapich2"}), with_default);

@@ -201,6 +201,7 @@ static void describe(Fields& fields, AcceleratorKernel& one) {
   fields.if_any("k", one.k);
   fields.if_any("model", one.model, kernel);
   fields.if_any("handshake", one.handshake);
+  fields.if_any("power_w", one.power_w, at_least_zero);
   fields.check("model", one.model.has_value() != one.handshake.has_value(), "either `model` or `handshake`");
 }
 
@@ -209,6 +210,31 @@ static void describe(Fields& fields, CopyModel& copy) {
   fields("latency_s", copy.latency_s, at_least_zero);
   fields("bytes_per_s", copy.bytes_per_s, positive);
   fields.if_any("pageable_bytes_per_s", copy.pageable_bytes_per_s, positive);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, DeviceMessage& one) {
+  fields("latency_s", one.latency_s, at_least_zero);
+  fields("bytes_per_s", one.bytes_per_s, positive);
+  fields.if_any("accelerators", one.accelerators);
+  fields.check("accelerators", !one.accelerators || *one.accelerators >= 2, "an integer of at least 2");
+}
+
+template <typename Fields>
+static void describe(Fields& fields, DeviceMessages& messages) {
+  fields.if_any("near", messages.near);
+  fields.if_any("local", messages.local);
+  fields.if_any("remote", messages.remote);
+  fields.check("near", !messages.near || messages.near->accelerators, "with `accelerators`: how many are near");
+  const auto has_number = [](const std::optional<DeviceMessage>& one) { return one && one->accelerators; };
+  fields.check("local", !has_number(messages.local) && !has_number(messages.remote), "`accelerators` in `near` only");
+}
+
+template <typename Fields>
+static void describe(Fields& fields, AcceleratorPower& power) {
+  fields("idle_w", power.idle_w, at_least_zero);
+  fields("waiting_w", power.waiting_w, at_least_zero);
+  fields("busy_w", power.busy_w, at_least_zero);
 }
 
 template <typename Fields>
@@ -226,6 +252,8 @@ static void describe(Fields& fields, AcceleratorModel& model) {
   fields("to_device", model.to_device);
   fields("from_device", model.from_device);
   fields("within_device", model.within_device);
+  fields.if_any("messages", model.messages);
+  fields.if_any("power", model.power);
   fields("kernels", model.kernels);
   fields.check("per_host", model.per_host >= 1, "an integer of at least 1");
   fields.check("compute_units", model.compute_units >= 1, "an integer of at least 1");

@@ -22,6 +22,8 @@ static void describe(Fields& fields, AcceleratorCounts& counts) {
   fields("bytes_within_device", counts.bytes_within_device);
   fields("copies_s", counts.copies_s);
   fields("peak_bytes", counts.peak_bytes);
+  fields("used", counts.used);
+  fields("idle", counts.idle);
   fields("overlapped_s", counts.overlapped_s);
 }
 

@@ -113,6 +113,9 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   const hplcast_channel& channel = message.channel;
   sent->name = next_name(channel);
   sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, &sent->name);
+  if (of_devices_ && from != nullptr && device_memory().bytes_from(from->buffer) > 0)
+    if (const core::DeviceMessage* const own = of_devices_(channel.source, channel.destination))
+      sent->as = costs_.flow(*own, scope(channel.source, channel.destination), message.bytes);
   sent->detached = !synchronous && message.bytes < detached_bytes_;
   sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
   sent->from = from;
@@ -151,7 +154,8 @@ void Messages::begin_transfer(SentMessage& sent, double date_s, const RankClock&
   sent.begins_s = date_s;
   FlowShape shape = shape_of(sent);
   const core::Scope where = scope(sent.message.channel.source, sent.message.channel.destination);
-  if (clock.may_run_ahead() && !costs_.is_shared(where) && !costs_.is_half_duplex(where)) {
+  const bool takes_nothing = !costs_.is_shared(where) || sent.message.bytes < free_bytes_;
+  if (clock.may_run_ahead() && takes_nothing && !costs_.is_half_duplex(where)) {
     sent.transfer.end_at(date_s + NetworkCosts::time_alone_s(shape.as, static_cast<double>(shape.wire_bytes)));
     return;
   }
@@ -300,7 +304,10 @@ bool Messages::has_ended(const MessageRequest& request) const {
 
 void Messages::wait_any(const std::vector<MessageRequest*>& requests) {
   const auto is_over = [this](const MessageRequest* request) { return has_ended(*request); };
-  rank_of(*requests.front()).clock.flush();
+  RankClock& clock = rank_of(*requests.front()).clock;
+  const bool ahead = free_bytes_ > 0 && clock.may_run_ahead();
+  const double began_s = clock.now_s();
+  ahead ? clock.pause() : clock.flush();
   // Transfers that have begun ring at their end, others when they begin.
   const port::BellPtr bell = std::make_shared<port::Bell>();
   std::vector<MessageRequest*> not_begun = requests;
@@ -311,9 +318,9 @@ void Messages::wait_any(const std::vector<MessageRequest*>& requests) {
                    [&](const MessageRequest* request) { return request->message->transfer.ring_at_end(bell); });
     not_begun.erase(begun, not_begun.end());
     const bool waits = not_begun.size() == requests.size();
-    wait_for_bell(not_begun, rank_of(*requests.front()).clock, bell,
-                  waits ? core::CoreState::blocked : core::CoreState::messages);
+    wait_for_bell(not_begun, clock, bell, waits ? core::CoreState::blocked : core::CoreState::messages);
   }
+  if (ahead) clock.go_on_from(began_s);
 }
 
 void Messages::wait_next(const std::vector<MessageRequest*>& requests) {

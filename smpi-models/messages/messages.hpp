@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "smpi-models/clock/rank.hpp"
@@ -47,8 +49,14 @@ class Messages {
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
   core::Scope scope(int source, int destination) const;
+  /// Costs of messages from memory of accelerators, by ranks; null: those of the network.
+  using DeviceCosts = std::function<const core::DeviceMessage*(int source, int destination)>;
+  void set_device_costs(DeviceCosts of_devices) { of_devices_ = std::move(of_devices); }
   /// Before any message: SimGrid moves them.
   void leave_flows_to_simgrid() { flows_.reset(); }
+  /// Before any message, if nobody probes: messages of fewer bytes than that take nothing of the links, and what a rank
+  /// does among its requests comes when its own time says, ahead of the clock.
+  void let_run_ahead(double below_bytes) { free_bytes_ = below_bytes; }
   /// Takes its part of the links; nobody waits for it.
   void load_links(const FlowShape& shape);
   bool checks() const { return checks_; }
@@ -84,6 +92,8 @@ class Messages {
   double async_small_bytes_;
   double detached_bytes_;
   bool checks_;
+  DeviceCosts of_devices_;
+  double free_bytes_ = 0;
   std::optional<NetworkFlows> flows_;
 };
 

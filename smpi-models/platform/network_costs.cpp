@@ -81,6 +81,13 @@ core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, const
   return core::message_flow(mean_s, noise, slope_s_per_byte, size_bytes + core::smpi_envelope_bytes, link);
 }
 
+core::MessageFlow NetworkCosts::flow(const core::DeviceMessage& own, core::Scope scope, double size_bytes) const {
+  const core::LinkLimit link = core::link_limit(network_.scope(scope), scope);
+  const double slope_s_per_byte = 1 / own.bytes_per_s;
+  return core::message_flow(own.latency_s + size_bytes * slope_s_per_byte, 0, link.is_shared ? slope_s_per_byte : 0,
+                            size_bytes + core::smpi_envelope_bytes, link);
+}
+
 double NetworkCosts::transfer_s(core::Scope scope, double size_bytes, const MessageName* name) const {
   return time_alone_s(flow(scope, size_bytes, name), size_bytes + core::smpi_envelope_bytes);
 }

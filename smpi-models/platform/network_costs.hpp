@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/network_model.hpp"
 
 namespace hplcast::smpi_models {
@@ -50,6 +51,8 @@ class NetworkCosts {
   double overhead_s(core::MessageCost which, core::Scope scope, double size_bytes, const MessageName* name) const;
   /// The message in the network.
   core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName* name) const;
+  /// The same from memory of an accelerator, of `own` costs.
+  core::MessageFlow flow(const core::DeviceMessage& own, core::Scope scope, double size_bytes) const;
   /// `flow` between these two hosts of the cluster, by their numbers: longer where they are of different groups.
   core::MessageFlow between(std::size_t host, std::size_t other, core::MessageFlow flow) const {
     const auto* groups = std::get_if<core::HostGroups>(&topology());

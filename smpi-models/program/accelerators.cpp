@@ -60,7 +60,7 @@ Accelerators::Accelerators(const Settings& settings, const std::optional<Model>&
 }
 
 void Accelerators::add_rank(const Kernels::Place& place) {
-  states_.push_back({place, ranks_on_[place.host]++, 0, {}, {}});
+  states_.push_back({place, ranks_on_[place.host]++, false, 0, {}, {}});
 }
 
 const hplcast_accelerator& Accelerators::here(const Rank& rank) {
@@ -68,7 +68,8 @@ const hplcast_accelerator& Accelerators::here(const Rank& rank) {
   if (model_ == nullptr)
     fail("the program uses an accelerator, and cluster " + (cluster_ == nullptr ? "" : cluster_->name) + " has none",
          "`accelerators` of cluster.json (docs/models/accelerators.md)");
-  const State& state = states_[rank.number];
+  State& state = states_[rank.number];
+  state.is_used = true;
   if (state.local_rank >= model_->per_host)
     fail("rank " + std::to_string(rank.number) + " is number " + std::to_string(state.local_rank + 1) +
              " of the ranks of its host that use an accelerator; a host of cluster " + cluster_->name + " has " +
@@ -145,6 +146,16 @@ void Accelerators::ran(const Rank& rank, int stream, const char* what, const cor
   trace->routine(rows[index], what, shape, span);
 }
 
+const core::DeviceMessage* Accelerators::message(int source, int destination) const {
+  const auto pointer = [](const std::optional<core::DeviceMessage>& one) { return one ? &*one : nullptr; };
+  const State &from = states_[static_cast<std::size_t>(source)], &to = states_[static_cast<std::size_t>(destination)];
+  const core::DeviceMessages& messages = *model_->messages;
+  if (from.place.host != to.place.host) return pointer(messages.remote);
+  const auto& near = messages.near;
+  if (near && from.local_rank / *near->accelerators == to.local_rank / *near->accelerators) return &*near;
+  return pointer(messages.local);
+}
+
 void* Accelerators::allocate(const Rank& rank, std::size_t bytes) {
   State& state = states_[rank.number];
   if (state.used_bytes + static_cast<double>(bytes) > model_->memory_bytes) return nullptr;
@@ -164,6 +175,8 @@ bool Accelerators::release(const Rank& rank, void* memory) {
 std::optional<core::AcceleratorCounts> Accelerators::counts() const {
   if (!is_used_) return std::nullopt;
   core::AcceleratorCounts counts = counts_;
+  for (const State& state : states_) counts.used += state.is_used ? 1 : 0;
+  counts.idle = static_cast<int>(ranks_on_.size()) * model_->per_host - counts.used;
   for (const Kernel& kernel : kernels_) counts.kernels[kernel.name] = kernel.count;
   return counts;
 }

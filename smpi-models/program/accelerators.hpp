@@ -36,6 +36,10 @@ class Accelerators {
   /// As hplcast_accelerator_ran().
   void ran(const Rank& rank, int stream, const char* what, const core::KernelShape& shape, const TimeSpan& span);
 
+  /// Whether messages from memory of accelerators have costs of their own; of one between two ranks, null: it has none.
+  bool has_messages() const { return model_ != nullptr && model_->messages.has_value(); }
+  const core::DeviceMessage* message(int source, int destination) const;
+
   /// As hplcast_device_allocate() and hplcast_device_free().
   void* allocate(const Rank& rank, std::size_t bytes);
   bool release(const Rank& rank, void* memory);
@@ -54,6 +58,7 @@ class Accelerators {
   struct State {
     Kernels::Place place;
     int local_rank;
+    bool is_used = false;
     double used_bytes = 0;
     std::vector<std::uint64_t> calls;  ///< draws taken, by kernel
     std::vector<int> rows;             ///< of its streams in the trace; 0: none yet

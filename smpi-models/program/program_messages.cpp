@@ -39,13 +39,14 @@ void set_empty_status(MPI_Status* status, int peer) {
   set_status(status, peer == MPI_PROC_NULL ? MPI_PROC_NULL : MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
-ProgramMessages::ProgramMessages(Messages& messages, const Communicator& world, bool late_probes)
+ProgramMessages::ProgramMessages(Messages& messages, const Communicator& world, bool late_probes, bool fast)
     : messages_(messages),
       communicators_(world),
       test_s_(port::setting<double>("smpi/test")),
       iprobe_s_(port::setting<double>("smpi/iprobe")),
       grow_(port::setting<bool>("smpi/grow-injected-times")),
       late_(late_probes),
+      fast_(fast),
       failed_(static_cast<std::size_t>(world.size)) {}
 
 ProgramRequest ProgramMessages::request(const Rank& rank, const MessageEnd& end, const RequestKind& kind) {
@@ -65,8 +66,15 @@ hplcast_message ProgramMessages::message(const Rank& rank, const ProgramRequest&
   result.channel = {receives ? peer : here, receives ? here : peer, end.tag == MPI_ANY_TAG ? any_value : end.tag,
                     request.communicator->context};
   result.bytes = static_cast<double>(packed_bytes(end.count, end.type));
-  result.probed = 1;
+  result.probed = fast_ ? 0 : 1;
+  if (end.peer == MPI_ANY_SOURCE) require_exact(rank, "receives from anybody (MPI_ANY_SOURCE)");
   return result;
+}
+
+void ProgramMessages::require_exact(const Rank& rank, const char* what) const {
+  if (fast_)
+    end_simulation_of(rank.number, std::string(what) +
+                                       ": with --fast a rank does not know what has come until now; leave it out");
 }
 
 void ProgramMessages::begin(Rank& rank, ProgramRequest& request, bool blocks) {
@@ -117,6 +125,7 @@ double ProgramMessages::polling_cost_s(const Rank& rank, double cost_s) const {
 }
 
 bool ProgramMessages::probe(Rank& rank, const MessageEnd& end, bool waits, MPI_Status* status) {
+  require_exact(rank, "probes (MPI_Probe, MPI_Iprobe)");
   const ProgramRequest probing = request(rank, end, {true});
   if (end.peer == MPI_PROC_NULL) {
     set_empty_status(status, end.peer);
@@ -159,6 +168,7 @@ void ProgramMessages::wait(MPI_Request& handle, MPI_Status* status) {
 }
 
 bool ProgramMessages::test(Rank& rank, MPI_Request& handle, MPI_Status* status) {
+  require_exact(rank, "tests a request (MPI_Test...)");
   const ProgramRequest& request = *find(handle);
   if (request.message != nullptr) {
     rank.clock.is_between_kernels(core::CoreState::polling);

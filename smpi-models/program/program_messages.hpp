@@ -50,7 +50,8 @@ struct ProgramRequest {
 class ProgramMessages {
  public:
   /// Reads the cost of a failed MPI_Test and MPI_Iprobe from SMPI's settings. All must outlive this.
-  ProgramMessages(Messages& messages, const Communicator& world, bool late_probes);
+  /// `fast`: the program neither probes, nor tests, nor receives from anybody; if it does, the simulation ends.
+  ProgramMessages(Messages& messages, const Communicator& world, bool late_probes, bool fast);
 
   ProgramCommunicators& communicators() { return communicators_; }
   const MessageTotals& sent() const { return sent_; }
@@ -84,12 +85,14 @@ class ProgramMessages {
   hplcast_message message(const Rank& rank, const ProgramRequest& request) const;
   static void deliver(const ProgramRequest& request, MPI_Status* status);
   double polling_cost_s(const Rank& rank, double cost_s) const;
+  void require_exact(const Rank& rank, const char* what) const;
 
   Messages& messages_;
   ProgramCommunicators communicators_;
   double test_s_, iprobe_s_;
   bool grow_;
   bool late_;  ///< core::NetworkModel::Values::late_probes
+  bool fast_;
   MessageTotals sent_;
   std::vector<int> failed_;  // polls in a row, by rank
   std::unordered_set<const ProgramRequest*> requests_;

@@ -137,6 +137,10 @@ void Runtime::add_ranks() {
   if (!direct) return;
   const NetworkCosts& costs = session().platform->costs;
   messages_.emplace(*session().platform, ranks_, diagnosis.own_flows, settings_.observation.checks);
+  if (program_.accelerators().has_messages())
+    messages_->set_device_costs([this](int source, int destination) {
+      return program_.accelerators().message(source, destination);
+    });
   probes_.emplace(kernels_, *messages_, diagnosis.poll_by_waiting);
   if (settings_.fast) result_.mode = "fast";
   if (settings_.fast || settings_.fast_panels > 0) {
@@ -174,9 +178,15 @@ void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
 ProgramMessages* Runtime::program_messages() {
   if (!messages_) return nullptr;
   if (!program_messages_) {
-    require_static_routes(session().platform->costs);
-    messages_->leave_flows_to_simgrid();  // collective operations are SMPI's, and share links with them
-    program_messages_.emplace(*messages_, *world_, kernels_.has_late_probes());
+    // Collective operations are SMPI's, and share links with them: not in fast mode.
+    constexpr double free_bytes = 65536;
+    if (settings_.fast) {
+      messages_->let_run_ahead(free_bytes);
+    } else {
+      require_static_routes(session().platform->costs);
+      messages_->leave_flows_to_simgrid();
+    }
+    program_messages_.emplace(*messages_, *world_, kernels_.has_late_probes(), settings_.fast);
   }
   return &*program_messages_;
 }

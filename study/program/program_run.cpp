@@ -102,6 +102,7 @@ core::SimulationSettings settings_of(const ProgramRunRequest& request) {
   settings.seed = request.seed;
   settings.noise = settings.network_noise = request.noise;
   settings.diagnosis.direct_messages = request.direct_messages;
+  settings.fast = request.fast;
   core::ProgramSettings& program = settings.program.emplace();
   program.numerics = request.numerics;
   program.rest = request.rest;
@@ -184,6 +185,27 @@ std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases) {
   return groups;
 }
 
+/// States of accelerators, as times of one that a rank uses; what is added to the energy of the hosts. Kernels beside
+/// each other draw the power of both.
+std::vector<core::StateEnergy> accelerator_energy(const core::AcceleratorModel& model,
+                                                  const core::AcceleratorCounts& counts, double time_s) {
+  const core::AcceleratorPower& power = *model.power;
+  std::vector<core::StateEnergy> states;
+  double busy_s = -counts.overlapped_s;
+  for (const auto& [name, use] : counts.kernels) {
+    auto kernel = model.kernels.find(name);
+    if (kernel == model.kernels.end()) kernel = model.kernels.find(name.substr(0, name.find('/')));
+    const bool has_own = kernel != model.kernels.end() && kernel->second.power_w;
+    busy_s += use.time_s;
+    states.push_back({"accelerator, " + name, use.time_s / counts.used,
+                      use.time_s * (has_own ? *kernel->second.power_w : power.busy_w)});
+  }
+  const double waiting_s = std::max(0.0, time_s * counts.used - busy_s);
+  states.push_back({"accelerator, waiting", waiting_s / counts.used, waiting_s * power.waiting_w});
+  if (counts.idle > 0) states.push_back({"accelerators without a rank", time_s, time_s * counts.idle * power.idle_w});
+  return states;
+}
+
 /// Takes what was asked for beside the result.
 void take_observations(const ProgramRunRequest& request, const core::SimulationResult& counted, ProgramRun& run) {
   const Observation& observation = request.observation;
@@ -191,8 +213,16 @@ void take_observations(const ProgramRunRequest& request, const core::SimulationR
   if (observation.phases) run.phases = summarised(phases);
   if (!observation.phases_csv.empty()) write_phases_csv(observation.phases_csv, phases);
   if (!observation.energy || !counted.energy) return;
-  const double gflops = run.time_s > 0 ? run.flop() / run.time_s / 1e9 : 0;
+  double flop = run.flop();
+  if (run.accelerators)
+    for (const auto& [name, use] : run.accelerators->kernels) flop += use.flop;
+  const double gflops = run.time_s > 0 ? flop / run.time_s / 1e9 : 0;
   run.energy = added_energy(request.cluster, request.ranks, run.time_s, gflops, counted.energy->energy);
+  if (const auto& model = request.cluster.accelerators; model && model->power && run.accelerators && run.time_s > 0) {
+    const auto states = accelerator_energy(*model, *run.accelerators, run.time_s);
+    run.energy->states.insert(run.energy->states.end(), states.begin(), states.end());
+    run.energy->add_up(run.time_s, gflops);
+  }
   if (!observation.power_trace.empty()) write_power_csv(observation.power_trace, counted.energy->trace);
 }
 
@@ -289,6 +319,10 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
                             "at most " + std::to_string(cores) + ", the cores of cluster " + request.cluster.name,
                             "`hplcast transform --add-nodes` makes a larger one, if messages between hosts are known");
   if (request.observation.energy) require_power(request.cluster);
+  if (request.fast && !request.direct_messages)
+    throw core::UsageError("--fast beside --messages smpi: SMPI has no such messages");
+  if (request.fast && platform_library({}).empty())
+    throw core::DomainError("--fast", "without libhplcast-platform.so", "that library, which has the messages");
   if (request.numerics && request.share_above_bytes > 0)
     throw core::UsageError(
         "--numerics run beside --share-above: shared memory has nothing that could be computed with");
@@ -302,6 +336,9 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
                                 ", the cores of one host: messages between hosts were not measured");
   if (request.observation.energy)
     for (std::string& warning : power_warnings(request.cluster)) warnings.push_back(std::move(warning));
+  if (request.observation.energy && request.cluster.accelerators && !request.cluster.accelerators->power)
+    warnings.push_back("--energy: `accelerators` of cluster " + request.cluster.name +
+                       " has no `power`, so they draw nothing here");
   if (request.rest == RestMode::model && !has_rest(request.cluster))
     warnings.push_back(
         "--rest model: cluster " + request.cluster.name +
@@ -379,6 +416,8 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
                             {"bytes_within_device", counts.bytes_within_device},
                             {"copies_s", counts.copies_s},
                             {"peak_bytes", counts.peak_bytes},
+                            {"used", counts.used},
+                            {"idle", counts.idle},
                             {"overlapped_s", counts.overlapped_s}};
   }
   for (const core::PhaseSummary& phase : run.phases)

@@ -157,24 +157,6 @@ double comparable_s(const QuickMachine& machine, const QuickAssumptions& assumed
   return closed_form_s(quick_cluster(machine, assumed), parameters, ranks_for_ratios);
 }
 
-std::vector<QuickInfluence> influences_of(const QuickMachine& machine, const core::HplParameters& parameters,
-                                          double expected_s) {
-  std::vector<QuickInfluence> all;
-  for (const QuickAssumption& one : quick_assumptions()) {
-    const auto change = [&](double value) {
-      QuickAssumptions changed = all_assumptions(&QuickAssumption::expected);
-      changed.*one.value = value;
-      return expected_s / comparable_s(machine, changed, parameters) - 1;
-    };
-    all.push_back({one.text, one.worst / one.unit, one.expected / one.unit, one.best / one.unit, change(one.worst),
-                   change(one.best)});
-  }
-  std::stable_sort(all.begin(), all.end(), [](const QuickInfluence& a, const QuickInfluence& b) {
-    return a.best_change - a.worst_change > b.best_change - b.worst_change;
-  });
-  return all;
-}
-
 }  // namespace
 
 const std::vector<QuickAssumption>& quick_assumptions() {
@@ -278,7 +260,8 @@ QuickResult quick(const QuickRequest& request) {
   result.gflops = gflops(result.time_s);
   result.low_gflops = gflops(result.high_time_s);
   result.high_gflops = gflops(result.low_time_s);
-  result.influences = influences_of(machine, p, expected_s);
+  result.influences = influences_of(quick_assumptions(),
+                                    [&](const QuickAssumptions& changed) { return comparable_s(machine, changed, p); });
   PredictionRequest simulated;
   simulated.cluster = result.cluster;
   simulated.parameters = p;

@@ -53,26 +53,6 @@ double form_s(const AcceleratorMachine& machine, const AcceleratorAssumptions& a
   return accelerator_form_s(accelerator_costs(machine, assumed, p), p);
 }
 
-std::vector<QuickInfluence> accelerator_influences(const AcceleratorMachine& machine, const core::HplParameters& p,
-                                                   double expected_s) {
-  std::vector<QuickInfluence> all;
-  for (const AcceleratorAssumption& one : accelerator_assumptions()) {
-    const auto change = [&](double value) {
-      AcceleratorAssumptions changed = all_assumptions(&AcceleratorAssumption::expected);
-      changed.*one.value = value;
-      return expected_s / form_s(machine, changed, p) - 1;
-    };
-    const QuickInfluence influence{
-        one.text,          one.worst / one.unit, one.expected / one.unit, one.best / one.unit,
-        change(one.worst), change(one.best)};
-    if (influence.worst_change != 0 || influence.best_change != 0) all.push_back(influence);
-  }
-  std::stable_sort(all.begin(), all.end(), [](const QuickInfluence& a, const QuickInfluence& b) {
-    return a.best_change - a.worst_change > b.best_change - b.worst_change;
-  });
-  return all;
-}
-
 }  // namespace
 
 const std::vector<AcceleratorAssumption>& accelerator_assumptions() {
@@ -159,7 +139,12 @@ QuickResult quick_accelerators(const AcceleratorRequest& request) {
   result.gflops = gflops(result.time_s);
   result.low_gflops = gflops(result.high_time_s);
   result.high_gflops = gflops(result.low_time_s);
-  result.influences = accelerator_influences(machine, p, result.time_s);
+  result.influences = influences_of(accelerator_assumptions(),
+                                    [&](const AcceleratorAssumptions& changed) { return form_s(machine, changed, p); });
+  result.influences.erase(
+      std::remove_if(result.influences.begin(), result.influences.end(),
+                     [](const QuickInfluence& one) { return one.worst_change == 0 && one.best_change == 0; }),
+      result.influences.end());
   return result;
 }
 

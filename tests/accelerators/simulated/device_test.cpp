@@ -86,6 +86,49 @@ TEST(SimulatedDevice, SmallContentsTravelInLongMessagesBetweenDevices) {
   EXPECT_LT(run.peak_pss_bytes, 60e6);
 }
 
+TEST(SimulatedDevice, MessagesFromItsMemoryTakeTheirOwnTime) {
+  study::ProgramRunRequest request = request_of("messages", 5);  // ranks 0 to 3 on one host
+  core::AcceleratorModel& model = *request.cluster.accelerators;
+  model.per_host = 4;
+  const auto times_s = [&] { return numbers_in(study::run_program(request).output); };
+  const std::vector<double> as_the_network = times_s();
+  model.messages = core::DeviceMessages{core::DeviceMessage{1e-4, 2e11, 2}, core::DeviceMessage{2e-4, 5e10, {}},
+                                        core::DeviceMessage{5e-4, 1e9, {}}};
+  const std::vector<double> found = times_s();
+  ASSERT_EQ(found.size(), 5u);
+  constexpr double bytes = 3.2e7, calls_s = 2e-5;  // what it takes to leave the barrier, and two looks at the clock
+  EXPECT_NEAR(found[0], 1e-4 + bytes / 2e11, calls_s) << "ranks 0 and 1 are near each other";
+  EXPECT_NEAR(found[1], 2e-4 + bytes / 5e10, calls_s);
+  EXPECT_NEAR(found[2], 2e-4 + bytes / 5e10, calls_s);
+  EXPECT_NEAR(found[3], 5e-4 + bytes / 1e9, calls_s) << "the other host";
+  EXPECT_NEAR(found[4], as_the_network[4], 1e-12) << "from memory of the host";
+  EXPECT_NEAR(as_the_network[0], as_the_network[4], calls_s) << "without costs of their own";
+  EXPECT_GT(std::abs(as_the_network[3] / found[3] - 1), 0.01);
+  model.messages->remote.reset();
+  EXPECT_NEAR(times_s()[3], as_the_network[3], calls_s);
+}
+
+TEST(SimulatedDevice, DrawsThePowerOfItsKernels) {
+  study::ProgramRunRequest request = request_of("times");
+  request.observation.energy = true;
+  request.cluster.power = core::power_from_loads({{std::nullopt, 100, 150, 200, 0}}, 4);
+  const double hosts_j = study::run_program(request).energy->energy_j;
+  core::AcceleratorModel& model = *request.cluster.accelerators;
+  EXPECT_THAT(study::check(request), testing::Contains(HasSubstr("no `power`, so they draw nothing")));
+  model.power = core::AcceleratorPower{50, 100, 250};
+  model.kernels.at("dgemm").power_w = 400;
+  const study::ProgramRun run = study::run_program(request);
+  const double product_s = 1e-12 * 1000 * 500 * 100, fill_s = 1e-9 * 1000 * 20;
+  const double waiting_s = run.time_s - product_s - fill_s;
+  // One of the two accelerators of the host has a rank.
+  const double expected_j = 400 * product_s + 250 * fill_s + 100 * waiting_s + 50 * run.time_s;
+  EXPECT_NEAR(run.energy->energy_j - hosts_j, expected_j, 1e-9 * expected_j + 1e-12 * hosts_j);
+  EXPECT_NEAR(run.energy->mean_power_w, run.energy->energy_j / run.time_s, 1e-9);
+  EXPECT_EQ(run.energy->states.back().name, "accelerators without a rank");
+  EXPECT_EQ(run.accelerators->used, 1);
+  EXPECT_EQ(run.accelerators->idle, 1);
+}
+
 TEST(SimulatedDevice, ShowsTheFlagsOfAKernelWhenItsClockSays) {
   const study::ProgramRun run = study::run_program(request_of("handshake"));
   const std::vector<double> found = numbers_in(run.output);

@@ -98,6 +98,24 @@ void content(int rank) {
   }
 }
 
+/// The time of a long message from rank 0 to each other one, from memory of its device; then of one from its host.
+void messages(int rank) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  constexpr int doubles = 4000000;
+  double* const a = on_device(doubles);
+  std::vector<double> on_host(doubles);
+  for (int i = 1; i <= ranks; ++i) {
+    const int other = i < ranks ? i : 1;
+    double* const memory = i < ranks ? a : on_host.data();
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start_s = MPI_Wtime();
+    if (rank == 0) MPI_Send(memory, doubles, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
+    if (rank == other) MPI_Recv(memory, doubles, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0) std::printf("%.9g\n", MPI_Wtime() - start_s);
+  }
+}
+
 /// The flag of a kernel for each of three columns.
 void handshake() {
   int* flag = nullptr;
@@ -210,6 +228,8 @@ int main(int argc, char** argv) {
     times();
   else if (what == "content")
     content(rank);
+  else if (what == "messages")
+    messages(rank);
   else if (what == "handshake")
     handshake();
   else if (what == "product")

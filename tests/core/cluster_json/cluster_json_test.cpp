@@ -92,6 +92,9 @@ AcceleratorModel example_accelerators() {
   model.kernels["dgemm/NT"] = {{}, {}, {}, KernelModel::make("M1", law), {}};
   model.kernels["pack_rows"] = {1, 0, 5, KernelModel::make("M1", law), {}};
   model.kernels["panel"] = {0, {}, {}, {}, HandshakeModel{3, 1, 4, 4e-6, 2e-11, 1e-11}};
+  model.kernels["panel"].power_w = 200;
+  model.messages = DeviceMessages{DeviceMessage{1e-6, 2e11, 2}, DeviceMessage{2e-6, 5e10, {}}, {}};
+  model.power = AcceleratorPower{90, 130, 500};
   return model;
 }
 
@@ -109,6 +112,10 @@ TEST(ClusterJson, AcceleratorsComeBackAndRaiseTheVersion) {
   EXPECT_EQ(again.accelerators->kernels.at("pack_rows").k, 5);
   EXPECT_EQ(again.accelerators->kernels.at("panel").handshake->pivot, 4);
   EXPECT_FALSE(again.accelerators->kernels.at("panel").model.has_value());
+  EXPECT_EQ(again.accelerators->kernels.at("panel").power_w, 200);
+  EXPECT_EQ(again.accelerators->messages->near->accelerators, 2);
+  EXPECT_FALSE(again.accelerators->messages->remote.has_value());
+  EXPECT_EQ(again.accelerators->power->busy_w, 500);
 }
 
 TEST(ClusterJson, RoutesAndGroupsOfHostsComeBackAndRaiseTheVersion) {
@@ -165,6 +172,17 @@ TEST(ClusterJson, AnAcceleratorsKernelIsAModelOrAHandshake) {
   cluster.accelerators->memory_bytes = 0;
   EXPECT_THAT(refusal(), testing::HasSubstr("expected a number above 0"));
   cluster.accelerators->memory_bytes = 1;
+  cluster.accelerators->power->idle_w = -1;
+  EXPECT_THAT(refusal(), testing::HasSubstr("/accelerators/power/idle_w"));
+  cluster.accelerators = example_accelerators();
+  cluster.accelerators->messages->near->accelerators.reset();
+  EXPECT_THAT(refusal(), testing::HasSubstr("how many are near"));
+  cluster.accelerators->messages->near->accelerators = 1;
+  EXPECT_THAT(refusal(), testing::HasSubstr("an integer of at least 2"));
+  cluster.accelerators->messages->near.reset();
+  cluster.accelerators->messages->local->accelerators = 2;
+  EXPECT_THAT(refusal(), testing::HasSubstr("in `near` only"));
+  cluster.accelerators = example_accelerators();
   cluster.accelerators->per_host = 0;
   EXPECT_THAT(refusal(), testing::HasSubstr("an integer of at least 1"));
 }

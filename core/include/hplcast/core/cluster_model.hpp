@@ -157,6 +157,7 @@ struct AcceleratorKernel {
   std::optional<int> m, n, k;        ///< places, from 0; nothing: 1, or what BLAS says
   std::optional<KernelModel> model;  ///< its duration on the accelerator
   std::optional<HandshakeModel> handshake;
+  std::optional<double> power_w = {};  ///< of the accelerator meanwhile; nothing: AcceleratorPower::busy_w
 };
 
 /// A copy takes latency_s + bytes / bytes_per_s.
@@ -164,6 +165,24 @@ struct CopyModel {
   double latency_s = 0;
   double bytes_per_s = 0;
   std::optional<double> pageable_bytes_per_s;  ///< memory of the host that is not pinned; nothing: as fast
+};
+
+/// A message from memory of an accelerator, alone: latency_s + bytes / bytes_per_s, in place of what the network has.
+struct DeviceMessage {
+  double latency_s = 0, bytes_per_s = 0;
+  std::optional<int> accelerators;  ///< `near` only: so many of a host, from 0, then as many more, are near each other
+};
+
+/// Messages from memory of accelerators; nothing: they take what those from memory of hosts do.
+struct DeviceMessages {
+  std::optional<DeviceMessage> near, local, remote;  ///< on near accelerators, inside of a host, between hosts
+};
+
+/// Draw of each accelerator.
+struct AcceleratorPower {
+  double idle_w = 0;     ///< no rank uses it
+  double waiting_w = 0;  ///< of a rank, while no kernel runs
+  double busy_w = 0;     ///< while one does that has no power of its own
 };
 
 /// The accelerators of each host, all alike: docs/models/accelerators.md.
@@ -179,6 +198,8 @@ struct AcceleratorModel {
   double sync_s = 0;    ///< of the host, after it has waited, and per query
   double flag_s = 0;    ///< until the other side sees a flag
   CopyModel to_device, from_device, within_device;
+  std::optional<DeviceMessages> messages;
+  std::optional<AcceleratorPower> power;
   std::map<std::string, AcceleratorKernel> kernels;  ///< "dgemm/NT", "dgemm", "pack_rows"
 };
 

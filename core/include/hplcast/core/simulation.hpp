@@ -186,6 +186,7 @@ struct AcceleratorCounts {
   double bytes_to_device = 0, bytes_from_device = 0, bytes_within_device = 0;
   double copies_s = 0;
   double peak_bytes = 0;    ///< of memory of one accelerator
+  int used = 0, idle = 0;   ///< accelerators with a rank that called them, and the others of the same hosts
   double overlapped_s = 0;  ///< in which kernels of several streams ran on one accelerator, as if each were alone
 };
 

@@ -28,6 +28,7 @@ struct ProgramRunRequest {
   bool noise = true;
   RestMode rest = RestMode::zero;
   bool direct_messages = true;       ///< false: all messages take SMPI's way
+  bool fast = false;                 ///< short messages leave the links alone; programs that probe are refused
   std::string collectives = "ompi";  ///< whose algorithms for collective operations: a selector of SMPI
   bool numerics = false;             ///< routines and regions are executed, too, and take the same time
   double share_above_bytes = 0;      ///< allocations of at least that many bytes share their memory; 0: none

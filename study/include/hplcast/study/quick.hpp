@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,12 +38,14 @@ struct QuickAssumptions {
 };
 
 /// One assumption: its name for people, its place in QuickAssumptions, its values in SI.
-struct QuickAssumption {
+template <typename Values>
+struct Assumption {
   std::string text;  ///< with the unit
-  double QuickAssumptions::*value;
+  double Values::*value;
   double unit;  ///< of `text`, in SI
   double worst, expected, best;
 };
+using QuickAssumption = Assumption<QuickAssumptions>;
 
 const std::vector<QuickAssumption>& quick_assumptions();
 
@@ -82,6 +85,28 @@ struct QuickInfluence {
   double worst = 0, middle = 0, best = 0;    ///< values of the assumption
   double worst_change = 0, best_change = 0;  ///< of Gflop/s, as ratios
 };
+
+/// All of them, those that matter most first. `time_s`: of the estimate with these values.
+template <typename Values, typename Time>
+std::vector<QuickInfluence> influences_of(const std::vector<Assumption<Values>>& assumptions, const Time& time_s) {
+  Values expected{};
+  for (const Assumption<Values>& one : assumptions) expected.*one.value = one.expected;
+  const double expected_s = time_s(expected);
+  std::vector<QuickInfluence> all;
+  for (const Assumption<Values>& one : assumptions) {
+    const auto change = [&](double value) {
+      Values changed = expected;
+      changed.*one.value = value;
+      return expected_s / time_s(changed) - 1;
+    };
+    all.push_back({one.text, one.worst / one.unit, one.expected / one.unit, one.best / one.unit, change(one.worst),
+                   change(one.best)});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const QuickInfluence& a, const QuickInfluence& b) {
+    return a.best_change - a.worst_change > b.best_change - b.worst_change;
+  });
+  return all;
+}
 
 struct QuickResult {
   core::HplParameters parameters;

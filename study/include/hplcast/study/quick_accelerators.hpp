@@ -34,12 +34,7 @@ struct AcceleratorAssumptions {
 };
 
 /// One assumption: its name for people, its place, its values in SI.
-struct AcceleratorAssumption {
-  std::string text;  ///< with the unit
-  double AcceleratorAssumptions::*value;
-  double unit;  ///< of `text`, in SI
-  double worst, expected, best;
-};
+using AcceleratorAssumption = Assumption<AcceleratorAssumptions>;
 
 const std::vector<AcceleratorAssumption>& accelerator_assumptions();
 
@@ -72,8 +67,8 @@ AcceleratorCosts accelerator_costs(const AcceleratorMachine& machine, const Acce
 /// to panel with a date for each process column (docs/models/quick.md).
 double accelerator_form_s(const AcceleratorCosts& costs, const core::HplParameters& parameters);
 
-/// Difference between accelerator_form_s() and simulations, over the time beyond that of dgemm alone: a little more than
-/// the largest in docs/measurements/quick-accelerators.md.
+/// Difference between accelerator_form_s() and simulations, over the time beyond that of dgemm alone: a little more
+/// than the largest in docs/measurements/quick-accelerators.md.
 inline constexpr double accelerator_form_error = 0.2;
 
 struct AcceleratorRequest {
