@@ -73,8 +73,8 @@ hplcast_message ProgramMessages::message(const Rank& rank, const ProgramRequest&
 
 void ProgramMessages::require_exact(const Rank& rank, const char* what) const {
   if (fast_)
-    end_simulation_of(rank.number, std::string(what) +
-                                       ": with --fast a rank does not know what has come until now; leave it out");
+    end_simulation_of(rank.number,
+                      std::string(what) + ": with --fast a rank does not know what has come until now; leave it out");
 }
 
 void ProgramMessages::begin(Rank& rank, ProgramRequest& request, bool blocks) {

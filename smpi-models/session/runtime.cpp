@@ -138,9 +138,8 @@ void Runtime::add_ranks() {
   const NetworkCosts& costs = session().platform->costs;
   messages_.emplace(*session().platform, ranks_, diagnosis.own_flows, settings_.observation.checks);
   if (program_.accelerators().has_messages())
-    messages_->set_device_costs([this](int source, int destination) {
-      return program_.accelerators().message(source, destination);
-    });
+    messages_->set_device_costs(
+        [this](int source, int destination) { return program_.accelerators().message(source, destination); });
   probes_.emplace(kernels_, *messages_, diagnosis.poll_by_waiting);
   if (settings_.fast) result_.mode = "fast";
   if (settings_.fast || settings_.fast_panels > 0) {

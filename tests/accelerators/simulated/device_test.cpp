@@ -219,6 +219,15 @@ TEST(SimulatedDevice, ASpinThatNobodySeesIsToldAndEnds) {
   EXPECT_THAT(failure_of(request), HasSubstr("computed for 30 s without looking at it"));
 }
 
+TEST(SimulatedDevice, FastModeRefusesToProbe) {
+  study::ProgramRunRequest request = request_of("probe");
+  EXPECT_THAT(study::run_program(request).output, HasSubstr("probed 0"));
+  request.fast = true;
+  EXPECT_THAT(failure_of(request), HasSubstr("probes (MPI_Probe, MPI_Iprobe): with --fast"));
+  request.direct_messages = false;
+  EXPECT_THAT(failure_of(request), HasSubstr("--fast beside --messages smpi"));
+}
+
 TEST(SimulatedDevice, NeedsAnAcceleratorPerRank) {
   EXPECT_THAT(
       failure_of(request_of("times", 4)),

@@ -16,7 +16,7 @@ struct SimulatedGrid {
   const char *split, *inner;
 };
 
-study::ProgramRun simulated_lu(const SimulatedGrid& grid, bool executes) {
+study::ProgramRun simulated_lu(const SimulatedGrid& grid, bool executes, bool fast = false) {
   study::ProgramRunRequest request;
   request.cluster = tests::program_cluster();
   core::AcceleratorModel model;
@@ -37,6 +37,7 @@ study::ProgramRun simulated_lu(const SimulatedGrid& grid, bool executes) {
   for (const int number : {grid.N, grid.NB, grid.P, grid.Q}) request.arguments.push_back(std::to_string(number));
   request.arguments.insert(request.arguments.end(), {grid.split, grid.inner});
   request.numerics = executes;
+  request.fast = fast;
   if (executes) request.arguments.emplace_back("check");
   request.timeout_s = 120;
   return study::run_program(request);
@@ -62,6 +63,16 @@ TEST(SimulatedBlockLu, ModelledProductsAreThoseOfTheClosedForm) {
     ASSERT_TRUE(run.accelerators.has_value());
     EXPECT_EQ(run.accelerators->kernels.at("dgemm/NN").flop, update + panels);
   }
+}
+
+TEST(SimulatedBlockLu, FastModeTakesTheSameTime) {
+  for (const SimulatedGrid& grid : {SimulatedGrid{2048, 128, 1, 4, "0.3", "32"}, {2048, 128, 2, 3, "0.3", "32"}}) {
+    const study::ProgramRun exact = simulated_lu(grid, false), fast = simulated_lu(grid, false, true);
+    constexpr double asked_for = 0.01;
+    EXPECT_NEAR(fast.time_s / exact.time_s, 1, asked_for);
+    EXPECT_EQ(fast.messages, exact.messages);
+  }
+  EXPECT_THAT(simulated_lu({384, 64, 2, 2, "0.3", "16"}, true, true).output, testing::HasSubstr("PASSED"));
 }
 
 }  // namespace

@@ -205,6 +205,11 @@ void bad(const std::string& what) {
   if (what == "stream") hipStreamSynchronize(reinterpret_cast<hipStream_t>(7));
   if (what == "device") std::printf("hipSetDevice: %s\n", hipGetErrorString(hipSetDevice(99)));
   if (what == "spin") spin_on_unknown_memory();
+  if (what == "probe") {
+    int is_there = 0;
+    MPI_Iprobe(0, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+    std::printf("probed %d\n", is_there);
+  }
   if (what == "deadlock" || what == "unseen-spin") {
     hipHostMalloc(&flag, 64);
     int rows = 10, columns = 1;
