@@ -1,4 +1,4 @@
-// What others have recorded of runs: performance logs of ReFrame (lines of version 3, tables with a header of version
+// Records of runs by others: performance logs of ReFrame (lines of version 3, tables with a header of version
 // 4), results of Ramble, jobs of Slurm.
 #include <algorithm>
 #include <cmath>

@@ -73,7 +73,7 @@ EventsOfRanks events_in(std::istream& in, const std::string& name) {
                          "`hplcast predict --mode exact --trace FILE` without --trace-ranks and --trace-time");
 }
 
-/// What is sent must be received, or the schedule never ends.
+/// Every message that is sent must be received, or the schedule never ends.
 void check(const EventsOfRanks& ranks, const std::string& name) {
   std::map<std::tuple<int, int, int>, long> open;  // source, destination, tag
   const int count = static_cast<int>(ranks.size());

@@ -97,8 +97,8 @@ struct RambleRun {
   double time_s = 0, gflops = 0;
 };
 
-/// What `ramble workspace analyze --formats json` writes: the runs of its application hpl, in contexts that are called
-/// "N-NB-P-Q = 3000-128-1-2". @throws ParseError, also for results without a run.
+/// The output of `ramble workspace analyze --formats json`: the runs of its application hpl, in contexts that are
+/// called "N-NB-P-Q = 3000-128-1-2". @throws ParseError, also for results without a run.
 std::vector<RambleRun> read_ramble(std::istream& in, const std::string& name);
 
 /// A job or step whose energy Slurm has counted.
