@@ -143,6 +143,26 @@ TEST(AdaptiveRoutes, OfAFatTreeLeadAroundAFailedLink) {
   EXPECT_NEAR(accepted(adaptive(tree), "tree_failed", next_leaf, 0.9, 40) * 4 / 3, 1, within);
 }
 
+TEST(AdaptiveRoutes, OfSimGridsFlowsAreRefused) {
+  FlowScript script;
+  script.add({0, 5, message_bytes});
+  for (const bool own_flows : {true, false}) {
+    tests::Simulation simulation{cluster_of(adaptive(core::FatTree::from("2;4,5;1,4;1,1")), 1)};
+    simulation.ranks = 20;
+    simulation.settings.diagnosis.own_flows = own_flows;
+    std::string error;
+    try {
+      (void)script.received_s(simulation, "adaptive_of_simgrid");
+    } catch (const std::runtime_error& caught) {
+      error = caught.what();
+    }
+    EXPECT_EQ(error.empty(), own_flows) << error;
+    EXPECT_EQ(error.find("expected static ones: messages of SMPI take SimGrid's routes") == std::string::npos,
+              own_flows)
+        << error;
+  }
+}
+
 /// A message between groups takes longer by what the topology says, on hplcast's flows and on SimGrid's.
 TEST(HostGroups, HaveLatencyAndBandwidthBetweenThem) {
   for (const bool own_flows : {true, false}) {
