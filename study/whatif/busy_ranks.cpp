@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/transform.hpp"
