@@ -86,5 +86,13 @@ TEST(Program, HelpGoesToTheOutputAndEndsWithTheExample) {
   EXPECT_EQ(outcome.err, "");
 }
 
+TEST(Warnings, ThatDifferInNumbersOnlyAreSaidOnce) {
+  ::testing::internal::CaptureStderr();
+  warn_once_each(
+      {"N=10 is small", "the model a is doubtful", "N=20 is small", "the model a is doubtful", "N=1.5 is small"});
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "warning: N=10 is small\n  and 2 more that differ in numbers only\nwarning: the model a is doubtful\n");
+}
+
 }  // namespace
 }  // namespace hplcast::cli
