@@ -78,7 +78,7 @@ def commands(made):
                 write("one.csv", "N,NB,P,Q\n1000,64,1,2\n1200,64,1,2\n")),
         Command("observe", ["observe", "-np", "2", "--reach", "1MB", "-o", "o.zip", "--", made / "xhpl"],
                 lambda folder: (folder / "o.zip").exists(), lambda folder: shutil.copy(made / "HPL.dat", folder)),
-        Command("run", ["run", made / "lu-smpi", "--cluster", made / "accelerated.json", "-np", "4", "-o", "run.json", "--", "3000", "50", "2", "2"],
+        Command("run", ["run", made / "lu-smpi", "--cluster", made / "accelerated.json", "-np", "2", "-o", "run.json", "--", "4000", "50", "1", "2"],
                 lambda folder: json.loads(text(folder / "run.json"))["time_s"]),
         Command("offer", ["offer", "offers.yaml", "--simulate", "-o", "offer.html"], lambda folder: len(text(folder / "offer.html")) > 1000,
                 write("offers.yaml", OFFERS)),
