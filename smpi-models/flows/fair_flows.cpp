@@ -278,6 +278,24 @@ void FairFlows::fill() {
     if (!classes_[index].is_fixed) fix(index, unbounded, no_link);
 }
 
+/// fill() for a class that shares no link with another, as many do. False: it is not so.
+bool FairFlows::fill_alone() {
+  if (part_.size() != 1) return false;
+  Class& of = classes_[part_.front()];
+  const RouteState& route = routes_[of.kind.route];
+  const double weight = static_cast<double>(of.flows.size()) / route.penalty;
+  Stop first{never_s, no_link, false};
+  if (of.is_limited) first = {of.level_limit, no_link, true};
+  for (const Link link : route.links) {
+    if (links_[link].classes.size() != 1) return false;
+    const Stop stop{links_[link].bytes_per_s / weight, link, false};
+    if (first < stop) first = stop;
+  }
+  of.next_level = first.level;
+  of.next_held_up_by = first.index;
+  return true;
+}
+
 /// Takes those classes on a link that may not keep their rates beside the new ones of the part.
 void FairFlows::take_disturbed(Link link) {
   const LinkState& state = links_[link];
@@ -321,7 +339,7 @@ void FairFlows::share_out() {
   }
   changed_links_.clear();
   constexpr int most_tries = 8;
-  for (int tries = 1;; ++tries) {
+  for (int tries = fill_alone() ? most_tries + 1 : 1; tries <= most_tries; ++tries) {
     if (tries == most_tries) take_all_connected();
     fill();
     const std::size_t before = part_.size();

@@ -171,6 +171,7 @@ class FairFlows {
   void take_disturbed(Link link);
   void offer(Link link);
   void fill();
+  bool fill_alone();
   void fix(ClassIndex index, double level, Link held_up_by);
   void share_out();
   void set_level(ClassIndex index);
