@@ -14,6 +14,7 @@ PACKAGES = {
     "Boost": "boost", "CLI11": "cli11", "Eigen3": "eigen", "MPI": "openmpi", "OpenBLAS": "openblas",
     "OpenSSL": "openssl", "Python3": "python", "PkgConfig": "pkgconfig", "SQLiteCpp": "sqlitecpp", "SimGrid": "simgrid",
     "nlohmann_json": "nlohmann-json", "yaml-cpp": "yaml-cpp", "Threads": None,
+    "rocblas": None,  # of ROCm, where there is one
 }
 MODULES = {"hwloc": "hwloc", "libarchive": "libarchive", "yaml-cpp": "yaml-cpp"}  # of pkg_check_modules()
 NOT_INSTALLED = ("tests", "bench")  # -DHPLCAST_BUILD_TESTS=OFF

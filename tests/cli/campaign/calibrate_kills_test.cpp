@@ -265,7 +265,7 @@ TEST_F(Calibrate, MeasuresNothingOnAHostThatIsNotAsRequired) {
   expect_campaign("name: bad\nmonitoring: false\nlimits: {power: 80}\n" + steps, 3, "which is off");
   expect_campaign("name: bad\nlimits: {load: none}\n" + steps, 3, "load is `none`");
   expect_campaign("name: bad\nhosts: [localhost]\nset: {reserved_huge_pages: -1}\n" + steps, 3,
-                  "setting reserved_huge_pages: value is -1");
+                  "setting reserved_huge_pages: `value` is -1");
   expect_campaign("name: bad\nhosts: [no-such-host.invalid]\nset: {huge_pages: never}\n" + steps, 6,
                   "changing settings of the hosts failed");
 }

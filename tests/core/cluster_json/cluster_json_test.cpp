@@ -122,7 +122,7 @@ TEST(ClusterJson, AcceleratorsComeBackAndRaiseTheVersion) {
 TEST(ClusterJson, RoutesAndGroupsOfHostsComeBackAndRaiseTheVersion) {
   ClusterModel cluster = example();
   NetworkModel::Values network = cluster.network.values();
-  const Routing routing{true, {{0, 1}, {1, 0}}};
+  const Routing routing{true, {{0, 1}, {3, 1}}};
   FatTree tree = FatTree::from("2;4,8;1,2;1,1");
   tree.routing = routing;
   Dragonfly fly = Dragonfly::from("3,4;3,2;3,1;2");
