@@ -63,7 +63,7 @@ inline core::CommandResult simulate(const Simulation& simulation, const std::str
   });
   if (simulation.name_settings) command.environment["HPLCAST_SIMULATION"] = "settings.json";
   command.directory = folder;
-  command.timeout_s = 120;
+  command.timeout_s = 300;  // 4096 ranks and 4000 barriers on a slow machine
   return core::run(command);
 }
 
