@@ -222,9 +222,9 @@ void* hplcast_panel_malloc(size_t bytes) {
   const int is_new = b->work == NULL;
   b->work = work;
   const double new_share = allocate(b, bytes);
-  const size_t u = work_to_pivots + pivots;
+  const size_t work_to_u = work_to_pivots + pivots;
   b->new_head = new_share * (double)(l2 + l1 + pivots);
-  b->new_tail = new_share * (double)(bytes - u);
+  b->new_tail = new_share * (double)(bytes - work_to_u);
   if (is_new) (void)required(tsearch(b, &blocks, by_address));
   return work;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <ostream>
 #include <tuple>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "hplcast/core/activity_trace.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/platforms/run_files.hpp"
 
 namespace hplcast::platforms {
@@ -93,8 +93,10 @@ void check(const EventsOfRanks& ranks, const std::string& name) {
       if (event.category != "mpi" || !(event.sends() || event.receives())) continue;
       if (event.peer < 0 || event.peer >= count)
         refuse(name, "rank " + std::to_string(rank) + " has a message whose other side is not known");
-      ++(event.sends() ? open[{rank, event.peer, event.tag}] : open[{event.peer, rank, event.tag}]);
-      if (event.receives()) open[{event.peer, rank, event.tag}] -= 2;
+      if (event.sends())
+        ++open[{rank, event.peer, event.tag}];
+      else
+        --open[{event.peer, rank, event.tag}];
     }
   }
   for (const auto& [channel, balance] : open) {
