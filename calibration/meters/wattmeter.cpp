@@ -263,8 +263,7 @@ std::vector<core::PowerSample> place_wattmeter(const SamplesOfHosts& meter, cons
     const std::string who = host.empty() && by_host.size() == 1 ? by_host.begin()->first : host;
     const auto found = by_host.find(who);
     if (found == by_host.end()) {
-      std::string names;
-      for (const auto& [name, runs] : by_host) names += (names.empty() ? "" : ", ") + name;
+      const std::string names = core::joined(by_host, ", ", [](const auto& one) { return one.first; });
       throw core::InputError("the wattmeter has rows of " + (host.empty() ? "a host without name" : host) +
                              "; expected " + names + ", the hosts that were measured" +
                              (host.empty() ? "\n  hint: a column `host`" : ""));

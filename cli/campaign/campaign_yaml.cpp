@@ -74,9 +74,8 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
     plan.launch.mpirun = "srun";
   const bool is_srun = fs::path(plan.launch.mpirun).filename() == "srun";
   const auto options_of = [&](int ranks) -> std::vector<std::string> {
-    std::string slots;
-    for (const std::string& host : hosts) slots += (slots.empty() ? "" : ",") + host + ":" + std::to_string(ranks);
-    return slots.empty() ? std::vector<std::string>() : std::vector<std::string>{"--host", slots};
+    if (hosts.empty()) return {};
+    return {"--host", core::joined(hosts, ",", [&](const auto& host) { return host + ":" + std::to_string(ranks); })};
   };
   plan.launch.options = options_of(ranks_per_host);
   core::MpiLaunch each = plan.launch;

@@ -66,7 +66,7 @@ study::ProgramOutput real_output(const std::string& path) {
   study::ProgramOutput observed{path, text, longest_wall_s(files, path)};
   if (run) {
     observed.program = std::filesystem::path(run->program).filename().string();
-    for (const std::string& one : run->arguments) observed.arguments += (observed.arguments.empty() ? "" : " ") + one;
+    observed.arguments = core::joined(run->arguments, " ");
     observed.ranks = run->ranks;
   }
   return observed;

@@ -5,16 +5,11 @@
 
 #include "cli/commands/commands.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
 
 /// For every command: `      PATTERN) ASSIGNMENT` (`form`, with its parent, name and words in turn for each %s), by
 /// which a shell keeps track of the command that it is in.
@@ -53,8 +48,8 @@ void write_bash(std::ostream& out, const Command& program) {
     std::vector<std::string> options;
     for (const OptionPage& option : one.options)
       options.insert(options.end(), option.names.begin(), option.names.end());
-    out << "      -*'/" << one.words << "') words='" << joined(options) << "' ;;\n";
-    if (!one.parts.empty()) out << "      *'/" << one.words << "') words='" << joined(one.parts) << "' ;;\n";
+    out << "      -*'/" << one.words << "') words='" << core::joined(options, " ") << "' ;;\n";
+    if (!one.parts.empty()) out << "      *'/" << one.words << "') words='" << core::joined(one.parts, " ") << "' ;;\n";
   }
   out << "    esac\n"
          "  fi\n"
@@ -90,11 +85,9 @@ std::vector<std::pair<std::string, std::string>> parts_of(const CommandPage& com
 
 /// Choices as words of a shell: one of them is M'.
 std::string quoted_choices(const std::string& choices) {
-  std::istringstream words(choices);
-  std::string all;
-  for (std::string word; words >> word;)
-    all += (all.empty() ? "" : " ") + (word.find('\'') == std::string::npos ? word : '"' + word + '"');
-  return all;
+  return core::joined(core::words_of(choices), " ", [](const std::string& word) {
+    return word.find('\'') == std::string::npos ? word : '"' + word + '"';
+  });
 }
 
 void write_zsh(std::ostream& out, const Command& program) {

@@ -106,9 +106,7 @@ std::string detour_time_text(double seconds) {
 
 /// "all", or "0, 4".
 std::string cores_text(const std::vector<int>& cores) {
-  std::string text;
-  for (const int core : cores) text += (text.empty() ? "" : ", ") + std::to_string(core);
-  return text.empty() ? "all" : text;
+  return cores.empty() ? "all" : core::joined(cores, ", ", [](int core) { return std::to_string(core); });
 }
 
 void print_table(std::ostream& out, const fit::DetourFit& fit) {

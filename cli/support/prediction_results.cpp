@@ -121,10 +121,9 @@ std::vector<std::string> ParameterColumns::with(const core::HplParameters& p,
 }
 
 std::string ParameterColumns::rest_of(const core::HplParameters& p) const {
-  std::string text;
-  for (const core::HplField* field : rest_)
-    text += (text.empty() ? "" : " ") + std::string(field->name) + "=" + std::to_string(field->get(p));
-  return text;
+  return core::joined(rest_, " ", [&](const core::HplField* field) {
+    return std::string(field->name) + "=" + std::to_string(field->get(p));
+  });
 }
 
 namespace {

@@ -50,8 +50,7 @@ void add_hpl_levels(Command& command, const std::string& field, std::vector<int>
     levels.clear();
     for (const std::string& text : texts) levels.push_back(static_cast<int>(value_of(field, text)));
   };
-  std::string otherwise;
-  for (const int level : levels) otherwise += (otherwise.empty() ? "" : ",") + std::to_string(level);
+  const std::string otherwise = core::joined(levels, ",", [](int level) { return std::to_string(level); });
   const std::string names = core::hpl_value_names(field);
   command.add_option_function<std::vector<std::string>>(
       option_name(field), set, "levels of " + field + help + (names.empty() ? "" : ": " + names), by_commas,

@@ -90,11 +90,9 @@ HplParameters without_unused(HplParameters parameters) {
 }
 
 std::string to_string(const HplParameters& parameters) {
-  std::string text;
-  for (const HplField& field : hpl_fields()) {
-    text += (text.empty() ? "" : " ") + std::string(field.name) + "=" + std::to_string(field.get(parameters));
-  }
-  return text;
+  return joined(hpl_fields(), " ", [&](const HplField& field) {
+    return std::string(field.name) + "=" + std::to_string(field.get(parameters));
+  });
 }
 
 std::vector<const HplField*> varying_fields(const std::vector<HplParameters>& configurations,

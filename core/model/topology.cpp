@@ -39,9 +39,7 @@ std::vector<Numbers> lists_of(const std::string& parameters, std::size_t count, 
 
 template <typename List>
 std::string text_of(const List& numbers) {
-  std::string text;
-  for (const auto number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
-  return text;
+  return joined(numbers, ",", [](auto number) { return std::to_string(number); });
 }
 
 template <typename List>

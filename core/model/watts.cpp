@@ -32,9 +32,8 @@ double at_ghz(const Watts::Coefficients& coefficients, double ghz) noexcept {
 double at_ghz(const Watts::Table& table, double ghz) {
   for (std::size_t i = 0; i < table.ghz.size(); ++i)
     if (same_frequency(table.ghz[i], ghz)) return table.w[i];
-  std::string known;
-  for (const double one : table.ghz) known += (known.empty() ? "" : ", ") + shortest(one);
-  throw DomainError("frequency", shortest(ghz) + " GHz", "a state of the table of watts: " + known + " GHz",
+  throw DomainError("frequency", shortest(ghz) + " GHz",
+                    "a state of the table of watts: " + joined(table.ghz, ", ", shortest) + " GHz",
                     "tables are not interpolated: fit a polynomial, or measure that state");
 }
 

@@ -10,6 +10,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/distributions.hpp"
 #include "hplcast/study/interval.hpp"
 #include "study/compare/parameters_json.hpp"
@@ -415,12 +416,10 @@ std::string nearest_difference(const core::HplParameters& parameters, const std:
   const auto nearest = std::min_element(others.begin(), others.end(), [&](const auto& a, const auto& b) {
     return differing(a).size() < differing(b).size();
   });
-  std::string text;
-  for (const core::HplField* field : differing(*nearest)) {
-    text += (text.empty() ? "" : ", ") + std::string(field->name) + " is " + std::to_string(field->get(parameters)) +
-            ", not " + std::to_string(field->get(*nearest));
-  }
-  return text;
+  return core::joined(differing(*nearest), ", ", [&](const core::HplField* field) {
+    return std::string(field->name) + " is " + std::to_string(field->get(parameters)) + ", not " +
+           std::to_string(field->get(*nearest));
+  });
 }
 
 std::vector<std::string> models_of(const std::vector<core::Prediction>& predictions) {

@@ -12,6 +12,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::study {
 
@@ -64,9 +65,7 @@ std::string configuration_in(const ProgramOutput& output, const OutputPatterns& 
   const Pattern pattern("--match-from", patterns.match_from);
   if (pattern.regex.mark_count() == 0)
     throw core::UsageError(pattern.asked + ": expected groups, what tells configurations apart, as in 'N=([0-9]+)'");
-  std::string text;
-  for (const std::string& group : only_match(output, pattern).groups) text += (text.empty() ? "" : " ") + group;
-  return text;
+  return core::joined(only_match(output, pattern).groups, " ");
 }
 
 /// One side of a configuration.

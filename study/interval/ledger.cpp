@@ -9,6 +9,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/interval.hpp"
 
 namespace hplcast::study {
@@ -114,9 +115,8 @@ std::optional<core::EstimatedSd> pooled_sd(const std::vector<std::vector<double>
 }
 
 std::string kind_of(const core::Prediction& prediction) {
-  std::string kind;
-  for (const auto& [option, value] : prediction.model_levels) kind += (kind.empty() ? "" : " ") + option + "=" + value;
-  return kind.empty() ? "plain" : kind;
+  if (prediction.model_levels.empty()) return "plain";
+  return core::joined(prediction.model_levels, " ", [](const auto& level) { return level.first + "=" + level.second; });
 }
 
 std::vector<LedgerRow> read_ledger(std::istream& in, const std::string& name) {
@@ -132,9 +132,7 @@ std::vector<LedgerRow> read_ledger(std::istream& in, const std::string& name) {
 }
 
 void write_ledger(std::ostream& out, const std::vector<LedgerRow>& rows) {
-  std::string header;
-  for (const std::string& column : all_columns()) header += (header.empty() ? "" : ",") + column;
-  out << header << '\n';
+  out << core::joined(all_columns(), ",") << '\n';
   for (const LedgerRow& row : rows) out << line_of(row) << '\n';
 }
 

@@ -268,8 +268,7 @@ void add_energy(const RealRunRequest& request, std::vector<core::PowerSample> sa
   if (energy.energy_j > 0) {
     row.run.energy_j = energy.energy_j;
     row.run.mean_power_w = energy.energy_j / row.run.time_s;
-    for (const std::string& sensor : energy.sensors)
-      row.power_sensors += (row.power_sensors.empty() ? "" : " + ") + sensor;
+    row.power_sensors = core::joined(energy.sensors, " + ");
   }
   if (request.measured) request.measured(row.run, energy);
 }

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/factor_effects.hpp"
 #include "hplcast/study/interval.hpp"
 #include "hplcast/study/seed_means.hpp"
@@ -53,12 +54,11 @@ Anova influence_of(const std::vector<SweepResult>& results, const std::vector<Vi
 std::string effects_text(const AnovaRow& row, const std::vector<ViewFactor>& factors) {
   const auto factor = std::find_if(factors.begin(), factors.end(), [&](const auto& f) { return f.name == row.name; });
   if (factor == factors.end()) return "the best level of one depends on the other";
-  std::string text;
   constexpr std::size_t most_levels = 12;
   if (factor->levels.size() > most_levels) return std::to_string(factor->levels.size()) + " levels";
-  for (const std::string& level : factor->levels)
-    text += (text.empty() ? "" : "; ") + level + ": " + core::readable_change(row.effects.at(level));
-  return text;
+  return core::joined(factor->levels, "; ", [&](const std::string& level) {
+    return level + ": " + core::readable_change(row.effects.at(level));
+  });
 }
 
 struct Sweep {

@@ -19,6 +19,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/run/simulation_files.hpp"
@@ -231,9 +232,8 @@ void require_power(const core::ClusterModel& cluster) {
 
 std::vector<std::string> power_warnings(const core::ClusterModel& cluster) {
   if (!cluster.power) return {};
-  std::string names;
-  for (const core::CoreState state : core::unstated(*cluster.power))
-    names += (names.empty() ? "" : ", ") + std::string(core::to_string(state));
+  const std::string names =
+      core::joined(core::unstated(*cluster.power), ", ", [](core::CoreState state) { return core::to_string(state); });
   if (names.empty()) return {};
   return {"power of " + cluster.name + " does not say what a core adds while it is in: " + names +
           "; taken as 0 W, which real cores do not have: waiting alone was 9 to 17 % of a node's power "

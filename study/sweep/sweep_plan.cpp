@@ -173,10 +173,8 @@ class PlanReader {
     if (factor == "windows") require_domain(node, factor, [&] { (void)WindowRule::from(value); });
     if (const auto known = levels_of_factors().find(factor); known != levels_of_factors().end()) {
       const auto& [name, levels] = *known;
-      std::string names;
-      for (const std::string& one : levels) names += (names.empty() ? "" : " or ") + one;
       if (std::find(levels.begin(), levels.end(), value) == levels.end())
-        fail(node, factor, "found `" + value + "`; expected " + names);
+        fail(node, factor, "found `" + value + "`; expected " + core::joined(levels, " or "));
     }
     return value;
   }

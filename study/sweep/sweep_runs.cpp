@@ -12,6 +12,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/resolve.hpp"
 #include "hplcast/study/sweep_plan.hpp"
 #include "hplcast/study/transform.hpp"
@@ -86,9 +87,7 @@ std::vector<Configuration> configurations(const SweepPlan& plan) {
 }
 
 std::string to_string(const Configuration& configuration) {
-  std::string text;
-  for (const Setting& setting : configuration) text += (text.empty() ? "" : " ") + setting.factor + "=" + setting.value;
-  return text;
+  return core::joined(configuration, " ", [](const Setting& one) { return one.factor + "=" + one.value; });
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/core/topology.hpp"
 #include "hplcast/fit/generative.hpp"
 #include "study/whatif/cluster_changes.hpp"
@@ -357,11 +358,8 @@ std::string compressed_hosts(const std::vector<std::string>& names) {
   const bool one_family = std::all_of(parts.begin(), parts.end(), [&](const NumberedName& p) {
     return p.number >= 0 && p.prefix == parts.front().prefix && p.suffix == parts.front().suffix;
   });
+  if (!one_family || names.size() < 2) return core::joined(names, ",");
   std::string text;
-  if (!one_family || names.size() < 2) {
-    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-    return text;
-  }
   for (std::size_t first = 0; first < parts.size();) {
     std::size_t last = first;
     while (last + 1 < parts.size() && parts[last + 1].number == parts[last].number + 1) ++last;

@@ -10,15 +10,28 @@
 
 namespace hplcast::core {
 
-/// "a, b, c": for messages. `texts`: a range of anything that a std::string can be made of.
-template <typename Texts>
-std::string comma_separated(const Texts& texts) {
+/// What `text_of` makes of each item of a range, with `separator` between them.
+template <typename Items, typename TextOf>
+std::string joined(const Items& items, std::string_view separator, TextOf text_of) {
   std::string result;
-  for (const auto& text : texts) {
-    if (!result.empty()) result += ", ";
-    result += text;
+  for (const auto& item : items) {
+    if (!result.empty()) result += separator;
+    result += text_of(item);
   }
   return result;
+}
+
+/// The same of texts: of anything that can be added to a std::string.
+template <typename Texts>
+std::string joined(const Texts& texts, std::string_view separator) {
+  return joined(
+      texts, separator, [](const auto& text) -> const auto& { return text; });
+}
+
+/// "a, b, c": for messages.
+template <typename Texts>
+std::string comma_separated(const Texts& texts) {
+  return joined(texts, ", ");
 }
 
 inline bool begins_with(std::string_view text, std::string_view beginning) {
