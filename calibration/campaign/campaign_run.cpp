@@ -187,9 +187,7 @@ class CampaignRun {
                           {"--describe", "--describe-folder", file.parent_path().string(), "--since",
                            core::shortest(folder_.start_unix_s()), "-o", file.string()}),
                what, answer_s);
-    core::MeasurementContext context;
-    core::read_file(file, [&](std::istream& in, const std::string& path) { context = core::read_context(in, path); });
-    return context;
+    return core::read_from(file, core::read_context);
   }
 
   /// Asks the doctor about all hosts, and whether they are as required and like each other.

@@ -91,11 +91,9 @@ core::NetworkModel read_network(const AssembleOptions& options) {
   core::NetworkModel network = published.network.empty()
                                    ? read_from(options.network, core::read_network_model)
                                    : read_from(published.network, core::read_network_table, published.network_id);
-  if (!published.mixtures.empty()) {
-    core::read_file(published.mixtures, [&](std::istream& in, const std::string& name) {
-      network = core::with_mixtures(network, in, name);
-    });
-  }
+  if (!published.mixtures.empty())
+    read_from(published.mixtures,
+              [&](auto& in, const auto& name) { network = core::with_mixtures(network, in, name); });
   return with_capacities(network, options.capacities);
 }
 

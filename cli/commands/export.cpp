@@ -65,8 +65,7 @@ struct GoalOptions {
 
 void run_export_goal(const GoalOptions& options) {
   write_result(options.output, [&](std::ostream& out) {
-    core::read_file(options.trace,
-                    [&](std::istream& in, const std::string& name) { platforms::write_goal(out, in, name); });
+    read_from(options.trace, [&](auto& in, const auto& name) { platforms::write_goal(out, in, name); });
   });
 }
 

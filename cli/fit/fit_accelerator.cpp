@@ -29,8 +29,7 @@ Tables read_accelerator_tables(const std::vector<std::string>& files) {
   fit::KernelCsvOptions csv;
   csv.by = {"kernel"};
   fit::GroupedTables grouped;
-  for (const std::string& file : files)
-    core::read_file(file, [&](std::istream& in, const std::string& name) { add_kernel_csv(in, name, csv, grouped); });
+  for (const std::string& file : files) read_from(file, fit::add_kernel_csv, csv, grouped);
   Tables tables;
   for (auto& [key, table] : grouped)
     if (table.rows() > 0) tables.emplace(key.front(), std::move(table));

@@ -202,9 +202,8 @@ std::vector<fit::DailyRegression> read_rows(const FitGenerativeOptions& options)
       std::move(more.begin(), more.end(), std::back_inserter(rows));
       continue;
     }
-    core::read_file(file, [&](std::istream& in, const std::string& name) {
-      for (auto& row : fit::read_daily_regressions(in, name, options.fit.parameters)) rows.push_back(std::move(row));
-    });
+    auto more = read_from(file, fit::read_daily_regressions, options.fit.parameters);
+    std::move(more.begin(), more.end(), std::back_inserter(rows));
   }
   for (const std::string& text : options.left_out) {
     const auto [node, cpu] = parse_cpu(text);

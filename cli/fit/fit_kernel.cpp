@@ -172,9 +172,7 @@ fit::GroupedTables read_tables(const FitKernelOptions& options) {
   fit::KernelCsvOptions csv = options.csv;
   csv.by.push_back("kernel");
   fit::GroupedTables tables;
-  for (const std::string& file : options.files)
-    core::read_file(file,
-                    [&](std::istream& in, const std::string& name) { fit::add_kernel_csv(in, name, csv, tables); });
+  for (const std::string& file : options.files) read_from(file, fit::add_kernel_csv, csv, tables);
   if (tables.empty() && !csv.only_designed)
     throw bad_input(options.csv.only_kernel.empty()
                         ? "there are no measurements in " + options.files.front()

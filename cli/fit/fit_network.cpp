@@ -137,10 +137,7 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   options.noise = fit::segment_noise_from_name(given.noise);
   if (!given.breakpoints.empty()) options.breakpoints = given.breakpoints;
   if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;
-  if (!given.thresholds.empty()) {
-    core::read_file(given.thresholds,
-                    [&](std::istream& in, const std::string& name) { fit::set_thresholds(in, name, options); });
-  }
+  if (!given.thresholds.empty()) read_from(given.thresholds, fit::set_thresholds, options);
   if (given.async_small_bytes) options.async_small_bytes = static_cast<std::uint64_t>(*given.async_small_bytes);
   if (given.detached_bytes) options.detached_bytes = static_cast<std::uint64_t>(*given.detached_bytes);
   if (given.bandwidth_bytes_per_s > 0) options.bandwidth_bytes_per_s = given.bandwidth_bytes_per_s;

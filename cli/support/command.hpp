@@ -208,17 +208,6 @@ int run_program(Command& program, int argc, const char* const* argv, std::ostrea
 /// run_program() on the standard streams, for main().
 int run_program(Command& program, int argc, const char* const* argv);
 
-/// For messages about what was given. Exit code bad_input.
-core::Error bad_input(const std::string& message);
-
-/// The result of `read(stream, name, arguments...)` of a file (core::read_file()).
-template <typename Read, typename... Arguments>
-auto read_from(const std::filesystem::path& path, Read read, Arguments&&... arguments) {
-  std::optional<std::decay_t<std::invoke_result_t<Read, std::istream&, const std::string&, Arguments&...>>> result;
-  core::read_file(path, [&](std::istream& in, const std::string& name) { result = read(in, name, arguments...); });
-  return std::move(*result);
-}
-
 /// Writes a result to `path`, or to the standard output if it is empty. A file is there whole or not at all.
 void write_result(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
 
@@ -293,6 +282,7 @@ std::vector<CommandPage> pages_of(const Command& program);
 
 using core::duration_text;
 using core::percent;
+using core::read_from;
 using core::signed_percent;
 using core::significant;
 

@@ -113,8 +113,7 @@ std::vector<RankActivity> read_ranks(const fs::path& folder, const core::HplPara
   Ranks ranks;
   for (int rank = 0; rank < count; ++rank) {
     const fs::path path = file_of(folder, rank);
-    core::read_file(path,
-                    [&](std::istream& in, const std::string& name) { ranks.push_back(read_rank_activity(in, name)); });
+    ranks.push_back(core::read_from(path, read_rank_activity));
     check_rank(ranks.back(), rank, ranks.front(), parameters, path);
   }
   return ranks;

@@ -99,15 +99,9 @@ std::vector<core::HplRun> runs_of_files(const std::map<std::string, std::string>
 std::vector<core::Prediction> read_compared_predictions(const std::vector<std::string>& paths, const Warn& warn) {
   std::vector<core::Prediction> predicted;
   for (const std::string& path : paths) {
-    if (is_sqlite_file(path)) {
-      const auto predictions = predictions_of_one_cluster(path);
-      predicted.insert(predicted.end(), predictions.begin(), predictions.end());
-      continue;
-    }
-    core::read_file(path, [&](std::istream& in, const std::string& name) {
-      const auto predictions = read_hpl_predictions(in, name);
-      predicted.insert(predicted.end(), predictions.begin(), predictions.end());
-    });
+    const auto predictions =
+        is_sqlite_file(path) ? predictions_of_one_cluster(path) : core::read_from(path, read_hpl_predictions);
+    predicted.insert(predicted.end(), predictions.begin(), predictions.end());
   }
   refuse_several_models(predicted, warn);
   return predicted;

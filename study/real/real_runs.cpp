@@ -245,10 +245,7 @@ core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const
   core::run_checked(command);
   if (request.power) samples = request.power->end();
 
-  std::vector<core::HplRun> runs;
-  core::read_file(command.output, [&](std::istream& in, const std::string& name) {
-    runs = core::read_hpl_output(in, name, run.parameters);
-  });
+  const auto runs = core::read_from(command.output, core::read_hpl_output, run.parameters);
   if (runs.size() == 1 && runs.front().parameters == run.parameters && runs.front().time_s > 0) return runs.front();
   throw core::program_failure(command, 0, "its output has not one run of " + core::to_string(run.parameters));
 }
@@ -348,8 +345,7 @@ core::ControlRows measured_control(const core::MpiLaunch& launch, const fs::path
   core::Command command = measuring_command(launch, program, {"--control", "-o", file.string()});
   command.purpose = "the control measurement";
   core::run_checked(command);
-  std::vector<core::ControlRows> controls;
-  core::read_file(file, [&](std::istream& in, const std::string& name) { controls = core::read_controls(in, name); });
+  const std::vector<core::ControlRows> controls = core::read_from(file, core::read_controls);
   if (controls.size() == 1) return controls.front();
   throw core::program_failure(command, 0, "it wrote " + std::to_string(controls.size()) + " controls; expected one");
 }

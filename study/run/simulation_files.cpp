@@ -51,12 +51,8 @@ void write_settings(core::Command& command, const fs::path& folder, core::Simula
 }
 
 std::optional<core::SimulationResult> result_in(const fs::path& folder) {
-  std::optional<core::SimulationResult> result;
-  if (std::filesystem::exists(folder / result_file))
-    core::read_file(folder / result_file, [&](std::istream& in, const std::string& name) {
-      result = core::read_simulation_result(in, name);
-    });
-  return result;
+  if (!std::filesystem::exists(folder / result_file)) return std::nullopt;
+  return core::read_from(folder / result_file, core::read_simulation_result);
 }
 
 std::optional<SimulationProgress> progress_in(const fs::path& folder) {

@@ -225,10 +225,7 @@ std::optional<HplSimulation> read_window(const RunPlan& plan, const std::filesys
   const std::filesystem::path path = folder / file_name;
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return std::nullopt;
-  Json json;
-  core::read_file(path, [&](std::istream& in, const std::string& name) {
-    json = core::parse_json<Json>(core::read_json_text(in, name));
-  });
+  const Json json = core::parse_json<Json>(core::read_from(path, core::read_json_text));
   if (json.value("request", "") != name_of(plan)) return std::nullopt;
   HplSimulation simulation;
   std::istringstream prediction(core::json_text(json.at("prediction")));

@@ -187,9 +187,7 @@ class Clusters {
   const core::ClusterModel& file(const std::string& path) {
     const auto found = files_.find(path);
     if (found != files_.end()) return found->second;
-    core::ClusterModel cluster;
-    core::read_file(path, [&](std::istream& in, const std::string& name) { cluster = core::read_cluster(in, name); });
-    return files_.emplace(path, std::move(cluster)).first->second;
+    return files_.emplace(path, core::read_from(path, core::read_cluster)).first->second;
   }
 
   std::map<std::string, core::ClusterModel>& models_;

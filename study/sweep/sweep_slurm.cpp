@@ -121,11 +121,7 @@ nlohmann::ordered_json outcome_json(const SweepOutcome& outcome) {
 
 template <typename Json>
 Json read_json(const fs::path& path) {
-  Json json;
-  core::read_file(path, [&](std::istream& in, const std::string& name) {
-    json = core::parse_json<Json>(core::read_json_text(in, name));
-  });
-  return json;
+  return core::parse_json<Json>(core::read_from(path, core::read_json_text));
 }
 
 template <typename Json>
@@ -335,12 +331,9 @@ void run_sweep_chunk(const fs::path& folder, int chunk) try {
        read_json<nlohmann::json>(folder / ("chunk-" + std::to_string(chunk) + ".json")).get<std::vector<SweepRun>>()) {
     const fs::path result = folder / "results" / (run.id + ".json");
     if (fs::exists(result)) continue;
-    if (clusters.count(run.model_sha256) == 0) {
-      core::read_file(folder / "clusters" / (run.model_sha256 + ".json"),
-                      [&](std::istream& in, const std::string& name) {
-                        clusters.emplace(run.model_sha256, core::read_cluster(in, name));
-                      });
-    }
+    if (clusters.count(run.model_sha256) == 0)
+      clusters[run.model_sha256] =
+          core::read_from(folder / "clusters" / (run.model_sha256 + ".json"), core::read_cluster);
     const SweepTask task{&run, &clusters.at(run.model_sha256)};
     const SweepOutcome outcome = run_task(task, execution, {});
     // Slurm ends a task by signals to all of its processes, the simulation first: no result, so that it is made again.

@@ -192,9 +192,7 @@ ClusterModel sort_nodes(ClusterModel cluster, const Argument& argument) {
 
 /// "MODEL.json;seed=7;day=0;hosts=node-[1-64];spatial=1;temporal=1"
 ClusterModel generate(ClusterModel cluster, const Argument& argument) {
-  core::GenerativeModel model;
-  core::read_file(argument.text(0),
-                  [&](std::istream& in, const std::string& name) { model = core::read_generative(in, name); });
+  const core::GenerativeModel model = core::read_from(argument.text(0), core::read_generative);
   fit::GenerateOptions options;
   for (std::size_t i = 1; i < argument.size(); ++i) {
     const std::string& part = argument.text(i);

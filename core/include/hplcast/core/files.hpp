@@ -6,6 +6,8 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace hplcast::core {
 
@@ -52,6 +54,19 @@ std::filesystem::path behind_links(std::filesystem::path path);
 /// Opens a file (`-`: the standard input, which can be read once) and hands its stream and name to `read`.
 /// @throws Error (bad_input) if it cannot be opened, or is a device without end (/dev/zero).
 void read_file(const std::filesystem::path& path, const std::function<void(std::istream&, const std::string&)>& read);
+
+/// The result of `read(stream, name, arguments...)` of a file, if it has one. @throws as read_file()
+template <typename Read, typename... Arguments>
+auto read_from(const std::filesystem::path& path, Read read, Arguments&&... arguments) {
+  using Result = std::decay_t<std::invoke_result_t<Read, std::istream&, const std::string&, Arguments&...>>;
+  if constexpr (std::is_void_v<Result>) {
+    read_file(path, [&](std::istream& in, const std::string& name) { read(in, name, arguments...); });
+  } else {
+    std::optional<Result> result;
+    read_file(path, [&](std::istream& in, const std::string& name) { result = read(in, name, arguments...); });
+    return std::move(*result);
+  }
+}
 
 /// Limits of texts that are read as a whole, before memory is taken.
 constexpr std::size_t most_bytes_of_plan = std::size_t{1} << 24;    ///< plans, campaigns, configurations: a few KB
