@@ -39,7 +39,7 @@ void run_check_cluster(const CheckClusterOptions& options) {
   const auto errors = std::count_if(problems.begin(), problems.end(), [](const auto& one) { return one.is_error; });
   if (errors > 0) {
     std::cout.flush();
-    throw bad_input(options.cluster + " has " + std::to_string(errors) + (errors == 1 ? " error" : " errors"));
+    throw InputError(options.cluster + " has " + std::to_string(errors) + (errors == 1 ? " error" : " errors"));
   }
   std::cerr << options.cluster << ": "
             << (problems.empty() ? "fine"

@@ -320,7 +320,7 @@ void run_compare(CompareOptions options) {
   if (const std::string differing = study::differing_threads(real, predicted); !differing.empty()) warn(differing);
   if (const std::string differing = study::differing_blas(real, predicted); !differing.empty()) warn(differing);
   if (comparison.rows.empty()) {
-    throw bad_input(
+    throw InputError(
         "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "
         "above say in which ones they differ");
   }

@@ -40,8 +40,8 @@ void refuse_other_runs(const fs::path& base, const std::vector<fs::path>& folder
   if (others.empty()) return;
   std::vector<std::string> names;
   for (const fs::path& other : others) names.push_back(other.string());
-  throw bad_input("of an earlier `emit --run`, these would stay beside the new ones: " + core::comma_separated(names) +
-                  "\n  hint: remove them, or give another folder to --run");
+  throw InputError("of an earlier `emit --run`, these would stay beside the new ones: " + core::comma_separated(names) +
+                   "\n  hint: remove them, or give another folder to --run");
 }
 
 /// The folders of --run: one, or for several configurations one below it each, as --keep of predict.

@@ -35,11 +35,11 @@ void run_export_reframe(const ExportOptions& options) {
   std::vector<double> rates;
   for (const core::Prediction& one : predictions) {
     if (!(one.parameters == predictions.front().parameters) || one.cluster != predictions.front().cluster)
-      throw bad_input(options.predictions +
-                      " has several configurations or clusters; expected one, which the check runs");
+      throw InputError(options.predictions +
+                       " has several configurations or clusters; expected one, which the check runs");
     if (!one.interval)
-      throw bad_input(options.predictions +
-                      " has no interval; expected one\n  hint: `hplcast predict` gives one unless --interval off");
+      throw InputError(options.predictions +
+                       " has no interval; expected one\n  hint: `hplcast predict` gives one unless --interval off");
     rates.push_back(one.gflops);
   }
   const double rate = core::median(rates);

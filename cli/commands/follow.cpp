@@ -45,7 +45,7 @@ class GrowingFile {
   explicit GrowingFile(const std::string& path)
       : path_(path), fd_(core::is_standard_stream(path) ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     struct stat status {};
-    if (fd_ < 0 || fstat(fd_, &status) != 0) throw bad_input("cannot read " + path + ": " + std::strerror(errno));
+    if (fd_ < 0 || fstat(fd_, &status) != 0) throw InputError("cannot read " + path + ": " + std::strerror(errno));
     grows_ = S_ISREG(status.st_mode);
   }
   ~GrowingFile() {
@@ -66,10 +66,10 @@ class GrowingFile {
       }
       text_.erase(0, begin_);
       begin_ = 0;
-      if (text_.size() > longest) throw bad_input(path_ + ": a line of more than 1 MiB; is this HPL's output?");
+      if (text_.size() > longest) throw InputError(path_ + ": a line of more than 1 MiB; is this HPL's output?");
       char block[1 << 14];
       const ssize_t got = ::read(fd_, block, sizeof block);
-      if (got < 0) throw bad_input("cannot read " + path_ + ": " + std::strerror(errno));
+      if (got < 0) throw InputError("cannot read " + path_ + ": " + std::strerror(errno));
       text_.append(block, static_cast<std::size_t>(got));
       read_ += got;
       if (got == 0 && !(grows_ && waits(patience_s()))) return false;
@@ -81,7 +81,7 @@ class GrowingFile {
     struct stat status {};
     fstat(fd_, &status);
     if (status.st_size < read_)
-      throw bad_input(path_ + " became shorter while it was read: is another run writing it?");
+      throw InputError(path_ + " became shorter while it was read: is another run writing it?");
     if (core::unix_time_s() - static_cast<double>(status.st_mtime) > patience_s) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     return true;
@@ -281,16 +281,16 @@ void run_follow(const FollowOptions& options) {
   end_run();
   const core::HplLog& run = reader.run();
   if (!has_followed)
-    throw bad_input(
+    throw InputError(
         options.output + " has no lines of progress" +
         (run.result ? "; its run has ended, with " + significant(run.result->gflops) + " Gflop/s" : "") +
         "\n  hint: Netlib's HPL prints them if it is compiled with -DHPL_PROGRESS_REPORT, Intel's always does");
   if (!run.result)
-    throw bad_input(core::printed(
+    throw InputError(core::printed(
         "%s ends without a result, at %.1f %% of the columns\n  hint: was it cut off, or the "
         "run killed? --timeout says how long to wait for more",
         options.output.c_str(), 100 * run.progress.back().column / static_cast<double>(run.parameters.N)));
-  if (has_failed) throw bad_input("the residual check of HPL has failed: the result does not count");
+  if (has_failed) throw InputError("the residual check of HPL has failed: the result does not count");
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ void run_observe(ObserveOptions& options) {
   request.arguments.assign(options.command.begin() + 1, options.command.end());
   request.observer = study::own_library("libhplcast-observe.so", HPLCAST_VARIABLE_OBSERVE_LIBRARY);
   if (request.observer.empty())
-    throw bad_input(
+    throw InputError(
         "libhplcast-observe.so is missing; expected in ../lib beside hplcast, or "
         "where " HPLCAST_VARIABLE_OBSERVE_LIBRARY " says");
   const unsigned cores = std::thread::hardware_concurrency();

@@ -54,7 +54,7 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
     }
   }
   if (data.predictions.empty()) {
-    throw bad_input("no predictions in the files given\n  hint: `hplcast predict -o FILE.json` makes them");
+    throw InputError("no predictions in the files given\n  hint: `hplcast predict -o FILE.json` makes them");
   }
   return data;
 }
@@ -64,7 +64,7 @@ void write_pictures(const fs::path& folder, const std::vector<study::ReportPictu
   std::error_code error;
   fs::create_directory(folder, error);
   if (error) {
-    throw bad_input("cannot make " + folder.string() + ": " + error.message());
+    throw InputError("cannot make " + folder.string() + ": " + error.message());
   }
   const bool png = can_draw_png();
   for (const study::ReportPicture& picture : pictures) {

@@ -115,8 +115,8 @@ void run_run_real(RunRealOptions& options) {
   require_place_of(observation.traces);
   if (std::error_code error;
       std::filesystem::exists(observation.traces, error) && !std::filesystem::is_directory(observation.traces, error))
-    throw bad_input("--trace " + observation.traces.string() +
-                    " is a file; expected a folder: each run has a trace of its own");
+    throw InputError("--trace " + observation.traces.string() +
+                     " is a file; expected a folder: each run has a trace of its own");
   require_other_file(observation.traces, {options.configurations});
   check_ranges(options.request);
   const std::unique_ptr<SensorRecorder> recorder = recorder_of(options);

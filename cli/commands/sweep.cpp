@@ -143,7 +143,7 @@ void run_sweep(SweepOptions options) {
   }
   tell(summary_text + "; " + options.request.database.string());
   tell_skipped(runs.skipped);
-  if (runs.runs.empty() && !runs.skipped.empty()) throw bad_input("no configuration of the plan can be run");
+  if (runs.runs.empty() && !runs.skipped.empty()) throw InputError("no configuration of the plan can be run");
   tell_free_kernels(database, runs.clusters);
 }
 

@@ -33,7 +33,7 @@ Tables read_accelerator_tables(const std::vector<std::string>& files) {
   Tables tables;
   for (auto& [key, table] : grouped)
     if (table.rows() > 0) tables.emplace(key.front(), std::move(table));
-  if (tables.empty()) throw bad_input("there are no measurements in " + files.front());
+  if (tables.empty()) throw InputError("there are no measurements in " + files.front());
   return tables;
 }
 
@@ -154,7 +154,7 @@ void take_same(const std::string& text, core::AcceleratorModel& model) {
   if (found == model.kernels.end()) {
     std::vector<std::string> names;
     for (const auto& [name, kernel] : model.kernels) names.push_back(name);
-    throw bad_input(what + ": " + measured + " was not measured; there are " + core::comma_separated(names));
+    throw InputError(what + ": " + measured + " was not measured; there are " + core::comma_separated(names));
   }
   core::AcceleratorKernel kernel = found->second;
   kernel.m = kernel.n = kernel.k = std::nullopt;
@@ -183,11 +183,11 @@ core::AcceleratorModel fitted(const FitAcceleratorOptions& options,
   take_overheads(tables, model, missing);
   take_copies(tables, model, missing);
   if (!missing.names.empty())
-    throw bad_input("there are no rows of " + core::comma_separated(missing.names) +
-                    "; expected those of hplcast-measure-accelerator, or --cluster with `accelerators`, which are "
-                    "kept where the files have nothing");
+    throw InputError("there are no rows of " + core::comma_separated(missing.names) +
+                     "; expected those of hplcast-measure-accelerator, or --cluster with `accelerators`, which are "
+                     "kept where the files have nothing");
   if (!(model.memory_bytes > 0))
-    throw bad_input("the memory of the accelerator is not known: a column memory_bytes, or --memory");
+    throw InputError("the memory of the accelerator is not known: a column memory_bytes, or --memory");
   take_kernels(tables, model);
   for (const std::string& text : options.same) take_same(text, model);
   return model;

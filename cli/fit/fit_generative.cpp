@@ -196,9 +196,9 @@ std::vector<fit::DailyRegression> read_rows(const FitGenerativeOptions& options)
       const std::string cluster = options.cluster.empty() && !clusters.empty() ? clusters.front() : options.cluster;
       auto more = study::daily_regressions(history, {cluster, {}, {}}, options.fit.parameters);
       if (more.empty())
-        throw bad_input(file +
-                        " has no coefficients of dgemm by CPU\n  hint: `history add` of archives has them; imported "
-                        "runs need a column mnk");
+        throw InputError(file +
+                         " has no coefficients of dgemm by CPU\n  hint: `history add` of archives has them; imported "
+                         "runs need a column mnk");
       std::move(more.begin(), more.end(), std::back_inserter(rows));
       continue;
     }

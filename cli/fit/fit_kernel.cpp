@@ -174,9 +174,9 @@ fit::GroupedTables read_tables(const FitKernelOptions& options) {
   fit::GroupedTables tables;
   for (const std::string& file : options.files) read_from(file, fit::add_kernel_csv, csv, tables);
   if (tables.empty() && !csv.only_designed)
-    throw bad_input(options.csv.only_kernel.empty()
-                        ? "there are no measurements in " + options.files.front()
-                        : "there are no measurements of " + options.csv.only_kernel + " in " + options.files.front());
+    throw InputError(options.csv.only_kernel.empty()
+                         ? "there are no measurements in " + options.files.front()
+                         : "there are no measurements of " + options.csv.only_kernel + " in " + options.files.front());
   return tables;
 }
 

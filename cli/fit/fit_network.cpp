@@ -83,7 +83,7 @@ std::vector<Source> sources_of(const FitNetworkOptions& options) {
         files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     if (files.empty()) {
-      throw bad_input(input + ": no files of measurements; expected PingPong.csv, Send.csv, Recv.csv ...");
+      throw InputError(input + ": no files of measurements; expected PingPong.csv, Send.csv, Recv.csv ...");
     }
     for (const fs::path& file : files) sources.push_back(make_source(file, ""));
   }

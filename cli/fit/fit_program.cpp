@@ -34,7 +34,7 @@ void add_stretches(const std::string& path, const ArchiveFiles& files, const std
   const std::string name = start + ".stretches.csv";
   const auto file = files.find(name);
   if (file == files.end())
-    throw bad_input(path + ": no " + name + " in it, which --counts needs; observe again with this version");
+    throw InputError(path + ": no " + name + " in it, which --counts needs; observe again with this version");
   const std::size_t rank = std::stoul(start.substr(start.find('-') + 1));
   std::istringstream in(file->second);
   fit::read_stretches({in, path + ":" + name}, counted, rank, observation);
@@ -56,7 +56,7 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, cons
     if (core::ends_with(name, ending)) {
       const std::string calls_name = name.substr(0, name.size() - ending.size()) + ".calls.csv";
       const auto calls = files.find(calls_name);
-      if (calls == files.end()) throw bad_input(path + ": no " + calls_name + " in it");
+      if (calls == files.end()) throw InputError(path + ": no " + calls_name + " in it");
       std::istringstream calls_in(calls->second), times_in(text);
       fit::read_observed_rank({calls_in, path + ":" + calls_name}, {times_in, where}, observation);
       if (counted != nullptr)
@@ -65,9 +65,9 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, cons
     }
   }
   if (counted != nullptr && run && static_cast<std::size_t>(run->ranks) != counted->ranks.size())
-    throw bad_input(path + ": a run on " + std::to_string(run->ranks) + " ranks, but " + counted->name +
-                    " is of one on " + std::to_string(counted->ranks.size()) + "; expected the same run");
-  if (!found) throw bad_input(path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
+    throw InputError(path + ": a run on " + std::to_string(run->ranks) + " ranks, but " + counted->name +
+                     " is of one on " + std::to_string(counted->ranks.size()) + "; expected the same run");
+  if (!found) throw InputError(path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
   return run ? run->program : "";
 }
 
@@ -84,11 +84,11 @@ void set_factors(const std::string& path, core::ProgramModel& program) {
     const double calls = found == regions.end() || !found->is_object() ? 0 : found->value("calls", 0.0);
     const double simulated_s = calls > 0 ? found->value("time_s", 0.0) : 0;
     if (!(simulated_s > 0 && region.time_s > 0))
-      throw bad_input(path + ": region " + name + " took no time in it; expected a run with --bench-regions");
+      throw InputError(path + ": region " + name + " took no time in it; expected a run with --bench-regions");
     if (static_cast<long>(calls) != region.calls)
-      throw bad_input(path + ": region " + name + " was entered " + core::shortest(calls) + " times, but " +
-                      std::to_string(region.calls) + " times in what was observed\n  hint: simulate the same " +
-                      "program with the same arguments on as many ranks");
+      throw InputError(path + ": region " + name + " was entered " + core::shortest(calls) + " times, but " +
+                       std::to_string(region.calls) + " times in what was observed\n  hint: simulate the same " +
+                       "program with the same arguments on as many ranks");
     region.mode = core::RegionMode::factor;
     region.factor = region.time_s / simulated_s;
     region.model = {};

@@ -207,8 +207,8 @@ study::Cost predicted_cost(const study::HistoryDatabase& database, const study::
                            CheckCommandOptions options) {
   const auto configurations = read_configuration_file(options.configuration);
   if (configurations.size() != 1) {
-    throw bad_input(options.configuration + " has " + std::to_string(configurations.size()) +
-                    " runs; expected the one that matters");
+    throw InputError(options.configuration + " has " + std::to_string(configurations.size()) +
+                     " runs; expected the one that matters");
   }
   options.cost.parameters = configurations.front();
   const core::ClusterModel normal = options.normal.empty()

@@ -61,8 +61,8 @@ std::int64_t time_of(const LogOptions& options) {
 /// @throws core::Error (bad_input) for a name that no campaign has: an entry about it would do nothing.
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw bad_input("no campaign has measured " + what + " `" + name + "`; there are " +
-                  (known.empty() ? "none" : study::names_text(known)));
+  throw InputError("no campaign has measured " + what + " `" + name + "`; there are " +
+                   (known.empty() ? "none" : study::names_text(known)));
 }
 
 /// An entry of a log is about clusters and hosts, or networks, that campaigns have measured.
@@ -167,7 +167,7 @@ void run_failed(LogOptions& options) {
   HistoryDatabase database(options.database, HistoryDatabase::Access::write);
   options.cluster = one_cluster(database, options.cluster);
   const auto record = failed_campaign(database, options, time_s);
-  if (record.hosts.empty()) throw bad_input("the history has no hosts yet");
+  if (record.hosts.empty()) throw InputError("the history has no hosts yet");
   std::vector<std::string> known;
   for (const auto& [host, times] : database.host_times(options.cluster)) known.push_back(host);
   for (const std::string& host : record.hosts) require_known("host", host, known);
@@ -196,7 +196,7 @@ struct SiteOptions {
 
 void run_site(const SiteOptions& options) {
   if (fs::exists(options.folder) && !fs::is_directory(options.folder))
-    throw bad_input(options.folder + " is a file; expected a folder for the pages");
+    throw InputError(options.folder + " is a file; expected a folder for the pages");
   const study::HistoryDatabase database(options.database, study::HistoryDatabase::Access::read);
   const study::SiteSize size = write_site(database, options.check, options.folder);
   std::cerr << size.pages << " pages, the largest of " << (size.largest_bytes + 1023) / 1024 << " KiB; begin with "
@@ -226,9 +226,9 @@ core::ClusterModel base_of(const HistoryDatabase& database, const ExportOptions&
   if (!options.base.empty()) return read_cluster_file(options.base);
   const std::string json = database.latest_cluster_json(options.span.cluster);
   if (json.empty())
-    throw bad_input(options.database +
-                    " has no whole models, only numbers of runs\n  hint: --base gives cluster.json with "
-                    "what a host is like, the network and the other kernels");
+    throw InputError(options.database +
+                     " has no whole models, only numbers of runs\n  hint: --base gives cluster.json with "
+                     "what a host is like, the network and the other kernels");
   std::istringstream in(json);
   return core::read_cluster(in, options.database);
 }

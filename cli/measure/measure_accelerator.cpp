@@ -167,8 +167,8 @@ AcceleratorMeasuring::AcceleratorMeasuring(const Options& options)
   int devices = 0;
   HIP(hipGetDeviceCount(&devices));  // an error if there is none
   if (options.device >= devices)
-    throw bad_input("--device " + std::to_string(options.device) + ": this host has " + std::to_string(devices) +
-                    ", numbered from 0");
+    throw InputError("--device " + std::to_string(options.device) + ": this host has " + std::to_string(devices) +
+                     ", numbered from 0");
   HIP(hipSetDevice(options.device));
   hipDeviceProp_t properties;
   HIP(hipGetDeviceProperties(&properties, options.device));
@@ -180,9 +180,9 @@ AcceleratorMeasuring::AcceleratorMeasuring(const Options& options)
   const auto ld = static_cast<std::size_t>(ld_), strip = ld * static_cast<std::size_t>(NB);
   const double needed = sizeof(double) * static_cast<double>(ld * ld + 3 * strip);
   if (needed > static_cast<double>(available))
-    throw bad_input("--max-size " + std::to_string(options.max_size) + " needs " + significant(needed / 1e9, 3) +
-                    " GB of the accelerator's memory; " + significant(static_cast<double>(available) / 1e9, 3) +
-                    " GB are free\n  hint: a smaller --max-size");
+    throw InputError("--max-size " + std::to_string(options.max_size) + " needs " + significant(needed / 1e9, 3) +
+                     " GB of the accelerator's memory; " + significant(static_cast<double>(available) / 1e9, 3) +
+                     " GB are free\n  hint: a smaller --max-size");
   HIP(hipStreamCreate(&stream_));
   for (hipEvent_t* const event : {&begin_, &end_}) HIP(hipEventCreate(event));
   BLAS(rocblas_create_handle(&blas_));

@@ -108,7 +108,7 @@ Json json_of(const fit::DetectorRuns& detector) {
 /// @throws core::Error (bad_input) if a detector has fewer than 2 clean runs, or no level.
 void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
   const auto detectors = fit::detector_runs(runs);
-  if (detectors.empty()) throw bad_input("there are no runs but those of the warm-up");
+  if (detectors.empty()) throw InputError("there are no runs but those of the warm-up");
   for (const fit::DetectorRuns& detector : detectors) print_one(out, detector);
 }
 

@@ -78,7 +78,7 @@ void print_summary(std::ostream& out, const std::vector<core::PowerSample>& samp
 /// @throws core::Error if no sample is used: nobody can fit that.
 void require_used(const std::vector<core::PowerSample>& samples) {
   if (std::any_of(samples.begin(), samples.end(), [](const core::PowerSample& one) { return one.used; })) return;
-  throw bad_input(
+  throw InputError(
       "nothing was measured: no sample is within a piece, less what is set aside\n  hint: longer pieces "
       "(--piece), a shorter --period; warnings above tell of sensors that stand still");
 }
@@ -99,7 +99,7 @@ std::vector<double> frequencies_of(const std::vector<std::string>& texts, const 
     const calibration::FrequencyControl control(root);
     const std::vector<double>& states = control.states_hz();
     if (states.empty())
-      throw bad_input(
+      throw InputError(
           "this host does not say which frequencies it has: no "
           "/sys/devices/system/cpu/cpu*/cpufreq\n  hint: without --frequencies they are left alone");
     if (texts.front() == "all" || states.size() <= 3) return states;
@@ -148,8 +148,8 @@ bool without_mpi(Options& options) {
 int ranks_per_host(const calibration::World& world) {
   const double most = world.max(world.local_size()), least = -world.max(-world.local_size());
   if (most != least)
-    throw bad_input("hosts have " + significant(least, 6) + " to " + significant(most, 6) +
-                    " ranks; expected one rank per core on each of them");
+    throw InputError("hosts have " + significant(least, 6) + " to " + significant(most, 6) +
+                     " ranks; expected one rank per core on each of them");
   return world.local_size();
 }
 

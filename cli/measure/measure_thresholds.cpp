@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     const auto peers = calibration::choose_peers(rank.world.hosts(), choice);
     if (common.check) return std::string();
     const auto thresholds = calibration::measure_thresholds(rank.world, peers, options);
-    if (rank.world.rank() == 0 && thresholds.empty()) throw bad_input("nothing was measured: no pair of ranks");
+    if (rank.world.rank() == 0 && thresholds.empty()) throw InputError("nothing was measured: no pair of ranks");
     std::ostringstream json;
     calibration::write_json(json, thresholds);
     return json.str();

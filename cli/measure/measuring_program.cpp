@@ -40,7 +40,7 @@ char* mapped_position = nullptr;
 void map_position(const std::string& path) {
   core::write_file(path, [](std::ostream& out) { out << std::string(position_digits, ' ') << '\n'; });
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) throw bad_input("cannot write " + path);
+  if (file < 0) throw InputError("cannot write " + path);
   void* const memory = ::mmap(nullptr, position_digits, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ::close(file);
   if (memory != MAP_FAILED) mapped_position = static_cast<char*>(memory);
@@ -105,10 +105,10 @@ void refuse_nothing(const std::string& csv, bool allow_failures) {
     reason = rows.text(error);
   }
   if (count > 0) {
-    throw bad_input("nothing was measured: all " + std::to_string(count) +
-                    " calls failed, the last one because: " + reason);
+    throw InputError("nothing was measured: all " + std::to_string(count) +
+                     " calls failed, the last one because: " + reason);
   }
-  throw bad_input(
+  throw InputError(
       "nothing was measured: the results have no row\n  hint: more --budget, another --scope or "
       "--pattern (are there ranks for it?), or other --rows of the design");
 }
@@ -141,8 +141,8 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   // Wall clocks of hosts may differ by more than messages take: they are used for this one offset only.
   const double elapsed_s = options.since_unix_s > 0 ? core::unix_time_s() - options.since_unix_s : 0;
   if (elapsed_s < 0) {
-    throw bad_input("the clock of " + world.host() + " is " + std::to_string(-elapsed_s) +
-                    " s before the time of --since: it has been set back");
+    throw InputError("the clock of " + world.host() + " is " + std::to_string(-elapsed_s) +
+                     " s before the time of --since: it has been set back");
   }
   if (root && !options.position.empty()) map_position(options.position);
   const double epoch_s = calibration::now_s() - elapsed_s;

@@ -281,6 +281,7 @@ struct CommandPage {
 std::vector<CommandPage> pages_of(const Command& program);
 
 using core::duration_text;
+using core::InputError;
 using core::percent;
 using core::read_from;
 using core::signed_percent;

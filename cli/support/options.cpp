@@ -190,7 +190,7 @@ std::pair<std::size_t, std::size_t> parse_rows(const std::string& text, std::siz
       !parse_whole(text.substr(colon + 1), end) || first >= end)
     throw core::UsageError("--rows is `" + text + "`; expected FIRST:END with FIRST < END, such as 0:100");
   if (end > rows_of_design)
-    throw bad_input("--rows is " + text + "; the design has " + std::to_string(rows_of_design) + " rows");
+    throw InputError("--rows is " + text + "; the design has " + std::to_string(rows_of_design) + " rows");
   return {first, end};
 }
 

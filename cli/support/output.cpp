@@ -11,10 +11,6 @@ namespace hplcast::cli {
 
 namespace fs = std::filesystem;
 
-core::Error bad_input(const std::string& message) {
-  return {core::ExitCode::bad_input, message};
-}
-
 void write_result(const fs::path& path, const std::function<void(std::ostream&)>& content) {
   if (path.empty()) {
     content(std::cout);
@@ -32,12 +28,12 @@ void require_writable(const fs::path& path) {
   if (path.empty() || core::is_standard_stream(path)) return;
   std::error_code error;
   const std::string cannot = "cannot write " + path.string() + ": ";
-  if (fs::is_directory(path, error)) throw bad_input(cannot + "it is a folder");
+  if (fs::is_directory(path, error)) throw InputError(cannot + "it is a folder");
   const fs::path folder = fs::absolute(core::behind_links(path)).parent_path();
   if (!fs::exists(folder, error))
-    throw bad_input(cannot + "there is no folder " + folder.string() + "\n  hint: make it, or is it mistyped?");
+    throw InputError(cannot + "there is no folder " + folder.string() + "\n  hint: make it, or is it mistyped?");
   if (!fs::is_directory(folder, error) || access(folder.c_str(), W_OK) != 0)
-    throw bad_input(cannot + folder.string() + " is not a folder that can be written");
+    throw InputError(cannot + folder.string() + " is not a folder that can be written");
 }
 
 void require_picture(const fs::path& path) {
@@ -63,8 +59,8 @@ void require_other_file(const fs::path& output, const std::vector<std::string>& 
   if (output.empty() || core::is_standard_stream(output) || !fs::is_regular_file(output, error)) return;
   for (const std::string& input : inputs) {
     if (input.empty() || !fs::equivalent(output, input, error)) continue;
-    throw bad_input("the output " + output.string() +
-                    " is a file that is read: it would be overwritten\n  hint: choose another name for the output");
+    throw InputError("the output " + output.string() +
+                     " is a file that is read: it would be overwritten\n  hint: choose another name for the output");
   }
 }
 
@@ -73,8 +69,8 @@ void require_place_of(const fs::path& folder) {
   std::error_code error;
   const fs::path parent = fs::absolute(folder).lexically_normal().parent_path();
   if (fs::exists(folder, error) || fs::is_directory(parent, error)) return;
-  throw bad_input("cannot make " + folder.string() + ": there is no folder " + parent.string() +
-                  "\n  hint: make it, or is it mistyped?");
+  throw InputError("cannot make " + folder.string() + ": there is no folder " + parent.string() +
+                   "\n  hint: make it, or is it mistyped?");
 }
 
 void TextTable::write(std::ostream& out) const {

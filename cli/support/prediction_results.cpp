@@ -46,7 +46,7 @@ void PredictionResults::resume() {
     if (!asked_for) ++foreign;
   }
   if (foreign > 0)
-    throw bad_input(
+    throw InputError(
         file_ + " has " + std::to_string(foreign) +
         " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
         "--resume would lose them\n  hint: give the options of the first time, or another -o");

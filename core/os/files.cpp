@@ -88,7 +88,7 @@ void throw_write_error(const std::string& what, const fs::path& path, int number
   for (const int of_place : {ENOSPC, EDQUOT, EFBIG, EROFS, EIO}) {
     if (number == of_place) throw StorageError(message);
   }
-  throw Error(ExitCode::bad_input, message);
+  throw InputError(message);
 }
 
 fs::path behind_links(fs::path path) {
@@ -286,7 +286,7 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& pare
     if (reason == EEXIST) continue;
     throw_write_error("make a temporary folder", path_, reason);
   }
-  throw Error(ExitCode::bad_input, "cannot make a temporary folder " + path_.string() + ": names are in use");
+  throw InputError("cannot make a temporary folder " + path_.string() + ": names are in use");
 }
 
 void TemporaryFolder::keep() noexcept {

@@ -107,7 +107,7 @@ void TraceFile::close() {
   file_.reset();
   std::error_code error;
   std::filesystem::rename(part_of(path_), path_, error);
-  if (error) throw Error(ExitCode::bad_input, "cannot write the trace " + path_ + ": " + error.message());
+  if (error) throw InputError("cannot write the trace " + path_ + ": " + error.message());
 }
 
 }  // namespace hplcast::core

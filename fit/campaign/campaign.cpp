@@ -102,7 +102,7 @@ core::Hosts hosts_of(const std::vector<MeasuredHost>& measured, int threads_per_
 }
 
 void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
-  if (rows.kernels.empty()) throw core::Error(core::ExitCode::bad_input, "the campaign has measured no kernels");
+  if (rows.kernels.empty()) throw core::InputError("the campaign has measured no kernels");
   for (const auto& [kernel, table] : rows.kernels) {
     KernelFit one = fit_hpl_kernel(kernel, table);
     if (!one.ok())

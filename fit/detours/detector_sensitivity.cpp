@@ -89,14 +89,13 @@ std::vector<DetectorRuns> detector_runs(const std::vector<core::CollectiveRun>& 
 
 Sensitivity detector_sensitivity(const DetectorRuns& detector) {
   if (detector.clean.size() < 2 || detector.noisy.empty())
-    throw core::Error(core::ExitCode::bad_input, "found " + std::to_string(detector.clean.size()) + " clean runs and " +
-                                                     std::to_string(detector.noisy.size()) +
-                                                     " levels; expected at least 2 clean runs and a level above 0");
+    throw core::InputError("found " + std::to_string(detector.clean.size()) + " clean runs and " +
+                           std::to_string(detector.noisy.size()) +
+                           " levels; expected at least 2 clean runs and a level above 0");
   std::vector<NoisyRuns> noisy;
   for (const auto& [level, durations] : detector.noisy) {
     if (durations.size() < 2)
-      throw core::Error(core::ExitCode::bad_input,
-                        core::printed("level %.1f %%", 100 * level) + " has one run; expected at least 2");
+      throw core::InputError(core::printed("level %.1f %%", 100 * level) + " has one run; expected at least 2");
     noisy.push_back({level, summarize(durations)});
   }
   return detector_sensitivity(summarize(detector.clean), std::move(noisy));

@@ -39,12 +39,11 @@ double mean_without_outliers(const std::vector<double>& values, std::size_t& out
 /// @throws core::Error for samples of different states.
 void require_alike(const PowerSample& first, const PowerSample& other) {
   if (other.state == first.state && other.active_cores == first.active_cores) return;
-  throw core::Error(core::ExitCode::bad_input,
-                    "piece " + std::to_string(first.piece) + (first.host.empty() ? "" : " of " + first.host) +
-                        " has samples of " + first.state + " on " + std::to_string(first.active_cores) +
-                        " cores and of " + other.state + " on " + std::to_string(other.active_cores) +
-                        "; expected one state and number of cores in a piece\n  hint: were files of two "
-                        "measurements of a host joined? Each has its own numbers of pieces");
+  throw core::InputError("piece " + std::to_string(first.piece) + (first.host.empty() ? "" : " of " + first.host) +
+                         " has samples of " + first.state + " on " + std::to_string(first.active_cores) +
+                         " cores and of " + other.state + " on " + std::to_string(other.active_cores) +
+                         "; expected one state and number of cores in a piece\n  hint: were files of two "
+                         "measurements of a host joined? Each has its own numbers of pieces");
 }
 
 /// The used samples of one piece by sensor.
@@ -93,11 +92,10 @@ std::vector<std::string> chosen_sensors(const std::string& host, const std::vect
   for (const core::SeenSensor& sensor : seen)
     if (std::find(wanted.begin(), wanted.end(), sensor.name) != wanted.end()) chosen.push_back(sensor.name);
   if (!chosen.empty() && chosen.size() >= wanted.size()) return chosen;
-  throw core::Error(core::ExitCode::bad_input,
-                    (host.empty() ? "the host" : host) + " has the sensors " + core::comma_separated(names) +
-                        (wanted.empty() ? ": none of the whole host, nor packages that add up to it"
-                                        : "; expected " + core::comma_separated(wanted)) +
-                        "\n  hint: --sensors NAME,... adds up others");
+  throw core::InputError((host.empty() ? "the host" : host) + " has the sensors " + core::comma_separated(names) +
+                         (wanted.empty() ? ": none of the whole host, nor packages that add up to it"
+                                         : "; expected " + core::comma_separated(wanted)) +
+                         "\n  hint: --sensors NAME,... adds up others");
 }
 
 }  // namespace

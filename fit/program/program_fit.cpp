@@ -306,7 +306,7 @@ void read_reach(const NamedInput& file, ProgramObservation& observation) {
 
 ProgramFit fit_program(const ProgramObservation& observation, double least_share) {
   if (!(observation.executed_s > 0))
-    throw core::Error(core::ExitCode::bad_input, "no CPU time was observed; expected what `hplcast observe` wrote");
+    throw core::InputError("no CPU time was observed; expected what `hplcast observe` wrote");
   ProgramFit fit;
   core::ProgramModel& program = fit.program;
   double routines_s = 0, mpi_s = 0;

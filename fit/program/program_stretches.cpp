@@ -223,20 +223,18 @@ CountedRun read_counts(const NamedInput& file) {
     run.ranks[static_cast<std::size_t>(number)].push_back({place->second, rows.non_negative(blocks)});
   }
   if (run.ranks.empty())
-    throw core::Error(core::ExitCode::bad_input,
-                      file.name + ": no calls in it; expected what `hplcast run --count` wrote");
+    throw core::InputError(file.name + ": no calls in it; expected what `hplcast run --count` wrote");
   return run;
 }
 
 void read_stretches(const NamedInput& times, const CountedRun& counted, std::size_t rank,
                     ProgramObservation& observation) {
   const auto differ = [&](const std::string& here, const std::string& there) {
-    throw core::Error(core::ExitCode::bad_input,
-                      times.name + ": " + here + ", but " + there + " in " + counted.name + ", rank " +
-                          std::to_string(rank) +
-                          "\n  hint: the observed run itself is to be simulated: the same source, arguments, input "
-                          "files and number of ranks; its calls of MPI may not depend on what BLAS computes "
-                          "(--numerics run), on MPI_Pcontrol or on which message comes first");
+    throw core::InputError(times.name + ": " + here + ", but " + there + " in " + counted.name + ", rank " +
+                           std::to_string(rank) +
+                           "\n  hint: the observed run itself is to be simulated: the same source, arguments, input "
+                           "files and number of ranks; its calls of MPI may not depend on what BLAS computes "
+                           "(--numerics run), on MPI_Pcontrol or on which message comes first");
   };
   if (rank >= counted.ranks.size()) differ("rank " + std::to_string(rank), "there is none");
   const std::vector<CountedRun::Stretch>& stretches = counted.ranks[rank];

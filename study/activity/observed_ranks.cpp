@@ -21,7 +21,7 @@ fs::path file_of(const fs::path& folder, int rank) {
 }
 
 [[noreturn]] void refuse_trace(const std::string& message) {
-  throw core::Error(core::ExitCode::bad_input, message);
+  throw core::InputError(message);
 }
 
 std::string grid(long long n, int nb, int p, int q) {
@@ -134,11 +134,10 @@ std::vector<HostClock> clocks_of(const std::vector<RankActivity>& ranks) {
     } else if (found != comparisons.end()) {
       clocks.emplace_back(found->second);
     } else {
-      throw core::Error(core::ExitCode::bad_input, "rank 0 did not compare its clock with that of rank " +
-                                                       std::to_string(rank.first_rank_of_host) + " on host " +
-                                                       rank.host +
-                                                       "; expected one comparison "
-                                                       "before and one after the run\n  hint: repeat the run");
+      throw core::InputError("rank 0 did not compare its clock with that of rank " +
+                             std::to_string(rank.first_rank_of_host) + " on host " + rank.host +
+                             "; expected one comparison "
+                             "before and one after the run\n  hint: repeat the run");
     }
   }
   return clocks;

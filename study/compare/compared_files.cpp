@@ -45,8 +45,8 @@ void refuse_several_models(const std::vector<core::Prediction>& predicted, const
   if (models.size() < 2) return;
   const std::string list = core::comma_separated(models);
   if (const auto mixed = mixed_models(predicted)) {
-    throw core::Error(core::ExitCode::bad_input, core::to_string(*mixed) + " is predicted with several models: " +
-                                                     list + "\n  hint: compare each of them on its own");
+    throw core::InputError(core::to_string(*mixed) + " is predicted with several models: " + list +
+                           "\n  hint: compare each of them on its own");
   }
   warn("the predictions are of several models: " + list);
 }

@@ -90,9 +90,8 @@ std::string named(const std::string& configuration) {
 }
 
 [[noreturn]] void refuse_pair(const std::string& configuration, const std::string& one, const std::string& other) {
-  throw core::Error(core::ExitCode::bad_input,
-                    named(configuration) + " has runs that cannot be compared: " + one + ", " + other +
-                        "\n  hint: compare each on its own, or tell configurations apart by --match-from");
+  throw core::InputError(named(configuration) + " has runs that cannot be compared: " + one + ", " + other +
+                         "\n  hint: compare each on its own, or tell configurations apart by --match-from");
 }
 
 std::string ranks_of(const ProgramOutput& output) {
@@ -174,9 +173,8 @@ ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const
         {compare_medians(runs.times_s, others.times_s), configuration, runs.times_s, others.times_s});
   }
   if (comparison.rows.empty())
-    throw core::Error(core::ExitCode::bad_input, "no configuration is both run and predicted: real " +
-                                                     comparison.unmatched_real.front() + ", predicted " +
-                                                     comparison.unmatched_predicted.front());
+    throw core::InputError("no configuration is both run and predicted: real " + comparison.unmatched_real.front() +
+                           ", predicted " + comparison.unmatched_predicted.front());
   comparison.summary = summarize({comparison.rows.begin(), comparison.rows.end()});
   return comparison;
 }

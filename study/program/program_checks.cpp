@@ -123,15 +123,14 @@ void require_real_program(const fs::path& program) {
     return;  // without binutils it cannot be told
   }
   if (have(libraries, "^lib(hplcast-smpi|simgrid)\\.so"))
-    throw core::Error(core::ExitCode::bad_input,
-                      program.string() +
-                          ": linked for the simulator\n  hint: real runs are observed: the program that "
-                          "mpicc or mpif90 has linked");
+    throw core::InputError(program.string() +
+                           ": linked for the simulator\n  hint: real runs are observed: the program that "
+                           "mpicc or mpif90 has linked");
 }
 
 std::vector<std::string> check_linked_libraries(const fs::path& program) {
   const auto refuse = [&](const std::string& why, const std::string& hint) {
-    throw core::Error(core::ExitCode::bad_input, program.string() + ": " + why + "\n  hint: " + hint);
+    throw core::InputError(program.string() + ": " + why + "\n  hint: " + hint);
   };
   std::error_code error;
   if (!fs::is_regular_file(program, error))

@@ -345,10 +345,9 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
         " has no times of the rest (rest_s_per_call, rest_s_per_element of its program), so code that is "
         "neither BLAS nor MPI nor a region takes none; fit program makes them of observed runs");
   if (request.rest == RestMode::counted && !has_stretches(request.cluster))
-    throw core::Error(core::ExitCode::bad_input,
-                      "--rest counted: cluster " + request.cluster.name +
-                          " has no models of code between calls of MPI\n  hint: simulate the observed runs with "
-                          "--count FILE, and give the files to `hplcast fit program --counts`");
+    throw core::InputError("--rest counted: cluster " + request.cluster.name +
+                           " has no models of code between calls of MPI\n  hint: simulate the observed runs with "
+                           "--count FILE, and give the files to `hplcast fit program --counts`");
   if (!request.cluster.program && !request.cluster.accelerators) {
     warnings.push_back("cluster " + request.cluster.name +
                        " has no routines of an observed program: only kernels of HPL take time; `hplcast fit program "

@@ -43,8 +43,8 @@ fs::path located_program(const fs::path& given, const std::string& note) {
   fs::path path = given;
   if (!given.has_parent_path() && !fs::exists(given, error)) path = core::find_program(given.string());
   if (fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0) return fs::absolute(path);
-  throw core::Error(core::ExitCode::bad_input, "the program " + (path.empty() ? given : path).string() +
-                                                   " is not there or cannot be run (" + note + ")");
+  throw core::InputError("the program " + (path.empty() ? given : path).string() + " is not there or cannot be run (" +
+                         note + ")");
 }
 
 fs::path own_program(const std::string& name, const char* variable) {
@@ -86,11 +86,10 @@ void require_one_simgrid(const std::string& smpirun, const fs::path& xhpl) {
   const std::string running = simgrid_version_of_script(smpirun);
   const std::string linked = linked_simgrid_version(xhpl);
   if (running.empty() || linked.empty() || running == linked) return;
-  throw core::Error(core::ExitCode::bad_input, core::find_program(smpirun).string() + " is of SimGrid " + running +
-                                                   ", but " + xhpl.string() + " is linked with SimGrid " + linked +
-                                                   "; expected one version\n  hint: give an smpirun of " + linked +
-                                                   " with --smpirun, or build hplcast with SimGrid " + running +
-                                                   " (CMAKE_PREFIX_PATH); `hplcast doctor` shows all versions");
+  throw core::InputError(core::find_program(smpirun).string() + " is of SimGrid " + running + ", but " + xhpl.string() +
+                         " is linked with SimGrid " + linked + "; expected one version\n  hint: give an smpirun of " +
+                         linked + " with --smpirun, or build hplcast with SimGrid " + running +
+                         " (CMAKE_PREFIX_PATH); `hplcast doctor` shows all versions");
 }
 
 std::string wrong_part(const std::string& smpirun, const fs::path& program, const fs::path& platform) {

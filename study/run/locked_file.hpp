@@ -23,7 +23,7 @@ class LockedFile {
     if (descriptor_ < 0) core::throw_write_error("open", path, errno);
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
     ::close(descriptor_);
-    throw core::Error(core::ExitCode::bad_input, busy);
+    throw core::InputError(busy);
   }
   ~LockedFile() { ::close(descriptor_); }
   LockedFile(const LockedFile&) = delete;

@@ -42,7 +42,7 @@ core::Prediction predict(const RunPlan& plan, const SimulationWatch& watch) {
   }
   std::error_code error;
   fs::create_directories(keep, error);
-  if (error) throw core::Error(core::ExitCode::bad_input, "cannot make " + keep.string() + ": " + error.message());
+  if (error) throw core::InputError("cannot make " + keep.string() + ": " + error.message());
   // A statistics file of an earlier run would hide that this one left none.
   for (const char* stale : {"statistics.json", "progress"}) fs::remove(keep / stale, error);
   return simulated(plan, fs::absolute(keep), watch);

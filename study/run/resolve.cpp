@@ -178,7 +178,7 @@ void check_machine(const RunPlan& plan) {
   message += "\n  hint: --force tries it nevertheless";
   limits.disk_bytes = 0;  // not looked at
   if (shortages(plan.needs(), limits).empty()) throw core::StorageError(message);
-  throw core::Error(core::ExitCode::bad_input, message);
+  throw core::InputError(message);
 }
 
 void require_platform_library(const PredictionRequest& request, const std::string& what) {
@@ -247,10 +247,9 @@ void check_platform(const PredictionRequest& request) {
   if (lost.empty()) return;
   std::string message = "without libhplcast-platform.so this network cannot be predicted with several ranks per host:";
   for (const std::string& one : lost) message += "\n  " + one;
-  throw core::Error(core::ExitCode::bad_input,
-                    message +
-                        "\n  hint: it is expected in ../lib beside hplcast, or where HPLCAST_PLATFORM_LIBRARY says; "
-                        "--force predicts with platform.xml nevertheless");
+  throw core::InputError(message +
+                         "\n  hint: it is expected in ../lib beside hplcast, or where HPLCAST_PLATFORM_LIBRARY says; "
+                         "--force predicts with platform.xml nevertheless");
 }
 
 /// Gaps and contradictions of the model in links that messages of this run share.

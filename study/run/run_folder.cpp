@@ -125,9 +125,7 @@ void write_run_folder(const RunPlan& plan, const fs::path& folder) {
   std::error_code error;
   const auto executable = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
   fs::permissions(folder / "run.sh", executable, fs::perm_options::add, error);
-  if (error)
-    throw core::Error(core::ExitCode::bad_input,
-                      "cannot make " + (folder / "run.sh").string() + " executable: " + error.message());
+  if (error) throw core::InputError("cannot make " + (folder / "run.sh").string() + " executable: " + error.message());
 }
 
 }  // namespace hplcast::study

@@ -35,9 +35,9 @@ auto guarded(const SqliteKind& kind, const std::filesystem::path& path, Hint hin
   try {
     return work();
   } catch (const SQLite::Exception& error) {
-    throw core::Error(core::ExitCode::bad_input, std::string(kind.name) + " " + path.string() + ": " +
-                                                     sqlite_reason(error.getErrorCode(), error.what()) +
-                                                     "\n  hint: " + hint(error.getErrorCode()));
+    throw core::InputError(std::string(kind.name) + " " + path.string() + ": " +
+                           sqlite_reason(error.getErrorCode(), error.what()) +
+                           "\n  hint: " + hint(error.getErrorCode()));
   }
 }
 

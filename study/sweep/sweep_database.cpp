@@ -143,7 +143,7 @@ void SweepDatabase::open_for_writing() {
 
 void SweepDatabase::open_for_reading() {
   if (!fs::is_regular_file(path_)) {
-    throw core::Error(core::ExitCode::bad_input, "there is no database " + path_.string());
+    throw core::InputError("there is no database " + path_.string());
   }
   bool empty = false;
   const auto open = [&](const fs::path& path, int flags) {
@@ -287,9 +287,8 @@ std::vector<core::Prediction> predictions_of_one_cluster(const std::filesystem::
     different.emplace(run_name(p), p);
   }
   if (models.size() > 1) {
-    throw core::Error(core::ExitCode::bad_input,
-                      path.string() + " has predictions of " + std::to_string(models.size()) +
-                          " clusters\n  hint: make a sweep of the real one, or choose rows of `hplcast sweep export`");
+    throw core::InputError(path.string() + " has predictions of " + std::to_string(models.size()) +
+                           " clusters\n  hint: make a sweep of the real one, or choose rows of `hplcast sweep export`");
   }
   std::vector<core::Prediction> predictions;
   for (auto& [name, prediction] : different) predictions.push_back(std::move(prediction));

@@ -311,8 +311,8 @@ class SlurmSweep {
 void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOptions& options) {
   for (const char* program : {"sbatch", "squeue", "scancel"}) {
     if (!core::find_program(program).empty()) continue;
-    throw core::Error(core::ExitCode::bad_input, std::string("there is no Slurm here: no ") + program +
-                                                     " in PATH\n  hint: --executor local runs on this machine");
+    throw core::InputError(std::string("there is no Slurm here: no ") + program +
+                           " in PATH\n  hint: --executor local runs on this machine");
   }
   SlurmSweep(execution, jobs, options).run();
 }
