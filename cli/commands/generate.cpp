@@ -35,8 +35,7 @@ core::ClusterModel with_hosts(core::ClusterModel cluster, const std::string& nam
     std::vector<core::CpuLaw> laws;
     for (const core::CpuLaw& law : model.overrides())
       if (law.host < cluster.hosts.count()) laws.push_back(law);
-    model =
-        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
+    model = model.with_overrides(std::move(laws));
   }
   return cluster;
 }

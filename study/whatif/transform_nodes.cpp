@@ -109,8 +109,7 @@ ClusterModel with_models_of(ClusterModel cluster, const std::vector<int>& source
         laws.push_back(std::move(law));
       }
     }
-    model =
-        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
+    model = model.with_overrides(std::move(laws));
   }
   if (cluster.power) cluster.power = with_watts_of(*cluster.power, sources);
   return cluster;

@@ -136,6 +136,11 @@ class KernelModel {
   static KernelModel make(std::string level, PiecewiseLaw law, std::vector<CpuLaw> overrides = {},
                           std::optional<ShapeRange> range = std::nullopt, FitQuality quality = {});
 
+  /// The same with these laws of CPUs in place of its own. @throws as make()
+  KernelModel with_overrides(std::vector<CpuLaw> overrides) const {
+    return make(level_, law_, std::move(overrides), range_, quality_);
+  }
+
   /// The law on a CPU: its own, or that of the cluster.
   const PiecewiseLaw& law(int host, int cpu) const noexcept;
 
