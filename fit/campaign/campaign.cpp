@@ -5,9 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "fit/campaign/control_curve.hpp"
-#include "fit/campaign/quality.hpp"
-#include "fit/campaign/uncertainty.hpp"
+#include "fit/campaign/campaign_steps.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"

@@ -1,4 +1,4 @@
-#include "fit/campaign/uncertainty.hpp"
+#include "fit/campaign/campaign_steps.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "fit/campaign/control_curve.hpp"
+#include "fit/campaign/campaign_steps.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/campaign.hpp"

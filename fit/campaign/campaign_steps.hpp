@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/doubts.hpp"
+#include "hplcast/core/measurement.hpp"
+#include "hplcast/fit/campaign.hpp"
+
+/// Steps of fit_campaign(): the controls, doubts about models, measured rows beside what models expect of them.
+namespace hplcast::fit {
+
+/// The speed of each host over a campaign, from its controls (docs/models/control.md). Pieces are what was measured
+/// between two controls.
+class ControlCurve {
+ public:
+  ControlCurve() = default;  ///< no controls: nothing is disturbed or slower
+  /// `csv`: control.csv; empty: no controls. @throws core::ParseError
+  ControlCurve(const std::string& csv, const std::string& name);
+
+  /// Whether the controls around this moment (slowest rank of the host, mean of both) are above 1.1 times the best.
+  bool is_disturbed(const std::string& host, double start_s) const;
+  /// Duration of a kernel at this moment over that at the median of all controls: the interpolated change of the
+  /// median rank of the host, to the power of the share of its variance that is not the control's own scatter.
+  double slowdown(const std::string& host, double start_s) const;
+  /// Whether at least half of the rows of a CSV are left without the disturbed ones. @throws core::ParseError
+  bool leaves_enough(const std::string& csv, const std::string& name) const;
+
+  bool is_empty() const noexcept { return pieces() == 0; }
+  std::string provenance_json() const;  ///< `control` in the provenance: a JSON object
+  std::string note() const;             ///< the same for people
+
+ private:
+  struct Host {
+    std::vector<double> ratios, slowest;  ///< per control: median and slowest rank, each over its own median
+    double best = 1;                      ///< least slowest rank of a piece
+    double coefficient = 0;
+  };
+  struct Counted {
+    core::Control control;
+    std::size_t set_aside = 0;
+    double coefficient = 0;  ///< mean over the hosts
+  };
+
+  std::size_t pieces() const noexcept { return times_s_.size() < 2 ? 0 : times_s_.size() - 1; }
+  std::size_t piece_at(double start_s) const;
+  bool is_disturbed(const Host& host, std::size_t piece) const;
+  static double slowest(const Host& host, std::size_t piece) {
+    return (host.slowest[piece] + host.slowest[piece + 1]) / 2;
+  }
+  const Host* host(const std::string& name) const;
+  Counted counted() const;
+
+  std::vector<core::ControlRows> controls_;
+  std::vector<double> times_s_;  ///< when each control began
+  std::map<std::string, Host> hosts_;
+};
+
+/// One measured call, as a share of the duration that its model expects.
+struct RelativeCall {
+  double start_s = 0;
+  double ratio = 1;
+};
+
+/// Doubts about a model, from calls that were made in random order (else the sizes are mistaken for the time):
+///   too_few_repetitions: fewer than 30 calls: neither mean nor noise are certain;
+///   drift: the last third of the time is slower or faster than the first by more than 3 percent (medians), and not by
+///     chance (Mann and Whitney, p < 0.001);
+///   several_modes: a mixture of normal laws on the logarithms finds two modes of at least 10 percent of the calls,
+///     more than 10 percent and two standard deviations of both apart.
+/// @throws core::DomainError for ratios that are not positive and finite.
+std::vector<core::QualityFlag> quality_flags(const std::string& subject, std::vector<RelativeCall> calls);
+
+/// By how much the last third of the calls took longer than the first (medians, relative); 0 where there is no flag
+/// `drift`, or few calls.
+double relative_drift(std::vector<RelativeCall> calls);
+
+/// Calls of which neither mean nor noise are certain.
+inline constexpr std::size_t few_calls = 30;
+
+/// True for rows of messages, false for those of kernels.
+bool is_mpi(const std::string& name, const std::string& text);
+/// Index of a host in the campaign; its size if it is none of them.
+std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& name);
+
+/// Expected duration of a call on its host and CPU.
+double expected_s(const core::ClusterModel& cluster, const std::vector<MeasuredHost>& hosts,
+                  const core::KernelMeasurement& row);
+/// Expected duration of a message; 0 for operations whose model is one number.
+double expected_s(const core::NetworkModel& network, const core::MpiMeasurement& row);
+
+/// How well each group of durations is known, of the models of `fit`, from resampled blocks of the campaign's rows:
+/// those of designs that count, and all messages; calls of HPL are read again. Groups that cannot be told are left out.
+void add_group_errors(const Campaign& campaign, const std::vector<core::KernelMeasurement>& designed,
+                      const std::vector<core::MpiMeasurement>& messages, CampaignFit& fit);
+
+}  // namespace hplcast::fit
