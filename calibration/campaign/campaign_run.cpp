@@ -228,9 +228,7 @@ class CampaignRun {
         {"git-status.txt", {"git", "-C", programs, "status", "--short"}}};
     for (const auto& [file, words] : questions) {
       if (core::find_program(words.front()).empty()) continue;
-      core::Command command;
-      command.program = words.front();
-      command.arguments.assign(words.begin() + 1, words.end());
+      core::Command command{words.front(), {words.begin() + 1, words.end()}};
       command.timeout_s = 20;
       const core::CommandResult result = core::run(command);
       if (result.status == 0) {
@@ -367,9 +365,8 @@ class CampaignRun {
   void run_own(const CampaignStep& step, const CampaignChunk& chunk) const {
     const std::string what = "step " + step.name + ", run " + std::to_string(chunk.index);
     const fs::path printed = folder_.work() / "own.out";
-    core::Command command;
-    command.program = "/bin/sh";  // which keeps what it prints apart from what it says
-    command.arguments = {"-c", "exec \"$@\" >\"$0\"", printed.string(), step.program.string()};
+    // The shell keeps what it prints apart from what it says.
+    core::Command command{"/bin/sh", {"-c", "exec \"$@\" >\"$0\"", printed.string(), step.program.string()}};
     command.arguments.insert(command.arguments.end(), step.arguments.begin(), step.arguments.end());
     const double begin_s = now_s(), start_s = core::unix_time_s() - folder_.start_unix_s();
     command.while_running = [&](int) {

@@ -182,9 +182,7 @@ Check check_simgrid(const SimGridVersions& versions) {
 std::optional<std::string> version_of(const std::string& program) {
   const bool is_path = program.find('/') != std::string::npos;
   if (!is_path && core::find_program(program).empty()) return std::nullopt;
-  core::Command command;
-  command.program = program;
-  command.arguments = {"--version"};
+  core::Command command{program, {"--version"}};
   command.timeout_s = 10;
   const core::CommandResult result = core::run(command);
   const std::string line = result.output.substr(0, result.output.find('\n'));

@@ -178,9 +178,7 @@ std::optional<double> watts_in(const std::string& text) {
 
 /// Power of the host in W; nothing with a `complaint`.
 std::optional<double> ask_ipmi(std::string& complaint) {
-  core::Command command;
-  command.program = "ipmitool";
-  command.arguments = {"dcmi", "power", "reading"};
+  core::Command command{"ipmitool", {"dcmi", "power", "reading"}};
   command.timeout_s = reply_patience_s;
   try {
     const core::CommandResult result = core::run(command);

@@ -237,10 +237,7 @@ void write_man_pages(const std::filesystem::path& folder, const Command& program
   for (const auto& entry : std::filesystem::directory_iterator(core::own_executable().parent_path())) {
     const std::string name = entry.path().filename();
     if (name.rfind("hplcast-", 0) != 0) continue;
-    core::Command help;
-    help.program = entry.path();
-    help.arguments = {"--help"};
-    const core::CommandResult result = core::run_checked(help);
+    const core::CommandResult result = core::run_checked({entry.path(), {"--help"}});
     // The first sentence that is neither usage nor set back.
     std::istringstream lines(result.output);
     std::string line, description;

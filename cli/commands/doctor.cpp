@@ -24,9 +24,7 @@ struct DoctorOptions {
 std::optional<core::SoftwareDescription> ask_measuring_program() {
   const std::filesystem::path program = core::own_executable().parent_path() / "hplcast-measure-dgemm";
   if (!std::filesystem::exists(program)) return std::nullopt;
-  core::Command command;
-  command.program = program;
-  command.arguments = {"--describe"};
+  core::Command command{program, {"--describe"}};
   command.timeout_s = 30;
   const core::CommandResult result = core::run(command);
   // MPI may write warnings before.

@@ -75,14 +75,11 @@ void write_pdf(const fs::path& path, const study::OfferAnswer& answer) {
   const core::TemporaryFolder folder("hplcast-offer");
   core::write_file(folder.path() / "page.html", [&](std::ostream& out) { study::write_offer_page(out, answer); });
   core::replace_file(path, [&](const fs::path& printed) {
-    core::Command command;
-    command.program = browser.string();
-    command.arguments = {"--headless",
-                         "--disable-gpu",
-                         "--no-pdf-header-footer",
-                         "--user-data-dir=" + (folder.path() / "browser").string(),
-                         "--print-to-pdf=" + fs::absolute(printed).string(),
-                         "file://" + (folder.path() / "page.html").string()};
+    core::Command command{
+        browser.string(),
+        {"--headless", "--disable-gpu", "--no-pdf-header-footer",
+         "--user-data-dir=" + (folder.path() / "browser").string(), "--print-to-pdf=" + fs::absolute(printed).string(),
+         "file://" + (folder.path() / "page.html").string()}};
     if (geteuid() == 0) command.arguments.insert(command.arguments.begin(), "--no-sandbox");  // it refuses otherwise
     command.timeout_s = 120;
     command.purpose = "printing " + path.string();

@@ -49,8 +49,7 @@ void map_position(const std::string& path) {
 /// lscpu's words about this host; empty if it is not there.
 std::string lscpu_text() {
   if (core::find_program("lscpu").empty()) return "";
-  core::Command command;
-  command.program = "lscpu";
+  core::Command command{"lscpu"};
   command.timeout_s = 20;
   return core::run(command).output;
 }

@@ -16,10 +16,8 @@ constexpr const char* drawer = "rsvg-convert";
 void draw_png(const fs::path& svg, const fs::path& png) {
   if (!can_draw_png()) throw core::ExternalError(drawer, -1, "it is not installed; apt-get install librsvg2-bin");
   core::replace_file(png, [&](const fs::path& drawn) {
-    core::Command command;
-    command.program = drawer;
     constexpr const char* pixels_per_unit = "2";
-    command.arguments = {"--zoom", pixels_per_unit, "-o", drawn.string(), svg.string()};
+    core::Command command{drawer, {"--zoom", pixels_per_unit, "-o", drawn.string(), svg.string()}};
     command.timeout_s = 120;
     command.purpose = "drawing " + svg.string() + " as PNG";
     core::run_checked(command);

@@ -187,12 +187,9 @@ BlasDescription blas_of_library(const fs::path& library) {
 }
 
 std::optional<BlasDescription> blas_of_program(const fs::path& program) {
-  Command command;
-  command.program = "ldd";
-  command.arguments = {program.string()};
   CommandResult result;
   try {
-    result = run(command);
+    result = run({"ldd", {program.string()}});
   } catch (const Error&) {
     return std::nullopt;  // no ldd here
   }

@@ -21,10 +21,7 @@ namespace {
 
 /// By what the program itself says; empty if it is no program.
 std::vector<std::string> needed_libraries(const fs::path& program) {
-  core::Command command;
-  command.program = "readelf";
-  command.arguments = {"-dW", program.string()};
-  const core::CommandResult result = core::run(command);
+  const core::CommandResult result = core::run({"readelf", {"-dW", program.string()}});
   std::vector<std::string> libraries;
   std::istringstream lines(result.output);
   const std::regex needed("\\(NEEDED\\).*\\[(.*)\\]");

@@ -94,10 +94,8 @@ std::string job_name(const fs::path& database) {
 
 core::CommandResult slurm(const std::string& program, std::vector<std::string> arguments,
                           bool despite_interrupts = false) {
-  core::Command command;
+  core::Command command{program, std::move(arguments)};
   if (program == "sbatch") command.purpose = "submitting the jobs";
-  command.program = program;
-  command.arguments = std::move(arguments);
   command.despite_interrupts = despite_interrupts;
   return core::run(command);
 }

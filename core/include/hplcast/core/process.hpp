@@ -14,18 +14,18 @@ class ExternalError;
 
 /// An external program to run. Arguments go to it as they are: no shell.
 struct Command {
-  std::string program;  ///< a path, or a name that PATH finds
-  std::vector<std::string> arguments;
-  std::map<std::string, std::string> environment;  ///< added to ours
-  std::filesystem::path directory;                 ///< empty: ours
-  std::filesystem::path output;                    ///< file for stdout and stderr together; empty: captured
-  double timeout_s = 0;                            ///< 0: none
+  std::string program = {};  ///< a path, or a name that PATH finds
+  std::vector<std::string> arguments = {};
+  std::map<std::string, std::string> environment = {};  ///< added to ours
+  std::filesystem::path directory = {};                 ///< empty: ours
+  std::filesystem::path output = {};                    ///< file for stdout and stderr together; empty: captured
+  double timeout_s = 0;                                 ///< 0: none
   /// Called with the process id while it runs, about every 100 ms, in the first second more often (progress, memory);
   /// may be empty.
-  std::function<void(int pid)> while_running;
+  std::function<void(int pid)> while_running = {};
   bool despite_interrupts = false;  ///< runs to its end after these signals, too: for cleaning up
-  std::string purpose =
-      {};  ///< "the simulation of N=1000": names it in messages, and has its output shown (show_output())
+  /// "the simulation of N=1000": names it in messages, and has its output shown (show_output()).
+  std::string purpose = {};
 };
 
 struct CommandResult {
