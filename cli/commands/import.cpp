@@ -41,63 +41,50 @@ void import_hpl(const ImportOptions& options) {
   });
 }
 
-/// A row per value of a variable.
-void import_perflogs(const ImportOptions& options) {
+/// CSV with a row of each thing that `read` finds in the files: what `write` makes of it.
+template <typename Read, typename Write>
+void import_rows(const ImportOptions& options, const char* header, Read read, Write write) {
   std::ostringstream rows;
-  for (const std::string& path : options.inputs) {
-    for (const core::PerflogRow& one : read_from(path, core::read_perflog)) {
-      rows << core::printed("%.0f", one.time_s);
-      for (const std::string* text :
-           {&one.system, &one.partition, &one.environment, &one.test, &one.jobid, &one.variable})
-        rows << ',' << core::csv_field(*text);
-      rows << ',' << core::shortest(one.value) << ',' << core::csv_field(one.unit);
-      for (const auto& limit : {one.reference, one.lower, one.upper})
-        rows << ',' << (limit ? core::shortest(*limit) : "");
-      rows << ',' << core::csv_field(one.result) << ',' << core::csv_field(path) << '\n';
-    }
-  }
-  write_result(options.output, [&](std::ostream& out) {
-    out << "time_s,system,partition,environment,test,jobid,variable,value,unit,reference,lower,upper,result,file\n"
-        << rows.str();
-  });
+  for (const std::string& path : options.inputs)
+    for (const auto& one : read_from(path, read)) write(rows, path, one);
+  write_result(options.output, [&](std::ostream& out) { out << header << '\n' << rows.str(); });
+}
+
+/// A row per value of a variable.
+void write_perflog(std::ostream& rows, const std::string& path, const core::PerflogRow& one) {
+  rows << core::printed("%.0f", one.time_s);
+  for (const std::string* text : {&one.system, &one.partition, &one.environment, &one.test, &one.jobid, &one.variable})
+    rows << ',' << core::csv_field(*text);
+  rows << ',' << core::shortest(one.value) << ',' << core::csv_field(one.unit);
+  for (const auto& limit : {one.reference, one.lower, one.upper}) rows << ',' << (limit ? core::shortest(*limit) : "");
+  rows << ',' << core::csv_field(one.result) << ',' << core::csv_field(path) << '\n';
 }
 
 /// Real runs for `compare`: those that have succeeded.
-void import_ramble(const ImportOptions& options) {
-  std::ostringstream rows;
-  for (const std::string& path : options.inputs) {
-    for (const core::RambleRun& one : read_from(path, core::read_ramble)) {
-      if (one.status != "SUCCESS" || !(one.time_s > 0)) {
-        warn(path + ": left out " + one.experiment + ", which " +
-             (one.status != "SUCCESS" ? "is " + one.status : "has no time"));
-        continue;
-      }
-      rows << core::printed("%lld,%d,%d,%d,", one.N, one.NB, one.P, one.Q) << core::shortest(one.time_s) << ','
-           << (one.gflops > 0 ? core::shortest(one.gflops) : "") << ',' << core::csv_field(one.experiment) << '\n';
-    }
-  }
-  write_result(options.output, [&](std::ostream& out) { out << "N,NB,P,Q,time_s,gflops,experiment\n" << rows.str(); });
+void write_ramble(std::ostream& rows, const std::string& path, const core::RambleRun& one) {
+  if (one.status != "SUCCESS" || !(one.time_s > 0))
+    return warn(path + ": left out " + one.experiment + ", which " +
+                (one.status != "SUCCESS" ? "is " + one.status : "has no time"));
+  rows << core::printed("%lld,%d,%d,%d,", one.N, one.NB, one.P, one.Q) << core::shortest(one.time_s) << ','
+       << (one.gflops > 0 ? core::shortest(one.gflops) : "") << ',' << core::csv_field(one.experiment) << '\n';
 }
 
-void import_sacct(const ImportOptions& options) {
-  std::ostringstream rows;
-  for (const std::string& path : options.inputs) {
-    for (const core::SlurmEnergy& one : read_from(path, core::read_sacct)) {
-      rows << core::csv_field(one.job) << ',' << core::csv_field(one.name) << ',' << core::csv_field(one.nodes) << ','
-           << core::csv_field(one.state) << ',' << core::shortest(one.elapsed_s) << ',' << core::shortest(one.energy_j)
-           << ',' << (one.elapsed_s > 0 ? core::printed("%.6g", one.energy_j / one.elapsed_s) : "") << '\n';
-    }
-  }
-  write_result(options.output, [&](std::ostream& out) {
-    out << "job,name,nodes,state,elapsed_s,energy_j,mean_power_w\n" << rows.str();
-  });
+void write_sacct(std::ostream& rows, const std::string&, const core::SlurmEnergy& one) {
+  for (const std::string* text : {&one.job, &one.name, &one.nodes, &one.state}) rows << core::csv_field(*text) << ',';
+  rows << core::shortest(one.elapsed_s) << ',' << core::shortest(one.energy_j) << ','
+       << (one.elapsed_s > 0 ? core::printed("%.6g", one.energy_j / one.elapsed_s) : "") << '\n';
 }
 
 void run_import(const ImportOptions& options) {
   if (options.hpl) return import_hpl(options);
-  if (options.perflog) return import_perflogs(options);
-  if (options.ramble) return import_ramble(options);
-  if (options.sacct) return import_sacct(options);
+  if (options.perflog)
+    return import_rows(options,
+                       "time_s,system,partition,environment,test,jobid,variable,value,unit,reference,lower,upper,"
+                       "result,file",
+                       core::read_perflog, write_perflog);
+  if (options.ramble) return import_rows(options, "N,NB,P,Q,time_s,gflops,experiment", core::read_ramble, write_ramble);
+  if (options.sacct)
+    return import_rows(options, "job,name,nodes,state,elapsed_s,energy_j,mean_power_w", core::read_sacct, write_sacct);
   if (options.scope.empty()) throw core::UsageError("--scope is required: local or remote");
   std::vector<core::MpiMeasurement> rows;
   std::map<std::string, std::size_t> of_source;
