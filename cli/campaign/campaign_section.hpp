@@ -1,7 +1,5 @@
 #pragma once
 
-#include <yaml-cpp/yaml.h>
-
 #include <set>
 #include <string>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "hplcast/calibration/campaign.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/yaml.hpp"
 
 namespace hplcast::cli {
 
@@ -83,9 +82,7 @@ class Section {
 
  private:
   core::Location location(const YAML::Node& node, const std::string& key) const {
-    const int line = node.Mark().line;
-    return {file_, line < 0 ? 0 : static_cast<std::size_t>(line) + 1,
-            name_ + (name_.empty() || key.empty() ? "" : ".") + key};
+    return core::yaml_location(file_, node.Mark(), name_ + (name_.empty() || key.empty() ? "" : ".") + key);
   }
 
   YAML::Node node_;

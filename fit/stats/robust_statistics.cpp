@@ -8,11 +8,19 @@
 
 namespace hplcast::fit::detail {
 
-double quantile(const std::vector<double>& sorted, double probability) {
-  const double position = probability * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
+namespace {
+
+/// Between the values beside a place, counted from 0.
+double at_place(const std::vector<double>& sorted, double place) {
+  const auto below = static_cast<std::size_t>(place);
   if (below + 1 >= sorted.size()) return sorted.back();
-  return sorted[below] + (position - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+}
+
+}  // namespace
+
+double quantile(const std::vector<double>& sorted, double probability) {
+  return at_place(sorted, probability * static_cast<double>(sorted.size() - 1));
 }
 
 double quantile_of(std::vector<double> values, double probability) {
@@ -101,10 +109,7 @@ double score_variance(const std::vector<Point>& points) {
 
 /// Value of a sorted list at a rank from 1 that may lie between two, or outside.
 double at_rank(const std::vector<double>& sorted, double rank) {
-  const double index = std::clamp(rank - 1, 0.0, static_cast<double>(sorted.size() - 1));
-  const auto below = static_cast<std::size_t>(index);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (index - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  return at_place(sorted, std::clamp(rank - 1, 0.0, static_cast<double>(sorted.size() - 1)));
 }
 
 /// The median, and the interval of so many ranks on either side of it.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/fit/distributions.hpp"
 #include "hplcast/study/interval.hpp"
@@ -77,7 +78,7 @@ double probability_faster(const std::vector<core::Prediction>& a, const std::vec
   const double by = mean_a.log_rate - mean_b.log_rate - (a.front().interval->bias - b.front().interval->bias);
   if (variance == 0) return by > 0 ? 1 : by < 0 ? 0 : 0.5;
   const double sds = by / std::sqrt(variance);
-  if (uncertain == 0) return 0.5 * std::erfc(-sds / std::sqrt(2.0));
+  if (uncertain == 0) return core::normal_cdf(sds);
   return fit::students_t_tail(variance * variance / uncertain, -sds);
 }
 

@@ -127,15 +127,13 @@ std::string machine_table(const Comparison& comparison) {
 }
 
 std::string prediction_table(const ReportData& data) {
-  const bool sampled = std::any_of(data.predictions.begin(), data.predictions.end(),
-                                   [](const core::Prediction& one) { return one.sampling.has_value(); });
+  const auto any = [&](auto has) { return std::any_of(data.predictions.begin(), data.predictions.end(), has); };
+  const bool sampled = any([](const core::Prediction& one) { return one.sampling.has_value(); });
+  const bool intervals = any([](const core::Prediction& one) { return one.interval.has_value(); });
+  const bool energies = any([](const core::Prediction& one) { return one.energy.has_value(); });
   std::vector<std::string> header = {"N", "P x Q", "time [s]", "Gflop/s"};
   if (sampled) append(header, sampled_columns);
-  const bool intervals = std::any_of(data.predictions.begin(), data.predictions.end(),
-                                     [](const core::Prediction& one) { return one.interval.has_value(); });
   if (intervals) header.emplace_back("predictive interval [Gflop/s]");
-  const bool energies = std::any_of(data.predictions.begin(), data.predictions.end(),
-                                    [](const core::Prediction& one) { return one.energy.has_value(); });
   if (energies) append(header, {"energy [kJ]", "power [W]", "Gflop/s per W"});
   append(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
   HtmlTable table(header);

@@ -97,8 +97,7 @@ class PlanReader {
  private:
   [[noreturn]] void fail(const YAML::Node& node, const std::string& field, const std::string& message,
                          const std::string& hint = "") const {
-    throw core::ParseError({name_, node.Mark().line < 0 ? 0 : static_cast<std::size_t>(node.Mark().line) + 1, field},
-                           message, hint);
+    throw core::ParseError(core::yaml_location(name_, node.Mark(), field), message, hint);
   }
 
   std::string text(const YAML::Node& node, const std::string& field) const {
