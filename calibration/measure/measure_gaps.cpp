@@ -289,7 +289,7 @@ void validate(const GapOptions& options) {
     throw core::DomainError("threshold", options.threshold_s, "above 0, below 1 s");
   if (options.method != GapMethod::gaps && (!(options.quantum_s >= 1e-5) || !(10 * options.quantum_s <= options.for_s)))
     throw core::DomainError("quantum", options.quantum_s, "at least 10 us, and at least ten of them in the time");
-  if (options.most_rows < 2) throw core::DomainError("rows", static_cast<double>(options.most_rows), "at least 2");
+  if (options.most_rows < 2) throw core::DomainError("rows", options.most_rows, "at least 2");
 }
 
 GapReport measure_gaps(const GapOptions& options, std::ostream& out) {

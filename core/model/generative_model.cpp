@@ -15,10 +15,9 @@ namespace {
 const std::string residual_ending = "_residual";
 
 void check_covariance(const std::string& name, const SquareMatrix& matrix, std::size_t size) {
-  if (matrix.size() != size)
-    throw DomainError("rows of " + name, static_cast<double>(matrix.size()), "one a parameter");
+  if (matrix.size() != size) throw DomainError("rows of " + name, matrix.size(), "one a parameter");
   for (const auto& row : matrix)
-    if (row.size() != size) throw DomainError("columns of " + name, static_cast<double>(row.size()), "one a parameter");
+    if (row.size() != size) throw DomainError("columns of " + name, row.size(), "one a parameter");
   for (std::size_t i = 0; i < size; ++i) {
     if (!(matrix[i][i] >= 0)) throw DomainError("variance in " + name, matrix[i][i], "a number >= 0");
     for (std::size_t j = 0; j < size; ++j) {
@@ -37,8 +36,7 @@ void check_kind(const NodeKind& kind, std::size_t size) {
   if (kind.name.empty()) throw DomainError("name of a kind", "empty", "a name");
   if (!(kind.share >= 0) || !(kind.share <= 1))
     throw DomainError("share of " + kind.name, kind.share, "a number from 0 to 1");
-  if (kind.mean.size() != size)
-    throw DomainError("length of mu of " + kind.name, static_cast<double>(kind.mean.size()), "one a parameter");
+  if (kind.mean.size() != size) throw DomainError("length of mu of " + kind.name, kind.mean.size(), "one a parameter");
   for (double value : kind.mean)
     if (!std::isfinite(value)) throw DomainError("mu of " + kind.name, value, "finite numbers");
   check_covariance("Sigma_S of " + kind.name, kind.between_cpus, size);
@@ -91,7 +89,7 @@ GenerativeModel GenerativeModel::make(std::string kernel, NoiseFamily noise, std
 
 DurationLaw GenerativeModel::law(const std::vector<double>& coefficients) const {
   if (coefficients.size() != parameters_.size())
-    throw DomainError("number of coefficients", static_cast<double>(coefficients.size()), "one a parameter");
+    throw DomainError("number of coefficients", coefficients.size(), "one a parameter");
   std::vector<Monomial> mu_terms, sigma_terms;
   std::vector<double> mu, sigma;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {

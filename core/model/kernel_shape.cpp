@@ -61,7 +61,7 @@ Monomial parse_monomial(std::string_view text) {
 
 Polynomial Polynomial::make(std::vector<Monomial> terms, std::vector<double> coefficients) {
   if (terms.size() != coefficients.size()) {
-    throw DomainError("coefficients", static_cast<double>(coefficients.size()),
+    throw DomainError("coefficients", coefficients.size(),
                       "one for each of the " + std::to_string(terms.size()) + " terms");
   }
   for (std::size_t i = 0; i < terms.size(); ++i) {

@@ -128,7 +128,7 @@ NetworkModel NetworkModel::make(Values values) {
   check_scope("local", values.local);
   if (values.remote) check_scope("remote", *values.remote);
   if (values.detached_bytes < values.async_small_bytes) {
-    throw DomainError("detached_bytes", static_cast<double>(values.detached_bytes),
+    throw DomainError("detached_bytes", values.detached_bytes,
                       "at least async_small_bytes (" + std::to_string(values.async_small_bytes) + ")");
   }
   for (const double cost : {values.iprobe_s, values.test_s, values.wtime_s}) {

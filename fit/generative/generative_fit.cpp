@@ -239,8 +239,7 @@ GenerativeFit failed(const std::string& reason) {
 void validate(const std::vector<DailyRegression>& rows, std::size_t parameters) {
   for (const DailyRegression& row : rows) {
     if (row.coefficients.size() != parameters)
-      throw core::DomainError("number of coefficients", static_cast<double>(row.coefficients.size()),
-                              "one a parameter");
+      throw core::DomainError("number of coefficients", row.coefficients.size(), "one a parameter");
     for (double value : row.coefficients)
       if (!std::isfinite(value)) throw core::DomainError("coefficient", value, "a finite number");
   }

@@ -109,8 +109,7 @@ std::vector<const NodeKind*> kinds_of_hosts(const core::GenerativeModel& model, 
     kinds.insert(kinds.end(), static_cast<std::size_t>(std::max(0, count)), &named_kind(model, name));
   if (!options.hosts_of_kind.empty()) {
     if (kinds.size() != static_cast<std::size_t>(hosts))
-      throw core::DomainError("hosts of all kinds", static_cast<double>(kinds.size()),
-                              "the hosts of the cluster: " + std::to_string(hosts));
+      throw core::DomainError("hosts of all kinds", kinds.size(), "the hosts of the cluster: " + std::to_string(hosts));
     return kinds;
   }
   for (int host = 0; host < hosts; ++host) {

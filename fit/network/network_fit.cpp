@@ -216,8 +216,7 @@ void validate(const NetworkFitOptions& options) {
                             options.capacity_bytes_per_s[1]})
     if (value && !(*value > 0)) throw core::DomainError("bandwidth, latency or capacity", *value, "a number > 0");
   if (options.detached_bytes && *options.detached_bytes < options.async_small_bytes.value_or(0))
-    throw core::DomainError("detached_bytes", static_cast<double>(*options.detached_bytes),
-                            "at least async_small_bytes");
+    throw core::DomainError("detached_bytes", *options.detached_bytes, "at least async_small_bytes");
   SegmentedOptions regression = options.regression;
   regression.breakpoints = options.breakpoints;
   validate(regression);

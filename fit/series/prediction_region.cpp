@@ -14,10 +14,9 @@ namespace {
 
 /// Degrees of freedom of the denominator.
 double freedom_of(std::size_t p, std::size_t n) {
-  if (p < 1) throw core::DomainError("number of factors", static_cast<double>(p), "a number >= 1");
+  if (p < 1) throw core::DomainError("number of factors", p, "a number >= 1");
   if (n <= p) {
-    throw core::DomainError("number of earlier runs", static_cast<double>(n),
-                            "more than the number of factors, " + std::to_string(p));
+    throw core::DomainError("number of earlier runs", n, "more than the number of factors, " + std::to_string(p));
   }
   return static_cast<double>(n - p);
 }
@@ -62,7 +61,7 @@ double f_limit(double confidence, std::size_t p, std::size_t n) {
 }
 
 double interval_factor(double confidence, std::size_t n, std::size_t r) {
-  if (r < 1) throw core::DomainError("number of new runs", static_cast<double>(r), "a number >= 1");
+  if (r < 1) throw core::DomainError("number of new runs", r, "a number >= 1");
   const double limit = f_limit(confidence, 1, n);
   const auto of = [](std::size_t count) { return static_cast<double>(count); };
   return std::sqrt(of(n + r) / (of(n) * of(r)) * limit);
@@ -114,8 +113,7 @@ std::optional<double> chew_statistic(const ReferenceRuns& reference, const std::
   const std::size_t p = reference.dimensions();
   const std::size_t n = reference.count();
   if (mean_of_new.size() != p)
-    throw core::DomainError("number of new values", static_cast<double>(mean_of_new.size()),
-                            "one per factor, " + std::to_string(p));
+    throw core::DomainError("number of new values", mean_of_new.size(), "one per factor, " + std::to_string(p));
   if (r < 1) throw core::DomainError("number of new runs", 0.0, "a number >= 1");
   if (n <= p || n < 2) return std::nullopt;
   const auto distance = p == 1 ? std::optional(distance_of_one(reference, mean_of_new[0], least_sd))

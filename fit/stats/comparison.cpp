@@ -15,8 +15,7 @@ namespace {
 
 void require_values(const std::vector<double>& values, std::size_t least) {
   if (values.size() < least)
-    throw core::DomainError("number of values", static_cast<double>(values.size()),
-                            "at least " + std::to_string(least));
+    throw core::DomainError("number of values", values.size(), "at least " + std::to_string(least));
   for (double value : values)
     if (!std::isfinite(value)) throw core::DomainError("value", value, "finite numbers");
 }
@@ -26,7 +25,7 @@ void require_level(double level) {
 }
 
 void require_summary(const SampleSummary& sample) {
-  if (sample.count < 2) throw core::DomainError("number of values", static_cast<double>(sample.count), "at least 2");
+  if (sample.count < 2) throw core::DomainError("number of values", sample.count, "at least 2");
   if (!std::isfinite(sample.mean)) throw core::DomainError("mean", sample.mean, "a finite number");
   if (!(sample.sd >= 0) || !std::isfinite(sample.sd))
     throw core::DomainError("standard deviation", sample.sd, "a finite number of at least 0");
@@ -116,8 +115,7 @@ std::vector<double> corrected(const std::vector<double>& probabilities, std::siz
   for (double probability : probabilities)
     if (!(probability >= 0 && probability <= 1))
       throw core::DomainError("probability", probability, "a number from 0 to 1");
-  if (tests < probabilities.size())
-    throw core::DomainError("number of tests", static_cast<double>(tests), "one per probability at least");
+  if (tests < probabilities.size()) throw core::DomainError("number of tests", tests, "one per probability at least");
   std::vector<double> result = probabilities;
   if (correction == Correction::none) return result;
   std::vector<std::size_t> order(probabilities.size());

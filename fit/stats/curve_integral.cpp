@@ -159,8 +159,7 @@ Kriging average(const Problem& problem) {
 
 void check(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps) {
   constexpr std::size_t least = 5;
-  if (measured.size() < least)
-    throw core::DomainError("measured pieces", static_cast<double>(measured.size()), "at least 5");
+  if (measured.size() < least) throw core::DomainError("measured pieces", measured.size(), "at least 5");
   const auto check_piece = [](const CurvePiece& piece) {
     if (!std::isfinite(piece.x)) throw core::DomainError("x of a piece", piece.x, "a finite number");
     if (!(piece.units > 0) || !std::isfinite(piece.units))

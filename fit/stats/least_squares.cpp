@@ -31,13 +31,12 @@ void validate(const RegressionData& data) {
   const std::size_t rows = data.y.size();
   require_finite(data.y, "y");
   for (const auto& column : data.columns) {
-    if (column.size() != rows)
-      throw core::DomainError("length of a column", static_cast<double>(column.size()), "the length of y");
+    if (column.size() != rows) throw core::DomainError("length of a column", column.size(), "the length of y");
     require_finite(column, "column");
   }
   if (data.weights.empty()) return;
   if (data.weights.size() != rows)
-    throw core::DomainError("length of weights", static_cast<double>(data.weights.size()), "the length of y, or 0");
+    throw core::DomainError("length of weights", data.weights.size(), "the length of y, or 0");
   require_finite(data.weights, "weight");
   for (double weight : data.weights)
     if (weight < 0) throw core::DomainError("weight", weight, "a number >= 0");

@@ -166,8 +166,8 @@ std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel&
       kernels_s += use.time_s;
       constexpr double much = 0.01;  // of the calls
       if (share_of(use.outside_range, use.calls) > much)
-        list.push_back("kernel " + name + " of the accelerators: " +
-                       core::short_percent(share_of(use.outside_range, use.calls)) +
+        list.push_back("kernel " + name +
+                       " of the accelerators: " + core::short_percent(share_of(use.outside_range, use.calls)) +
                        " of its calls have sizes outside of those measured");
     }
     constexpr double much = 0.01;  // of the kernels' time
