@@ -12,7 +12,6 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/measurement.hpp"
-#include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {

@@ -1,15 +1,12 @@
 #include "hplcast/calibration/measure_mpi.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <optional>
 #include <ostream>
 #include <set>
 
 #include "calibration/measure/core_load.hpp"
 #include "calibration/measure/mpi_exchange.hpp"
 #include "hplcast/calibration/clock.hpp"
-#include "hplcast/calibration/mpi_design.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace hplcast::calibration {

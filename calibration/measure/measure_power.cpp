@@ -1,8 +1,6 @@
 #include "hplcast/calibration/measure_power.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <optional>
 #include <set>
 #include <sstream>

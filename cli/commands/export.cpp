@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iostream>
 #include <sstream>
 
 #include "cli/commands/commands.hpp"

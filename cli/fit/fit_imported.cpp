@@ -1,4 +1,3 @@
-#include <iostream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"

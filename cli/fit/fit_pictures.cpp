@@ -1,7 +1,6 @@
 #include "cli/fit/fit_pictures.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "cli/support/command.hpp"

@@ -1,6 +1,5 @@
 #include "cli/support/options.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <ostream>
 
-#include "cli/support/command.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/study/interval.hpp"
 #include "hplcast/study/kernel_rates.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/json_fields.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 

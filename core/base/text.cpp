@@ -1,7 +1,6 @@
 #include "hplcast/core/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdarg>

@@ -6,7 +6,6 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 

@@ -7,10 +7,8 @@
 #include <sstream>
 
 #include "core/cluster_json/cluster_pieces.hpp"
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
-#include "hplcast/core/network_model.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {

@@ -15,7 +15,6 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
-#include <sstream>
 #include <vector>
 
 #include "hplcast/core/errors.hpp"

@@ -18,7 +18,6 @@
 #include <mutex>
 #include <ostream>
 #include <sstream>
-#include <string>
 
 #include "core/os/guard.hpp"
 #include "hplcast/core/errors.hpp"

@@ -7,12 +7,10 @@
 
 #include "fit/campaign/campaign_steps.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
-#include "hplcast/fit/network_fit.hpp"
 #include "hplcast/fit/pair_topology.hpp"
 #include "hplcast/fit/row_rules.hpp"
 

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "fit/network/network_steps.hpp"
-#include "hplcast/core/doubts.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/least_squares.hpp"

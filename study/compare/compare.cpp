@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <ostream>

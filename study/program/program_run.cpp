@@ -8,22 +8,16 @@
 #include <ostream>
 #include <regex>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/simulation.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
-#include "hplcast/study/predict.hpp"
 #include "study/program/simulated_program.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/local_machine.hpp"

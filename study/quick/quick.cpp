@@ -1,16 +1,13 @@
 #include "hplcast/study/quick.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <tuple>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/resolve.hpp"
 #include "hplcast/study/transform.hpp"
 #include "hplcast/study/tune.hpp"
 

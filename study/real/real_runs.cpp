@@ -3,21 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstddef>
-#include <filesystem>
-#include <map>
 #include <set>
 #include <sstream>
-#include <string>
 #include <utility>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/measurement.hpp"
-#include "hplcast/core/process.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <istream>
-#include <map>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -12,7 +11,6 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
 #include "study/explain/explain_parts.hpp"

@@ -5,11 +5,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <ostream>
-#include <string>
 
 #include "hplcast/core/campaign.hpp"
 #include "hplcast/core/cluster_model.hpp"
@@ -22,7 +20,6 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/local_machine.hpp"
-#include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
 

@@ -3,13 +3,9 @@
 #include <sched.h>
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
-#include <string>
 #include <utility>
 #include <vector>
 

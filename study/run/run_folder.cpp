@@ -1,7 +1,6 @@
 #include "hplcast/study/predict.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <functional>
 #include <ostream>

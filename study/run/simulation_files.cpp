@@ -1,11 +1,9 @@
 #include "study/run/simulation_files.hpp"
 
 #include <algorithm>
-#include <istream>
 #include <numeric>
 #include <ostream>
 
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/environment.h"
 #include "hplcast/core/files.hpp"

@@ -8,9 +8,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/curve_integral.hpp"
-#include "hplcast/study/predict.hpp"
 #include "study/run/parallel_runs.hpp"
-#include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
 

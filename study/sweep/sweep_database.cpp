@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <set>
 #include <sstream>
 #include <tuple>
 

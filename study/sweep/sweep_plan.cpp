@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <istream>
-#include <map>
-#include <optional>
 #include <set>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/yaml.hpp"
 #include "hplcast/study/panel_windows.hpp"

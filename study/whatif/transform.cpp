@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
