@@ -10,7 +10,7 @@
 
 namespace hplcast::core {
 
-/// What `text_of` makes of each item of a range, with `separator` between them.
+/// Items of a range in the words of `text_of`, with `separator` between them.
 template <typename Items, typename TextOf>
 std::string joined(const Items& items, std::string_view separator, TextOf text_of) {
   std::string result;
