@@ -130,7 +130,7 @@ void run_assemble(const AssembleOptions& options) {
   cluster.network = read_network(options);
   if (!options.detours.empty()) {
     cluster.detours = read_from(options.detours, core::read_detours);
-    core::check_detour_cores(cluster.detours, cluster.hosts.values().cores);
+    core::check_detour_cores(cluster.detours, cluster.hosts.most_cores());
   }
   cluster.provenance = provenance_of(options.published);
   if (!options.provenance.empty()) cluster.provenance = read_from(options.provenance, core::read_provenance);

@@ -44,8 +44,12 @@ void run_check_cluster(const CheckClusterOptions& options) {
   std::cerr << options.cluster << ": "
             << (problems.empty() ? "fine"
                                  : "no errors, " + std::to_string(problems.size()) +
-                                       (problems.size() == 1 ? " warning" : " warnings"))
-            << '\n';
+                                       (problems.size() == 1 ? " warning" : " warnings"));
+  if (!core::is_standard_stream(options.cluster)) {
+    const core::Hosts hosts = read_cluster_file(options.cluster).hosts;
+    if (hosts.has_kinds()) std::cerr << "; " << hosts.text();
+  }
+  std::cerr << '\n';
 }
 
 }  // namespace

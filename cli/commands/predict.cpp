@@ -53,7 +53,9 @@ std::vector<core::ControlRows> controls_now(const PredictOptions& options, const
   core::MpiLaunch launch;
   launch.hostfile = options.control_hostfile;
   launch.threads = cluster.hosts.values().threads_per_rank;
-  launch.ranks = cluster.hosts.values().cores * (launch.hostfile.empty() ? 1 : study::hosts_in(launch.hostfile));
+  const int hosts = launch.hostfile.empty() ? 1 : static_cast<int>(study::hosts_in(launch.hostfile));
+  launch.ranks = cluster.hosts.has_kinds() ? cluster.hosts.first_core_of(std::min(hosts, cluster.hosts.count()))
+                                           : cluster.hosts.values().cores * hosts;
   const core::TemporaryFolder folder("hplcast-control");
   constexpr int controls = 5;  // some seconds: their scatter says how far to trust their mean
   std::vector<core::ControlRows> all;
@@ -83,6 +85,7 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
   study::PredictionRequest base = options.request;
   base.cluster = study::at_levels(at_control(read_cluster_file(options.cluster), options), options.levels);
   warn_about_quality(base.cluster);
+  if (base.cluster.hosts.has_kinds()) tell(base.cluster.name + ": " + base.cluster.hosts.text());
   if (base.cluster.network.values().growing_probes)
     tell("note: growing_probes is on in " + options.cluster +
          ": failed probes of any rank slow those of all others, as in the simulations that its network was published "

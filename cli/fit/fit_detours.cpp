@@ -158,7 +158,7 @@ void write_sources(const FitDetoursOptions& options, std::optional<core::Cluster
     std::cerr << "  note: these take the place of " << cluster->detours.size() << " sources of " << options.cluster
               << '\n';
   cluster->detours = std::move(sources);
-  core::check_detour_cores(cluster->detours, cluster->hosts.values().cores);
+  core::check_detour_cores(cluster->detours, cluster->hosts.most_cores());
   Json provenance = core::parse_json<Json>(cluster->provenance);
   provenance["detours"] = report_json(trace, fit);
   cluster->provenance = core::json_text(provenance);

@@ -37,17 +37,35 @@ static void rank_to_cpu(Walk& walk, const Json& json) {
   text(walk, json);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, Hosts::Values& values) {
-  fields("names", values.names);
+/// Fields that Hosts::Values and HostKind have in common.
+template <typename Fields, typename Shape>
+static void describe_shape(Fields& fields, Shape& values) {
   fields("cores", values.cores);
   fields("cpus", values.cpus);
   fields.if_given("rank_to_cpu", values.rank_to_cpu, rank_to_cpu);
   fields.if_any("memory_bytes", values.memory_bytes, at_least_zero);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, HostKind& kind) {
+  fields("name", kind.name);
+  fields("hosts", kind.hosts);
+  describe_shape(fields, kind);
+  std::optional<double> share;
+  if (kind.link_share != 1) share = kind.link_share;
+  fields.if_any("link_share", share, positive);
+  kind.link_share = share.value_or(1);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, Hosts::Values& values) {
+  fields("names", values.names);
+  describe_shape(fields, values);
   std::optional<int> threads;
   if (values.threads_per_rank > 1) threads = values.threads_per_rank;
   fields.if_any("threads_per_rank", threads);
   values.threads_per_rank = threads.value_or(1);
+  fields.if_any("kinds", values.kinds);
 }
 
 // --- detours ---
@@ -328,10 +346,12 @@ void require(const Json& json, Rule rule, const std::string& file) {
 
 void check_overrides(const Node& node, const KernelModel& model, const Hosts& hosts) {
   for (const CpuLaw& one : model.overrides()) {
-    if (one.host >= hosts.count() || one.cpu >= hosts.values().cpus) {
+    const bool is_host = one.host < hosts.count();
+    if (!is_host || one.cpu >= hosts.cpus_of(one.host)) {
       node.at("overrides")
           .fail("host " + std::to_string(one.host) + " cpu " + std::to_string(one.cpu) + "; expected hosts below " +
-                std::to_string(hosts.count()) + " and CPUs below " + std::to_string(hosts.values().cpus));
+                std::to_string(hosts.count()) + " and CPUs below " +
+                std::to_string(is_host ? hosts.cpus_of(one.host) : hosts.most_cpus()));
     }
   }
 }
@@ -344,9 +364,10 @@ void check_hosts(const Node& root, const ClusterModel& cluster) {
   if (root.has("detours")) {
     root.at("detours").made([&] {
       check_detours(cluster.detours);
-      check_detour_cores(cluster.detours, cluster.hosts.values().cores);
+      check_detour_cores(cluster.detours, cluster.hosts.most_cores());
     });
   }
+  root.at("hosts").made([&] { check_links(cluster); });
   if (cluster.accelerators) {
     for (const auto& [name, one] : cluster.accelerators->kernels)
       if (one.model)
@@ -364,7 +385,9 @@ std::vector<Problem> detail::schema_problems(const Json& cluster) {
 }
 
 void write_cluster(std::ostream& out, const ClusterModel& cluster) {
-  out << json_text(FieldWriter::json_of(cluster), 2) << '\n';
+  Json json = FieldWriter::json_of(cluster);
+  if (cluster.hosts.has_kinds()) collect_kinds(json, cluster.hosts);
+  out << json_text(json, 2) << '\n';
 }
 
 ClusterModel read_cluster(std::istream& in, const std::string& name) {
@@ -375,6 +398,7 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   require(json, RuleOf<ClusterModel>::check, name);
   if (root.has("power") && root.at("power").has("one_core_w"))  // versions 1 and 2
     json["power"] = own_json(power_from_four_numbers(root.at("power"), root.at("hosts").at("cores").integer<int>()));
+  if (root.at("hosts").has("kinds")) expand_kinds(json, name, FieldReader::read<Hosts>(root.at("hosts")));
   auto cluster = FieldReader::read<ClusterModel>(root);
   check_hosts(root, cluster);
   return cluster;

@@ -17,6 +17,12 @@ std::vector<Problem> schema_problems(const Json& cluster);
 /// `power` of versions 1 and 2 of the file.
 PowerModel power_from_four_numbers(const Node& node, int cores);
 
+/// Overrides that have a `kind` of hosts in place of a host become those of its hosts, but of those that have one of
+/// their own. @throws ParseError for unknown kinds.
+void expand_kinds(Json& cluster, const std::string& file, const Hosts& hosts);
+/// The opposite: overrides that all hosts of a kind have alike become one.
+void collect_kinds(Json& cluster, const Hosts& hosts);
+
 }  // namespace detail
 
 detail::Json own_json(const KernelModel& model);

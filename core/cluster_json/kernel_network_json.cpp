@@ -154,7 +154,8 @@ void law(Walk& walk, const Json& json, std::vector<Key> keys) {
 }
 
 void cpu_law(Walk& walk, const Json& json) {
-  law(walk, json, {{"host", count}, {"cpu", count}});
+  const bool of_kind = json.is_object() && json.contains("kind");
+  law(walk, json, {{of_kind ? "kind" : "host", of_kind ? text : count}, {"cpu", count, !of_kind}});
 }
 
 void range(Walk& walk, const Json& json) {

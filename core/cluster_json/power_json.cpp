@@ -117,6 +117,12 @@ static void describe(Fields& fields, PowerOverride& one) {
   fields.if_any("states", by_state, states);
 }
 
+static void power_override(Walk& walk, const Json& json) {
+  std::vector<Key> keys = keys_of<PowerOverride>();
+  keys.push_back({"kind", text, false});
+  walk.object(json, keys);
+}
+
 template <typename Fields>
 static void describe(Fields& fields, PowerModel::Values& values) {
   fields("idle_w", values.idle, watts);
@@ -131,7 +137,7 @@ static void describe(Fields& fields, PowerModel::Values& values) {
   fields.if_any("supply_efficiency", efficiency, positive);
   values.supply_efficiency = efficiency.value_or(1);
   fields.if_any("network_w", values.network_w, at_least_zero);
-  fields.if_any("overrides", values.overrides);
+  fields.if_any("overrides", values.overrides, listed<power_override>);
 }
 
 void detail::power(Walk& walk, const Json& json) {

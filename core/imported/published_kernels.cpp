@@ -147,7 +147,7 @@ KernelModel read_dgemm_table(std::istream& in, const std::string& name, const st
   for (int host = 0; per_cpu && host < hosts.count(); ++host) {
     const std::string& host_name = hosts.names()[static_cast<std::size_t>(host)];
     const long long node = node_number(host_name);
-    for (int cpu = 0; cpu < hosts.values().cpus; ++cpu) {
+    for (int cpu = 0; cpu < hosts.cpus_of(host); ++cpu) {
       const auto line = lines.find({node, cpu});
       if (line != lines.end()) {
         overrides.push_back({host, cpu, PiecewiseLaw(line->second)});

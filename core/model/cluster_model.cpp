@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
+#include <unordered_map>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/core/topology.hpp"
 
 namespace hplcast::core {
 
@@ -91,52 +94,183 @@ std::vector<std::string> expand_hosts(const std::string& radical) {
   return names;
 }
 
-Hosts Hosts::make(Values values) {
-  if (values.cores < 1) throw DomainError("cores", values.cores, "at least 1 per host");
-  constexpr int most_cores = 1000000;  // as hosts: code goes through all of them
-  if (values.cores > most_cores) throw DomainError("cores", values.cores, "at most 1000000 per host");
-  if (values.cpus < 1) throw DomainError("cpus", values.cpus, "at least 1 per host");
-  if (values.cpus > values.cores)
-    throw DomainError("cpus", values.cpus, "at most the " + std::to_string(values.cores) + " cores");
-  if (!(values.memory_bytes >= 0))
-    throw DomainError("memory_bytes", values.memory_bytes, "a number >= 0 (0: not known)");
-  if (values.threads_per_rank < 1) throw DomainError("threads_per_rank", values.threads_per_rank, "at least 1");
-  RankToCpu& map = values.rank_to_cpu;
-  if (map.kind == RankToCpu::Kind::block && values.cores % values.cpus != 0) {
-    throw DomainError("cores", values.cores,
-                      "a multiple of cpus (" + std::to_string(values.cpus) + ") for rank_to_cpu `block`");
+namespace {
+
+constexpr int most_cores_per_host = 1000000;  // as hosts: code goes through all of them
+
+/// Hosts::Values or HostKind.
+template <typename Shape>
+void check_shape(const Shape& shape) {
+  if (shape.cores < 1) throw DomainError("cores", shape.cores, "at least 1 per host");
+  if (shape.cores > most_cores_per_host) throw DomainError("cores", shape.cores, "at most 1000000 per host");
+  if (shape.cpus < 1) throw DomainError("cpus", shape.cpus, "at least 1 per host");
+  if (shape.cpus > shape.cores)
+    throw DomainError("cpus", shape.cpus, "at most the " + std::to_string(shape.cores) + " cores");
+  if (!(shape.memory_bytes >= 0)) throw DomainError("memory_bytes", shape.memory_bytes, "a number >= 0 (0: not known)");
+  const RankToCpu& map = shape.rank_to_cpu;
+  if (map.kind == RankToCpu::Kind::block && shape.cores % shape.cpus != 0) {
+    throw DomainError("cores", shape.cores,
+                      "a multiple of cpus (" + std::to_string(shape.cpus) + ") for rank_to_cpu `block`");
   }
   if (map.kind == RankToCpu::Kind::list) {
-    if (static_cast<int>(map.list.size()) != values.cores) {
+    if (static_cast<int>(map.list.size()) != shape.cores) {
       throw DomainError("rank_to_cpu", std::to_string(map.list.size()) + " entries",
-                        "one for each of the " + std::to_string(values.cores) + " cores");
+                        "one for each of the " + std::to_string(shape.cores) + " cores");
     }
     for (const int cpu : map.list) {
-      if (cpu < 0 || cpu >= values.cpus)
-        throw DomainError("rank_to_cpu", cpu, "CPUs from 0 to " + std::to_string(values.cpus - 1));
+      if (cpu < 0 || cpu >= shape.cpus)
+        throw DomainError("rank_to_cpu", cpu, "CPUs from 0 to " + std::to_string(shape.cpus - 1));
     }
   }
+}
+
+/// The kind of each host.
+std::vector<int> kinds_of(const std::vector<HostKind>& kinds, const std::vector<std::string>& names) {
+  std::unordered_map<std::string, std::size_t> index;
+  for (const std::string& name : names) index.emplace(name, index.size());
+  std::vector<int> result(names.size(), Hosts::no_kind);
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    const HostKind& kind = kinds[k];
+    const std::string of = "kind \"" + kind.name + "\"";
+    if (kind.name.empty() || kind.name == "others")
+      throw DomainError("name of a kind of hosts", "\"" + kind.name + "\"", "a name other than others");
+    for (std::size_t other = 0; other < k; ++other)
+      if (kinds[other].name == kind.name) throw DomainError(of, "twice", "each kind once");
+    check_shape(kind);
+    if (!(kind.link_share > 0 && kind.link_share <= 1))
+      throw DomainError("link_share of " + of, kind.link_share, "a number above 0, at most 1",
+                        "the network between hosts is that of the fastest links");
+    for (const std::string& name : expand_hosts(kind.hosts)) {
+      const auto found = index.find(name);
+      if (found == index.end())
+        throw DomainError("a host of " + of, name,
+                          "hosts among those of the cluster, " + names.front() + " to " + names.back());
+      int& own = result[found->second];
+      if (own != Hosts::no_kind)
+        throw DomainError("kinds of host " + name,
+                          "\"" + kinds[static_cast<std::size_t>(own)].name + "\" and \"" + kind.name + "\"",
+                          "one kind for each host");
+      own = static_cast<int>(k);
+    }
+  }
+  return result;
+}
+
+int cpu_on(const RankToCpu& map, int core, int cores, int cpus) noexcept {
+  switch (map.kind) {
+    case RankToCpu::Kind::cyclic:
+      return core % cpus;
+    case RankToCpu::Kind::list:
+      return map.list[static_cast<std::size_t>(core)];
+    case RankToCpu::Kind::block:
+      break;
+  }
+  return core / (cores / cpus);
+}
+
+}  // namespace
+
+Hosts Hosts::make(Values values) {
+  check_shape(values);
+  if (values.threads_per_rank < 1) throw DomainError("threads_per_rank", values.threads_per_rank, "at least 1");
   Hosts hosts;
   hosts.names_ = expand_hosts(values.names);
   std::vector<std::string> sorted = hosts.names_;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end()) throw DomainError("host names", *twice + " twice", "each host once");
+  if (!values.kinds.empty()) hosts.kind_of_ = kinds_of(values.kinds, hosts.names_);
   hosts.values_ = std::move(values);
+  if (!hosts.has_kinds()) return hosts;
+  long long cores = 0;
+  for (int host = 0; host <= hosts.count(); ++host) {
+    if (cores > std::numeric_limits<int>::max())
+      throw DomainError("cores of all hosts", std::to_string(cores), "less than 2^31");
+    hosts.first_core_.push_back(static_cast<int>(cores));
+    if (host < hosts.count()) cores += hosts.cores_of(host);
+  }
   return hosts;
 }
 
-int Hosts::cpu_of(int local_rank) const noexcept {
-  const int core = local_rank % values_.cores;
-  switch (values_.rank_to_cpu.kind) {
-    case RankToCpu::Kind::cyclic:
-      return core % values_.cpus;
-    case RankToCpu::Kind::list:
-      return values_.rank_to_cpu.list[static_cast<std::size_t>(core)];
-    case RankToCpu::Kind::block:
-      break;
+std::string Hosts::kind_name(int kind) const {
+  return kind == no_kind ? "others" : values_.kinds.at(static_cast<std::size_t>(kind)).name;
+}
+
+int Hosts::cores_of(int host) const noexcept {
+  const HostKind* kind = own(host);
+  return kind == nullptr ? values_.cores : kind->cores;
+}
+
+int Hosts::cpus_of(int host) const noexcept {
+  const HostKind* kind = own(host);
+  return kind == nullptr ? values_.cpus : kind->cpus;
+}
+
+double Hosts::memory_bytes_of(int host) const noexcept {
+  const HostKind* kind = own(host);
+  return kind == nullptr ? values_.memory_bytes : kind->memory_bytes;
+}
+
+double Hosts::link_share_of(int host) const noexcept {
+  const HostKind* kind = own(host);
+  return kind == nullptr ? 1 : kind->link_share;
+}
+
+int Hosts::most_cores() const noexcept {
+  int most = has_kinds() ? 0 : values_.cores;
+  for (std::size_t host = 0; host < kind_of_.size(); ++host) most = std::max(most, cores_of(static_cast<int>(host)));
+  return most;
+}
+
+int Hosts::most_cpus() const noexcept {
+  int most = has_kinds() ? 0 : values_.cpus;
+  for (std::size_t host = 0; host < kind_of_.size(); ++host) most = std::max(most, cpus_of(static_cast<int>(host)));
+  return most;
+}
+
+int Hosts::first_core_of(int host) const noexcept {
+  return has_kinds() ? first_core_[static_cast<std::size_t>(host)] : host * values_.cores;
+}
+
+int Hosts::cpu_of(int host, int local_rank) const noexcept {
+  const int cores = cores_of(host);
+  const HostKind* kind = own(host);
+  return cpu_on(kind == nullptr ? values_.rank_to_cpu : kind->rank_to_cpu, local_rank % cores, cores, cpus_of(host));
+}
+
+Hosts::Place Hosts::place_of(int rank) const noexcept {
+  if (!has_kinds()) return {rank / values_.cores, rank % values_.cores};
+  const auto next = std::upper_bound(first_core_.begin(), std::prev(first_core_.end()), rank);
+  return {static_cast<int>(next - first_core_.begin()) - 1, rank - *std::prev(next)};
+}
+
+int Hosts::ranks_on(int host, int ranks) const noexcept {
+  return std::clamp(ranks - first_core_of(host), 0, cores_of(host));
+}
+
+std::string Hosts::text() const {
+  const auto hosts_text = [](long hosts, const std::string& of, int cores) {
+    return std::to_string(hosts) + (hosts == 1 ? " host" : " hosts") + of + " of " + std::to_string(cores) +
+           (cores == 1 ? " core" : " cores");
+  };
+  if (!has_kinds()) return hosts_text(count(), "", values_.cores);
+  std::vector<std::string> parts;
+  for (int kind = no_kind; kind < static_cast<int>(values_.kinds.size()); ++kind) {
+    const long hosts = std::count(kind_of_.begin(), kind_of_.end(), kind);
+    const int cores = kind == no_kind ? values_.cores : values_.kinds[static_cast<std::size_t>(kind)].cores;
+    if (hosts > 0) parts.push_back(hosts_text(hosts, " (" + kind_name(kind) + ")", cores));
   }
-  return core / (values_.cores / values_.cpus);
+  return comma_separated(parts);
+}
+
+void check_links(const ClusterModel& cluster) {
+  const Topology& topology = cluster.network.values().topology;
+  if (std::holds_alternative<SingleSwitch>(topology) || std::holds_alternative<HostGroups>(topology)) return;
+  for (const HostKind& kind : cluster.hosts.values().kinds)
+    if (kind.link_share < 1)
+      throw DomainError("link_share of kind \"" + kind.name + "\"", kind.link_share,
+                        std::string("1 in a ") + kind_of(topology),
+                        "kinds of hosts have links of their own on a single_switch and in host_groups only");
 }
 
 bool is_strided(std::string_view routine) noexcept {

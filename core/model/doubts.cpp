@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "core/cluster_json/cluster_pieces.hpp"
@@ -175,7 +176,7 @@ std::optional<QualityFlag> more_ranks_than_measured(const ClusterModel& cluster)
   const nlohmann::json provenance = nlohmann::json::parse(cluster.provenance, nullptr, false);
   if (!provenance.is_object() || !provenance.contains("ranks_per_host")) return std::nullopt;
   const nlohmann::json& measured = provenance["ranks_per_host"];
-  const int ranks = cluster.hosts.values().cores;
+  const int ranks = cluster.hosts.most_cores();
   if (!measured.is_number_integer() || ranks <= measured.get<std::int64_t>()) return std::nullopt;
   return QualityFlag{"/kernels", "more_ranks_than_measured",
                      "kernels were measured with " + measured.dump() + " busy ranks per host, and the model has " +
@@ -193,6 +194,17 @@ std::vector<QualityFlag> doubts(const ClusterModel& cluster) {
     flags.push_back({"/network/remote", "no_remote_costs",
                      std::to_string(cluster.hosts.count()) +
                          " hosts, but no costs of messages between them: they are taken to be those inside a host"});
+  }
+  const auto has_kernels = [&](int host) {
+    const auto dgemm = cluster.kernels.find("dgemm");
+    return dgemm != cluster.kernels.end() && !dgemm->second.law(host, 0).pieces().front().law.mu().empty();
+  };
+  std::set<int> kinds;
+  for (int host = 0; cluster.hosts.has_kinds() && host < cluster.hosts.count(); ++host) {
+    const int kind = cluster.hosts.kind_of(host);
+    if (kinds.insert(kind).second && !has_kernels(host))
+      flags.push_back(
+          {"/kernels/dgemm", "no_model", "no model for the hosts of kind " + cluster.hosts.kind_name(kind)});
   }
   if (cluster.kernels.empty())
     flags.push_back({"/kernels", "no_kernels", "no kernel has a model: all computation is free"});

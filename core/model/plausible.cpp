@@ -2,6 +2,7 @@
 // there: seconds per GB in place of seconds per byte, microseconds, Gbit/s, milliwatts.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
@@ -207,21 +208,22 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
                                   text(capacity_over_flow, "times"), "another unit than bytes/s"));
 }
 
-void look_at_memory(const Hosts::Values& hosts, std::vector<QualityFlag>& flags) {
-  if (hosts.memory_bytes > 0 && !host_bytes.hold(hosts.memory_bytes))
-    flags.push_back(beyond_limits("/hosts/memory_bytes", text(hosts.memory_bytes, "bytes"), text(host_bytes, "bytes"),
+/// `field`: the hosts, or a kind.
+void look_at_memory(const std::string& field, double memory_bytes, std::vector<QualityFlag>& flags) {
+  if (memory_bytes > 0 && !host_bytes.hold(memory_bytes))
+    flags.push_back(beyond_limits(field + "/memory_bytes", text(memory_bytes, "bytes"), text(host_bytes, "bytes"),
                                   "GB in place of bytes"));
 }
 
-void look_at_power(const ClusterModel& cluster, std::vector<QualityFlag>& flags) {
-  const Hosts::Values& hosts = cluster.hosts.values();
-  if (!cluster.power || hosts.cpus < 1) return;
+void look_at_power(const ClusterModel& cluster, int host, std::vector<QualityFlag>& flags) {
+  if (!cluster.power) return;
   try {
-    const HostPower power(*cluster.power, cluster.hosts, 0);
+    const HostPower power(*cluster.power, cluster.hosts, host);
     std::vector<CoresInState> all;
-    for (int core = 0; core < hosts.cores; ++core)
-      all.push_back({cluster.hosts.cpu_of(core), state_of(KernelId::dgemm), 1});
-    const double one_w = power.watts(all) / hosts.cores;
+    const int cores = cluster.hosts.cores_of(host);
+    for (int core = 0; core < cores; ++core)
+      all.push_back({cluster.hosts.cpu_of(host, core), state_of(KernelId::dgemm), 1});
+    const double one_w = power.watts(all) / cores;
     if (!busy_core_w.hold(one_w))
       flags.push_back(beyond_limits("/power", "a busy host draws " + text(one_w, "W per core"), text(busy_core_w, "W"),
                                     "milliwatts or kilowatts in place of watts"));
@@ -339,8 +341,13 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
   const NetworkModel::Values& network = cluster.network.values();
   look_at_scope("/network/local", network.local, false, flags);
   if (network.remote) look_at_scope("/network/remote", *network.remote, true, flags);
-  look_at_memory(cluster.hosts.values(), flags);
-  look_at_power(cluster, flags);
+  const Hosts& hosts = cluster.hosts;
+  look_at_memory("/hosts", hosts.values().memory_bytes, flags);
+  for (std::size_t kind = 0; kind < hosts.values().kinds.size(); ++kind)
+    look_at_memory("/hosts/kinds/" + std::to_string(kind), hosts.values().kinds[kind].memory_bytes, flags);
+  std::set<int> kinds;
+  for (int host = 0; host < hosts.count(); ++host)
+    if (kinds.insert(hosts.kind_of(host)).second) look_at_power(cluster, host, flags);
   if (cluster.accelerators) look_at_accelerators(*cluster.accelerators, flags);
   return flags;
 }

@@ -223,12 +223,13 @@ std::vector<CoreState> unstated(const PowerModel& model) {
 
 void check_power(const PowerModel& model, const Hosts& hosts) {
   for (const PowerOverride& one : model.values().overrides) {
-    if (one.host.value_or(0) < hosts.count() && one.cpu.value_or(0) < hosts.values().cpus) continue;
-    throw DomainError(
-        "an override of power",
-        "host " + (one.host ? std::to_string(*one.host) : "any") + " cpu " +
-            (one.cpu ? std::to_string(*one.cpu) : "any"),
-        "hosts below " + std::to_string(hosts.count()) + " and CPUs below " + std::to_string(hosts.values().cpus));
+    const bool is_host = one.host.value_or(0) < hosts.count();
+    const int cpus = one.host && is_host ? hosts.cpus_of(*one.host) : hosts.most_cpus();
+    if (is_host && one.cpu.value_or(0) < cpus) continue;
+    throw DomainError("an override of power",
+                      "host " + (one.host ? std::to_string(*one.host) : "any") + " cpu " +
+                          (one.cpu ? std::to_string(*one.cpu) : "any"),
+                      "hosts below " + std::to_string(hosts.count()) + " and CPUs below " + std::to_string(cpus));
   }
 }
 

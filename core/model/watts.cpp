@@ -127,7 +127,7 @@ HostPower::HostPower(const PowerModel& model, const Hosts& hosts, int host, std:
     throw DomainError("frequency", in_ghz(*hz), "one that power.frequency has",
                       "its states_hz, or least_hz and most_hz, say which can be set");
   }
-  const int cpus = hosts.values().cpus;
+  const int cpus = hosts.cpus_of(host);
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const std::optional<double> own_hz = hz ? hz : model.frequency_hz(host, cpu);
     idle_w_ += model.idle(host).at(own_hz) / cpus;
@@ -154,8 +154,8 @@ SimgridWattage simgrid_wattage(const PowerModel& model, const Hosts& hosts, int 
   const auto rounded = [](double w) { return std::round(w * 1e9) / 1e9; };
   const HostPower power(model, hosts, host, hz);
   double cores_w = 0;
-  for (int core = 0; core < hosts.values().cores; ++core) {
-    const int cpu = hosts.cpu_of(core);
+  for (int core = 0; core < hosts.cores_of(host); ++core) {
+    const int cpu = hosts.cpu_of(host, core);
     cores_w += model.default_core(host, cpu).at(hz ? hz : model.frequency_hz(host, cpu));
   }
   const double awake_w = power.idle_w() + power.awake_w();

@@ -161,7 +161,7 @@ core::ClusterModel sample_cluster(const core::ClusterModel& base, const core::Ge
   const std::vector<const NodeKind*> kinds = kinds_of_hosts(model, base.hosts.count(), options);
   std::vector<core::CpuLaw> laws;
   for (int host = 0; host < base.hosts.count(); ++host)
-    for (int cpu = 0; cpu < base.hosts.values().cpus; ++cpu) {
+    for (int cpu = 0; cpu < base.hosts.cpus_of(host); ++cpu) {
       const NodeKind& kind = *kinds[static_cast<std::size_t>(host)];
       laws.push_back({host, cpu, core::PiecewiseLaw(model.law(sample_cpu(model, kind, host, cpu, options)))});
     }

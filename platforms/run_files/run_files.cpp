@@ -109,6 +109,16 @@ void write_macros(std::ostream& out) {
   }
 }
 
+/// Cores, CPUs and their order, of Hosts::Values or HostKind.
+template <typename Shape>
+std::string cores_text(const Shape& shape) {
+  std::string cpus;
+  for (const int cpu : shape.rank_to_cpu.list) cpus += (cpus.empty() ? "" : ", ") + std::to_string(cpu);
+  return std::to_string(shape.cores) + ", " + std::to_string(shape.cpus) + ", " +
+         order_names.at(static_cast<std::size_t>(shape.rank_to_cpu.kind)) + ", " +
+         (cpus.empty() ? "0" : "(const int[]){" + cpus + "}");
+}
+
 void write_tables(std::ostream& out, const core::ClusterModel& cluster) {
   for (const auto& [name, model] : cluster.kernels) {
     if (!core::kernel_from_name(name))
@@ -121,17 +131,19 @@ void write_tables(std::ostream& out, const core::ClusterModel& cluster) {
     out << "};\n\n";
   }
   const core::Hosts::Values& hosts = cluster.hosts.values();
-  const auto& list = hosts.rank_to_cpu.list;
-  std::string cpus;
-  for (const int cpu : list) cpus += (cpus.empty() ? "" : ", ") + std::to_string(cpu);
+  if (!hosts.kinds.empty()) {
+    out << "static const hplcast_host_kind hplcast_kinds[] = {\n";
+    for (const core::HostKind& kind : hosts.kinds)
+      out << "  {" << quoted(kind.name) << ", " << quoted(kind.hosts) << ", " << cores_text(kind) << "},\n";
+    out << "};\n\n";
+  }
   out << "static const hplcast_model_table hplcast_model = {\n  HPLCAST_MODEL_TABLE_VERSION, HPLCAST_MODEL_NAME, "
          "HPLCAST_MODEL_SHA256,\n  "
-      << quoted(hosts.names) << ", " << hosts.cores << ", " << hosts.cpus << ", "
-      << order_names.at(static_cast<std::size_t>(hosts.rank_to_cpu.kind)) << ", "
-      << (list.empty() ? "0" : "(const int[]){" + cpus + "}") << ",\n  "
+      << quoted(hosts.names) << ", " << cores_text(hosts) << ",\n  "
       << hexadecimal(cluster.network.scope(core::Scope::local).max_bytes) << ", "
       << hexadecimal(cluster.network.scope(core::Scope::remote).max_bytes) << ",\n  " << cluster.kernels.size() << ", "
-      << (cluster.kernels.empty() ? "0" : "hplcast_kernels") << "\n};\n";
+      << (cluster.kernels.empty() ? "0" : "hplcast_kernels") << ",\n  " << hosts.kinds.size() << ", "
+      << (hosts.kinds.empty() ? "0" : "hplcast_kinds") << "\n};\n";
 }
 
 }  // namespace
@@ -156,12 +168,11 @@ void write_hostfile(std::ostream& out, const core::ClusterModel& cluster, int ra
   if (ranks > hosts.total_cores()) {
     throw core::DomainError("ranks", ranks,
                             "at most the " + std::to_string(hosts.total_cores()) + " cores of cluster " + cluster.name +
-                                " (" + std::to_string(hosts.count()) + " hosts with " +
-                                std::to_string(hosts.values().cores) + " cores)",
+                                " (" + hosts.text() + ")",
                             "choose a grid with P*Q within that, or a larger cluster");
   }
   for (int rank = 0; rank < ranks; ++rank) {
-    out << hosts.names()[static_cast<std::size_t>(rank / hosts.values().cores)] << '\n';
+    out << hosts.names()[static_cast<std::size_t>(hosts.place_of(rank).host)] << '\n';
   }
 }
 

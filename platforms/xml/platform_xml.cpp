@@ -112,11 +112,11 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
   for (int index = 0; index < cluster.hosts.count(); ++index) {
     const std::string host = xml_escaped(cluster.hosts.names()[static_cast<std::size_t>(index)]);
     const HostStates states = host_states(cluster, "      ", index);
-    out << "    <host id=\"" << host << "\" speed=\"" << states.speed << "\" core=\"" << cluster.hosts.values().cores
+    out << "    <host id=\"" << host << "\" speed=\"" << states.speed << "\" core=\"" << cluster.hosts.cores_of(index)
         << (states.properties.empty() ? "\"/>\n" : "\">\n" + states.properties + "    </host>\n");
-    out << "    <link id=\"" << host << "_link\" bandwidth=\"" << bandwidth(remote.link_bytes_per_s())
-        << "\" latency=\"" << latency(core::host_link_latency_s(cluster.network))
-        << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+    out << "    <link id=\"" << host << "_link\" bandwidth=\""
+        << bandwidth(remote.link_bytes_per_s() * cluster.hosts.link_share_of(index)) << "\" latency=\""
+        << latency(core::host_link_latency_s(cluster.network)) << "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
     out << "    <link id=\"" << host << "_loopback\" bandwidth=\"" << bandwidth(local.link_bytes_per_s())
         << "\" latency=\"" << latency(local.latency_s) << "\" sharing_policy=\""
         << (local.capacity ? "SHARED" : "FATPIPE") << "\"/>\n";
@@ -183,6 +183,8 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
     losses.emplace_back("routing: routes are static, over all links");
   if (std::holds_alternative<core::HostGroups>(cluster.network.values().topology))
     losses.emplace_back("topology: messages between groups of hosts are as fast as inside of them");
+  if (cluster_element_name(cluster) != nullptr && cluster.hosts.has_kinds())
+    losses.emplace_back("kinds of hosts: all have as many cores as those of no kind; model.h has the kinds");
   if (cluster_element_name(cluster) != nullptr && cluster.power && hosts_differ(*cluster.power))
     losses.emplace_back("power: all hosts have the watts of the first");
   const auto add = [&](std::vector<std::string> more) {

@@ -294,7 +294,7 @@ std::optional<SharingLoss> loss_of(const core::ScopeModel& scope, core::Scope wh
 
 std::vector<SharingLoss> sharing_losses(const core::ClusterModel& cluster) {
   const core::NetworkModel::Values& network = cluster.network.values();
-  const int cores = cluster.hosts.values().cores;
+  const int cores = cluster.hosts.most_cores();
   const bool hosts_share = core::has_shared_links(network.topology) || core::backbone_of(network.topology) != nullptr;
   const int remote_from = hosts_share ? 1 : 2;
   std::vector<SharingLoss> losses;

@@ -33,7 +33,7 @@ Kernels::Place Kernels::place(Rank& rank, int local_rank) const {
         "a host of cluster " + cluster.name + " (" + model_->source + "): " + cluster.hosts.values().names,
         "emit platform and hostfile from the same cluster.json");
   }
-  const Place place{host->second, cluster.hosts.cpu_of(local_rank)};
+  const Place place{host->second, cluster.hosts.cpu_of(host->second, local_rank)};
   for (const auto& [name, kernel] : cluster.kernels) {
     if (const auto id = core::kernel_from_name(name))
       rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(place.host, place.cpu);
@@ -45,8 +45,9 @@ Kernels::Place Kernels::place(Rank& rank, int local_rank) const {
 /// Every window of a sampled prediction begins at an instant of its own: what its detours have in common with those of
 /// other windows is the sources, not the times.
 core::DetourPlace Kernels::detour_place(int host, int local_rank) const {
-  const int cores = model_->cluster.hosts.values().cores;
-  const auto core = static_cast<std::uint32_t>(host * cores + local_rank % cores);
+  const core::Hosts& hosts = model_->cluster.hosts;
+  const int cores = hosts.cores_of(host);
+  const auto core = static_cast<std::uint32_t>(hosts.first_core_of(host) + local_rank % cores);
   core::DetourPlace place{settings_.seed, core, static_cast<std::uint32_t>(host), 0, local_rank % cores};
   if (settings_.window) {
     constexpr double longest_s = 1e4;  // longer than any period that would matter; dates are exact to 2e-12 s

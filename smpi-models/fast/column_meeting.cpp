@@ -53,22 +53,26 @@ class ColumnMeetings::Costs : public ColumnCosts {
   }
   Rank& rank(int position) const { return *at(column_.members, position).rank; }
   /// @param excess_s  of the transfer, beyond its time alone
-  ExchangeMessage cost_of(core::Scope scope, double bytes, const MessageName* name, double excess_s) {
+  ExchangeMessage cost_of(const Ends& ends, double bytes, const MessageName* name, double excess_s) {
     const NetworkCosts& costs = meetings_.costs_;
-    if (name != nullptr && costs.draws()) return with_excess(drawn(scope, bytes, name), excess_s);
-    const auto same = [&](const Known& one) { return one.bytes == bytes && one.scope == scope; };
+    const bool is_own = ends.scope == core::Scope::remote && costs.differs_by_hosts();
+    if (is_own || (name != nullptr && costs.draws())) return with_excess(drawn(ends, bytes, name), excess_s);
+    const auto same = [&](const Known& one) { return one.bytes == bytes && one.scope == ends.scope; };
     auto found = std::find_if(known_.begin(), known_.end(), same);
-    if (found == known_.end()) found = known_.insert(found, {scope, bytes, drawn(scope, bytes, nullptr)});
+    if (found == known_.end()) found = known_.insert(found, {ends.scope, bytes, drawn(ends, bytes, nullptr)});
     return with_excess(found->message, excess_s);
   }
   ColumnMeetings& meetings_;
   Column& column_;
 
  private:
-  ExchangeMessage drawn(core::Scope scope, double bytes, const MessageName* name) const {
+  ExchangeMessage drawn(const Ends& ends, double bytes, const MessageName* name) const {
     const NetworkCosts& costs = meetings_.costs_;
-    return {costs.overhead_s(core::MessageCost::send, scope, bytes, name), costs.transfer_s(scope, bytes, name),
-            costs.overhead_s(core::MessageCost::recv, scope, bytes, name)};
+    const core::MessageFlow flow =
+        meetings_.messages_.between(ends.source, ends.destination, costs.flow(ends.scope, bytes, name));
+    return {costs.overhead_s(core::MessageCost::send, ends.scope, bytes, name),
+            NetworkCosts::time_alone_s(flow, bytes + core::smpi_envelope_bytes),
+            costs.overhead_s(core::MessageCost::recv, ends.scope, bytes, name)};
   }
   static ExchangeMessage with_excess(ExchangeMessage message, double excess_s) {
     message.transfer_s = std::max(0.0, message.transfer_s + excess_s);
@@ -88,7 +92,7 @@ class ColumnMeetings::ExpectedCosts final : public Costs {
  public:
   using Costs::Costs;
   ExchangeMessage message(int from, int to, double bytes) override {
-    return cost_of(ends(from, to).scope, bytes, nullptr, 0);
+    return cost_of(ends(from, to), bytes, nullptr, 0);
   }
   double copy_s(int position, int count) override {
     return meetings_.kernels_.expected_s(rank(position), core::KernelId::dcopy, vector_of(count));
@@ -110,11 +114,11 @@ class ColumnMeetings::DrawnCosts final : public Costs {
     load_share_ = lessons.load_share(part);
   }
   ExchangeMessage message(int from, int to, double bytes) override {
-    const auto [source, destination, scope] = ends(from, to);
+    const Ends between = ends(from, to);
     meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
-    if (scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
-    const MessageName name = meetings_.messages_.next_name({source, destination, column_.tag, 0});
-    return cost_of(scope, bytes, &name, excess_s_);
+    if (between.scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
+    const MessageName name = meetings_.messages_.next_name({between.source, between.destination, column_.tag, 0});
+    return cost_of(between, bytes, &name, excess_s_);
   }
   double copy_s(int position, int count) override {
     const double copy_s = meetings_.kernels_.spend_s(rank(position), core::KernelId::dcopy, vector_of(count));

@@ -73,7 +73,7 @@ Messages::Messages(const PlatformCosts& platform, std::deque<Rank>& ranks, bool 
       detached_bytes_(port::setting<int>("smpi/send-is-detached-thresh")),
       checks_(checks) {
   if (own_flows) flows_.emplace(platform, checks);
-  if (!std::holds_alternative<core::HostGroups>(costs_.topology())) return;
+  if (!costs_.differs_by_hosts()) return;
   const std::vector<s4u::Host*>& places = platform.places;
   for (const Rank& rank : ranks)
     host_of_.push_back(static_cast<std::size_t>(std::find(places.begin(), places.end(), rank.host) - places.begin()));
@@ -99,11 +99,14 @@ double Messages::overhead_s(core::MessageCost which, const SentMessage& sent) co
 
 FlowShape Messages::shape_of(const SentMessage& sent) const {
   const hplcast_channel& channel = sent.message.channel;
-  FlowShape shape{at(channel.source).host, at(channel.destination).host, wire_bytes(sent), sent.as};
-  if (!host_of_.empty())
-    shape.as = costs_.between(host_of_[static_cast<std::size_t>(channel.source)],
-                              host_of_[static_cast<std::size_t>(channel.destination)], sent.as);
-  return shape;
+  return {at(channel.source).host, at(channel.destination).host, wire_bytes(sent),
+          between(channel.source, channel.destination, sent.as)};
+}
+
+core::MessageFlow Messages::between(int source, int destination, const core::MessageFlow& flow) const {
+  if (host_of_.empty()) return flow;
+  return costs_.between(host_of_[static_cast<std::size_t>(source)], host_of_[static_cast<std::size_t>(destination)],
+                        flow);
 }
 
 std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,

@@ -49,6 +49,8 @@ class Messages {
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
   core::Scope scope(int source, int destination) const;
+  /// The flow of a message between them: NetworkCosts::between() their hosts.
+  core::MessageFlow between(int source, int destination, const core::MessageFlow& flow) const;
   /// Costs of messages from memory of accelerators, by ranks; null: those of the network.
   using DeviceCosts = std::function<const core::DeviceMessage*(int source, int destination)>;
   void set_device_costs(DeviceCosts of_devices) { of_devices_ = std::move(of_devices); }

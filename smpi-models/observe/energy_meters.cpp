@@ -33,8 +33,8 @@ void add(StateSums& sums, const StateMeter& meter) {
 }
 
 /// Whether a core of this host may be in a state that leaves it idle.
-bool may_sleep(const core::ClusterModel& cluster, const core::HostPower& power) {
-  for (int cpu = 0; cpu < cluster.hosts.values().cpus; ++cpu)
+bool may_sleep(int cpus, const core::HostPower& power) {
+  for (int cpu = 0; cpu < cpus; ++cpu)
     for (int state = 0; state < core::core_state_count; ++state)
       if (!power.is_active(cpu, static_cast<core::CoreState>(state))) return true;
   return false;
@@ -224,7 +224,7 @@ HostMeter& EnergyAccount::host_meter(int host) {
   const core::HostPower power(*cluster_.power, cluster_.hosts, host);
   PowerBins* bins = nullptr;
   if (settings_.bin_s > 0) bins = settings_.hosts ? &bins_.emplace(host, settings_.bin_s).first->second : &all_;
-  return hosts_.emplace(host, HostMeter(power, bins, may_sleep(cluster_, power))).first->second;
+  return hosts_.emplace(host, HostMeter(power, bins, may_sleep(cluster_.hosts.cpus_of(host), power))).first->second;
 }
 
 StateMeter& EnergyAccount::add_rank(int host, int cpu) {

@@ -45,8 +45,8 @@ core::StreamName stream_of(std::uint64_t seed, core::MessageCost which, const Me
 
 }  // namespace
 
-NetworkCosts::NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool noise)
-    : network_(std::move(network)), seed_(seed) {
+NetworkCosts::NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool noise, std::vector<double> link_shares)
+    : network_(std::move(network)), link_shares_(std::move(link_shares)), seed_(seed) {
   for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {
     for (std::size_t i = 0; i < core::message_cost_count; ++i) {
       const bool draws = noise && has_noise(network_.scope(scope).costs[i]);
@@ -86,10 +86,6 @@ core::MessageFlow NetworkCosts::flow(const core::DeviceMessage& own, core::Scope
   const double slope_s_per_byte = 1 / own.bytes_per_s;
   return core::message_flow(own.latency_s + size_bytes * slope_s_per_byte, 0, link.is_shared ? slope_s_per_byte : 0,
                             size_bytes + core::smpi_envelope_bytes, link);
-}
-
-double NetworkCosts::transfer_s(core::Scope scope, double size_bytes, const MessageName* name) const {
-  return time_alone_s(flow(scope, size_bytes, name), size_bytes + core::smpi_envelope_bytes);
 }
 
 double NetworkCosts::bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,8 +42,8 @@ struct MessageName {
 /// of its name; a model without noise draws nothing. No name (null): what is expected.
 class NetworkCosts {
  public:
-  /// `noise` false: every message takes its expected time.
-  NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool noise);
+  /// `noise` false: every message takes its expected time. `link_shares`: of each host; empty: all 1.
+  NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool noise, std::vector<double> link_shares = {});
 
   /// Whether names matter.
   bool draws() const { return draws_any_; }
@@ -53,8 +54,19 @@ class NetworkCosts {
   core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName* name) const;
   /// The same from memory of an accelerator, of `own` costs.
   core::MessageFlow flow(const core::DeviceMessage& own, core::Scope scope, double size_bytes) const;
-  /// `flow` between these two hosts of the cluster, by their numbers: longer where they are of different groups.
+  /// Whether messages differ by their hosts.
+  bool differs_by_hosts() const {
+    return !link_shares_.empty() || std::holds_alternative<core::HostGroups>(topology());
+  }
+  /// `flow` between these two hosts of the cluster, by their numbers: longer where they are of different groups, or one
+  /// has a slower link.
   core::MessageFlow between(std::size_t host, std::size_t other, core::MessageFlow flow) const {
+    if (host == other) return flow;
+    flow = between_groups(host, other, flow);
+    if (!link_shares_.empty()) flow.bandwidth_bytes_per_s *= std::min(link_shares_.at(host), link_shares_.at(other));
+    return flow;
+  }
+  core::MessageFlow between_groups(std::size_t host, std::size_t other, core::MessageFlow flow) const {
     const auto* groups = std::get_if<core::HostGroups>(&topology());
     if (groups == nullptr || !groups->are_apart(host, other)) return flow;
     return {flow.latency_s + groups->extra_latency_s, flow.bandwidth_bytes_per_s * groups->bandwidth_share};
@@ -63,7 +75,6 @@ class NetworkCosts {
   static double time_alone_s(const core::MessageFlow& flow, double wire_bytes) {
     return flow.latency_s + wire_bytes / flow.bandwidth_bytes_per_s;
   }
-  double transfer_s(core::Scope scope, double size_bytes, const MessageName* name) const;
 
   /// Time in s by which a message takes longer, of which so many bytes go to memory that is new to messages.
   double first_use_s(core::Scope scope, double new_bytes) const {
@@ -90,6 +101,7 @@ class NetworkCosts {
                  const MessageName* name) const;
 
   core::NetworkModel network_;
+  std::vector<double> link_shares_;
   std::uint64_t seed_;
   std::array<std::array<bool, core::message_cost_count>, 2> draws_{};  // by scope and cost
   bool draws_any_ = false;

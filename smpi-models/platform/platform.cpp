@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -41,7 +43,8 @@ s4u::Host* add_host(const core::ClusterModel& cluster, s4u::NetZone* zone, std::
   core::SimgridPstates states{{1}, "", 0};
   if (cluster.power) states = core::simgrid_pstates(*cluster.power, cluster.hosts, static_cast<int>(index));
   for (double& speed : states.speeds) speed *= core_speed_flop_per_s;
-  s4u::Host* host = port::add_host(zone, name, states.speeds)->set_core_count(cluster.hosts.values().cores);
+  s4u::Host* host =
+      port::add_host(zone, name, states.speeds)->set_core_count(cluster.hosts.cores_of(static_cast<int>(index)));
   if (cluster.power) {
     host->set_property("wattage_per_state", states.wattage_per_state);
     host->set_property("wattage_off", core::shortest(states.off_w));
@@ -68,8 +71,9 @@ s4u::NetZone* single_switch(const core::ClusterModel& cluster, const core::Singl
     const s4u::Host* host = add_host(cluster, zone, index);
     port::add_route(zone, host, host, {s4u::LinkInRoute(add_loopback(cluster, zone, index))});
     const std::string name = cluster.hosts.names()[index] + "_link";
+    const double bytes_per_s = remote.link_bytes_per_s() * cluster.hosts.link_share_of(static_cast<int>(index));
     const s4u::Link* link =
-        port::add_split_duplex_link(zone, name, remote.link_bytes_per_s())->set_latency(route_latency_s / 2)->seal();
+        port::add_split_duplex_link(zone, name, bytes_per_s)->set_latency(route_latency_s / 2)->seal();
     std::vector<s4u::LinkInRoute> route{{link, s4u::LinkInRoute::Direction::UP}};
     if (backbone != nullptr) route.emplace_back(backbone);
     port::add_route(zone, host, nullptr, route);
@@ -211,7 +215,8 @@ class Callbacks {
     const MessageName name = next(asked.source, count);
     const core::MessageFlow flow = costs_.flow(scope_of(asked.source, asked.destination),
                                                std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes), &name);
-    return costs_.between(hosts_.at(asked.source).host, hosts_.at(asked.destination).host, flow);
+    // Slower links of a kind of hosts slow it by themselves.
+    return costs_.between_groups(hosts_.at(asked.source).host, hosts_.at(asked.destination).host, flow);
   }
 
   const NetworkCosts& costs_;
@@ -252,7 +257,11 @@ void build() {
   apply_settings(cluster.network);
   s4u::NetZone* zone = build_zone(cluster);
   const Settings& settings = simulation.settings();
-  simulation.platform.emplace(PlatformCosts{{cluster.network, settings.seed, settings.network_noise}, {}, {}});
+  std::vector<double> shares;
+  for (int host = 0; cluster.hosts.has_kinds() && host < cluster.hosts.count(); ++host)
+    shares.push_back(cluster.hosts.link_share_of(host));
+  simulation.platform.emplace(
+      PlatformCosts{{cluster.network, settings.seed, settings.network_noise, std::move(shares)}, {}, {}});
   const auto hosts = static_cast<std::size_t>(cluster.hosts.count());
   const std::size_t places =
       std::max<std::size_t>(hosts, core::hosts_of(cluster.network.values().topology).value_or(0));

@@ -65,9 +65,9 @@ core::KernelModel kernel_model(const hplcast_kernel_table& table) {
   return core::KernelModel::make(table.level, piecewise_law(table.laws[0]), std::move(overrides), range);
 }
 
-core::Hosts hosts(const hplcast_model_table& table) {
-  core::Hosts::Values values;
-  values.names = table.hosts;
+/// From hplcast_model_table or hplcast_host_kind to Hosts::Values or HostKind.
+template <typename Table, typename Shape>
+void take_cores(const Table& table, Shape& values) {
   values.cores = table.cores;
   values.cpus = table.cpus;
   switch (table.cpu_order) {
@@ -81,6 +81,18 @@ core::Hosts hosts(const hplcast_model_table& table) {
       values.rank_to_cpu.kind = core::RankToCpu::Kind::list;
       values.rank_to_cpu.list.assign(table.cpu_list, table.cpu_list + table.cores);
       break;
+  }
+}
+
+core::Hosts hosts(const hplcast_model_table& table) {
+  core::Hosts::Values values;
+  values.names = table.hosts;
+  take_cores(table, values);
+  for (int i = 0; i < table.kind_count; ++i) {
+    core::HostKind& kind = values.kinds.emplace_back();
+    kind.name = table.kinds[i].name;
+    kind.hosts = table.kinds[i].hosts;
+    take_cores(table.kinds[i], kind);
   }
   return core::Hosts::make(std::move(values));
 }

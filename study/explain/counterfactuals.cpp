@@ -70,14 +70,18 @@ core::KernelModel with_level(const core::KernelModel& model, core::KernelId kern
 void make_cores_cpus(core::ClusterModel& cluster) {
   const core::Hosts old = cluster.hosts;
   core::Hosts::Values values = old.values();
-  values.cpus = values.cores;
-  values.rank_to_cpu = {};
-  cluster.hosts = core::Hosts::make(values);
+  const auto split = [](auto& shape) {
+    shape.cpus = shape.cores;
+    shape.rank_to_cpu = {};
+  };
+  split(values);
+  for (core::HostKind& kind : values.kinds) split(kind);
+  cluster.hosts = core::Hosts::make(std::move(values));
   for (auto& [name, model] : cluster.kernels) {
     std::vector<core::CpuLaw> overrides;
     for (const core::CpuLaw& own : model.overrides())
-      for (int core = 0; core < values.cores; ++core)
-        if (old.cpu_of(core) == own.cpu) overrides.push_back({own.host, core, own.law});
+      for (int core = 0; core < old.cores_of(own.host); ++core)
+        if (old.cpu_of(own.host, core) == own.cpu) overrides.push_back({own.host, core, own.law});
     model = core::KernelModel::make(model.level(), model.cluster_law(), std::move(overrides), model.range());
   }
 }

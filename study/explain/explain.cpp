@@ -287,7 +287,7 @@ Explanation explain(const ExplainRequest& asked) {
   ExplainRequest request = asked;
   BusyRanks busy = with_busy_ranks(
       asked.cluster,
-      std::min(asked.prediction.parameters.P * asked.prediction.parameters.Q, asked.cluster.hosts.values().cores));
+      std::min(asked.prediction.parameters.P * asked.prediction.parameters.Q, asked.cluster.hosts.most_cores()));
   if (busy.cluster) request.cluster = *std::move(busy.cluster);
   const core::HplParameters& parameters = request.prediction.parameters;
   const std::vector<RankPlace> places = rank_places(request.cluster, parameters.P * parameters.Q);
@@ -326,6 +326,7 @@ Explanation explain(const ExplainRequest& asked) {
   explanation.phases = phase_differences(real_phases, baseline.phases,
                                          baseline.summaries.empty() ? request.prediction.phases : baseline.summaries,
                                          explanation.predicted_s);
+  explanation.kinds = kind_times(request.cluster.hosts, places, real_phases, baseline.phases);
   add_details(explanation, findings, request, places);
   conclude(explanation, std::move(causes));
   if (draws) draw(explanation, write_timelines(request, runs.front(), baseline.ranks), request.picture);

@@ -40,6 +40,10 @@ struct RankPlace {
   int cpu = 0;
 };
 
+/// Empty unless ranks are on several kinds of hosts. `predicted`: may be empty.
+std::vector<KindTimes> kind_times(const core::Hosts& hosts, const std::vector<RankPlace>& places,
+                                  const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted);
+
 std::vector<RankPlace> rank_places(const core::ClusterModel& cluster, int ranks);
 
 /// The ranks of `chosen` as few groups: whole hosts, else whole CPUs, else single ranks.

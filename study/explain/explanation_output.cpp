@@ -77,6 +77,19 @@ Json phases_json(const Explanation& explanation) {
   return phases;
 }
 
+Json kinds_json(const Explanation& explanation) {
+  Json list = Json::array();
+  const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  for (const KindTimes& kind : explanation.kinds)
+    list.push_back({{"kind", kind.kind},
+                    {"ranks", kind.ranks},
+                    {"real_kernels_s", kind.real_kernels_s},
+                    {"real_waiting_s", kind.real_waiting_s},
+                    {"predicted_kernels_s", or_null(kind.predicted_kernels_s)},
+                    {"predicted_waiting_s", or_null(kind.predicted_waiting_s)}});
+  return list;
+}
+
 }  // namespace
 
 void write_explanation(std::ostream& out, const Explanation& explanation) {
@@ -103,6 +116,7 @@ void write_explanation(std::ostream& out, const Explanation& explanation) {
                {"verdict", verdict(explanation)},
                {"causes", causes_json(explanation)},
                {"phases", phases_json(explanation)},
+               {"kinds", kinds_json(explanation)},
                {"kernels", kernels_json(explanation)},
                {"messages", messages},
                {"own_work_s", explanation.own_work_s},
@@ -245,6 +259,23 @@ std::string waiting_line(const Explanation& e) {
   return text + ".";
 }
 
+/// Which kind of hosts waits for which.
+std::string kinds_line(const Explanation& e) {
+  if (e.kinds.empty()) return "";
+  const auto [least, most] = std::minmax_element(
+      e.kinds.begin(), e.kinds.end(), [](const auto& a, const auto& b) { return a.real_waiting_s < b.real_waiting_s; });
+  const auto of = [&](const KindTimes& kind) {
+    std::string text = kind.kind + " " + core::percent(kind.real_waiting_s / e.real_s);
+    if (kind.predicted_waiting_s)
+      text += " (predicted " + core::percent(*kind.predicted_waiting_s / e.predicted_s) + ")";
+    return text;
+  };
+  constexpr double much = 0.02;  // of the time
+  const bool waits = most->real_waiting_s - least->real_waiting_s > much * e.real_s;
+  return (waits ? "Hosts of kind " + most->kind + " wait for those of " + least->kind : "Kinds of hosts wait alike") +
+         ": ranks of " + of(*most) + " of the time, of " + of(*least) + ".";
+}
+
 /// Empty unless more of the difference is no part of the model than the largest cause makes.
 std::string disturbed_line(const Explanation& e) {
   constexpr double much = 0.02;
@@ -261,7 +292,7 @@ std::string disturbed_line(const Explanation& e) {
 
 std::vector<std::string> verdict(const Explanation& e) {
   const std::string disturbed = disturbed_line(e);
-  // And advice, smaller ones, waiting, held up, rest: nine lines.
+  // And advice, smaller ones, kinds, waiting, held up, rest: ten lines.
   const std::size_t most_causes = disturbed.empty() ? 4 : 3;
   std::vector<std::string> lines;
   std::size_t untold = 0;
@@ -286,6 +317,7 @@ std::vector<std::string> verdict(const Explanation& e) {
   if (untold > 0 && lines.size() > 1)
     lines.push_back(std::to_string(untold) + (untold == 1 ? " smaller difference" : " smaller differences") + ": " +
                     core::percent(untold_s / e.predicted_s) + " together.");
+  if (const std::string kinds = kinds_line(e); !kinds.empty()) lines.push_back(kinds);
   if (const std::string waiting = waiting_line(e); !waiting.empty()) lines.push_back(waiting);
   constexpr double worth_telling = 0.01;
   if (e.held_up_s > worth_telling * e.predicted_s)

@@ -21,7 +21,7 @@ double model_of(const KernelCalls& calls, const core::KernelModel* model, const 
 double stretch_of(const core::ClusterModel& cluster) {
   double share = 0;
   for (const core::DetourSource& source : cluster.detours)
-    if (!source.values().in_kernels) share += source.mean_share(cluster.hosts.values().cores);
+    if (!source.values().in_kernels) share += source.mean_share(cluster.hosts.most_cores());
   return 1 / (1 - share);
 }
 
@@ -209,10 +209,11 @@ Spread spread_of(const std::vector<double>& values, const std::vector<double>& w
 }
 
 std::vector<RankPlace> rank_places(const core::ClusterModel& cluster, int ranks) {
-  const int cores = cluster.hosts.values().cores;
   std::vector<RankPlace> places;
-  for (int rank = 0; rank < ranks; ++rank)
-    places.push_back({rank / cores, rank % cores, cluster.hosts.cpu_of(rank % cores)});
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto [host, local] = cluster.hosts.place_of(rank);
+    places.push_back({host, local, cluster.hosts.cpu_of(host, local)});
+  }
   return places;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
@@ -69,6 +70,30 @@ std::vector<RankPhases> mean_of(const std::vector<std::vector<RankPhases>>& runs
     }
   }
   return mean;
+}
+
+std::vector<KindTimes> kind_times(const core::Hosts& hosts, const std::vector<RankPlace>& places,
+                                  const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted) {
+  std::map<int, std::vector<std::size_t>> ranks;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) ranks[hosts.kind_of(places[rank].host)].push_back(rank);
+  std::vector<KindTimes> kinds;
+  for (const auto& [kind, its_ranks] : ranks) {
+    const auto mean_s = [&, &its = its_ranks](const std::vector<RankPhases>& phases, const auto member) {
+      double sum_s = 0;
+      for (const RankPhases& phase : phases)
+        for (const std::size_t rank : its) sum_s += (phase.*member).at(rank);
+      return sum_s / static_cast<double>(its.size());
+    };
+    KindTimes one{hosts.kind_name(kind), static_cast<int>(its_ranks.size())};
+    one.real_kernels_s = mean_s(real, &RankPhases::kernels_s);
+    one.real_waiting_s = mean_s(real, &RankPhases::waiting_s);
+    if (!predicted.empty()) {
+      one.predicted_kernels_s = mean_s(predicted, &RankPhases::kernels_s);
+      one.predicted_waiting_s = mean_s(predicted, &RankPhases::waiting_s);
+    }
+    kinds.push_back(std::move(one));
+  }
+  return kinds.size() > 1 ? kinds : std::vector<KindTimes>();
 }
 
 std::vector<PhaseDifference> phase_differences(const std::vector<RankPhases>& real,

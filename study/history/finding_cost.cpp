@@ -21,15 +21,16 @@ core::ClusterModel with_cpu_speed(const core::ClusterModel& cluster, const std::
     throw core::DomainError("host", host,
                             "a host of the cluster " + cluster.name + " (" + cluster.hosts.values().names + ")",
                             "give models of the cluster that was watched with --normal");
-  if (cpu >= cluster.hosts.values().cpus)
-    throw core::DomainError("CPU of " + host, cpu, "below " + std::to_string(cluster.hosts.values().cpus));
+  const int cpus =
+      host.empty() ? cluster.hosts.most_cpus() : cluster.hosts.cpus_of(static_cast<int>(found - names.begin()));
+  if (cpu >= cpus) throw core::DomainError("CPU of " + host, cpu, "below " + std::to_string(cpus));
   core::ClusterModel result = cluster;
   const auto kernel = result.kernels.find("dgemm");
   if (kernel == result.kernels.end()) throw core::DomainError("dgemm", "missing", "a cluster with a model of it");
   const core::KernelModel& model = kernel->second;
   std::vector<core::CpuLaw> laws;
   for (int h = 0; h < cluster.hosts.count(); ++h) {
-    for (int c = 0; c < cluster.hosts.values().cpus; ++c) {
+    for (int c = 0; c < cluster.hosts.cpus_of(h); ++c) {
       const bool changed = (host.empty() || names[static_cast<std::size_t>(h)] == host) && (cpu < 0 || c == cpu);
       const bool own = std::any_of(model.overrides().begin(), model.overrides().end(),
                                    [&](const core::CpuLaw& law) { return law.host == h && law.cpu == c; });

@@ -33,8 +33,8 @@ std::optional<double> watts_in_dgemm(const core::ClusterModel& cluster) {
   double sum = cluster.power->values().network_w;
   for (int host = 0; host < cluster.hosts.count(); ++host) {
     std::vector<core::CoresInState> cores;
-    for (int core = 0; core < cluster.hosts.values().cores; ++core)
-      cores.push_back({cluster.hosts.cpu_of(core), core::state_of(core::KernelId::dgemm), 1});
+    for (int core = 0; core < cluster.hosts.cores_of(host); ++core)
+      cores.push_back({cluster.hosts.cpu_of(host, core), core::state_of(core::KernelId::dgemm), 1});
     sum += core::HostPower(*cluster.power, cluster.hosts, host).watts(cores);
   }
   return sum;
@@ -203,6 +203,9 @@ OfferedMachine machine_of_numbers(const Offer& offer) {
 
 OfferedMachine machine_of_cluster(const Offer& offer, core::ClusterModel cluster, int NB) {
   return of_offer(offer, [&]() -> OfferedMachine {
+    if (cluster.hosts.has_kinds())
+      throw core::DomainError("hosts of " + cluster.name, cluster.hosts.text(), "hosts of one kind in an offer",
+                              "`hplcast predict` takes them as they are");
     core::Hosts::Values hosts = cluster.hosts.values();
     if (offer.machine.memory_bytes > 0) hosts.memory_bytes = offer.machine.memory_bytes;
     if (!(hosts.memory_bytes > 0)) {

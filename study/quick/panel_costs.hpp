@@ -64,7 +64,7 @@ struct Hop {
 class Grid {
  public:
   Grid(const core::ClusterModel& cluster, const core::HplParameters& p)
-      : cluster_(cluster), p_(p), per_host_(cluster.hosts.values().cores) {}
+      : cluster_(cluster), p_(p), per_host_(cluster.hosts.most_cores()) {}
 
   Hop hop(int rows, int columns) const;
 

@@ -166,8 +166,7 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
   HplSimulation simulation;
   core::Prediction& prediction = simulation.prediction;
   prediction.parameters = request.parameters;
-  const int places = request.cluster.hosts.values().cores;
-  prediction.hosts = (request.parameters.P * request.parameters.Q + places - 1) / places;
+  prediction.hosts = request.cluster.hosts.hosts_of(plan.ranks());
   prediction.threads_per_rank = request.cluster.hosts.values().threads_per_rank;
   prediction.blas = core::blas_of(request.cluster);
   prediction.model_sha256 = core::cluster_sha256(request.cluster);

@@ -38,12 +38,13 @@ double typical_s(const std::string& name, const core::KernelCount& count, double
 double dgemm_peak_gflops(const core::ClusterModel& cluster, int ranks) {
   const auto dgemm = cluster.kernels.find("dgemm");
   if (dgemm == cluster.kernels.end()) return 0;
-  const core::Hosts::Values& hosts = cluster.hosts.values();
+  const core::Hosts& hosts = cluster.hosts;
   double sum = 0;
-  for (int host = 0; ranks > 0 && host < cluster.hosts.count(); ++host) {
-    const int here = std::min(ranks, hosts.cores);
+  for (int host = 0; ranks > 0 && host < hosts.count(); ++host) {
+    const int here = std::min(ranks, hosts.cores_of(host));
     double rates = 0;
-    for (int cpu = 0; cpu < hosts.cpus; ++cpu) rates += best_rate(dgemm->second, host, cpu) / hosts.cpus;
+    const int cpus = hosts.cpus_of(host);
+    for (int cpu = 0; cpu < cpus; ++cpu) rates += best_rate(dgemm->second, host, cpu) / cpus;
     sum += rates * here;
     ranks -= here;
   }

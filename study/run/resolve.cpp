@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/doubts.hpp"
@@ -105,11 +107,10 @@ void check_grid(const PredictionRequest& request, int ranks) {
                           std::to_string(request.parameters.P) + " x " + std::to_string(request.parameters.Q) + " = " +
                               std::to_string(ranks) + " ranks",
                           "at most " + std::to_string(hosts.total_cores()) + ", the cores of " + request.cluster.name +
-                              " (" + std::to_string(hosts.count()) + " hosts of " +
-                              std::to_string(hosts.values().cores) + " cores)");
+                              " (" + hosts.text() + ")");
 }
 
-/// Hosts that a run uses, and ranks on each: hosts are filled in order.
+/// Hosts that a run uses, and the most ranks on one: hosts are filled in order.
 struct RanksOfHosts {
   int hosts = 1;
   int per_host = 1;
@@ -117,8 +118,12 @@ struct RanksOfHosts {
 
 RanksOfHosts ranks_of_hosts(const PredictionRequest& request) {
   const int ranks = request.parameters.P * request.parameters.Q;
-  const int cores = std::max(1, request.cluster.hosts.values().cores);
-  return {(ranks + cores - 1) / cores, std::min(ranks, cores)};
+  const core::Hosts& hosts = request.cluster.hosts;
+  RanksOfHosts used{hosts.hosts_of(ranks), 1};
+  if (!hosts.has_kinds()) used.per_host = hosts.ranks_on(0, ranks);
+  for (int host = 0; hosts.has_kinds() && host < used.hosts; ++host)
+    used.per_host = std::max(used.per_host, hosts.ranks_on(host, ranks));
+  return used;
 }
 
 /// Messages between hosts would cost what those inside a host do: no machine is like that.
@@ -130,19 +135,27 @@ void check_remote_costs(const PredictionRequest& request) {
                           "measure them with a campaign on two hosts; --force takes those inside a host");
 }
 
-/// Hosts are filled in order, so the first one holds the largest share of the matrix.
-void check_memory(const PredictionRequest& request, int ranks) {
-  const double memory_bytes = request.cluster.hosts.values().memory_bytes;
+void check_memory_of(int host, const PredictionRequest& request, int ranks) {
+  const core::Hosts& hosts = request.cluster.hosts;
+  const double memory_bytes = hosts.memory_bytes_of(host);
   if (memory_bytes <= 0 || request.force) return;
-  const double share = static_cast<double>(std::min(ranks, request.cluster.hosts.values().cores)) / ranks;
+  const double share = static_cast<double>(hosts.ranks_on(host, ranks)) / ranks;
   const auto N = static_cast<double>(request.parameters.N);
   const double needed_bytes = core::hpl_matrix_bytes(N) * share;
   if (needed_bytes <= memory_bytes) return;
   constexpr double gib = 1024.0 * 1024.0 * 1024.0;
   throw core::DomainError("N", std::to_string(request.parameters.N),
                           "a matrix that fits a host: this one needs " + std::to_string(needed_bytes / gib) +
-                              " GiB of its " + std::to_string(memory_bytes / gib) + " GiB",
+                              " GiB of its " + std::to_string(memory_bytes / gib) + " GiB" +
+                              (hosts.has_kinds() ? " (" + hosts.kind_name(hosts.kind_of(host)) + ")" : ""),
                           "--force predicts it nevertheless");
+}
+
+/// Hosts are filled in order, so the first one of a kind holds the largest share of the matrix.
+void check_memory(const PredictionRequest& request, int ranks) {
+  std::set<int> kinds;
+  for (int host = 0; host < request.cluster.hosts.hosts_of(ranks); ++host)
+    if (kinds.insert(request.cluster.hosts.kind_of(host)).second) check_memory_of(host, request, ranks);
 }
 
 /// HPL counts the elements of a panel and of a swap in int.
@@ -277,8 +290,24 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
   return warnings;
 }
 
+/// Kinds of hosts without a rank.
+std::vector<std::string> idle_kinds(const PredictionRequest& request) {
+  const core::Hosts& hosts = request.cluster.hosts;
+  const int ranks = request.parameters.P * request.parameters.Q, used = hosts.hosts_of(ranks);
+  std::map<int, int> idle;  // hosts by kind
+  for (int host = used; hosts.has_kinds() && host < hosts.count(); ++host) ++idle[hosts.kind_of(host)];
+  for (int host = 0; host < used; ++host) idle.erase(hosts.kind_of(host));
+  std::vector<std::string> warnings;
+  for (const auto& [kind, count] : idle)
+    warnings.push_back("the hosts of kind " + hosts.kind_name(kind) + " (" + std::to_string(count) +
+                       ") stay idle: hosts are filled in order, and P x Q = " + std::to_string(ranks) +
+                       " ranks end before them");
+  return warnings;
+}
+
 std::vector<std::string> doubts(const PredictionRequest& request) {
   std::vector<std::string> found = network_warnings(request);
+  for (std::string& warning : idle_kinds(request)) found.push_back(std::move(warning));
   for (const core::QualityFlag& flag : core::implausible_in(request.cluster, request.parameters))
     found.push_back("the model " + request.cluster.name + ", " + flag.subject + ": " + flag.detail);
   if (request.observation.energy)

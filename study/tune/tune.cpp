@@ -81,8 +81,8 @@ void probe(const TuneRequest& request, core::HplParameters small, TunePredictor&
 TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, TunePredictor& predictor) {
   TuneBaselines baselines;
   const int ranks = one.P * one.Q;
-  const int per_host = std::min(ranks, request.cluster.hosts.values().cores);
-  const int hosts = (ranks + per_host - 1) / per_host;
+  const int per_host = request.cluster.hosts.ranks_on(0, ranks);
+  const int hosts = request.cluster.hosts.hosts_of(ranks);
   baselines.peak = dgemm_peak_gflops(request.cluster, ranks);
   std::tie(one.P, one.Q) = near_square_grids(per_host, 1).front();
   constexpr double share_of_budget = 0.05;
@@ -162,17 +162,22 @@ double in_unit(Objective objective, double merit) {
 }
 
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB) {
-  const core::Hosts::Values& hosts = cluster.hosts.values();
-  if (!(hosts.memory_bytes > 0))
-    throw core::DomainError("memory_bytes", hosts.memory_bytes, "the memory of a host in " + cluster.name, "give -N");
-  const double used_hosts = std::ceil(static_cast<double>(ranks) / hosts.cores);
-  const double bytes = memory_fraction * hosts.memory_bytes * used_hosts;
+  const core::Hosts& hosts = cluster.hosts;
+  const int used_hosts = hosts.hosts_of(ranks);
+  double memory_bytes = hosts.memory_bytes_of(0), bytes = memory_fraction * memory_bytes * used_hosts;
+  for (int host = 0; hosts.has_kinds() && host < used_hosts; ++host) {
+    // All ranks have as much of the matrix: the host with the least memory per rank limits it.
+    const double all = memory_fraction * hosts.memory_bytes_of(host) * ranks / hosts.ranks_on(host, ranks);
+    if (host == 0 || all < bytes) bytes = all, memory_bytes = hosts.memory_bytes_of(host);
+  }
+  if (!(memory_bytes > 0))
+    throw core::DomainError("memory_bytes", memory_bytes, "the memory of a host in " + cluster.name, "give -N");
   const double N = std::floor(std::sqrt(bytes / 8) / NB) * NB;
   if (!(N >= NB && N <= std::numeric_limits<int>::max()))
-    throw core::DomainError("memory_bytes", hosts.memory_bytes,
+    throw core::DomainError("memory_bytes", memory_bytes,
                             N >= NB ? "a matrix of an order below 2^31, the largest of HPL"
                                     : "room for a matrix of order NB = " + std::to_string(NB) + " on " +
-                                          std::to_string(static_cast<long long>(used_hosts)) + " hosts",
+                                          std::to_string(used_hosts) + " hosts",
                             "the memory of each host, in bytes");
   return static_cast<long long>(N);
 }

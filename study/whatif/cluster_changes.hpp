@@ -112,8 +112,8 @@ void set_temporal_cv(core::KernelModel& model, double cv);
 /// Standard deviations and mixtures of the costs of messages around their expectations, times `factor` >= 0. 0: none.
 ClusterModel scale_network_noise(ClusterModel cluster, double factor);
 
-/// The law with the mean coefficients over all CPUs of the cluster; the law of the cluster itself where those of the
-/// CPUs are not of one form (terms, pieces, noise).
-core::PiecewiseLaw mean_law(const core::Hosts& hosts, const core::KernelModel& model);
+/// All CPUs of a kind of hosts alike: with the mean of their coefficients. Where their laws differ in form, with that
+/// of the cluster.
+core::KernelModel with_mean_laws(const core::Hosts& hosts, const core::KernelModel& model);
 
 }  // namespace hplcast::study

@@ -81,8 +81,7 @@ void to_level(ClusterModel& cluster, const std::string& level) {
 ClusterModel at_levels(ClusterModel cluster, const ModelLevels& levels) {
   if (levels.kernel_model) to_level(cluster, *levels.kernel_model);
   for (auto& [name, model] : cluster.kernels) {
-    if (!levels.per_cpu && !model.overrides().empty())
-      model = core::KernelModel::make(model.level(), mean_law(cluster.hosts, model), {}, model.range());
+    if (!levels.per_cpu && !model.overrides().empty()) model = with_mean_laws(cluster.hosts, model);
     if (!levels.noise) set_temporal_cv(model, 0);
   }
   if (!levels.growing_probes && cluster.network.values().growing_probes)

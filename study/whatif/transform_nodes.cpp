@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "hplcast/core/csv.hpp"
@@ -14,7 +15,7 @@
 #include "hplcast/fit/generative.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
-// Transformations of the hosts of a cluster, and of how ranks use their cores.
+// Transformations of the hosts of a cluster.
 
 namespace hplcast::study {
 
@@ -97,8 +98,27 @@ core::PowerModel with_watts_of(const core::PowerModel& power, const std::vector<
   return core::PowerModel::make(std::move(values));
 }
 
-/// The laws and watts of host `sources[i]` become those of host i; what the hosts are called stays.
+/// Hosts of these names (`radical`), each of the kind that host `sources[i]` is of.
+core::Hosts hosts_like(const core::Hosts& hosts, const std::vector<int>& sources, const std::vector<std::string>& names,
+                       std::string radical) {
+  core::Hosts::Values values = hosts.values();
+  values.names = std::move(radical);
+  values.kinds.clear();
+  for (int kind = 0; kind < static_cast<int>(hosts.values().kinds.size()); ++kind) {
+    std::vector<std::string> of_kind;
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      if (hosts.kind_of(sources[i]) == kind) of_kind.push_back(names[i]);
+    if (of_kind.empty()) continue;
+    values.kinds.push_back(hosts.values().kinds[static_cast<std::size_t>(kind)]);
+    values.kinds.back().hosts = compressed_hosts(of_kind);
+  }
+  return core::Hosts::make(std::move(values));
+}
+
+/// Kind, laws and watts of host `sources[i]` become those of host i; what the hosts are called stays.
 ClusterModel with_models_of(ClusterModel cluster, const std::vector<int>& sources) {
+  if (sources.size() == cluster.hosts.names().size())
+    cluster.hosts = hosts_like(cluster.hosts, sources, cluster.hosts.names(), cluster.hosts.values().names);
   for (auto& [kernel, model] : cluster.kernels) {
     std::map<int, std::vector<core::CpuLaw>> laws_of_host;
     for (const core::CpuLaw& law : model.overrides()) laws_of_host[law.host].push_back(law);
@@ -138,9 +158,7 @@ ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hos
   }
   if (names.empty()) throw core::DomainError("hosts", 0, "at least one host that stays");
   ClusterModel result = with_models_of(cluster, hosts);
-  core::Hosts::Values values = cluster.hosts.values();
-  values.names = compressed_hosts(names);
-  result.hosts = core::Hosts::make(std::move(values));
+  result.hosts = hosts_like(cluster.hosts, hosts, names, compressed_hosts(names));
   if (groups != nullptr) {  // hosts stay in theirs
     core::HostGroups changed = *groups;
     changed.groups.clear();
@@ -171,8 +189,168 @@ ClusterModel add_nodes(ClusterModel cluster, const Argument& argument) {
   return with_hosts(cluster, hosts);
 }
 
+// --- hosts of another cluster
+
+/// The sizes that both were fitted on; nothing: none, or not known.
+std::optional<core::ShapeRange> common(const std::optional<core::ShapeRange>& a,
+                                       const std::optional<core::ShapeRange>& b) {
+  if (!a || !b) return std::nullopt;
+  const auto most = [](const core::KernelShape& x, const core::KernelShape& y) {
+    return core::KernelShape{std::max(x.m, y.m), std::max(x.n, y.n), std::max(x.k, y.k)};
+  };
+  const auto least = [](const core::KernelShape& x, const core::KernelShape& y) {
+    return core::KernelShape{std::min(x.m, y.m), std::min(x.n, y.n), std::min(x.k, y.k)};
+  };
+  const core::ShapeRange both{most(a->min, b->min), least(a->max, b->max)};
+  const bool any = both.min.m <= both.max.m && both.min.n <= both.max.n && both.min.k <= both.max.k;
+  return any ? std::optional(both) : std::nullopt;
+}
+
+/// Without the overrides of these hosts.
+template <typename Override>
+std::vector<Override> without_hosts(std::vector<Override> all, const std::set<int>& hosts) {
+  const auto is_gone = [&](const Override& one) { return hosts.count(std::optional<int>(one.host).value_or(-1)) > 0; };
+  all.erase(std::remove_if(all.begin(), all.end(), is_gone), all.end());
+  return all;
+}
+
+/// Laws of the hosts of `other`, one after the other. A kernel that only one of both has costs nothing on the other.
+void take_laws(ClusterModel& cluster, const std::set<int>& replaced, const ClusterModel& other) {
+  const core::PiecewiseLaw free;
+  for (const auto& [name, model] : other.kernels)
+    if (cluster.kernels.count(name) == 0)
+      cluster.kernels[name] = core::KernelModel::make(model.level(), free, {}, model.range());
+  for (auto& [name, model] : cluster.kernels) {
+    const auto own = other.kernels.find(name);
+    const bool has_own = own != other.kernels.end();
+    std::vector<core::CpuLaw> laws = without_hosts(model.overrides(), replaced);
+    int source = 0;
+    for (const int host : replaced) {
+      for (int cpu = 0; cpu < cluster.hosts.cpus_of(host); ++cpu)
+        laws.push_back({host, cpu, has_own ? own->second.law(source, cpu) : free});
+      source = (source + 1) % other.hosts.count();
+    }
+    const auto range = has_own ? common(model.range(), own->second.range()) : model.range();
+    model = core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), range, model.quality());
+  }
+}
+
+/// Their watts at the frequencies that they have there.
+core::PowerModel with_watts(const core::PowerModel& power, const core::Hosts& hosts, const std::set<int>& replaced,
+                            const ClusterModel& other) {
+  core::PowerModel::Values values = power.values();
+  values.overrides = without_hosts(std::move(values.overrides), replaced);
+  std::set<std::string> states;
+  for (const core::PowerModel* one : {&power, &*other.power}) {
+    for (const auto& state : one->values().states) states.insert(state.first);
+    for (const core::PowerOverride& own : one->values().overrides)
+      for (const auto& state : own.states) states.insert(state.first);
+  }
+  const double efficiency = values.supply_efficiency / other.power->values().supply_efficiency;
+  int source = 0;
+  for (const int host : replaced) {
+    const core::HostPower its(*other.power, other.hosts, source);
+    core::PowerOverride whole;
+    whole.host = host;
+    whole.idle = core::Watts(its.idle_w() * efficiency);
+    whole.awake = core::Watts(its.awake_w() * efficiency);
+    whole.off_w = other.power->off_w(source) * efficiency;
+    values.overrides.push_back(std::move(whole));
+    for (int cpu = 0; cpu < hosts.cpus_of(host); ++cpu) {
+      core::PowerOverride one;
+      one.host = host;
+      one.cpu = cpu;
+      for (const std::string& name : states) {
+        const bool is_default = name == core::default_state;
+        const auto hz = other.power->frequency_hz(source, cpu);
+        const double w = is_default ? other.power->default_core(source, cpu).at(hz)
+                                    : its.core_w(cpu, *core::core_state_from_name(name));
+        one.states.emplace(name, core::Watts(w * efficiency));
+      }
+      values.overrides.push_back(std::move(one));
+    }
+    source = (source + 1) % other.hosts.count();
+  }
+  return core::PowerModel::make(std::move(values));
+}
+
+void refuse_unlike(const ClusterModel& cluster, const ClusterModel& other) {
+  if (other.hosts.has_kinds())
+    throw core::DomainError("kinds of hosts of " + other.name, other.hosts.text(), "a cluster of one kind");
+  if (cluster.accelerators || other.accelerators)
+    throw core::DomainError("accelerators", "of one or both clusters", "none: those of a kind of hosts cannot be said");
+  if (other.kernels.count("dgemm") == 0) throw core::DomainError("dgemm of " + other.name, "missing", "a model");
+  const int threads = cluster.hosts.values().threads_per_rank;
+  if (other.hosts.values().threads_per_rank != threads)
+    throw core::DomainError("threads_per_rank of " + other.name, other.hosts.values().threads_per_rank,
+                            std::to_string(threads) + ", as " + cluster.name);
+  if (cluster.power.has_value() != other.power.has_value())
+    throw core::DomainError("power of " + (cluster.power ? other : cluster).name, "missing", "watts of both clusters",
+                            "take `power` out of the other file, or add it here (docs/formats/cluster-json.md#power)");
+}
+
+/// The kind that the hosts of `other` are of in `cluster`, with hosts of these names.
+core::HostKind kind_of(const ClusterModel& other, const ClusterModel& cluster, const std::vector<std::string>& names) {
+  const core::Hosts::Values& values = other.hosts.values();
+  core::HostKind kind{
+      other.name, compressed_hosts(names), values.cores, values.cpus, values.rank_to_cpu, values.memory_bytes, 1};
+  const auto is_taken = [&](const std::string& name) {
+    const auto& kinds = cluster.hosts.values().kinds;
+    return name.empty() || name == cluster.hosts.kind_name(core::Hosts::no_kind) ||
+           std::any_of(kinds.begin(), kinds.end(), [&](const core::HostKind& one) { return one.name == name; });
+  };
+  for (int number = 2; is_taken(kind.name); ++number) kind.name = other.name + "-" + std::to_string(number);
+  if (cluster.network.values().remote && other.network.values().remote)
+    kind.link_share = std::min(
+        1.0, other.network.values().remote->link_bytes_per_s() / cluster.network.values().remote->link_bytes_per_s());
+  return kind;
+}
+
+/// The first or last hosts, or those of a rank by speed.
+std::set<int> chosen_hosts(const ClusterModel& cluster, const Argument& argument) {
+  const int count = count_of(cluster, argument, cluster.hosts.count());
+  const std::string which = argument.size() > 2 ? argument.text(1) : "";
+  std::vector<int> order = all_hosts(cluster);
+  if (which == "last")
+    std::reverse(order.begin(), order.end());
+  else if (which != "first")
+    order = hosts_from(cluster, argument.size() > 2 ? argument.rank(1, SpeedRank::slowest) : SpeedRank::slowest);
+  return std::set<int>(order.begin(), order.begin() + count);
+}
+
+/// "8:last:newer.json". The network stays, but for links that are slower there.
+ClusterModel replace_by_kind(ClusterModel cluster, const Argument& argument) {
+  ClusterModel other;
+  core::read_file(argument.text(argument.size() - 1),
+                  [&](std::istream& in, const std::string& name) { other = core::read_cluster(in, name); });
+  const std::set<int> replaced = chosen_hosts(cluster, argument);
+  if (replaced.empty()) return cluster;
+  refuse_unlike(cluster, other);
+  std::vector<std::string> names;
+  for (const int host : replaced) names.push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
+  core::Hosts::Values values = cluster.hosts.values();
+  values.kinds.clear();
+  for (int kind = 0; kind < static_cast<int>(cluster.hosts.values().kinds.size()); ++kind) {
+    std::vector<std::string> left;
+    for (int host = 0; host < cluster.hosts.count(); ++host)
+      if (cluster.hosts.kind_of(host) == kind && replaced.count(host) == 0)
+        left.push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
+    if (left.empty()) continue;
+    values.kinds.push_back(cluster.hosts.values().kinds[static_cast<std::size_t>(kind)]);
+    values.kinds.back().hosts = compressed_hosts(left);
+  }
+  values.kinds.push_back(kind_of(other, cluster, names));
+  cluster.hosts = core::Hosts::make(std::move(values));
+  take_laws(cluster, replaced, other);
+  if (cluster.power) cluster.power = with_watts(*cluster.power, cluster.hosts, replaced, other);
+  core::check_links(cluster);
+  return cluster;
+}
+
 /// Names stay.
 ClusterModel replace_nodes(ClusterModel cluster, const Argument& argument) {
+  if (argument.size() > 1 && core::ends_with(argument.text(argument.size() - 1), ".json"))
+    return replace_by_kind(std::move(cluster), argument);
   const SpeedRank which = argument.rank(1, SpeedRank::slowest), by = argument.rank(2, SpeedRank::median);
   const int count = count_of(cluster, argument, cluster.hosts.count());
   const std::vector<int> order = hosts_from(cluster, which);
@@ -216,103 +394,6 @@ ClusterModel generate(ClusterModel cluster, const Argument& argument) {
   return fit::sample_cluster(cluster, model, options);
 }
 
-constexpr const char* threaded_kernels[] = {"dgemm", "dtrsm"};
-
-core::PowerModel without_cpus_from(const core::PowerModel& power, int cpus) {
-  core::PowerModel::Values values = power.values();
-  auto& overrides = values.overrides;
-  overrides.erase(std::remove_if(overrides.begin(), overrides.end(),
-                                 [&](const core::PowerOverride& one) { return one.cpu.value_or(0) >= cpus; }),
-                  overrides.end());
-  return core::PowerModel::make(std::move(values));
-}
-
-core::Watts times(const core::Watts& watts, double factor) {
-  return std::visit(core::Visitor{[&](core::Watts::Coefficients coefficients) {
-                                    for (double& c : coefficients) c *= factor;
-                                    return core::Watts::polynomial(std::move(coefficients));
-                                  },
-                                  [&](core::Watts::Table table) {
-                                    for (double& w : table.w) w *= factor;
-                                    return core::Watts::table(std::move(table));
-                                  }},
-                    watts.law());
-}
-
-/// A core of the model stands for so many: those of the threads of a rank.
-core::PowerModel with_threads(const core::PowerModel& power, int threads) {
-  core::PowerModel::Values values = power.values();
-  const auto multiply = [&](std::map<std::string, core::Watts>& states, const std::string& kernel, bool or_default) {
-    auto entry = states.find(kernel);
-    if (entry == states.end() && or_default) entry = states.find(core::default_state);
-    if (entry != states.end()) states[kernel] = times(entry->second, threads);
-  };
-  for (const char* kernel : threaded_kernels) {
-    const bool or_default = values.states.count(kernel) == 0;
-    multiply(values.states, kernel, or_default);
-    for (core::PowerOverride& one : values.overrides) multiply(one.states, kernel, or_default);
-  }
-  return core::PowerModel::make(std::move(values));
-}
-
-/// The other cores stay idle. Ranks are spread over the CPUs as before (block or cyclic). Kernels keep their speed: a
-/// core that has its CPU for itself may be faster than that.
-ClusterModel with_ranks_per_node(ClusterModel cluster, int ranks) {
-  core::Hosts::Values values = cluster.hosts.values();
-  if (ranks < 1 || ranks > values.cores)
-    throw core::DomainError("ranks per node", ranks, "1 to " + std::to_string(values.cores) + ", the cores of a host");
-  const bool cyclic = values.rank_to_cpu.kind == core::RankToCpu::Kind::cyclic;
-  std::vector<int> cpus;
-  for (int rank = 0; rank < ranks; ++rank) {
-    // The core that the rank gets when they are spread evenly over the host.
-    const int core = cyclic ? rank : static_cast<int>(static_cast<long long>(rank) * values.cores / ranks);
-    cpus.push_back(cluster.hosts.cpu_of(core));
-  }
-  values.cores = ranks;
-  values.rank_to_cpu = {core::RankToCpu::Kind::list, cpus};
-  // Hosts::make wants at least one core a CPU: CPUs without ranks at the end are left out.
-  int used = 1;
-  for (const int cpu : cpus) used = std::max(used, cpu + 1);
-  values.cpus = used;
-  if (values.cpus > values.cores)
-    throw core::DomainError("ranks per node", ranks, "at least one for each CPU up to the last that is used");
-  for (auto& [kernel, model] : cluster.kernels) {
-    std::vector<core::CpuLaw> laws;
-    for (const core::CpuLaw& law : model.overrides())
-      if (law.cpu < used) laws.push_back(law);
-    model =
-        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
-  }
-  cluster.hosts = core::Hosts::make(std::move(values));
-  if (cluster.power) cluster.power = without_cpus_from(*cluster.power, used);
-  return cluster;
-}
-
-/// Every rank runs threads on cores of its own, so there are fewer ranks. dgemm and dtrsm are shared by the threads
-/// with parallel efficiency in (0, 1], and their watts are those of all threads; the other kernels are taken to run on
-/// one.
-ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argument) {
-  const int threads = argument.integer(0);
-  const double efficiency = argument.size() > 1 ? argument.number(1) : 1;
-  const int cores = cluster.hosts.values().cores;
-  if (threads < 1 || cores % threads != 0)
-    throw core::DomainError("threads per rank", threads,
-                            "a divisor of the " + std::to_string(cores) + " cores of a host",
-                            "threads-per-rank alone makes cores / threads ranks per host; after ranks-per-node only "
-                            "the cores of those ranks are left to share");
-  if (!(efficiency > 0 && efficiency <= 1)) throw core::DomainError("efficiency", efficiency, "a number in (0, 1]");
-  for (const char* kernel : threaded_kernels) {
-    const auto model = cluster.kernels.find(kernel);
-    if (model == cluster.kernels.end()) continue;
-    model->second = slowed(model->second, threads == 1 ? 1 : 1 / (threads * efficiency));
-  }
-  if (cluster.power) cluster.power = with_threads(*cluster.power, threads);
-  core::Hosts::Values hosts = cluster.hosts.values();
-  hosts.threads_per_rank *= threads;
-  cluster.hosts = core::Hosts::make(std::move(hosts));
-  return with_ranks_per_node(std::move(cluster), cores / threads);
-}
-
 }  // namespace
 
 std::vector<double> host_rates(const ClusterModel& cluster) {
@@ -321,8 +402,8 @@ std::vector<double> host_rates(const ClusterModel& cluster) {
   if (dgemm == cluster.kernels.end()) return rates;
   constexpr core::KernelShape shape{2048, 2048, 128};
   constexpr double flop = 2 * shape.m * shape.n * shape.k;
-  const int cpus = cluster.hosts.values().cpus;
   for (std::size_t host = 0; host < rates.size(); ++host) {
+    const int cpus = cluster.hosts.cpus_of(static_cast<int>(host));
     double sum_s = 0;
     for (int cpu = 0; cpu < cpus; ++cpu)
       sum_s += dgemm->second.law(static_cast<int>(host), cpu).at(shape).mean_s(shape);
@@ -375,21 +456,13 @@ std::vector<KnownTransformation> node_changes() {
            },
            Argument::nothing},
           {{"add-nodes", "COUNT[:slowest|median|fastest]", "more hosts, copies of the median one"}, add_nodes},
-          {{"replace-nodes", "COUNT[:WHICH[:BY]]", "hosts (slowest) become like another (median)"}, replace_nodes},
+          {{"replace-nodes", "COUNT[:WHICH[:BY]]", "hosts (slowest) become like another (median), or those of BY.json"},
+           replace_nodes},
           {{"sort-nodes", "fastest|slowest", "hosts in the order of their speed, these first"}, sort_nodes},
           {{"generate", "MODEL.json[;seed=N][;day=N][;hosts=NAMES][;spatial=F][;temporal=F]",
             "dgemm of every CPU drawn from a generative model"},
            generate,
            Argument::semicolon}};
-}
-
-std::vector<KnownTransformation> placement_changes() {
-  return {{{"ranks-per-node", "COUNT", "ranks on each host; other cores stay idle"},
-           [](ClusterModel cluster, const Argument& argument) {
-             return with_ranks_per_node(std::move(cluster), argument.integer());
-           }},
-          {{"threads-per-rank", "COUNT[:EFFICIENCY]", "threads that share dgemm and dtrsm of a rank"},
-           with_threads_per_rank}};
 }
 
 }  // namespace hplcast::study

@@ -41,10 +41,9 @@ std::pair<double, double> range_of(const core::FrequencyModel& frequency) {
   throw core::DomainError("power.frequency", "no frequencies that can be set", "states_hz, or least_hz and most_hz");
 }
 
-/// Cores of each CPU of a host.
-std::vector<int> cores_of_cpus(const core::Hosts& hosts) {
-  std::vector<int> cores(static_cast<std::size_t>(hosts.values().cpus), 0);
-  for (int core = 0; core < hosts.values().cores; ++core) ++cores[static_cast<std::size_t>(hosts.cpu_of(core))];
+int cores_of_cpu(const core::Hosts& hosts, int host, int cpu) {
+  int cores = 0;
+  for (int core = 0; core < hosts.cores_of(host); ++core) cores += hosts.cpu_of(host, core) == cpu ? 1 : 0;
   return cores;
 }
 
@@ -52,10 +51,7 @@ std::vector<int> cores_of_cpus(const core::Hosts& hosts) {
 class CappedFrequencies {
  public:
   explicit CappedFrequencies(const ClusterModel& cluster)
-      : power_(power_of(cluster)),
-        hosts_(cluster.hosts),
-        frequency_(*power_.values().frequency),
-        cores_(cores_of_cpus(hosts_)) {}
+      : power_(power_of(cluster)), hosts_(cluster.hosts), frequency_(*power_.values().frequency) {}
 
   /// The highest frequency of a CPU that its own cap and that of its host allow, at most `wanted_hz`.
   double of(int host, int cpu, double wanted_hz) const {
@@ -63,21 +59,21 @@ class CappedFrequencies {
     double hz = wanted_hz;
     if (caps.cpu_w)
       hz = highest("caps.cpu_w", *caps.cpu_w, hz,
-                   [&](double f) { return cpu_w(core::HostPower(power_, hosts_, host, f), cpu); });
+                   [&](double f) { return cpu_w(core::HostPower(power_, hosts_, host, f), host, cpu); });
     if (caps.host_w)
       hz = highest("caps.host_w", *caps.host_w, hz, [&](double f) {
         const core::HostPower power(power_, hosts_, host, f);
         double sum_w = 0;
-        for (int one = 0; one < hosts_.values().cpus; ++one) sum_w += cpu_w(power, one);
+        for (int one = 0; one < hosts_.cpus_of(host); ++one) sum_w += cpu_w(power, host, one);
         return sum_w;
       });
     return hz;
   }
 
  private:
-  double cpu_w(const core::HostPower& power, int cpu) const {
-    return (power.idle_w() + power.awake_w()) / hosts_.values().cpus +
-           cores_[static_cast<std::size_t>(cpu)] * power.core_w(cpu, core::state_of(core::KernelId::dgemm));
+  double cpu_w(const core::HostPower& power, int host, int cpu) const {
+    return (power.idle_w() + power.awake_w()) / hosts_.cpus_of(host) +
+           cores_of_cpu(hosts_, host, cpu) * power.core_w(cpu, core::state_of(core::KernelId::dgemm));
   }
 
   template <typename WattsAt>
@@ -104,7 +100,6 @@ class CappedFrequencies {
   const core::PowerModel& power_;
   const core::Hosts& hosts_;
   const core::FrequencyModel& frequency_;
-  std::vector<int> cores_;
 };
 
 /// A number for each CPU of each host: its frequency in Hz, or how much longer code takes on it.
@@ -118,7 +113,7 @@ template <typename Choose>
 OnCpus for_each_cpu(const core::Hosts& hosts, Choose choose) {
   OnCpus all;
   for (int host = 0; host < hosts.count(); ++host)
-    for (int cpu = 0; cpu < hosts.values().cpus; ++cpu) all.push_back({host, cpu, choose(host, cpu)});
+    for (int cpu = 0; cpu < hosts.cpus_of(host); ++cpu) all.push_back({host, cpu, choose(host, cpu)});
   return all;
 }
 
@@ -126,7 +121,8 @@ OnCpus for_each_cpu(const core::Hosts& hosts, Choose choose) {
 template <typename Choose>
 OnCpus choose_frequencies(const ClusterModel& cluster, Choose choose) {
   const std::vector<core::PowerOverride>& overrides = cluster.power->values().overrides;
-  const bool alike = std::none_of(overrides.begin(), overrides.end(), [](const auto& one) { return one.host; });
+  const bool alike = !cluster.hosts.has_kinds() &&
+                     std::none_of(overrides.begin(), overrides.end(), [](const auto& one) { return one.host; });
   if (!alike) return for_each_cpu(cluster.hosts, choose);
   std::vector<double> of_host;
   for (int cpu = 0; cpu < cluster.hosts.values().cpus; ++cpu) of_host.push_back(choose(0, cpu));

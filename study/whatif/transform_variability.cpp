@@ -44,6 +44,29 @@ core::Polynomial mean(const std::vector<const core::Polynomial*>& polynomials) {
   return core::Polynomial::make(polynomials.front()->terms(), std::move(coefficients));
 }
 
+/// The mean law of the CPUs of a kind of hosts. If their forms differ, that of the first; of no kind, that of the
+/// cluster.
+core::PiecewiseLaw mean_law(const core::Hosts& hosts, const core::KernelModel& model, int kind) {
+  std::vector<const core::PiecewiseLaw*> laws;
+  for (int host = 0; host < hosts.count(); ++host)
+    for (int cpu = 0; hosts.kind_of(host) == kind && cpu < hosts.cpus_of(host); ++cpu)
+      laws.push_back(&model.law(host, cpu));
+  for (const core::PiecewiseLaw* law : laws)
+    if (!same_form(*law, *laws.front())) return kind == core::Hosts::no_kind ? model.cluster_law() : *laws.front();
+  if (laws.empty()) return model.cluster_law();
+  std::vector<core::LawPiece> pieces = laws.front()->pieces();
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    std::vector<const core::Polynomial*> mu, sigma;
+    for (const core::PiecewiseLaw* law : laws) {
+      mu.push_back(&law->pieces()[i].law.mu());
+      sigma.push_back(&law->pieces()[i].law.sigma());
+    }
+    const core::DurationLaw& first = laws.front()->pieces()[i].law;
+    pieces[i].law = core::DurationLaw::make(mean(mu), mean(sigma), first.noise(), first.modes());
+  }
+  return core::PiecewiseLaw::make(laws.front()->split(), std::move(pieces));
+}
+
 double draw_factor(double cv, std::uint64_t seed, int host, int cpu) {
   core::RandomStream random(
       {seed, core::stream_generate, static_cast<std::uint32_t>(host), static_cast<std::uint32_t>(cpu)});
@@ -70,20 +93,22 @@ void scale_noise(core::Segment& segment, double factor) {
   }
 }
 
-/// dgemm of every CPU becomes the mean law of the cluster, its durations multiplied by a number drawn from N(1, cv^2)
-/// for each CPU (below 0.1 and above 10: drawn again). Draws depend on seed, host and CPU only.
+/// dgemm of every CPU becomes the mean law of its kind of hosts, its durations multiplied by a number drawn from N(1,
+/// cv^2) for each CPU (below 0.1 and above 10: drawn again). Draws depend on seed, host and CPU only.
 ClusterModel with_spatial_cv(ClusterModel cluster, const Argument& argument) {
   const int seed = argument.integer_or(1, 1);
   if (seed < 0) argument.fail();
   const double cv = argument.number(0);
   if (!(cv >= 0 && cv <= 1)) throw core::DomainError("coefficient of variation", cv, "a number from 0 to 1");
   core::KernelModel& dgemm = kernel_of(cluster, "dgemm");
-  const core::PiecewiseLaw mean = mean_law(cluster.hosts, dgemm);
-  std::vector<core::CpuLaw> laws;
+  const core::KernelModel mean = with_mean_laws(cluster.hosts, dgemm);
+  std::vector<core::CpuLaw> laws = mean.overrides();
+  if (cv > 0) laws.clear();
   for (int host = 0; cv > 0 && host < cluster.hosts.count(); ++host)
-    for (int cpu = 0; cpu < cluster.hosts.values().cpus; ++cpu)
-      laws.push_back({host, cpu, slowed(mean, draw_factor(cv, static_cast<std::uint64_t>(seed), host, cpu))});
-  dgemm = core::KernelModel::make(dgemm.level(), mean, std::move(laws), dgemm.range());
+    for (int cpu = 0; cpu < cluster.hosts.cpus_of(host); ++cpu)
+      laws.push_back(
+          {host, cpu, slowed(mean.law(host, cpu), draw_factor(cv, static_cast<std::uint64_t>(seed), host, cpu))});
+  dgemm = core::KernelModel::make(dgemm.level(), mean.cluster_law(), std::move(laws), dgemm.range());
   return cluster;
 }
 
@@ -91,7 +116,7 @@ ClusterModel with_spatial_cv(ClusterModel cluster, const Argument& argument) {
 ClusterModel set_detours(ClusterModel cluster, const Argument& argument) {
   core::read_file(argument.text(),
                   [&](std::istream& in, const std::string& name) { cluster.detours = core::read_detours(in, name); });
-  core::check_detour_cores(cluster.detours, cluster.hosts.values().cores);
+  core::check_detour_cores(cluster.detours, cluster.hosts.most_cores());
   return cluster;
 }
 
@@ -119,7 +144,7 @@ std::vector<int> detoured_cores(const Argument& argument, const std::string& ran
 /// @throws core::DomainError for a period that is not above 0, detours that leave no time for work, or a core that
 /// hosts do not have.
 ClusterModel add_detours(ClusterModel cluster, const Argument& argument) {
-  const int cores_of_host = cluster.hosts.values().cores;
+  const int cores_of_host = cluster.hosts.most_cores();
   core::DetourSource::Values added;
   added.period_s = argument.quantity(0, core::parse_seconds);
   added.duration = core::ConstantDuration{argument.quantity(1, core::parse_seconds)};
@@ -186,23 +211,16 @@ ClusterModel scale_network_noise(ClusterModel cluster, double factor) {
   });
 }
 
-core::PiecewiseLaw mean_law(const core::Hosts& hosts, const core::KernelModel& model) {
-  std::vector<const core::PiecewiseLaw*> laws;
-  for (int host = 0; host < hosts.count(); ++host)
-    for (int cpu = 0; cpu < hosts.values().cpus; ++cpu) laws.push_back(&model.law(host, cpu));
-  for (const core::PiecewiseLaw* law : laws)
-    if (!same_form(*law, *laws.front())) return model.cluster_law();
-  std::vector<core::LawPiece> pieces = laws.front()->pieces();
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    std::vector<const core::Polynomial*> mu, sigma;
-    for (const core::PiecewiseLaw* law : laws) {
-      mu.push_back(&law->pieces()[i].law.mu());
-      sigma.push_back(&law->pieces()[i].law.sigma());
-    }
-    const core::DurationLaw& first = laws.front()->pieces()[i].law;
-    pieces[i].law = core::DurationLaw::make(mean(mu), mean(sigma), first.noise(), first.modes());
+core::KernelModel with_mean_laws(const core::Hosts& hosts, const core::KernelModel& model) {
+  std::vector<core::CpuLaw> laws;
+  for (int kind = 0; kind < static_cast<int>(hosts.values().kinds.size()); ++kind) {
+    const core::PiecewiseLaw mean = mean_law(hosts, model, kind);
+    for (int host = 0; host < hosts.count(); ++host)
+      for (int cpu = 0; hosts.kind_of(host) == kind && cpu < hosts.cpus_of(host); ++cpu)
+        laws.push_back({host, cpu, mean});
   }
-  return core::PiecewiseLaw::make(laws.front()->split(), std::move(pieces));
+  return core::KernelModel::make(model.level(), mean_law(hosts, model, core::Hosts::no_kind), std::move(laws),
+                                 model.range());
 }
 
 std::vector<KnownTransformation> variability_changes() {

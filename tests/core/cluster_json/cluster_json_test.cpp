@@ -119,6 +119,99 @@ TEST(ClusterJson, AcceleratorsComeBackAndRaiseTheVersion) {
   EXPECT_EQ(again.accelerators->power->busy_w, 500);
 }
 
+/// n-1 to n-3 of 2 CPUs are new, n-4 is a kind of its own.
+ClusterModel example_of_kinds() {
+  ClusterModel cluster = example();
+  Hosts::Values hosts{"n-[0-4]", 4, 2, {}, 1.5e10};
+  hosts.kinds = {{"new", "n-[1-3]", 4, 2, {RankToCpu::Kind::cyclic, {}}, 3e10, 0.5}, {"one", "n-4", 1, 1, {}, 0, 1}};
+  cluster.hosts = Hosts::make(hosts);
+  NetworkModel::Values network = cluster.network.values();
+  network.topology = SingleSwitch{};
+  cluster.network = NetworkModel::make(network);
+  KernelModel& dgemm = cluster.kernels["dgemm"];
+  const auto law = [&](double factor) {
+    return PiecewiseLaw(DurationLaw::make(scaled(dgemm.cluster_law().at({}).mu(), factor), {}, NoiseFamily::none));
+  };
+  std::vector<CpuLaw> laws = {{0, 1, law(7)}, {4, 0, law(5)}};
+  for (int host = 1; host <= 3; ++host)
+    for (int cpu = 0; cpu < 2; ++cpu) laws.push_back({host, cpu, law(cpu == 0 ? 2 : host == 2 ? 4 : 3)});
+  dgemm = KernelModel::make("M2", dgemm.cluster_law(), laws);
+  std::vector<CpuLaw> alike;
+  for (int host = 1; host <= 3; ++host)
+    for (int cpu = 0; cpu < 2; ++cpu) alike.push_back({host, cpu, law(2)});
+  cluster.kernels["dtrsm"] = KernelModel::make("M2", dgemm.cluster_law(), alike);
+  PowerModel::Values power = cluster.power->values();
+  power.overrides.clear();
+  for (const int host : {1, 2, 3}) {
+    PowerOverride one;
+    one.host = host;
+    one.off_w = 3;
+    power.overrides.push_back(one);
+  }
+  cluster.power = PowerModel::make(power);
+  cluster.program.reset();
+  return cluster;
+}
+
+TEST(ClusterJson, LawsAndWattsThatAKindOfHostsHasAlikeAreWrittenOnce) {
+  const ClusterModel cluster = example_of_kinds();
+  const std::string text = text_of(cluster);
+  EXPECT_THAT(text, testing::HasSubstr("\"schema_version\": 7,"));
+  std::istringstream in(text);
+  EXPECT_EQ(text_of(read_cluster(in, "text")), text);
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["hosts"]["kinds"][0]["link_share"], 0.5);
+  // CPU 0 of the three hosts, the single host, n-0 CPU 1, and CPU 1 of the three, which differ.
+  const auto& dgemm = json["kernels"]["dgemm"]["overrides"];
+  ASSERT_EQ(dgemm.size(), 6U);
+  EXPECT_EQ(dgemm[0]["kind"], "new");
+  EXPECT_EQ(dgemm[0]["cpu"], 0);
+  EXPECT_EQ(dgemm[1]["kind"], "one");
+  EXPECT_FALSE(dgemm[1].contains("cpu"));
+  const auto& dtrsm = json["kernels"]["dtrsm"]["overrides"];
+  ASSERT_EQ(dtrsm.size(), 1U);
+  EXPECT_EQ(dtrsm[0]["kind"], "new");
+  ASSERT_EQ(json["power"]["overrides"].size(), 1U);
+  EXPECT_EQ(json["power"]["overrides"][0]["kind"], "new");
+}
+
+TEST(ClusterJson, OverridesOfAKindAreThoseOfItsHostsUnlessTheseHaveTheirOwn) {
+  auto json = nlohmann::json::parse(text_of(example_of_kinds()));
+  auto of_kind = json["kernels"]["dtrsm"]["overrides"][0];
+  auto own = of_kind;
+  own.erase("kind");
+  own["host"] = 2;
+  own["cpu"] = 1;
+  own["mu"] = {{"mnk", 1}};
+  json["kernels"]["dtrsm"]["overrides"] = {of_kind, own};
+  std::istringstream in(json.dump());
+  const ClusterModel cluster = read_cluster(in, "text");
+  const auto at_one = [&](int host, int cpu) {
+    return cluster.kernels.at("dtrsm").law(host, cpu).at({1, 1, 1}).mean_s({1, 1, 1});
+  };
+  EXPECT_EQ(at_one(2, 1), 1);
+  EXPECT_EQ(at_one(2, 0), at_one(1, 1));
+  EXPECT_EQ(at_one(1, 1), 2 * at_one(0, 0));
+  EXPECT_EQ(cluster.power->off_w(3), 3);
+
+  const auto error_of = [&](const nlohmann::json& overrides) {
+    json["kernels"]["dtrsm"]["overrides"] = overrides;
+    std::istringstream bad(json.dump());
+    return tests::error_in([&] { read_cluster(bad, "text"); });
+  };
+  auto other = of_kind;
+  other["kind"] = "newer";
+  EXPECT_THAT(error_of(nlohmann::json::array({other})),
+              testing::HasSubstr("/kernels/dtrsm/overrides/0/kind`: found \"newer\""));
+  EXPECT_THAT(error_of({of_kind, of_kind}), testing::HasSubstr("kind new twice"));
+  auto both = of_kind;
+  both["host"] = 1;
+  EXPECT_THAT(error_of(nlohmann::json::array({both})), testing::HasSubstr("/kernels/dtrsm/overrides/0/host"));
+  auto outside = own;
+  outside["host"] = 4;
+  EXPECT_THAT(error_of(nlohmann::json::array({outside})), testing::HasSubstr("CPUs below 1"));
+}
+
 TEST(ClusterJson, RoutesAndGroupsOfHostsComeBackAndRaiseTheVersion) {
   ClusterModel cluster = example();
   NetworkModel::Values network = cluster.network.values();

@@ -99,7 +99,8 @@ static const hplcast_model_table hplcast_model = {
   HPLCAST_MODEL_TABLE_VERSION, HPLCAST_MODEL_NAME, HPLCAST_MODEL_SHA256,
   "n-[1-2]", 4, 2, HPLCAST_CPU_LIST, (const int[]){0, 1, 1, 0},
   0x1.dcd65p+29, 0x1.dcd65p+29,
-  4, hplcast_kernels
+  4, hplcast_kernels,
+  0, 0
 };
 #endif
 #endif

@@ -235,6 +235,33 @@ TEST(Hostfile, FillsHostsInOrder) {
   EXPECT_EQ(hostfile(6), "n-1\nn-1\nn-1\nn-1\nn-2\nn-2\n");
 }
 
+core::ClusterModel cluster_of_kinds() {
+  core::ClusterModel cluster = example_cluster(true);
+  core::Hosts::Values hosts = cluster.hosts.values();
+  hosts.kinds = {{"small", "n-1", 2, 2, {core::RankToCpu::Kind::list, {1, 0}}, 0, 0.5}};
+  cluster.hosts = core::Hosts::make(hosts);
+  return cluster;
+}
+
+TEST(Hostfile, HasAsManyRanksOfAHostAsItsKindHasCores) {
+  std::ostringstream out;
+  write_hostfile(out, cluster_of_kinds(), 5);
+  EXPECT_EQ(out.str(), "n-1\nn-1\nn-2\nn-2\nn-2\n");
+  EXPECT_THAT(error_in([&] { write_hostfile(out, cluster_of_kinds(), 7); }),
+              HasSubstr("1 host (others) of 4 cores, 1 host (small) of 2 cores"));
+}
+
+TEST(PlatformXml, HasCoresAndLinksOfKindsOfHostsOnASwitch) {
+  const std::string text = xml(cluster_of_kinds());
+  EXPECT_THAT(text, HasSubstr("<host id=\"n-1\" speed=\"1Gf\" core=\"2\""));
+  EXPECT_THAT(text, HasSubstr("<host id=\"n-2\" speed=\"1Gf\" core=\"4\""));
+  EXPECT_THAT(text, HasSubstr("<link id=\"n-1_link\" bandwidth=\"6.25e+09Bps\""));
+  EXPECT_THAT(text, HasSubstr("<link id=\"n-2_link\" bandwidth=\"1.25e+10Bps\""));
+  core::ClusterModel tree = fat_tree();
+  tree.hosts = cluster_of_kinds().hosts;
+  EXPECT_THAT(platform_xml_losses(tree), Contains(HasSubstr("kinds of hosts")));
+}
+
 TEST(Hostfile, RefusesMoreRanksThanCores) {
   EXPECT_THAT(error_in([] { hostfile(9); }), HasSubstr("at most the 8 cores"));
   EXPECT_THAT(error_in([] { hostfile(0); }), HasSubstr("at least 1"));

@@ -180,5 +180,29 @@ TEST(HostGroups, HaveLatencyAndBandwidthBetweenThem) {
   }
 }
 
+/// Host 2 has a link of a quarter of the bandwidth: messages to it take longer, and several share that.
+TEST(HostKinds, HaveSlowerLinks) {
+  for (const bool own_flows : {true, false}) {
+    FlowScript script;
+    script.add({0, 1, message_bytes, 0});
+    script.add({0, 2, message_bytes, 1});
+    script.add({0, 2, message_bytes, 2});
+    script.add({1, 2, message_bytes, 2});
+    core::ClusterModel cluster = cluster_of(core::HostGroups{{0, 0, 0}, 0, 1}, 1);
+    core::Hosts::Values hosts = cluster.hosts.values();
+    hosts.kinds = {{"slow", cluster.hosts.names()[2], 1, 1, {}, 0, 0.25}};
+    cluster.hosts = core::Hosts::make(hosts);
+    tests::Simulation simulation{cluster};
+    simulation.ranks = 3;
+    simulation.settings.diagnosis.own_flows = own_flows;
+    const std::vector<double> ends = script.received_s(simulation, "kinds");
+    const double wire_s = (message_bytes + core::smpi_envelope_bytes) / card_bytes_per_s;
+    const double alone_s = 1e-6 + message_bytes / card_bytes_per_s;
+    EXPECT_NEAR(ends[0], alone_s, 1e-9) << own_flows;
+    EXPECT_NEAR(ends[1] - 1, alone_s + 3 * wire_s, 1e-9) << own_flows;
+    for (const std::size_t shared : {2, 3}) EXPECT_NEAR(ends[shared] - 2, alone_s + 7 * wire_s, 1e-9) << own_flows;
+  }
+}
+
 }  // namespace
 }  // namespace hplcast::smpi_models

@@ -78,8 +78,9 @@ double expected_s(const core::ClusterModel& cluster, int rank, core::KernelId ke
   const auto n = static_cast<double>(call);
   const core::KernelShape shape = kernel == core::KernelId::dgemm ? core::KernelShape{100 + 10 * n, 200, 64}
                                                                   : core::KernelShape{1, 1000 * (n + 1), 1};
-  const core::DurationLaw& law =
-      cluster.kernels.at(core::to_string(kernel)).law(rank / cores, cluster.hosts.cpu_of(rank % cores)).at(shape);
+  const core::DurationLaw& law = cluster.kernels.at(core::to_string(kernel))
+                                     .law(rank / cores, cluster.hosts.cpu_of(rank / cores, rank % cores))
+                                     .at(shape);
   const core::Draw draw =
       core::draw({1, core::stream_kernel, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(kernel)}, call);
   return std::max(0.0, noise ? law.sample_s(shape, draw) : law.mean_s(shape));
@@ -158,7 +159,8 @@ TEST(Kernels, OnAPlatformWithoutCostsOfMessagesEndTheSimulation) {
   const auto run = [&](const std::string& option) {
     core::Command command;
     command.program = HPLCAST_SMPIRUN;
-    command.arguments = {"-np", "2", "-platform", "own.xml", "-hostfile", "own.hosts", HPLCAST_PROBE, "delays", "0.001"};
+    command.arguments = {"-np",       "2",           "-platform", "own.xml", "-hostfile",
+                         "own.hosts", HPLCAST_PROBE, "delays",    "0.001"};
     if (!option.empty()) command.arguments.insert(command.arguments.begin(), option);
     command.environment["HPLCAST_SIMULATION"] = "own.json";
     command.directory = folder;
@@ -188,7 +190,10 @@ TEST(Kernels, OnAHostThatTheModelDoesNotHaveEndTheSimulation) {
 }
 
 TEST(Kernels, FromModelHAndFromClusterJsonAreEqualToTheLastDigit) {
-  const core::ClusterModel cluster = example_cluster(true);
+  core::ClusterModel cluster = example_cluster(true);
+  core::Hosts::Values hosts = cluster.hosts.values();
+  hosts.kinds = {{"other", "n-2", 5, 3, {core::RankToCpu::Kind::list, {0, 2, 1, 1, 0}}, 0, 1}};  // 1: of its own law
+  cluster.hosts = core::Hosts::make(hosts);
   const std::filesystem::path folder = tests::simulation_folder("model_h");
   core::write_file(folder / "model.h", [&](std::ostream& out) { platforms::write_model_h(out, cluster); });
   core::run_checked({HPLCAST_SMPICC,

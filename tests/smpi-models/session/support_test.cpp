@@ -95,6 +95,10 @@ double simulated_s(const NetworkCosts& costs, const core::NetworkModel& network,
   return flow.latency_s + (size_bytes + core::smpi_envelope_bytes) / rate;
 }
 
+double alone_s(const NetworkCosts& costs, core::Scope scope, double size_bytes) {
+  return NetworkCosts::time_alone_s(costs.flow(scope, size_bytes, nullptr), size_bytes + core::smpi_envelope_bytes);
+}
+
 TEST(NetworkCosts, FlowsTakeTheTransferOfEveryScope) {
   const core::NetworkModel network = tests::example_cluster(false).network;
   const NetworkCosts costs(network, 1, true);
@@ -103,7 +107,7 @@ TEST(NetworkCosts, FlowsTakeTheTransferOfEveryScope) {
       const double expected = network.scope(scope).cost(core::MessageCost::transfer).mean_s(size);
       // 1e-12: a dozen roundings.
       EXPECT_NEAR(simulated_s(costs, network, scope, size), expected, 1e-12 * expected) << size;
-      EXPECT_NEAR(costs.transfer_s(scope, size, nullptr), expected, 1e-12 * expected) << size;
+      EXPECT_NEAR(alone_s(costs, scope, size), expected, 1e-12 * expected) << size;
     }
   }
 }
@@ -133,9 +137,9 @@ TEST(NetworkCosts, AFlowHasTheRateOfItsLineBelowTheCapacityOfTheLink) {
   EXPECT_DOUBLE_EQ(costs.flow(core::Scope::remote, 100, nullptr).bandwidth_bytes_per_s, 5e9);
   // A line faster than the link: the rate is the link's, the time of a message alone that of the line ...
   EXPECT_DOUBLE_EQ(costs.flow(core::Scope::remote, 1e5, nullptr).bandwidth_bytes_per_s, 1e10);
-  EXPECT_DOUBLE_EQ(costs.transfer_s(core::Scope::remote, 1e5, nullptr), 1e-5 + 1e-6);
+  EXPECT_DOUBLE_EQ(alone_s(costs, core::Scope::remote, 1e5), 1e-5 + 1e-6);
   // ... but no message is faster than the link can.
-  EXPECT_DOUBLE_EQ(costs.transfer_s(core::Scope::remote, 1e7, nullptr), (1e7 + core::smpi_envelope_bytes) / 1e10);
+  EXPECT_DOUBLE_EQ(alone_s(costs, core::Scope::remote, 1e7), (1e7 + core::smpi_envelope_bytes) / 1e10);
 }
 
 core::NetworkModel noisy_network() {

@@ -226,9 +226,33 @@ TEST(MeasuredCluster, OneRankIsSlowedAndTheOthersAreNot) {
   for (int rank = 0; rank < 8; ++rank) {
     const RankPlace& place = places[static_cast<std::size_t>(rank)];
     const double was = cluster.kernels.at("dgemm").law(place.host, place.cpu).at(one).mean_s(one);
-    const double is = with.kernels.at("dgemm").law(place.host, with.hosts.cpu_of(place.local)).at(one).mean_s(one);
+    const double is =
+        with.kernels.at("dgemm").law(place.host, with.hosts.cpu_of(place.host, place.local)).at(one).mean_s(one);
     EXPECT_DOUBLE_EQ(is, rank == 7 ? 2 * was : was) << rank;
   }
+}
+
+TEST(KindTimes, AreMeansOverTheRanksOfAKind) {
+  core::Hosts::Values values{"a,b", 2, 1, {}, 0};
+  const auto times = [&] {
+    core::ClusterModel cluster;
+    cluster.hosts = core::Hosts::make(values);
+    const RankPhases one{"update", {5, 5, 5}, {1, 2, 4}, {0, 0, 0}, {4, 3, 1}};
+    const RankPhases two{"panel", {1, 1, 1}, {1, 0, 0}, {0, 0, 0}, {0, 1, 1}};
+    return kind_times(cluster.hosts, rank_places(cluster, 3), {one, two}, {});
+  };
+  EXPECT_THAT(times(), IsEmpty());
+  values.kinds = {{"slow", "b", 3, 1, {}, 0, 1}};
+  const std::vector<KindTimes> kinds = times();
+  ASSERT_EQ(kinds.size(), 2U);
+  EXPECT_EQ(kinds[0].kind, "others");
+  EXPECT_EQ(kinds[0].ranks, 2);
+  EXPECT_EQ(kinds[0].real_kernels_s, 2);  // (1 + 1 + 2 + 0) / 2
+  EXPECT_EQ(kinds[0].real_waiting_s, 4);  // (4 + 0 + 3 + 1) / 2
+  EXPECT_EQ(kinds[1].kind, "slow");
+  EXPECT_EQ(kinds[1].real_kernels_s, 4);
+  EXPECT_EQ(kinds[1].real_waiting_s, 2);
+  EXPECT_FALSE(kinds[1].predicted_waiting_s);
 }
 
 TEST(MeasuredCluster, PiecesOfALawKeepTheirBorders) {

@@ -74,6 +74,16 @@ TEST(CausesWithoutReplacement, AreObservationAndTheRestOfHplsOwnWork) {
   EXPECT_THAT(without_replacement(e), IsEmpty()) << "less than 0.1 % of the time";
 }
 
+TEST(Verdict, SaysWhichKindOfHostsWaitsForWhich) {
+  Explanation e = explained();
+  e.kinds = {{"others", 24, 6, 0.2, 6, 0.1}, {"newer", 16, 3, 3.2, {}, {}}};
+  EXPECT_THAT(verdict(e),
+              Contains("Hosts of kind newer wait for those of others: ranks of newer 30.4 % of the time, of "
+                       "others 1.9 % (predicted 1.0 %)."));
+  e.kinds[1].real_waiting_s = 0.25;
+  EXPECT_THAT(verdict(e), Contains(HasSubstr("Kinds of hosts wait alike: ranks of newer")));
+}
+
 TEST(Verdict, SaysFirstThatMostIsNoPartOfTheModel) {
   Explanation e = explained();
   e.held_up_s = 1.5;
@@ -87,6 +97,7 @@ TEST(Verdict, HasAtMostTenLinesWhateverDiffers) {
   Explanation e = explained();
   e.causes.assign(30, e.causes.front());
   e.own_work_s = e.held_up_s = 1;
+  e.kinds = {{"others", 24, 6, 0.2, {}, {}}, {"newer", 16, 3, 3.2, {}, {}}};
   e.runs = 3;
   PhaseDifference phase;
   phase.real.name = "swap";

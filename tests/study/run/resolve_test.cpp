@@ -166,6 +166,31 @@ TEST(Resolve, PlansWindowsFromThePlanOfTheWhole) {
   EXPECT_FALSE(whole.window());
 }
 
+/// 4 hosts of 2 cores, then 2 of 8.
+PredictionRequest request_of_kinds(const core::HplParameters& p) {
+  PredictionRequest result = request(p);
+  core::Hosts::Values hosts;
+  hosts.names = "old-[1-4],new-[1-2]";
+  hosts.cores = 2;
+  hosts.memory_bytes = 1e9;
+  hosts.kinds = {{"new", "new-[1-2]", 8, 1, {}, 1e8, 1}};
+  result.cluster.hosts = core::Hosts::make(hosts);
+  return result;
+}
+
+TEST(Resolve, LooksAtEveryKindOfHosts) {
+  EXPECT_THAT(resolve(request_of_kinds(parameters(1000, 100, 2, 4))).warnings(),
+              ::testing::Contains(HasSubstr("the hosts of kind new (2) stay idle: hosts are filled in order, and P x Q "
+                                            "= 8 ranks end before them")));
+  EXPECT_THAT(resolve(request_of_kinds(parameters(1000, 100, 3, 3))).warnings(),
+              ::testing::Not(::testing::Contains(HasSubstr("idle"))));
+  EXPECT_THAT(error_in([] { resolve(request_of_kinds(parameters(1000, 100, 5, 5))); }),
+              HasSubstr("4 hosts (others) of 2 cores, 2 hosts (new) of 8 cores"));
+  // Of 16 ranks 8 are on new-1, which has 1e8 bytes: 8 N^2 / 2 of them are N = 5000. Each old host has an eighth.
+  resolve(request_of_kinds(parameters(4999, 100, 4, 4)));
+  EXPECT_THAT(error_in([] { resolve(request_of_kinds(parameters(5001, 100, 4, 4))); }), HasSubstr("GiB (new)"));
+}
+
 TEST(Resolve, RefusesInTheOrderOfWhatIsWrongFirst) {
   PredictionRequest asked = request(parameters(6400, 64, 64, 64));
   asked.windows = WindowRule::from("6");

@@ -103,6 +103,11 @@ TEST(Tune, TakesNFromTheMemoryAndGridsNearSquare) {
   EXPECT_EQ(size_from_memory(cluster, 32, 0.8, 128), 56568 / 128 * 128);
   EXPECT_EQ(near_square_grids(960, 2), (std::vector<std::pair<int, int>>{{30, 32}, {24, 40}}));
   EXPECT_EQ(near_square_grids(7, 3), (std::vector<std::pair<int, int>>{{1, 7}}));
+  // 20 ranks: the last four are on hosts of two, with 400 MB for each.
+  core::Hosts::Values hosts{"n-[1-4]", 8, 1, {}, 8e9};
+  hosts.kinds = {{"small", "n-[3-4]", 2, 1, {}, 8e8, 1}};
+  cluster.hosts = core::Hosts::make(hosts);
+  EXPECT_EQ(size_from_memory(cluster, 20, 0.8, 128), 28284 / 128 * 128);  // sqrt(0.8 x 8e9 / 8)
   cluster.hosts = core::Hosts::make({"n-[1-4]", 8, 1, {}, 0});
   EXPECT_THROW(size_from_memory(cluster, 32, 0.8, 128), core::DomainError);
 }

@@ -25,32 +25,74 @@ struct RankToCpu {
   std::vector<int> list;  ///< for Kind::list: the CPU of local rank i, cores entries
 };
 
-/// The hosts of a cluster; all alike.
+/// Hosts that differ from the others of their cluster.
+struct HostKind {
+  std::string name;
+  std::string hosts;        ///< radical: names among those of the cluster
+  int cores = 1, cpus = 1;  ///< as those of Hosts::Values
+  RankToCpu rank_to_cpu;
+  double memory_bytes = 0;  ///< 0: not known
+  double link_share = 1;    ///< of their links' bandwidth, in that of the network between hosts; in (0, 1]
+};
+
+/// The hosts of a cluster. Ranks fill them in their order, each up to its cores.
 class Hosts {
  public:
+  /// Cores to memory: of a host that is of none of `kinds`.
   struct Values {
     std::string names;  ///< radical, see expand_hosts
     int cores = 1;      ///< per host: places for ranks
     int cpus = 1;       ///< sockets per host
     RankToCpu rank_to_cpu;
-    double memory_bytes = 0;   ///< per host; 0: not known
-    int threads_per_rank = 1;  ///< of its BLAS, each on a core of its own: a place has so many cores
+    double memory_bytes = 0;           ///< per host; 0: not known
+    int threads_per_rank = 1;          ///< of its BLAS, each on a core of its own: a place has so many cores
+    std::vector<HostKind> kinds = {};  ///< no host is of two
   };
+  struct Place {
+    int host, local;  ///< from 0; the number of a rank on its host
+  };
+  static constexpr int no_kind = -1;
   Hosts() = default;
-  /// @throws DomainError for counts below 1, cores not a multiple of cpus (block), or a list of the wrong length or
-  /// range.
+  /// @throws DomainError for counts below 1, cores not a multiple of cpus (block), a list of the wrong length or range,
+  /// kinds that have no hosts or those of another, or of the same name.
   static Hosts make(Values values);
 
   const Values& values() const noexcept { return values_; }
   const std::vector<std::string>& names() const noexcept { return names_; }
   int count() const noexcept { return static_cast<int>(names_.size()); }
-  int total_cores() const noexcept { return count() * values_.cores; }
+  bool has_kinds() const noexcept { return !kind_of_.empty(); }
+  /// Its index in values().kinds, or no_kind.
+  int kind_of(int host) const noexcept { return has_kinds() ? kind_of_[static_cast<std::size_t>(host)] : no_kind; }
+  /// "others": no_kind.
+  std::string kind_name(int kind) const;
+  int cores_of(int host) const noexcept;
+  int cpus_of(int host) const noexcept;
+  double memory_bytes_of(int host) const noexcept;
+  double link_share_of(int host) const noexcept;
+  int most_cores() const noexcept;
+  int most_cpus() const noexcept;
+  int total_cores() const noexcept { return first_core_of(count()); }
+  /// Cores of all hosts before it, which may be one past the last.
+  int first_core_of(int host) const noexcept;
   /// CPU of a local rank, 0 <= local_rank. With several ranks per core the ranks wrap around.
-  int cpu_of(int local_rank) const noexcept;
+  int cpu_of(int host, int local_rank) const noexcept;
+  /// `rank`: below total_cores().
+  Place place_of(int rank) const noexcept;
+  /// How many so many ranks use.
+  int hosts_of(int ranks) const noexcept { return ranks < 1 ? 0 : place_of(ranks - 1).host + 1; }
+  /// How many of the first `ranks` ranks are there.
+  int ranks_on(int host, int ranks) const noexcept;
+  /// "32 hosts of 16 cores", or of kinds each.
+  std::string text() const;
 
  private:
+  const HostKind* own(int host) const noexcept {
+    const int kind = kind_of(host);
+    return kind == no_kind ? nullptr : &values_.kinds[static_cast<std::size_t>(kind)];
+  }
   Values values_{"localhost", 1, 1, {}, 0, 1};
   std::vector<std::string> names_{"localhost"};
+  std::vector<int> kind_of_, first_core_;  // of each host; empty without kinds
 };
 
 /// How the code between two marks of a program is simulated (docs/models/any-program.md).
@@ -205,12 +247,13 @@ struct AcceleratorModel {
 
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 6;
+  static constexpr int schema_version = 7;
   static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
   /// What is written: the oldest that can say it.
   int needed_schema_version() const {
+    if (hosts.has_kinds()) return schema_version;
     const Topology& topology = network.values().topology;
-    if (!has_static_routes(topology) || std::holds_alternative<HostGroups>(topology)) return schema_version;
+    if (!has_static_routes(topology) || std::holds_alternative<HostGroups>(topology)) return 6;
     return accelerators ? 5 : 4;
   }
   std::string name;
@@ -225,6 +268,9 @@ struct ClusterModel {
   std::optional<AcceleratorModel> accelerators;
   std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
 };
+
+/// @throws DomainError for kinds of hosts with slower links where the topology does not say whose links are whose.
+void check_links(const ClusterModel& cluster);
 
 /// The content of cluster.json, see docs/formats/cluster-json.md. Deterministic: equal models give equal text.
 void write_cluster(std::ostream& out, const ClusterModel& cluster);

@@ -66,6 +66,15 @@ typedef struct {
 /* How local ranks are laid on CPUs, in the order of hplcast::core::RankToCpu::Kind. */
 typedef enum { HPLCAST_CPU_BLOCK, HPLCAST_CPU_CYCLIC, HPLCAST_CPU_LIST } hplcast_cpu_order;
 
+/* Hosts that differ from the others; fields as below. */
+typedef struct {
+  const char* name;
+  const char* hosts;
+  int cores, cpus;
+  hplcast_cpu_order cpu_order;
+  const int* cpu_list;
+} hplcast_host_kind;
+
 /* A cluster, without its network: that comes with the platform. */
 typedef struct {
   int version;        /* HPLCAST_MODEL_TABLE_VERSION */
@@ -78,6 +87,8 @@ typedef struct {
   double local_max_bytes, remote_max_bytes; /* largest message measured; 0: not known */
   int kernel_count;
   const hplcast_kernel_table* kernels;
+  int kind_count;
+  const hplcast_host_kind* kinds;
 } hplcast_model_table;
 
 HPLCAST_END_C

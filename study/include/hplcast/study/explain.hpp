@@ -114,6 +114,14 @@ struct Cause {
 /// As in JSON.
 const char* to_string(Cause::Kind kind);
 
+/// Times of the ranks on a kind of hosts, means over them.
+struct KindTimes {
+  std::string kind;
+  int ranks = 0;
+  double real_kernels_s = 0, real_waiting_s = 0;
+  std::optional<double> predicted_kernels_s = {}, predicted_waiting_s = {};  ///< if the prediction has them
+};
+
 /// Why a prediction is off. Times are per run; of several runs means, of their times the median.
 struct Explanation {
   core::HplParameters parameters;
@@ -128,6 +136,7 @@ struct Explanation {
   double counterfactuals_estimate_s = 0;  ///< that these simulations take or would take
   double measured_model_waiting_s = 0;    ///< of the last counterfactual, mean over ranks; 0 if not simulated
   std::vector<PhaseDifference> phases;
+  std::vector<KindTimes> kinds;           ///< that have ranks; of more than one kind only
   std::vector<KernelDifference> kernels;  ///< largest |real - model| first
   std::vector<MessageDifference> messages;
   double own_work_s = 0;  ///< of the real run: neither in kernels nor in MPI calls, mean over ranks; with observation_s

@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/study/transform.hpp"
+#include "study/whatif/cluster_changes.hpp"
+
+// How ranks use the cores of their hosts.
+
+namespace hplcast::study {
+
+namespace {
+
+using Provenance = nlohmann::ordered_json;
+
+double number_at(const Provenance& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+/// Threads of each rank when it was measured.
+double threads_at(const Provenance& provenance) {
+  const nlohmann::json::json_pointer place("/surroundings/software/blas_threads");
+  return provenance.contains(place) && provenance.at(place).is_number()
+             ? std::max(1.0, provenance.at(place).get<double>())
+             : 1;
+}
+
+/// The share of the change that counts: the rest is the scatter of its calls.
+double certain_exponent(double ratio, double standard_error) {
+  const double change = std::pow(std::log(ratio), 2);
+  return change > 0 ? std::max(0.0, 1 - std::pow(standard_error / ratio, 2) / change) : 0;
+}
+
+constexpr const char* threaded_kernels[] = {"dgemm", "dtrsm"};
+
+core::PowerModel without_lost_cpus(const core::PowerModel& power, const core::Hosts& hosts) {
+  core::PowerModel::Values values = power.values();
+  auto& overrides = values.overrides;
+  overrides.erase(std::remove_if(overrides.begin(), overrides.end(),
+                                 [&](const core::PowerOverride& one) {
+                                   const int cpus = one.host ? hosts.cpus_of(*one.host) : hosts.most_cpus();
+                                   return one.cpu.value_or(0) >= cpus;
+                                 }),
+                  overrides.end());
+  return core::PowerModel::make(std::move(values));
+}
+
+core::Watts times(const core::Watts& watts, double factor) {
+  return std::visit(core::Visitor{[&](core::Watts::Coefficients coefficients) {
+                                    for (double& c : coefficients) c *= factor;
+                                    return core::Watts::polynomial(std::move(coefficients));
+                                  },
+                                  [&](core::Watts::Table table) {
+                                    for (double& w : table.w) w *= factor;
+                                    return core::Watts::table(std::move(table));
+                                  }},
+                    watts.law());
+}
+
+/// A core of the model stands for so many: those of the threads of a rank.
+core::PowerModel with_threads(const core::PowerModel& power, int threads) {
+  core::PowerModel::Values values = power.values();
+  const auto multiply = [&](std::map<std::string, core::Watts>& states, const std::string& kernel, bool or_default) {
+    auto entry = states.find(kernel);
+    if (entry == states.end() && or_default) entry = states.find(core::default_state);
+    if (entry != states.end()) states[kernel] = times(entry->second, threads);
+  };
+  for (const char* kernel : threaded_kernels) {
+    const bool or_default = values.states.count(kernel) == 0;
+    multiply(values.states, kernel, or_default);
+    for (core::PowerOverride& one : values.overrides) multiply(one.states, kernel, or_default);
+  }
+  return core::PowerModel::make(std::move(values));
+}
+
+/// `ranks` of the places of Hosts::Values or HostKind. Ranks are spread over the CPUs as before (block or cyclic).
+/// `cpu_of`: of a core there.
+template <typename Shape, typename CpuOf>
+void leave_ranks(Shape& values, int ranks, CpuOf cpu_of) {
+  if (ranks < 1 || ranks > values.cores)
+    throw core::DomainError("ranks per node", ranks, "1 to " + std::to_string(values.cores) + ", the cores of a host");
+  const bool cyclic = values.rank_to_cpu.kind == core::RankToCpu::Kind::cyclic;
+  std::vector<int> cpus;
+  for (int rank = 0; rank < ranks; ++rank) {
+    // The core that the rank gets when they are spread evenly over the host.
+    const int core = cyclic ? rank : static_cast<int>(static_cast<long long>(rank) * values.cores / ranks);
+    cpus.push_back(cpu_of(core));
+  }
+  values.cores = ranks;
+  values.rank_to_cpu = {core::RankToCpu::Kind::list, cpus};
+  // Hosts::make wants at least one core a CPU: CPUs without ranks at the end are left out.
+  values.cpus = 1 + *std::max_element(cpus.begin(), cpus.end());
+  if (values.cpus > values.cores)
+    throw core::DomainError("ranks per node", ranks, "at least one for each CPU up to the last that is used");
+}
+
+/// The other cores stay idle. Kernels keep their speed: a core that has its CPU for itself may be faster than that.
+/// `ranks_of`: hosts that have so many cores.
+template <typename RanksOf>
+ClusterModel with_ranks_per_node(ClusterModel cluster, RanksOf ranks_of) {
+  const core::Hosts old = cluster.hosts;
+  core::Hosts::Values values = old.values();
+  const auto some_host = [&](int kind) {
+    int host = 0;
+    while (host < old.count() && old.kind_of(host) != kind) ++host;
+    return host;
+  };
+  if (const int host = some_host(core::Hosts::no_kind); host < old.count())
+    leave_ranks(values, ranks_of(values.cores), [&](int core) { return old.cpu_of(host, core); });
+  for (std::size_t kind = 0; kind < values.kinds.size(); ++kind)
+    leave_ranks(values.kinds[kind], ranks_of(values.kinds[kind].cores),
+                [&, host = some_host(static_cast<int>(kind))](int core) { return old.cpu_of(host, core); });
+  cluster.hosts = core::Hosts::make(std::move(values));
+  for (auto& [kernel, model] : cluster.kernels) {
+    std::vector<core::CpuLaw> laws;
+    for (const core::CpuLaw& law : model.overrides())
+      if (law.cpu < cluster.hosts.cpus_of(law.host)) laws.push_back(law);
+    model =
+        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
+  }
+  if (cluster.power) cluster.power = without_lost_cpus(*cluster.power, cluster.hosts);
+  return cluster;
+}
+
+/// Every rank runs threads on cores of its own, so there are fewer ranks. dgemm and dtrsm are shared by the threads
+/// with parallel efficiency in (0, 1], and their watts are those of all threads; the other kernels are taken to run on
+/// one.
+ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argument) {
+  const int threads = argument.integer(0);
+  const double efficiency = argument.size() > 1 ? argument.number(1) : 1;
+  for (int host = 0; host < cluster.hosts.count(); ++host) {
+    const int cores = cluster.hosts.cores_of(host);
+    if (threads < 1 || cores % threads != 0)
+      throw core::DomainError("threads per rank", threads,
+                              "a divisor of the " + std::to_string(cores) + " cores of a host",
+                              "threads-per-rank alone makes cores / threads ranks per host; after ranks-per-node only "
+                              "the cores of those ranks are left to share");
+  }
+  if (!(efficiency > 0 && efficiency <= 1)) throw core::DomainError("efficiency", efficiency, "a number in (0, 1]");
+  for (const char* kernel : threaded_kernels) {
+    const auto model = cluster.kernels.find(kernel);
+    if (model == cluster.kernels.end()) continue;
+    model->second = slowed(model->second, threads == 1 ? 1 : 1 / (threads * efficiency));
+  }
+  if (cluster.power) cluster.power = with_threads(*cluster.power, threads);
+  core::Hosts::Values hosts = cluster.hosts.values();
+  hosts.threads_per_rank *= threads;
+  cluster.hosts = core::Hosts::make(std::move(hosts));
+  return with_ranks_per_node(std::move(cluster), [threads](int cores) { return cores / threads; });
+}
+
+}  // namespace
+
+BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host) {
+  if (cluster.provenance.empty() || cluster.hosts.has_kinds()) return {};  // it says it of one kind of hosts
+  auto provenance = core::parse_json<Provenance>(cluster.provenance);
+  if (!provenance.is_object() || provenance.contains("busy_cores")) return {};
+  const double threads = threads_at(provenance), measured = threads * number_at(provenance, "ranks_per_host");
+  const double busy = static_cast<double>(ranks_per_host) * cluster.hosts.values().threads_per_rank;
+  if (busy >= measured || cluster.kernels.count("dgemm") == 0) return {};
+  const std::string differs = core::printed(
+      "the kernels of %s were measured with %g busy cores per host, and this run has %g: ", cluster.name.c_str(),
+      measured, busy);
+  const auto alone = provenance.find("alone");
+  const double ratio = alone != provenance.end() ? number_at(*alone, "dgemm") : 0;
+  if (!(ratio > 0)) return {differs + "they may be faster then; the step dgemm of a campaign measures it", {}};
+  const double part = std::min(1.0, (measured - busy) / std::max(1.0, measured - threads));
+  const double factor = std::pow(ratio, part * certain_exponent(ratio, number_at(*alone, "standard_error")));
+  if (factor == 1)
+    return {differs + "dgemm was measured so, too, and differs by no more than the machine scatters", {}};
+  core::ClusterModel changed = transformed(cluster, {{"scale-dgemm", core::shortest(1 / factor)}});
+  provenance = core::parse_json<Provenance>(changed.provenance);
+  provenance["busy_cores"] = {{"per_host", busy}, {"dgemm", factor}};
+  changed.provenance = core::json_text(provenance);
+  return {differs + core::printed("dgemm takes %.3f times as long then%s", factor,
+                                  busy == threads ? "" : ", by interpolation"),
+          std::move(changed)};
+}
+
+std::vector<KnownTransformation> placement_changes() {
+  return {{{"ranks-per-node", "COUNT", "ranks on each host; other cores stay idle"},
+           [](ClusterModel cluster, const Argument& argument) {
+             return with_ranks_per_node(std::move(cluster), [ranks = argument.integer()](int) { return ranks; });
+           }},
+          {{"threads-per-rank", "COUNT[:EFFICIENCY]", "threads that share dgemm and dtrsm of a rank"},
+           with_threads_per_rank}};
+}
+
+}  // namespace hplcast::study
