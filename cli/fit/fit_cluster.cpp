@@ -21,6 +21,7 @@ struct FitClusterOptions {
   std::string campaign;
   std::string name;
   std::vector<long> for_hpl;
+  std::vector<std::string> kinds;
   bool force = false;
   std::string output;
 };
@@ -116,15 +117,43 @@ void write_summary(std::ostream& out, const fit::CampaignFit& fit) {
         << " notes on what was left out or assumed: --verbose, and provenance in the result\n";
 }
 
+/// "newer=node-[5-8]"
+std::pair<std::string, std::vector<std::string>> parse_kind(const std::string& text) {
+  const std::size_t equal = text.find('=');
+  if (equal == 0 || equal == std::string::npos)
+    throw core::UsageError("--kind is `" + text + "`; expected NAME=HOSTS such as newer=node-[5-8]");
+  return {text.substr(0, equal), core::expand_hosts(text.substr(equal + 1))};
+}
+
+/// Its hosts must be of the campaign.
+void add_kind(std::pair<std::string, std::vector<std::string>> kind, fit::Campaign& campaign) {
+  for (const std::string& name : kind.second) {
+    const auto is_it = [&](const fit::MeasuredHost& host) { return host.name == name; };
+    if (std::none_of(campaign.hosts.begin(), campaign.hosts.end(), is_it))
+      throw core::DomainError(
+          "host of --kind " + kind.first, name,
+          "hosts of the campaign, " + campaign.hosts.front().name + " to " + campaign.hosts.back().name);
+    for (const auto& [other, hosts] : campaign.kinds)
+      if (other == kind.first || std::find(hosts.begin(), hosts.end(), name) != hosts.end())
+        throw core::DomainError("--kind " + kind.first, name,
+                                "each kind once, and each host in one kind: not in " + other);
+  }
+  campaign.kinds.push_back(std::move(kind));
+}
+
 void run_fit_cluster(const FitClusterOptions& options) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+  for (const std::string& text : options.kinds) of_options([&] { kinds.push_back(parse_kind(text)); });
   const core::CampaignArchive archive = calibration::read_campaign_archive(options.campaign);
   fit::Campaign campaign = fit::campaign_of(archive);
   campaign.idle_messages = options.idle_messages;
+  for (auto& kind : kinds) add_kind(std::move(kind), campaign);
   if (!options.for_hpl.empty()) campaign.must_cover = sizes_of(grid_of(options.for_hpl));
   fit::CampaignFit fit = fit::fit_campaign(campaign);
   add_power(archive, fit);
   if (!options.name.empty()) fit.cluster.name = options.name;
   const core::Verdict verdict = core::verdict_on(fit.flags);
+  if (fit.cluster.hosts.has_kinds()) tell(fit.cluster.name + ": " + fit.cluster.hosts.text());
   tell("the model " + fit.cluster.name + " is " + core::to_string(verdict));
   if (is_verbose()) {
     for (const auto& [kernel, one] : fit.kernels) std::cerr << fit::describe(kernel, one);
@@ -149,6 +178,8 @@ void setup_fit_cluster(Command& fit) {
   command.add_option("campaign", options.campaign, "archive (or folder) of `hplcast calibrate`", required,
                      reads("FILE"));
   command.add_option("--name", options.name, "of the cluster (default: the first host's)");
+  command.add_option("--kind", options.kinds, "hosts with kernels of their own: newer=node-[5-8]",
+                     of_type("NAME=HOSTS"), many, value_count(1));
   add_for_hpl(command, options.for_hpl, "say whether the sizes of this run have been measured");
   add_choice<bool>(
       command, "--messages", options.idle_messages, {{"loaded", false}, {"idle", true}},

@@ -20,12 +20,14 @@ namespace {
 
 /// The measurements of a campaign, read. Memory grows with the calls of designs, and not with those of HPL.
 struct CampaignRows {
-  std::map<std::string, KernelTable> kernels;     ///< all calls by kernel
-  std::vector<core::KernelMeasurement> designed;  ///< those of designs that count
-  std::vector<core::KernelMeasurement> alone;     ///< of dgemm, one rank per host
-  std::vector<core::MpiMeasurement> messages;     ///< all rows
-  std::string thresholds_name, thresholds;        ///< JSON; empty: not measured
-  std::vector<PairMeasurement> pairs;             ///< of hosts
+  std::map<std::string, KernelTable> kernels;                  ///< all calls by kernel
+  std::map<std::string, int> kind_of_host;                     ///< if there are kinds: by the name of the host
+  std::map<std::string, std::map<int, KernelTable>> of_kinds;  ///< likewise: calls by kernel and kind
+  std::vector<core::KernelMeasurement> designed;               ///< those of designs that count
+  std::vector<core::KernelMeasurement> alone;                  ///< of dgemm, one rank per host
+  std::vector<core::MpiMeasurement> messages;                  ///< all rows
+  std::string thresholds_name, thresholds;                     ///< JSON; empty: not measured
+  std::vector<PairMeasurement> pairs;                          ///< of hosts
   ControlCurve control;
   std::vector<std::string> notes;
 };
@@ -44,12 +46,16 @@ void add_kernels(const std::string& name, const std::string& text, bool sets_asi
       return;
     }
     add_row(row, rows.kernels[row.kernel]);
+    const auto kind = rows.kind_of_host.find(row.host);
+    if (kind != rows.kind_of_host.end()) add_row(row, rows.of_kinds[row.kernel][kind->second]);
     if (is_designed(row) && reason_to_set_aside(row).empty()) rows.designed.push_back(row);
   });
 }
 
-CampaignRows read_rows(const Campaign& campaign) {
+CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
   CampaignRows rows;
+  for (int host = 0; hosts.has_kinds() && host < hosts.count(); ++host)
+    rows.kind_of_host[hosts.names()[static_cast<std::size_t>(host)]] = hosts.kind_of(host);
   rows.control = ControlCurve(campaign.controls, core::campaign_control_file);
   if (!rows.control.is_empty()) rows.notes.push_back(rows.control.note());
   for (const auto& [name, text] : campaign.measurements) {
@@ -76,13 +82,11 @@ CampaignRows read_rows(const Campaign& campaign) {
   return rows;
 }
 
-/// The measured hosts: their cores with ranks, in the order of the local ranks.
-core::Hosts hosts_of(const std::vector<MeasuredHost>& measured, int threads_per_rank) {
-  core::Hosts::Values values;
-  values.names.clear();
+/// Cores with ranks of these hosts, in the order of the local ranks. `Shape`: Hosts::Values or HostKind.
+template <typename Shape>
+void take_cores(const std::vector<MeasuredHost>& measured, Shape& values) {
   values.cores = 0;
   for (const MeasuredHost& host : measured) {
-    values.names += (values.names.empty() ? "" : ",") + host.name;
     values.memory_bytes =
         values.memory_bytes > 0 ? std::min(values.memory_bytes, host.memory_bytes) : host.memory_bytes;
     if (static_cast<int>(host.rank_cpus.size()) <= values.cores) continue;
@@ -90,11 +94,72 @@ core::Hosts hosts_of(const std::vector<MeasuredHost>& measured, int threads_per_
     values.rank_to_cpu.list = host.rank_cpus;
     values.cpus = 1 + *std::max_element(host.rank_cpus.begin(), host.rank_cpus.end());
   }
-  values.threads_per_rank = threads_per_rank;
   const bool one_cpu = values.cpus == 1;
   values.rank_to_cpu.kind = one_cpu ? core::RankToCpu::Kind::block : core::RankToCpu::Kind::list;
   if (one_cpu) values.rank_to_cpu.list.clear();
+}
+
+/// Hosts by kind: those that were named, and among the rest those of other numbers of ranks than most have.
+std::map<std::string, std::vector<MeasuredHost>> kinds_of(const Campaign& campaign) {
+  std::map<std::string, std::vector<MeasuredHost>> kinds;
+  std::map<std::size_t, std::vector<MeasuredHost>> by_ranks;
+  for (const MeasuredHost& host : campaign.hosts) {
+    const auto has_it = [&](const auto& kind) {
+      return std::find(kind.second.begin(), kind.second.end(), host.name) != kind.second.end();
+    };
+    const auto named = std::find_if(campaign.kinds.begin(), campaign.kinds.end(), has_it);
+    (named != campaign.kinds.end() ? kinds[named->first] : by_ranks[host.rank_cpus.size()]).push_back(host);
+  }
+  const auto most = std::max_element(by_ranks.begin(), by_ranks.end(),
+                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  for (auto one = by_ranks.begin(); one != by_ranks.end(); ++one)
+    if (one != most) kinds[std::to_string(one->first) + "-ranks"] = one->second;
+  return kinds;
+}
+
+core::Hosts hosts_of(const Campaign& campaign) {
+  core::Hosts::Values values;
+  values.names.clear();
+  std::vector<MeasuredHost> others = campaign.hosts;
+  for (const MeasuredHost& host : campaign.hosts) values.names += (values.names.empty() ? "" : ",") + host.name;
+  for (const auto& [name, hosts] : kinds_of(campaign)) {
+    core::HostKind& kind = values.kinds.emplace_back();
+    kind.name = name;
+    for (const MeasuredHost& host : hosts) {
+      kind.hosts += (kind.hosts.empty() ? "" : ",") + host.name;
+      const auto same = [&](const MeasuredHost& other) { return other.name == host.name; };
+      others.erase(std::remove_if(others.begin(), others.end(), same), others.end());
+    }
+    take_cores(hosts, kind);
+  }
+  take_cores(others.empty() ? campaign.hosts : others, values);
+  values.threads_per_rank = campaign.threads_per_rank;
   return core::Hosts::make(values);
+}
+
+/// Every kind of hosts has laws of its own, as far as its calls say them.
+void fit_kinds(const CampaignRows& rows, CampaignFit& fit) {
+  const core::Hosts& hosts = fit.cluster.hosts;
+  for (const auto& [kernel, kinds] : rows.of_kinds) {
+    KernelFit& all = fit.kernels.at(kernel);
+    std::vector<core::CpuLaw> laws;
+    for (const auto& [kind, table] : kinds) {
+      KernelFit one = fit_hpl_kernel(kernel, table);
+      if (!one.ok()) {
+        fit.notes.push_back(kernel + ": the hosts of kind " + hosts.kind_name(kind) +
+                            " have the law of all: " + one.reason);
+      } else if (kind == core::Hosts::no_kind) {
+        all = std::move(one);
+      } else {
+        for (int host = 0; host < hosts.count(); ++host)
+          for (int cpu = 0; hosts.kind_of(host) == kind && cpu < hosts.cpus_of(host); ++cpu)
+            laws.push_back({host, cpu, one.model.cluster_law()});
+      }
+    }
+    const core::KernelModel& model = all.model;
+    fit.cluster.kernels[kernel] =
+        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
+  }
 }
 
 void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
@@ -373,11 +438,12 @@ Campaign campaign_of(const core::CampaignArchive& archive) {
 }
 
 CampaignFit fit_campaign(const Campaign& campaign) {
-  const CampaignRows rows = read_rows(campaign);
   CampaignFit fit;
   fit.cluster.name = campaign.hosts.front().name;
-  fit.cluster.hosts = hosts_of(campaign.hosts, campaign.threads_per_rank);
+  fit.cluster.hosts = hosts_of(campaign);
+  const CampaignRows rows = read_rows(campaign, fit.cluster.hosts);
   fit_kernels(rows, fit);
+  fit_kinds(rows, fit);
   add_cpu_laws(campaign.hosts, rows, fit);
   fit.network = fit_messages(campaign, rows);
   fit.cluster.network = fit.network.model;

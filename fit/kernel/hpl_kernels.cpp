@@ -187,6 +187,10 @@ core::KernelModel with_cpu_laws(const core::KernelModel& model, const TablesByCp
       notes.push_back(where + " has the law of all: " + one.reason);
     }
   }
+  for (const core::CpuLaw& own : model.overrides()) {  // of their kind of hosts
+    const auto same = [&](const core::CpuLaw& law) { return law.host == own.host && law.cpu == own.cpu; };
+    if (std::none_of(laws.begin(), laws.end(), same)) laws.push_back(own);
+  }
   return core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
 }
 

@@ -232,6 +232,46 @@ TEST(FitCampaign, MessagesOfIdleRanksCountWhereTheyAreAskedFor) {
   EXPECT_THAT(names(idle.flags), Contains("network idle_messages"));
 }
 
+std::string rows_of_host(std::string csv, const std::string& host) {
+  for (std::size_t at = csv.find(",0,h,0,"); at != std::string::npos; at = csv.find(",0,h,0,", at + 1))
+    csv.replace(at, 7, ",0," + host + ",0,");
+  return csv;
+}
+
+/// b and c take twice as long. Rows of dcopy are too few for a law of their own.
+TEST(FitCampaign, KindsOfHostsHaveTheirOwnLaws) {
+  Campaign campaign;
+  campaign.hosts = {{"a", 1e9, {0}}, {"b", 4e9, {0}}, {"c", 3e9, {0}}};
+  for (const auto& [host, times] : {std::pair("a", 1.), {"b", 2.}, {"c", 2.}})
+    campaign.measurements[std::string("measurements/0-") + host + ".csv"] =
+        rows_of_host(dgemm_csv("dtrsm", times), host);
+  for (const auto& [host, times] : {std::pair("a", 1.), {"b", 2.}})
+    campaign.measurements[std::string("measurements/1-") + host + ".csv"] =
+        rows_of_host(dgemm_csv("dgemm", times), host);
+  campaign.measurements["measurements/2-mpi.csv"] = pingpongs("dgemm+iprobe");
+  const auto time_s = [](const CampaignFit& fit, const char* kernel, int host) {
+    return fit.cluster.kernels.at(kernel).law(host, 0).at({}).mean_s({500, 500, 64});
+  };
+  const double one_s = 1e-6 + 1e-10 * 500 * 500 * 64;
+  campaign.kinds = {{"slow", {"b", "c"}}};
+  const CampaignFit fit = fit_campaign(campaign);
+  ASSERT_EQ(fit.cluster.hosts.values().kinds.size(), 1U);
+  EXPECT_EQ(fit.cluster.hosts.values().kinds[0].hosts, "b,c");
+  EXPECT_EQ(fit.cluster.hosts.memory_bytes_of(0), 1e9);
+  EXPECT_EQ(fit.cluster.hosts.memory_bytes_of(1), 3e9);
+  // The fit is exact but for rounding. c has no calls of dgemm: those of its kind.
+  for (const char* kernel : {"dgemm", "dtrsm"}) {
+    EXPECT_NEAR(time_s(fit, kernel, 0), one_s, 1e-12) << kernel;
+    EXPECT_NEAR(time_s(fit, kernel, 1), 2 * one_s, 1e-12) << kernel;
+    EXPECT_NEAR(time_s(fit, kernel, 2), 2 * one_s, 1e-12) << kernel;
+  }
+  campaign.kinds.clear();
+  EXPECT_FALSE(fit_campaign(campaign).cluster.hosts.has_kinds());
+  campaign.hosts[1].rank_cpus = {0, 0};
+  const core::Hosts hosts = fit_campaign(campaign).cluster.hosts;
+  EXPECT_EQ(hosts.text(), "2 hosts (others) of 1 core, 1 host (2-ranks) of 2 cores");
+}
+
 TEST(FitCampaign, FlagsSizesOfARunBeyondThoseMeasured) {
   Campaign campaign = one_rank();
   campaign.must_cover = HplSizes{"N=900", {{300, 300, 64}, {900, 300, 64}}, 0};

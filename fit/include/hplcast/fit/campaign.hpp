@@ -36,6 +36,9 @@ struct Campaign {
   std::vector<QualityFlag> doubts;  ///< about the hosts, known before the fit
   std::string controls;             ///< control.csv; empty: not measured
   std::optional<HplSizes> must_cover;
+  /// Hosts by the name of their kind, each fitted by itself; the others are of one kind, but for those that have
+  /// another number of ranks than most.
+  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
   bool idle_messages = false;  ///< those count that were measured while the ranks did nothing else
 };
 
@@ -50,9 +53,9 @@ struct CampaignFit {
   std::vector<std::string> notes;  ///< what was left out or assumed
 };
 
-/// The whole way: hosts, kernels (those with calls of a design with a law for each CPU, if several were measured),
-/// network, and what makes them doubtful. row_rules.hpp decides which rows count. The cluster has the name of its first
-/// host. The result depends on the argument only.
+/// The whole way: hosts, kernels (of each kind of hosts; those with calls of a design with a law for each CPU, if
+/// several were measured), network, and what makes them doubtful. row_rules.hpp decides which rows count. The cluster
+/// has the name of its first host. The result depends on the argument only.
 /// @throws core::ParseError for damaged files, core::Error (bad_input) without measured kernels, core::Error
 /// (no_acceptable_fit) that names what cannot be fitted.
 CampaignFit fit_campaign(const Campaign& campaign);
