@@ -78,8 +78,8 @@ double products_of_column(int N, int NB, int Q, int column) {
 }
 
 /// One host of three ranks, then a slow one of one rank: nothing else costs time, so the run takes at least the work of
-/// the slow rank, and as everybody waits for it hardly more: the products inside of panels, of which there are
-/// 1.5 NB/N x Q x 3 of a rank's own, and the fast ranks' part of the critical path.
+/// the slow rank. Everybody waits for it, so that it takes no more than that and all products inside of panels, N^2
+/// NB/4, a quarter of which are slow.
 TEST_F(Kinds, TakeTheTimeOfTheWorkOfTheSlowest) {
   set_hosts("fast,slow", 3, {});
   core::HostKind slow = kind("slow", "slow");
@@ -103,7 +103,7 @@ TEST_F(Kinds, TakeTheTimeOfTheWorkOfTheSlowest) {
   const double least_s = 4 * s_per_product * products_of_column(N, NB, Q, Q - 1);
   const double mixed_s = time_s(SimulationMode::exact);
   EXPECT_GT(mixed_s, (1 - 1e-9) * least_s);
-  EXPECT_LT(mixed_s, 1.1 * least_s);
+  EXPECT_LT(mixed_s, least_s + s_per_product * (4 + 3) / 4 * N * N * NB / 4);  // 1.6 % more; seen: 0.8 %
   request_.cluster.kernels["dgemm"] = only_product(s_per_product, 1, 1);
   EXPECT_LT(time_s(SimulationMode::exact), 0.35 * mixed_s) << "without a slow host";
 }
