@@ -47,7 +47,7 @@ TEST(Hosts, RefusesImpossibleOnes) {
   EXPECT_THROW(Hosts::make({"h", 2, 2, {RankToCpu::Kind::list, {0, 2}}, 0}), DomainError);
 }
 
-HostKind kind(const std::string& name, const std::string& hosts, int cores, int cpus = 1) {
+HostKind host_kind(const std::string& name, const std::string& hosts, int cores, int cpus = 1) {
   HostKind result;
   result.name = name;
   result.hosts = hosts;
@@ -64,10 +64,10 @@ Hosts hosts_with(std::vector<HostKind> kinds) {
 
 /// n-0 has 2 cores, n-1 and n-3 have 4 on 2 CPUs, n-2 has 1, n-4 has 2.
 TEST(HostKinds, AreFilledHostByHost) {
-  HostKind big = kind("big", "n-[3,1]", 4, 2);
+  HostKind big = host_kind("big", "n-[3,1]", 4, 2);
   big.memory_bytes = 5e9;
   big.link_share = 0.5;
-  const Hosts hosts = hosts_with({big, kind("small", "n-2", 1)});
+  const Hosts hosts = hosts_with({big, host_kind("small", "n-2", 1)});
   EXPECT_EQ(hosts.total_cores(), 13);
   EXPECT_EQ(hosts.most_cores(), 4);
   EXPECT_EQ(hosts.most_cpus(), 2);
@@ -94,7 +94,7 @@ TEST(HostKinds, AreFilledHostByHost) {
 }
 
 TEST(HostKinds, ThatAreAlikeFillHostsAsOneKindDoes) {
-  const Hosts one = hosts_with({}), two = hosts_with({kind("a", "n-[0-1]", 2), kind("b", "n-4", 2)});
+  const Hosts one = hosts_with({}), two = hosts_with({host_kind("a", "n-[0-1]", 2), host_kind("b", "n-4", 2)});
   EXPECT_FALSE(one.has_kinds());
   EXPECT_EQ(one.total_cores(), two.total_cores());
   for (int rank = 0; rank < one.total_cores(); ++rank) {
@@ -107,14 +107,14 @@ TEST(HostKinds, ThatAreAlikeFillHostsAsOneKindDoes) {
 TEST(HostKinds, RefuseWhatCannotBe) {
   const auto error = [](const std::vector<HostKind>& kinds) { return tests::error_in([&] { hosts_with(kinds); }); };
   using ::testing::HasSubstr;
-  EXPECT_THAT(error({kind("a", "n-[0-2]", 2), kind("b", "n-[2-3]", 2)}),
+  EXPECT_THAT(error({host_kind("a", "n-[0-2]", 2), host_kind("b", "n-[2-3]", 2)}),
               HasSubstr("`kinds of host n-2` is \"a\" and \"b\"; expected one kind"));
-  EXPECT_THAT(error({kind("a", "n-[3-7]", 2)}), HasSubstr("`a host of kind \"a\"` is n-5; expected hosts among"));
-  EXPECT_THAT(error({kind("a", "", 2)}), HasSubstr("an empty name"));
-  EXPECT_THAT(error({kind("a", "n-0", 2), kind("a", "n-1", 2)}), HasSubstr("each kind once"));
-  EXPECT_THAT(error({kind("others", "n-0", 2)}), HasSubstr("a name other than others"));
-  EXPECT_THAT(error({kind("a", "n-0", 3, 2)}), HasSubstr("a multiple of cpus"));
-  HostKind fast = kind("a", "n-0", 2);
+  EXPECT_THAT(error({host_kind("a", "n-[3-7]", 2)}), HasSubstr("`a host of kind \"a\"` is n-5; expected hosts among"));
+  EXPECT_THAT(error({host_kind("a", "", 2)}), HasSubstr("an empty name"));
+  EXPECT_THAT(error({host_kind("a", "n-0", 2), host_kind("a", "n-1", 2)}), HasSubstr("each kind once"));
+  EXPECT_THAT(error({host_kind("others", "n-0", 2)}), HasSubstr("a name other than others"));
+  EXPECT_THAT(error({host_kind("a", "n-0", 3, 2)}), HasSubstr("a multiple of cpus"));
+  HostKind fast = host_kind("a", "n-0", 2);
   fast.link_share = 1.5;
   EXPECT_THAT(error({fast}), HasSubstr("at most 1"));
   ClusterModel cluster;
