@@ -186,7 +186,7 @@ void NetworkFlows::end(std::uint32_t name) {
 void NetworkFlows::ring() {
   for (const std::uint32_t name : due_) {
     end(name);
-    for (const port::BellPtr& bell : moving_[name]->bells) bell->ring();
+    for (const port::BellPtr& bell : moving_[name]->bells) bell->ring_in_kernel();
   }
   due_.clear();
 }
@@ -215,7 +215,7 @@ std::unique_ptr<port::Alarm> Transfer::ring_at_end(const port::BellPtr& bell) co
     return nullptr;
   }
   if (!has_flow()) {
-    auto alarm = std::make_unique<port::Alarm>([bell] { bell->ring(); });
+    auto alarm = std::make_unique<port::Alarm>([bell] { bell->ring_in_kernel(); });
     alarm->set(ends_s_);
     return alarm;
   }

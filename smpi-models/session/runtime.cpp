@@ -111,9 +111,10 @@ void Runtime::add_ranks() {
     throw core::DomainError("load", "true", "false with fast or poll_by_waiting: no rank may work in its past");
   if (settings_.energy) begin_account();
   std::unordered_map<const s4u::Host*, int> ranks_on;
-  if (const auto processes = port::processes(); !session().platform && !processes.empty())
+  const std::vector<port::Process> processes = port::processes();
+  if (!session().platform && !processes.empty())
     require_costs_of_messages(processes.front().host->get_name(), kernels_.model());
-  for (const port::Process& process : port::processes()) {
+  for (const port::Process& process : processes) {
     Rank& rank = ranks_.emplace_back(process.rank, process.host);
     process.actor->extension_set(rank_extension(), &rank);
     activity_.add_rank(static_cast<int>(rank.number), rank.host->get_name());
@@ -135,6 +136,8 @@ void Runtime::add_ranks() {
   polling_.emplace(diagnosis.poll_by_waiting && !port::setting<bool>("smpi/grow-injected-times"));
   if (session().platform && !(direct && diagnosis.own_flows)) require_static_routes(session().platform->costs);
   if (!direct) return;
+  // Where SimGrid moves messages, or computes, it has as much to do.
+  if (diagnosis.own_flows && !diagnosis.load && (settings_.fast || !settings_.program)) port::run_by_ourselves();
   const NetworkCosts& costs = session().platform->costs;
   messages_.emplace(*session().platform, ranks_, diagnosis.own_flows, settings_.observation.checks);
   if (program_.accelerators().has_messages())

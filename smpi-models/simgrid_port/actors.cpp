@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unordered_set>
 #include <utility>
 
 namespace simgrid::kernel::actor {
@@ -19,14 +20,37 @@ namespace simgrid::kernel::actor {
 /// Exported by libsimgrid from 3.32 to 4.1, but its header is not installed.
 class ActorImpl {
  public:
+  static ActorImpl* self();
   /// Lets it go on after simcall_run_blocking().
   void simcall_answer();
+  /// Does what it has asked for.
+  void simcall_handle(int times_considered);
+  /// Its context is suspended; throws if it is killed meanwhile.
+  void yield();
+  /// After its end.
+  void cleanup_from_kernel();
 };
 
 }  // namespace simgrid::kernel::actor
 
+namespace simgrid::kernel::context {
+
+/// Likewise.
+class Context {
+ public:
+  static Context* self();
+};
+class SwappedContext : public Context {
+ public:
+  /// Until it is suspended. As long as no other actor is to run: the next one would run then.
+  void resume();
+};
+
+}  // namespace simgrid::kernel::context
+
 namespace hplcast::smpi_models::port {
 
+using simgrid::kernel::EngineImpl;
 using simgrid::kernel::actor::ActorImpl;
 
 namespace {
@@ -36,6 +60,88 @@ std::uint32_t world_rank(const s4u::Actor& actor) {
   const char* property = actor.get_property("rank");
   return property == nullptr ? static_cast<std::uint32_t>(actor.get_pid() - 1)
                              : static_cast<std::uint32_t>(std::strtoul(property, nullptr, 10));
+}
+
+/// Runs actors that SimGrid's kernel need not know of, as it runs all: in rounds, those that are let go on in one of
+/// them in the next one, in that order. It would take a function object and a call of the kernel for each wait, and ask
+/// all of its models after each round.
+class Rounds {
+ public:
+  void begin() { are_used_ = true; }
+  bool are_used() const { return are_used_; }
+
+  /// The actor that runs. The first time it may let others run before it returns.
+  Waiter self() {
+    if (running_.actor != nullptr) return running_;
+    ActorImpl* const actor = ActorImpl::self();
+    if (!are_used_) return {actor, nullptr};
+    if (known_.insert(actor).second) s4u::this_actor::on_exit([this, actor](bool killed) { end(actor, killed); });
+    return {actor, static_cast<simgrid::kernel::context::SwappedContext*>(simgrid::kernel::context::Context::self())};
+  }
+  void let_go_on(const Waiter& waiter) {
+    if (waiter.context == nullptr)
+      waiter.actor->simcall_answer();
+    else
+      next_.push_back(waiter);
+  }
+  /// Until it is let go on. It is not SimGrid's kernel that does this.
+  void wait(const Waiter& self) {
+    waits_ = true;
+    self.actor->yield();
+  }
+
+  bool have_next() const { return !next_.empty(); }
+  /// Rounds until nobody goes on. False: an actor has asked SimGrid's kernel for something meanwhile.
+  bool run() {
+    while (!next_.empty()) {
+      std::swap(next_, round_);
+      for (const Waiter& waiter : round_) resume(waiter);
+      round_.clear();
+    }
+    return asking_.empty();
+  }
+  /// Lets SimGrid's kernel do what actors have asked for.
+  void let_kernel_answer() {
+#if SIMGRID_VERSION < 40000
+    for (ActorImpl* const actor : std::exchange(asking_, {})) actor->simcall_handle(0);
+#endif
+  }
+
+ private:
+  void resume(const Waiter& waiter) {
+#if SIMGRID_VERSION < 40000
+    running_ = waiter;
+    waits_ = has_ended_ = false;
+    waiter.context->resume();
+    running_ = {};
+    if (waits_) return;
+    if (has_ended_)
+      waiter.actor->cleanup_from_kernel();
+    else
+      asking_.push_back(waiter.actor);
+#else
+    (void)waiter;
+#endif
+  }
+
+  void end(ActorImpl* actor, bool is_killed) {
+    has_ended_ = true;
+    known_.erase(actor);
+    const auto same = [actor](const Waiter& one) { return one.actor == actor; };
+    if (is_killed) next_.erase(std::remove_if(next_.begin(), next_.end(), same), next_.end());
+  }
+
+  bool are_used_ = false;
+  std::unordered_set<ActorImpl*> known_;  // that tell when they end
+  std::vector<Waiter> next_, round_;
+  std::vector<ActorImpl*> asking_;
+  Waiter running_;
+  bool waits_ = false, has_ended_ = false;
+};
+
+Rounds& rounds() {
+  static auto* const made = new Rounds();  // never destroyed: actors may outlive static objects
+  return *made;
 }
 
 }  // namespace
@@ -76,6 +182,7 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
 
   /// How long SimGrid's clock may go on.
   double next_occurring_event(double now_s) override {
+    if (rounds().have_next()) return 0;
     while (!heap_.empty() && heap_.front().is_early && heap_.front().date_s > now_s && is_next(heap_.front().date_s)) {
       early_until_s_ = heap_.front().date_s;
       do_first();
@@ -83,8 +190,17 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
     const double next_s = heap_.empty() ? early_until_s_ : heap_.front().date_s;
     return heap_.empty() && next_s <= now_s ? -1 : std::max(0.0, next_s - now_s);
   }
+  /// What is due, and as long as SimGrid has nothing to do what comes then: its clock goes on here.
   void update_actions_state(double now_s, double /*delta_s*/) override {
-    while (!heap_.empty() && heap_.front().date_s <= now_s) do_first();
+    do_all_until(now_s);
+    if (!rounds().are_used()) return;
+    while (rounds().run() && has_simgrid_nothing_to_do()) {
+      const double delta_s = next_occurring_event(clock_s());
+      if (delta_s < 0) break;
+      EngineImpl::now_ += delta_s;
+      do_all_until(clock_s());
+    }
+    rounds().let_kernel_answer();
   }
 
  private:
@@ -107,6 +223,9 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
     for (; place > 0 && entry < heap_[(place - 1) / 2]; place = (place - 1) / 2) put(place, heap_[(place - 1) / 2]);
     put(place, entry);
   }
+  void do_all_until(double date_s) {
+    while (!heap_.empty() && heap_.front().date_s <= date_s) do_first();
+  }
   void do_first() {
     Alarm& first = *heap_.front().alarm;
     take_out(first);
@@ -117,6 +236,13 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
     const double timer_s = simgrid::kernel::timer::Timer::next();
     return (timer_s < 0 || timer_s > date_s) && std::all_of(models_.begin(), models_.end(), [](Model* model) {
              return model->get_started_action_set()->empty();
+           });
+  }
+
+  bool has_simgrid_nothing_to_do() const {
+    return simgrid::kernel::timer::Timer::next() < 0 && std::all_of(models_.begin(), models_.end(), [](Model* model) {
+             return model->get_started_action_set()->empty() && model->get_finished_action_set()->empty() &&
+                    model->get_failed_action_set()->empty();
            });
   }
 
@@ -192,56 +318,78 @@ std::vector<Process> processes() {
   return result;
 }
 
+void run_by_ourselves() {
+#if SIMGRID_VERSION < 40000
+  if (!is_default("contexts/factory") || setting<int>("contexts/nthreads") != 1) return;
+  alarms();  // whoever goes on is run by it
+  rounds().begin();
+#endif
+}
+
 // SimGrid's kernel does the functions that are passed to it, in the order in which the actors ran that asked for them.
 
-void Bell::wake() {
-  if (ActorImpl* const actor = std::exchange(waiting_, nullptr))
-    actor->simcall_answer();
-  else
+void Bell::ring_in_kernel() {
+  const Waiter waiter = std::exchange(waiting_, {});
+  if (waiter.actor == nullptr)
     ++rung_;
+  else
+    rounds().let_go_on(waiter);
 }
 
 void Bell::wait() {
   // If the actor is killed meanwhile, too.
   struct End {
     Bell& bell;
-    ~End() { bell.waiting_ = nullptr; }
+    ~End() { bell.waiting_ = {}; }
   };
   const End end{*this};
-  ActorImpl* const self = s4u::Actor::self()->get_impl();
-  simcall_run_blocking(
-      [this, self] {
-        waiting_ = self;
-        if (rung_ == 0) return;
-        --rung_;
-        std::exchange(waiting_, nullptr)->simcall_answer();
-      },
-      nullptr);
+  const Waiter self = rounds().self();
+  const auto begin = [this, &self] {
+    waiting_ = self;
+    if (rung_ == 0) return;
+    --rung_;
+    rounds().let_go_on(std::exchange(waiting_, {}));
+  };
+  if (self.context == nullptr) {
+    simcall_run_blocking(begin, nullptr);
+    return;
+  }
+  begin();
+  rounds().wait(self);
 }
 
 void Bell::ring() {
-  if (s4u::Actor::is_maestro())
-    wake();
-  else
-    simcall_run_answered([this] { wake(); }, nullptr);
+  const Waiter self = rounds().self();
+  if (self.context == nullptr) {
+    simcall_run_answered([this] { ring_in_kernel(); }, nullptr);
+    return;
+  }
+  ring_in_kernel();
+  rounds().let_go_on(self);
+  rounds().wait(self);
+}
+
+void Barrier::come(const Waiter& waiter) {
+  waiting_.push_back(waiter);
+  if (waiting_.size() < actors_) return;
+  for (const Waiter& one : waiting_) rounds().let_go_on(one);
+  waiting_.clear();
 }
 
 void Barrier::wait() {
-  ActorImpl* const self = s4u::Actor::self()->get_impl();
-  simcall_run_blocking(
-      [this, self] {
-        waiting_.push_back(self);
-        if (waiting_.size() < actors_) return;
-        for (ActorImpl* const actor : waiting_) actor->simcall_answer();
-        waiting_.clear();
-      },
-      nullptr);
+  const Waiter self = rounds().self();
+  if (self.context == nullptr) {
+    simcall_run_blocking([this, &self] { come(self); }, nullptr);
+    return;
+  }
+  come(self);
+  rounds().wait(self);
 }
 
 double spend(double duration_s, Bell& bell) {
   if (duration_s < resolution_s) return duration_s;
   // A third of the work of sleep_for(), which makes an action of the CPU and rounds otherwise.
-  Alarm alarm([&bell] { bell.ring(); });
+  Alarm alarm([&bell] { bell.ring_in_kernel(); });
   alarm.set(clock_s() + duration_s);
   bell.wait();
   return 0;

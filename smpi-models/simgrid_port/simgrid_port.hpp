@@ -24,6 +24,10 @@ class EngineImpl {
   void add_model(std::shared_ptr<resource::Model> model, const std::vector<resource::Model*>& dependencies);
 };
 
+namespace context {
+class SwappedContext;
+}
+
 }  // namespace simgrid::kernel
 
 /// SimGrid as hplcast needs it beyond the classes above, which are public and the same in every version that CMake
@@ -59,6 +63,16 @@ struct Process {
 /// By rank. All exist before the first of them runs.
 std::vector<Process> processes();
 
+/// From now on actors wait without SimGrid's kernel, as long as it has nothing else to do: in the same order of events,
+/// in a third of the instructions. Not with contexts of another kind than SimGrid's default; not since SimGrid 4.
+void run_by_ourselves();
+
+/// An actor that waits for another one, or may.
+struct Waiter {
+  simgrid::kernel::actor::ActorImpl* actor = nullptr;
+  simgrid::kernel::context::SwappedContext* context = nullptr;  ///< null: SimGrid's kernel runs it
+};
+
 /// One actor at a time waits for it, and others ring it: a semaphore of SimGrid, closed at first, in the same order of
 /// events, without an activity of SimGrid for each wait.
 class Bell {
@@ -71,11 +85,11 @@ class Bell {
   void wait();
   /// Does not block; rung by an actor, lets other actors run before it returns.
   void ring();
+  /// The same by SimGrid's kernel, as in an alarm.
+  void ring_in_kernel();
 
  private:
-  void wake();
-
-  simgrid::kernel::actor::ActorImpl* waiting_ = nullptr;
+  Waiter waiting_;
   std::size_t rung_ = 0;
 };
 using BellPtr = std::shared_ptr<Bell>;
@@ -88,8 +102,10 @@ class Barrier {
   void wait();
 
  private:
+  void come(const Waiter& waiter);
+
   std::size_t actors_;
-  std::vector<simgrid::kernel::actor::ActorImpl*> waiting_;
+  std::vector<Waiter> waiting_;
 };
 
 /// Something that SimGrid's kernel does at a date, which may not block. What is set for one date is done in that order.
