@@ -239,6 +239,35 @@ void FairFlows::fix(ClassIndex index, double level, Link held_up_by) {
   }
 }
 
+FairFlows::Stop FairFlows::take_first_stop(bool few) {
+  if (few)  // the last one of an order from high to low
+    std::iter_swap(std::max_element(stops_.begin(), stops_.end()), stops_.end() - 1);
+  else
+    std::pop_heap(stops_.begin(), stops_.end());
+  const Stop first = stops_.back();
+  stops_.pop_back();
+  return first;
+}
+
+/// Whether no link of the part is full before all of its classes have reached their limits, and none has held up
+/// others: then that is where they stay.
+bool FairFlows::all_reach_limits() {
+  double highest = 0;
+  for (const ClassIndex index : part_) {
+    if (!classes_[index].is_limited) return false;
+    highest = std::max(highest, classes_[index].level_limit);
+  }
+  for (const Link link : part_links_)
+    if (links_[link].held_at > 0 || !(links_[link].level() > highest)) return false;
+  for (const ClassIndex index : part_) {
+    Class& of = classes_[index];
+    of.next_level = of.level_limit;
+    of.next_held_up_by = no_link;
+  }
+  stops_.clear();
+  return true;
+}
+
 /// All levels of the part rise together. Those at which links are full only rise while classes are fixed: levels in the
 /// heap are perhaps too low, never too high.
 void FairFlows::fill() {
@@ -251,11 +280,11 @@ void FairFlows::fill() {
       if (links_[link].fill != fills_) offer(link);
     if (of.is_limited) stops_.push_back({of.level_limit, index, true});
   }
-  std::make_heap(stops_.begin(), stops_.end());
+  if (all_reach_limits()) return;
+  const bool few = stops_.size() <= 16;  // which need no heap
+  if (!few) std::make_heap(stops_.begin(), stops_.end());
   while (!stops_.empty()) {
-    const Stop first = stops_.front();
-    std::pop_heap(stops_.begin(), stops_.end());
-    stops_.pop_back();
+    const Stop first = take_first_stop(few);
     if (first.is_class) {
       if (!classes_[first.index].is_fixed) fix(first.index, first.level, no_link);
       continue;
@@ -263,9 +292,11 @@ void FairFlows::fill() {
     LinkState& state = links_[first.index];
     if (state.open == 0) continue;
     const double level = state.level();
-    if (level > first.level && !stops_.empty() && stops_.front().level < level) {
+    const auto is_lower = [level](const Stop& stop) { return stop.level < level; };
+    if (level > first.level && !stops_.empty() &&
+        (few ? std::any_of(stops_.begin(), stops_.end(), is_lower) : is_lower(stops_.front()))) {
       stops_.push_back({level, first.index, false});
-      std::push_heap(stops_.begin(), stops_.end());
+      if (!few) std::push_heap(stops_.begin(), stops_.end());
       continue;
     }
     state.full_at = level;

@@ -172,6 +172,8 @@ class FairFlows {
   void offer(Link link);
   void fill();
   bool fill_alone();
+  bool all_reach_limits();
+  Stop take_first_stop(bool few);
   void fix(ClassIndex index, double level, Link held_up_by);
   void share_out();
   void set_level(ClassIndex index);

@@ -194,14 +194,14 @@ ProgramMessages* Runtime::program_messages() {
 }
 
 Rank& Runtime::rank() {
-  static const s4u::Actor* last = nullptr;  // it asks several times in succession
+  static const void* last = nullptr;  // it asks several times in succession
   static Rank* rank_of_last = nullptr;
-  const s4u::Actor* const actor = s4u::Actor::self();
-  if (actor != nullptr) {
-    if (actor == last) return *rank_of_last;
+  if (last != nullptr && last == port::running.actor) return *rank_of_last;
+  if (const s4u::Actor* const actor = s4u::Actor::self()) {
+    if (last == actor->get_impl()) return *rank_of_last;
     instance();  // tells the actors what they run
     if (Rank* const rank = actor->extension(rank_extension())) {
-      last = actor;
+      last = actor->get_impl();
       rank_of_last = rank;
       return *rank;
     }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -72,7 +73,7 @@ class Rounds {
 
   /// The actor that runs. The first time it may let others run before it returns.
   Waiter self() {
-    if (running_.actor != nullptr) return running_;
+    if (running.actor != nullptr) return running;
     ActorImpl* const actor = ActorImpl::self();
     if (!are_used_) return {actor, nullptr};
     if (known_.insert(actor).second) s4u::this_actor::on_exit([this, actor](bool killed) { end(actor, killed); });
@@ -110,10 +111,10 @@ class Rounds {
  private:
   void resume(const Waiter& waiter) {
 #if SIMGRID_VERSION < 40000
-    running_ = waiter;
+    running = waiter;
     waits_ = has_ended_ = false;
     waiter.context->resume();
-    running_ = {};
+    running = {};
     if (waits_) return;
     if (has_ended_)
       waiter.actor->cleanup_from_kernel();
@@ -135,7 +136,6 @@ class Rounds {
   std::unordered_set<ActorImpl*> known_;  // that tell when they end
   std::vector<Waiter> next_, round_;
   std::vector<ActorImpl*> asking_;
-  Waiter running_;
   bool waits_ = false, has_ended_ = false;
 };
 
@@ -154,6 +154,11 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
   AlarmQueue() : Model("hplcast") {}
 
   void add(Alarm& alarm) {
+    if (alarm.is_early_) {
+      alarm.slot_ = early_.size();
+      early_.push_back(&alarm);
+      return;
+    }
     if (free_slots_.empty()) {
       free_slots_.push_back(places_.size());
       places_.push_back(0);
@@ -161,10 +166,17 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
     alarm.slot_ = free_slots_.back();
     free_slots_.pop_back();
     heap_.emplace_back();
-    rise(heap_.size() - 1, {alarm.date_s_, alarm.number_, alarm.slot_, &alarm, alarm.is_early_});
+    rise(heap_.size() - 1, {alarm.date_s_, alarm.number_, alarm.slot_, &alarm});
   }
   std::uint64_t next_number() { return numbers_++; }
   void take_out(Alarm& alarm) {
+    if (alarm.is_early_) {
+      early_.back()->slot_ = alarm.slot_;
+      early_[alarm.slot_] = early_.back();
+      early_.pop_back();
+      alarm.slot_ = Alarm::not_set;
+      return;
+    }
     std::size_t hole = places_[alarm.slot_];
     free_slots_.push_back(std::exchange(alarm.slot_, Alarm::not_set));
     const Entry last = heap_.back();
@@ -183,12 +195,14 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
   /// How long SimGrid's clock may go on.
   double next_occurring_event(double now_s) override {
     if (rounds().have_next()) return 0;
-    while (!heap_.empty() && heap_.front().is_early && heap_.front().date_s > now_s && is_next(heap_.front().date_s)) {
-      early_until_s_ = heap_.front().date_s;
-      do_first();
+    Alarm* first = this->first();
+    for (; first != nullptr && first->is_early_ && first->date_s_ > now_s && is_next(first->date_s_);
+         first = this->first()) {
+      early_until_s_ = first->date_s_;
+      ring(*first);
     }
-    const double next_s = heap_.empty() ? early_until_s_ : heap_.front().date_s;
-    return heap_.empty() && next_s <= now_s ? -1 : std::max(0.0, next_s - now_s);
+    const double next_s = first == nullptr ? early_until_s_ : first->date_s_;
+    return first == nullptr && next_s <= now_s ? -1 : std::max(0.0, next_s - now_s);
   }
   /// What is due, and as long as SimGrid has nothing to do what comes then: its clock goes on here.
   void update_actions_state(double now_s, double /*delta_s*/) override {
@@ -209,7 +223,6 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
     std::uint64_t number;
     std::size_t slot;
     Alarm* alarm;
-    bool is_early;
     bool operator<(const Entry& other) const {
       return date_s != other.date_s ? date_s < other.date_s : number < other.number;
     }
@@ -223,13 +236,20 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
     for (; place > 0 && entry < heap_[(place - 1) / 2]; place = (place - 1) / 2) put(place, heap_[(place - 1) / 2]);
     put(place, entry);
   }
-  void do_all_until(double date_s) {
-    while (!heap_.empty() && heap_.front().date_s <= date_s) do_first();
+  Alarm* first() const {
+    Alarm* first = heap_.empty() ? nullptr : heap_.front().alarm;
+    for (Alarm* const early : early_)
+      if (first == nullptr || std::tie(early->date_s_, early->number_) < std::tie(first->date_s_, first->number_))
+        first = early;
+    return first;
   }
-  void do_first() {
-    Alarm& first = *heap_.front().alarm;
-    take_out(first);
-    first.task_();
+  void do_all_until(double date_s) {
+    for (Alarm* first = this->first(); first != nullptr && first->date_s_ <= date_s; first = this->first())
+      ring(*first);
+  }
+  void ring(Alarm& alarm) {
+    take_out(alarm);
+    alarm.task_();
   }
   /// Whether nothing of SimGrid's own happens until then.
   bool is_next(double date_s) const {
@@ -248,6 +268,7 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
 
   std::vector<Entry> heap_;
   std::vector<std::size_t> places_, free_slots_;  // in the heap, by slot
+  std::vector<Alarm*> early_;                     // one or two, which are set again and again: not in the heap
   std::uint64_t numbers_ = 0;
   double early_until_s_ = 0;  // what was done early happened until then
   std::vector<Model*> models_ = s4u::Engine::get_instance()->get_all_models();

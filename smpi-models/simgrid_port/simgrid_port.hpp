@@ -72,6 +72,8 @@ struct Waiter {
   simgrid::kernel::actor::ActorImpl* actor = nullptr;
   simgrid::kernel::context::SwappedContext* context = nullptr;  ///< null: SimGrid's kernel runs it
 };
+/// The one that run_by_ourselves() runs; null: SimGrid's kernel runs one, or none runs.
+inline Waiter running;
 
 /// One actor at a time waits for it, and others ring it: a semaphore of SimGrid, closed at first, in the same order of
 /// events, without an activity of SimGrid for each wait.
