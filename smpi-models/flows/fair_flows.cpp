@@ -95,6 +95,7 @@ void FairFlows::end_flows(ClassIndex index, std::vector<std::uint32_t>& ended) {
     of.flows.pop_back();
   }
   of.noted_s = never_s;
+  count_flows(of);
   if (of.flows.size() != before) change_links(of);
   if (of.flows.empty())
     remove(index);
@@ -109,6 +110,7 @@ void FairFlows::start(const Flow& flow) {
   of.flows.push_back({moved_bytes + flow.bytes, starts_made_++, flow.name});
   places_[flow.name] = {true, index, moved_bytes + flow.bytes, 0};
   std::push_heap(of.flows.begin(), of.flows.end());
+  count_flows(of);
   change_links(of);
   if (of.places.empty()) note_end(index);
   if (checks_) {
@@ -168,6 +170,10 @@ void FairFlows::remove(ClassIndex index) {
   free_classes_.push_back(index);
 }
 
+void FairFlows::count_flows(Class& of) const {
+  of.weight = static_cast<double>(of.flows.size()) / routes_[of.kind.route].penalty;
+}
+
 void FairFlows::change_links(const Class& of) {
   for (const Link link : routes_[of.kind.route].links) {
     if (std::exchange(links_[link].is_changed, true)) continue;
@@ -208,20 +214,19 @@ void FairFlows::offer(Link link) {
   bool held_up_part = false;
   for (const ClassIndex index : state.classes) {
     const Class& of = classes_[index];
-    const double weight = static_cast<double>(of.flows.size()) / routes_[of.kind.route].penalty;
     const bool held_up = of.held_up_by == link;
     if (is_in_part(of)) {
-      state.load += weight;
+      state.load += of.weight;
       ++state.open;
       held_up_part |= held_up;
     } else {
-      state.left_bytes_per_s -= weight * of.level;
+      state.left_bytes_per_s -= of.weight * of.level;
       if (held_up) state.held_at = std::max(state.held_at, of.level);
     }
   }
   state.binds = held_up_part || state.held_at == 0;
   part_links_.push_back(link);
-  if (state.binds) stops_.push_back({state.level(), link, false});
+  if (state.binds) link_stops_.add({state.level(), link});
 }
 
 void FairFlows::fix(ClassIndex index, double level, Link held_up_by) {
@@ -229,23 +234,33 @@ void FairFlows::fix(ClassIndex index, double level, Link held_up_by) {
   of.is_fixed = true;
   of.next_level = level;
   of.next_held_up_by = held_up_by;
-  const RouteState& route = routes_[of.kind.route];
-  const double weight = static_cast<double>(of.flows.size()) / route.penalty;
-  for (const Link link : route.links) {
+  for (const Link link : routes_[of.kind.route].links) {
     LinkState& state = links_[link];
-    state.left_bytes_per_s -= weight * level;
-    state.load -= weight;
+    state.left_bytes_per_s -= of.weight * level;
+    state.load -= of.weight;
     --state.open;
   }
+  --open_;
 }
 
-FairFlows::Stop FairFlows::take_first_stop(bool few) {
-  if (few)  // the last one of an order from high to low
-    std::iter_swap(std::max_element(stops_.begin(), stops_.end()), stops_.end() - 1);
-  else
-    std::pop_heap(stops_.begin(), stops_.end());
-  const Stop first = stops_.back();
-  stops_.pop_back();
+void FairFlows::Stops::clear() {
+  all_.clear();
+  is_heap_ = false;
+  lowest_level_ = never_s;
+}
+
+void FairFlows::Stops::add(const Stop& stop) {
+  all_.push_back(stop);
+  lowest_level_ = std::min(lowest_level_, stop.level);
+  if (is_heap_) std::push_heap(all_.begin(), all_.end());
+}
+
+FairFlows::Stop FairFlows::Stops::take() {
+  if (!std::exchange(is_heap_, true)) std::make_heap(all_.begin(), all_.end());
+  std::pop_heap(all_.begin(), all_.end());
+  const Stop first = all_.back();
+  all_.pop_back();
+  lowest_level_ = all_.empty() ? never_s : all_.front().level;
   return first;
 }
 
@@ -264,7 +279,6 @@ bool FairFlows::all_reach_limits() {
     of.next_level = of.level_limit;
     of.next_held_up_by = no_link;
   }
-  stops_.clear();
   return true;
 }
 
@@ -273,30 +287,29 @@ bool FairFlows::all_reach_limits() {
 void FairFlows::fill() {
   ++fills_;
   part_links_.clear();
+  link_stops_.clear();
+  class_stops_.clear();
   for (const ClassIndex index : part_) {
     Class& of = classes_[index];
     of.is_fixed = false;
     for (const Link link : routes_[of.kind.route].links)
       if (links_[link].fill != fills_) offer(link);
-    if (of.is_limited) stops_.push_back({of.level_limit, index, true});
+    if (of.is_limited) class_stops_.add({of.level_limit, index});
   }
   if (all_reach_limits()) return;
-  const bool few = stops_.size() <= 16;  // which need no heap
-  if (!few) std::make_heap(stops_.begin(), stops_.end());
-  while (!stops_.empty()) {
-    const Stop first = take_first_stop(few);
-    if (first.is_class) {
+  open_ = part_.size();
+  while (open_ > 0 && !(link_stops_.empty() && class_stops_.empty())) {
+    if (class_stops_.lowest_level() <= link_stops_.lowest_level()) {
+      const Stop first = class_stops_.take();
       if (!classes_[first.index].is_fixed) fix(first.index, first.level, no_link);
       continue;
     }
+    const Stop first = link_stops_.take();
     LinkState& state = links_[first.index];
     if (state.open == 0) continue;
     const double level = state.level();
-    const auto is_lower = [level](const Stop& stop) { return stop.level < level; };
-    if (level > first.level && !stops_.empty() &&
-        (few ? std::any_of(stops_.begin(), stops_.end(), is_lower) : is_lower(stops_.front()))) {
-      stops_.push_back({level, first.index, false});
-      if (!few) std::push_heap(stops_.begin(), stops_.end());
+    if (level > first.level && std::min(link_stops_.lowest_level(), class_stops_.lowest_level()) < level) {
+      link_stops_.add({level, first.index});
       continue;
     }
     state.full_at = level;
@@ -313,14 +326,11 @@ void FairFlows::fill() {
 bool FairFlows::fill_alone() {
   if (part_.size() != 1) return false;
   Class& of = classes_[part_.front()];
-  const RouteState& route = routes_[of.kind.route];
-  const double weight = static_cast<double>(of.flows.size()) / route.penalty;
-  Stop first{never_s, no_link, false};
-  if (of.is_limited) first = {of.level_limit, no_link, true};
-  for (const Link link : route.links) {
+  Stop first{of.is_limited ? of.level_limit : never_s, no_link};
+  for (const Link link : routes_[of.kind.route].links) {
     if (links_[link].classes.size() != 1) return false;
-    const Stop stop{links_[link].bytes_per_s / weight, link, false};
-    if (first < stop) first = stop;
+    const double level = links_[link].bytes_per_s / of.weight;
+    if (level < first.level || (level == first.level && !of.is_limited && link < first.index)) first = {level, link};
   }
   of.next_level = first.level;
   of.next_held_up_by = first.index;
@@ -383,8 +393,12 @@ void FairFlows::share_out() {
 
 void FairFlows::set_level(ClassIndex index) {
   Class& of = classes_[index];
-  of.level = of.next_level;
   of.held_up_by = of.next_held_up_by;
+  if (of.next_level == of.level) {
+    note_end(index);
+    return;
+  }
+  of.level = of.next_level;
   const double rate_bytes_per_s = of.kind.gain * of.level / routes_[of.kind.route].penalty;
   if (of.rate_bytes_per_s != rate_bytes_per_s) {
     of.moved_bytes += of.rate_bytes_per_s * (now_s_ - of.since_s);

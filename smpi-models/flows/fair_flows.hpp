@@ -65,6 +65,7 @@ class FairFlows {
  private:
   using ClassIndex = std::uint32_t;
   static constexpr Link no_link = std::numeric_limits<Link>::max();
+  static constexpr double never_s = std::numeric_limits<double>::infinity();
   struct Kind {
     Route route;
     double limit_bytes_per_s;
@@ -94,9 +95,17 @@ class FairFlows {
     double earliest_s = 0;  // otherwise
   };
   struct Class {
+    // What share_out() looks at, side by side:
+    std::uint64_t round = 0;
+    double weight = 0;       // of its flows on their links
+    double level = 0;        // its rate, as links see it, times its penalty
+    double level_limit = 0;  // level at which its flows reach their limit
+    double next_level = 0;
+    Link held_up_by = no_link;  // the full link that keeps it there; none: its limit
+    Link next_held_up_by = no_link;
+    bool is_limited = false;  // by less than any of its links
+    bool is_fixed = false;
     Kind kind{};
-    double level_limit = 0;     // level at which its flows reach their limit
-    bool is_limited = false;    // by less than any of its links
     std::vector<Moving> flows;  // a heap
     double moved_bytes = 0;     // by each flow, until since_s
     double since_s = 0;
@@ -104,13 +113,6 @@ class FairFlows {
     double noted_s = 0;                 // in ends_
     std::uint32_t note = 0;             // the one that counts
     std::vector<std::uint32_t> places;  // in the lists of its links
-    double level = 0;                   // its rate, as links see it, times its penalty
-    Link held_up_by = no_link;          // the full link that keeps it there; none: its limit
-    // In share_out():
-    std::uint64_t round = 0;
-    bool is_fixed = false;
-    double next_level = 0;
-    Link next_held_up_by = no_link;
   };
   struct LinkState {
     double bytes_per_s;
@@ -151,11 +153,21 @@ class FairFlows {
   struct Stop {
     double level;
     std::uint32_t index;
-    bool is_class;
-    bool operator<(const Stop& other) const {
-      if (level != other.level) return level > other.level;
-      return is_class != other.is_class ? is_class < other.is_class : index > other.index;
-    }
+    bool operator<(const Stop& other) const { return level != other.level ? level > other.level : index > other.index; }
+  };
+  /// The lowest first, in order only from the first time on that it is asked for.
+  class Stops {
+   public:
+    void clear();
+    void add(const Stop& stop);
+    bool empty() const { return all_.empty(); }
+    double lowest_level() const { return lowest_level_; }  ///< infinity: there is none
+    Stop take();
+
+   private:
+    std::vector<Stop> all_;
+    bool is_heap_ = false;
+    double lowest_level_ = never_s;
   };
 
   void start(const Flow& flow);
@@ -173,15 +185,13 @@ class FairFlows {
   void fill();
   bool fill_alone();
   bool all_reach_limits();
-  Stop take_first_stop(bool few);
+  void count_flows(Class& of) const;
   void fix(ClassIndex index, double level, Link held_up_by);
   void share_out();
   void set_level(ClassIndex index);
   void check_rates() const;
   void count_moved();
   void check_ended(std::uint32_t name);
-
-  static constexpr double never_s = std::numeric_limits<double>::infinity();
 
   double resolution_s_;
   bool checks_;
@@ -201,7 +211,8 @@ class FairFlows {
   std::uint64_t fills_ = 0;
   std::vector<ClassIndex> part_;
   std::vector<Link> part_links_;
-  std::vector<Stop> stops_;  // a heap
+  Stops link_stops_, class_stops_;
+  std::size_t open_ = 0;  // classes that are not fixed
   // With checks, of each flow by its name: begun, and moved by its rates until counted_s_.
   struct Bytes {
     double begun = 0, moved = 0;
