@@ -15,6 +15,10 @@ double power(double base, int exponent) noexcept {
   return product;
 }
 
+double product(const Monomial& monomial, const KernelShape& shape) noexcept {
+  return power(shape.m, monomial.m) * power(shape.n, monomial.n) * power(shape.k, monomial.k);
+}
+
 constexpr const char* monomial_form = "a product of m, n and k such as mnk, m^2n, M*N, or 1";
 
 void append_factor(std::string& text, char name, int exponent) {
@@ -26,7 +30,7 @@ void append_factor(std::string& text, char name, int exponent) {
 }  // namespace
 
 double Monomial::operator()(const KernelShape& shape) const noexcept {
-  return power(shape.m, m) * power(shape.n, n) * power(shape.k, k);
+  return product(*this, shape);
 }
 
 std::string to_string(const Monomial& monomial) {
@@ -79,7 +83,7 @@ Polynomial Polynomial::make(std::vector<Monomial> terms, std::vector<double> coe
 
 double Polynomial::operator()(const KernelShape& shape) const noexcept {
   double sum = 0;
-  for (std::size_t i = 0; i < terms_.size(); ++i) sum += coefficients_[i] * terms_[i](shape);
+  for (std::size_t i = 0; i < terms_.size(); ++i) sum += coefficients_[i] * product(terms_[i], shape);
   return sum;
 }
 

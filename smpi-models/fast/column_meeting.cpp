@@ -47,9 +47,10 @@ class ColumnMeetings::Costs : public ColumnCosts {
     core::Scope scope;
   };
   Ends ends(int from, int to) const {
-    const int source = static_cast<int>(rank(from).number);
-    const int destination = static_cast<int>(rank(to).number);
-    return {source, destination, meetings_.messages_.scope(source, destination)};
+    const Rank& source = rank(from);
+    const Rank& destination = rank(to);
+    return {static_cast<int>(source.number), static_cast<int>(destination.number),
+            source.host == destination.host ? core::Scope::local : core::Scope::remote};
   }
   Rank& rank(int position) const { return *at(column_.members, position).rank; }
   /// @param excess_s  of the transfer, beyond its time alone
@@ -117,6 +118,7 @@ class ColumnMeetings::DrawnCosts final : public Costs {
     const Ends between = ends(from, to);
     meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
     if (between.scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
+    if (!meetings_.costs_.draws()) return cost_of(between, bytes, nullptr, excess_s_);
     const MessageName name = meetings_.messages_.next_name({between.source, between.destination, column_.tag, 0});
     return cost_of(between, bytes, &name, excess_s_);
   }

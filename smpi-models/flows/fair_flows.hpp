@@ -95,7 +95,7 @@ class FairFlows {
     double earliest_s = 0;  // otherwise
   };
   struct Class {
-    // What share_out() looks at, side by side:
+    // Looked at by share_out(), side by side:
     std::uint64_t round = 0;
     double weight = 0;       // of its flows on their links
     double level = 0;        // its rate, as links see it, times its penalty

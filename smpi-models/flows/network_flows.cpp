@@ -100,7 +100,7 @@ std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
   }
   const double date_s = port::clock_s() + shape.delay_s;
   flow->earliest_end_s = date_s + static_cast<double>(shape.wire_bytes) / shape.as.bandwidth_bytes_per_s;
-  flow->start = std::make_unique<port::Alarm>([this, name = flow->name, shape] {
+  flow->start = std::make_unique<Alarm>([this, name = flow->name, shape] {
     FlowShape now = shape;
     now.delay_s = 0;
     start(*moving_[name], now);
@@ -209,13 +209,13 @@ void Transfer::wait(RankClock& clock) const {
   clock.go_on_from(std::max(from_s, ends_s_));
 }
 
-std::unique_ptr<port::Alarm> Transfer::ring_at_end(const port::BellPtr& bell) const {
+std::unique_ptr<Alarm> Transfer::ring_at_end(const port::BellPtr& bell) const {
   if (own_flow_ != nullptr) {
     own_flow_->bells.push_back(bell);
     return nullptr;
   }
   if (!has_flow()) {
-    auto alarm = std::make_unique<port::Alarm>([bell] { bell->ring_in_kernel(); });
+    auto alarm = std::make_unique<Alarm>([bell] { bell->ring_in_kernel(); });
     alarm->set(ends_s_);
     return alarm;
   }

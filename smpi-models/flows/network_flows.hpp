@@ -24,7 +24,7 @@ struct NetworkFlow {
   std::vector<port::BellPtr> bells;  ///< each rings once, at its end
   double wire_bytes = 0;
   const std::vector<std::uint32_t>* loads = nullptr;  ///< links on which it counts as load; null: nobody asks
-  std::unique_ptr<port::Alarm> start = nullptr;       ///< is set while its way is not chosen yet
+  std::unique_ptr<Alarm> start = nullptr;             ///< is set while its way is not chosen yet
   double earliest_end_s = 0;                          ///< then
 };
 
@@ -85,8 +85,8 @@ class NetworkFlows {
   std::vector<std::uint32_t> free_names_;
   std::vector<std::uint32_t> ended_;
   std::vector<std::uint32_t> due_;  // flows that have ended and are waited for
-  port::Alarm timer_{[this] { advance(); }, true};
-  port::Alarm due_now_{[this] { ring(); }};
+  Alarm timer_{[this] { advance(); }, true};
+  Alarm due_now_{[this] { ring(); }};
 };
 
 class RankClock;
@@ -114,7 +114,7 @@ class Transfer {
   /// The rank is at its end, on the clock or, if that takes no flow, ahead of it. Blocks.
   void wait(RankClock& clock) const;
   /// Does not block: the bell rings then, unless what is returned is gone before.
-  std::unique_ptr<port::Alarm> ring_at_end(const port::BellPtr& bell) const;
+  std::unique_ptr<Alarm> ring_at_end(const port::BellPtr& bell) const;
 
  private:
   std::shared_ptr<NetworkFlow> own_flow_;

@@ -124,7 +124,7 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   sent->from = from;
   if (message.content_bytes > 0) {
     const char* bytes = static_cast<const char*>(message.content);
-    sent->copy = {std::make_unique<char[]>(message.content_bytes), message.content_bytes};
+    sent->copy = {std::unique_ptr<char[]>(new char[message.content_bytes]), message.content_bytes};
     std::memcpy(sent->copy.bytes.get(), bytes, message.content_bytes);
   }
   Rank& source = at(channel.source);
@@ -314,7 +314,7 @@ void Messages::wait_any(const std::vector<MessageRequest*>& requests) {
   // Transfers that have begun ring at their end, others when they begin.
   const port::BellPtr bell = std::make_shared<port::Bell>();
   std::vector<MessageRequest*> not_begun = requests;
-  std::vector<std::unique_ptr<port::Alarm>> alarms;
+  std::vector<std::unique_ptr<Alarm>> alarms;
   while (std::none_of(requests.begin(), requests.end(), is_over)) {
     const auto begun = let_begin(not_begun);
     std::transform(begun, not_begun.end(), std::back_inserter(alarms),

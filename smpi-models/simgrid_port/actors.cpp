@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -22,13 +21,9 @@ namespace simgrid::kernel::actor {
 class ActorImpl {
  public:
   static ActorImpl* self();
-  /// Lets it go on after simcall_run_blocking().
-  void simcall_answer();
-  /// Does what it has asked for.
-  void simcall_handle(int times_considered);
-  /// Its context is suspended; throws if it is killed meanwhile.
-  void yield();
-  /// After its end.
+  void simcall_answer();                      ///< lets it go on after simcall_run_blocking()
+  void simcall_handle(int times_considered);  ///< does what it has asked for
+  void yield();                               ///< its context is suspended; throws if it is killed meanwhile
   void cleanup_from_kernel();
 };
 
@@ -36,7 +31,7 @@ class ActorImpl {
 
 namespace simgrid::kernel::context {
 
-/// Likewise.
+/// Exported without a header, too.
 class Context {
  public:
   static Context* self();
@@ -101,7 +96,6 @@ class Rounds {
     }
     return asking_.empty();
   }
-  /// Lets SimGrid's kernel do what actors have asked for.
   void let_kernel_answer() {
 #if SIMGRID_VERSION < 40000
     for (ActorImpl* const actor : std::exchange(asking_, {})) actor->simcall_handle(0);
@@ -109,7 +103,7 @@ class Rounds {
   }
 
  private:
-  void resume(const Waiter& waiter) {
+  void resume([[maybe_unused]] const Waiter& waiter) {
 #if SIMGRID_VERSION < 40000
     running = waiter;
     waits_ = has_ended_ = false;
@@ -120,8 +114,6 @@ class Rounds {
       waiter.actor->cleanup_from_kernel();
     else
       asking_.push_back(waiter.actor);
-#else
-    (void)waiter;
 #endif
   }
 
@@ -144,67 +136,26 @@ Rounds& rounds() {
   return *made;
 }
 
-}  // namespace
-
-/// All alarms that are set, as a heap with the first on top. What the heap needs lies side by side: alarms are on the
-/// stacks of actors, in no cache. SimGrid asks it as one of its models, which say when something happens next: its
-/// timers take several times as long, and do what is due at one date in any order.
-class AlarmQueue : public simgrid::kernel::resource::Model {
+/// Rings alarms. SimGrid asks it as one of its models, which say when something happens next: its timers take several
+/// times as long, and do what is due at one date in any order.
+class AlarmModel : public simgrid::kernel::resource::Model {
  public:
-  AlarmQueue() : Model("hplcast") {}
-
-  void add(Alarm& alarm) {
-    if (alarm.is_early_) {
-      alarm.slot_ = early_.size();
-      early_.push_back(&alarm);
-      return;
-    }
-    if (free_slots_.empty()) {
-      free_slots_.push_back(places_.size());
-      places_.push_back(0);
-    }
-    alarm.slot_ = free_slots_.back();
-    free_slots_.pop_back();
-    heap_.emplace_back();
-    rise(heap_.size() - 1, {alarm.date_s_, alarm.number_, alarm.slot_, &alarm});
-  }
-  std::uint64_t next_number() { return numbers_++; }
-  void take_out(Alarm& alarm) {
-    if (alarm.is_early_) {
-      early_.back()->slot_ = alarm.slot_;
-      early_[alarm.slot_] = early_.back();
-      early_.pop_back();
-      alarm.slot_ = Alarm::not_set;
-      return;
-    }
-    std::size_t hole = places_[alarm.slot_];
-    free_slots_.push_back(std::exchange(alarm.slot_, Alarm::not_set));
-    const Entry last = heap_.back();
-    heap_.pop_back();
-    if (hole == heap_.size()) return;
-    for (;;) {
-      std::size_t child = 2 * hole + 1;
-      if (child >= heap_.size()) break;
-      if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
-      put(hole, heap_[child]);
-      hole = child;
-    }
-    rise(hole, last);
-  }
+  AlarmModel() : Model("hplcast") {}
+  Alarms alarms;
 
   /// How long SimGrid's clock may go on.
   double next_occurring_event(double now_s) override {
     if (rounds().have_next()) return 0;
-    Alarm* first = this->first();
-    for (; first != nullptr && first->is_early_ && first->date_s_ > now_s && is_next(first->date_s_);
-         first = this->first()) {
-      early_until_s_ = first->date_s_;
-      ring(*first);
+    Alarm* first = alarms.first();
+    for (; first != nullptr && first->is_early() && first->date_s() > now_s && has_simgrid_nothing_to_do();
+         first = alarms.first()) {
+      early_until_s_ = first->date_s();
+      alarms.ring(*first);
     }
-    const double next_s = first == nullptr ? early_until_s_ : first->date_s_;
+    const double next_s = first == nullptr ? early_until_s_ : first->date_s();
     return first == nullptr && next_s <= now_s ? -1 : std::max(0.0, next_s - now_s);
   }
-  /// What is due, and as long as SimGrid has nothing to do what comes then: its clock goes on here.
+  /// Does all that is due, and as long as SimGrid has nothing to do, goes on with the clock here.
   void update_actions_state(double now_s, double /*delta_s*/) override {
     do_all_until(now_s);
     if (!rounds().are_used()) return;
@@ -218,47 +169,10 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
   }
 
  private:
-  struct Entry {
-    double date_s;
-    std::uint64_t number;
-    std::size_t slot;
-    Alarm* alarm;
-    bool operator<(const Entry& other) const {
-      return date_s != other.date_s ? date_s < other.date_s : number < other.number;
-    }
-  };
-
-  void put(std::size_t place, const Entry& entry) {
-    heap_[place] = entry;
-    places_[entry.slot] = place;
-  }
-  void rise(std::size_t place, const Entry& entry) {
-    for (; place > 0 && entry < heap_[(place - 1) / 2]; place = (place - 1) / 2) put(place, heap_[(place - 1) / 2]);
-    put(place, entry);
-  }
-  Alarm* first() const {
-    Alarm* first = heap_.empty() ? nullptr : heap_.front().alarm;
-    for (Alarm* const early : early_)
-      if (first == nullptr || std::tie(early->date_s_, early->number_) < std::tie(first->date_s_, first->number_))
-        first = early;
-    return first;
-  }
   void do_all_until(double date_s) {
-    for (Alarm* first = this->first(); first != nullptr && first->date_s_ <= date_s; first = this->first())
-      ring(*first);
+    for (Alarm* first = alarms.first(); first != nullptr && first->date_s() <= date_s; first = alarms.first())
+      alarms.ring(*first);
   }
-  void ring(Alarm& alarm) {
-    take_out(alarm);
-    alarm.task_();
-  }
-  /// Whether nothing of SimGrid's own happens until then.
-  bool is_next(double date_s) const {
-    const double timer_s = simgrid::kernel::timer::Timer::next();
-    return (timer_s < 0 || timer_s > date_s) && std::all_of(models_.begin(), models_.end(), [](Model* model) {
-             return model->get_started_action_set()->empty();
-           });
-  }
-
   bool has_simgrid_nothing_to_do() const {
     return simgrid::kernel::timer::Timer::next() < 0 && std::all_of(models_.begin(), models_.end(), [](Model* model) {
              return model->get_started_action_set()->empty() && model->get_finished_action_set()->empty() &&
@@ -266,44 +180,20 @@ class AlarmQueue : public simgrid::kernel::resource::Model {
            });
   }
 
-  std::vector<Entry> heap_;
-  std::vector<std::size_t> places_, free_slots_;  // in the heap, by slot
-  std::vector<Alarm*> early_;                     // one or two, which are set again and again: not in the heap
-  std::uint64_t numbers_ = 0;
   double early_until_s_ = 0;  // what was done early happened until then
   std::vector<Model*> models_ = s4u::Engine::get_instance()->get_all_models();
 };
 
-namespace {
-
-AlarmQueue& alarms() {
-  static AlarmQueue* const queue = [] {
-    auto* const made = new AlarmQueue();  // never destroyed: actors may outlive static objects
+Alarms& alarms() {
+  static AlarmModel* const model = [] {
+    auto* const made = new AlarmModel();  // never destroyed: actors may outlive static objects
     s4u::Engine::get_instance()->get_impl()->add_model({made, [](void*) {}}, {});
     return made;
   }();
-  return *queue;
+  return model->alarms;
 }
 
 }  // namespace
-
-void Alarm::set(double date_s) {
-  cancel();
-  date_s_ = std::max(date_s, clock_s());
-  number_ = alarms().next_number();
-  alarms().add(*this);
-}
-
-void Alarm::set_in_place_of(const Alarm& other) {
-  cancel();
-  date_s_ = other.date_s_;
-  number_ = other.number_;
-  alarms().add(*this);
-}
-
-void Alarm::cancel() {
-  if (is_set()) alarms().take_out(*this);
-}
 
 std::string simulator_name() {
   int major = 0;
@@ -340,11 +230,9 @@ std::vector<Process> processes() {
 }
 
 void run_by_ourselves() {
-#if SIMGRID_VERSION < 40000
-  if (!is_default("contexts/factory") || setting<int>("contexts/nthreads") != 1) return;
+  if (SIMGRID_VERSION >= 40000 || !is_default("contexts/factory") || setting<int>("contexts/nthreads") != 1) return;
   alarms();  // whoever goes on is run by it
   rounds().begin();
-#endif
 }
 
 // SimGrid's kernel does the functions that are passed to it, in the order in which the actors ran that asked for them.
@@ -421,3 +309,21 @@ void work(double duration_s) {
 }
 
 }  // namespace hplcast::smpi_models::port
+
+namespace hplcast::smpi_models {
+
+void Alarm::set(double date_s) {
+  cancel();
+  port::alarms().add(*this, std::max(date_s, port::clock_s()), port::alarms().next_number());
+}
+
+void Alarm::set_in_place_of(const Alarm& other) {
+  cancel();
+  port::alarms().add(*this, other.date_s_, Alarms::number_of(other));
+}
+
+void Alarm::cancel() {
+  if (is_set()) port::alarms().take_out(*this);
+}
+
+}  // namespace hplcast::smpi_models

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hplcast/core/topology.hpp"
+#include "smpi-models/clock/alarms.hpp"
 #include "smpi-models/flows/flow_shape.hpp"
 
 namespace simgrid::kernel {
@@ -108,34 +109,6 @@ class Barrier {
 
   std::size_t actors_;
   std::vector<Waiter> waiting_;
-};
-
-/// Something that SimGrid's kernel does at a date, which may not block. What is set for one date is done in that order.
-class Alarm {
- public:
-  /// `is_early`: it wakes nobody and looks at no clock but date_s(), so that it may be done as soon as nothing else
-  /// happens before. SimGrid's clock then need not stop there.
-  explicit Alarm(std::function<void()> task, bool is_early = false) : task_(std::move(task)), is_early_(is_early) {}
-  ~Alarm() { cancel(); }
-  Alarm(const Alarm&) = delete;
-  Alarm& operator=(const Alarm&) = delete;
-
-  /// Does not block. For that date and no other; at once if it is over. It is not set any more when the task begins.
-  void set(double date_s);
-  /// In the task of another alarm: in its place.
-  void set_in_place_of(const Alarm& other);
-  void cancel();
-  bool is_set() const { return slot_ != not_set; }
-  double date_s() const { return date_s_; }
-
- private:
-  friend class AlarmQueue;
-  static constexpr std::size_t not_set = static_cast<std::size_t>(-1);
-  std::function<void()> task_;
-  bool is_early_;
-  double date_s_ = 0;
-  std::uint64_t number_ = 0;  // in the order in which alarms were set
-  std::size_t slot_ = not_set;
 };
 
 /// The calling actor spends `duration_s` > 0 seconds of simulated time, exact to the rounding of the clock. Blocks. An
