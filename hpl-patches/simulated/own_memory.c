@@ -199,10 +199,54 @@ static void release(const block* b) {
     h->mapped_from = pages;
 }
 
+/* Lists of indices, of which little is written (row_swap_indices.c): pages of their own, uncommitted until then. In the
+ * heap, which is in huge pages, all of them would be memory: 90 kB of each rank with NB 1024. */
+typedef struct list {
+  size_t bytes; /* of its pages */
+  struct list* next_idle;
+} list;
+
+static struct {
+  size_t bytes; /* of each that is made now */
+  char *next, *end;
+  list* idle;
+} lists;
+
+static void* list_malloc(size_t bytes) {
+  enum { at_once = 256 };
+  const size_t needed = whole_pages(sizeof(list) + bytes);
+  if (needed > lists.bytes) { /* smaller ones are not used again */
+    lists.bytes = needed;
+    lists.next = lists.end = NULL;
+    lists.idle = NULL;
+  }
+  list* taken = lists.idle;
+  if (taken != NULL) {
+    lists.idle = taken->next_idle;
+    return taken + 1;
+  }
+  if (lists.next == lists.end) {
+    lists.next = required(reserve(at_once * lists.bytes));
+    lists.end = lists.next + at_once * lists.bytes;
+    (void)madvise(lists.next, at_once * lists.bytes, MADV_NOHUGEPAGE);
+  }
+  taken = (list*)lists.next;
+  taken->bytes = lists.bytes;
+  lists.next += lists.bytes;
+  return taken + 1;
+}
+
+static void list_free(void* memory) {
+  list* const freed = (list*)memory - 1;
+  if (freed->bytes < lists.bytes) return;
+  freed->next_idle = lists.idle;
+  lists.idle = freed;
+}
+
 /* `bytes` is what HPL asks for: from its WORK to the end of U, with room for aligning it. */
 void* hplcast_panel_malloc(size_t bytes) {
   const HPL_T_panel* panel = panel_to_fill;
-  if (panel->WORK != NULL) return malloc(bytes); /* the second allocation of a panel: lists of indices */
+  if (panel->WORK != NULL) return list_malloc(bytes); /* the second allocation of a panel */
   const HPL_T_grid* grid = panel->grid;
   const size_t jb = (size_t)panel->jb;
   const size_t align = (size_t)panel->algo->align * sizeof(double);
@@ -232,7 +276,7 @@ void* hplcast_panel_malloc(size_t bytes) {
 void hplcast_panel_free(void* work) {
   block* b = block_at(work);
   if (b == NULL) {
-    free(work); /* a list of indices */
+    list_free(work);
     return;
   }
   release(b);
