@@ -46,7 +46,6 @@ class SwappedContext : public Context {
 
 namespace hplcast::smpi_models::port {
 
-using simgrid::kernel::EngineImpl;
 using simgrid::kernel::actor::ActorImpl;
 
 namespace {
@@ -158,13 +157,13 @@ class AlarmModel : public simgrid::kernel::resource::Model {
   /// Does all that is due, and as long as SimGrid has nothing to do, goes on with the clock here.
   void update_actions_state(double now_s, double /*delta_s*/) override {
     do_all_until(now_s);
-    if (!rounds().are_used()) return;
-    while (rounds().run() && has_simgrid_nothing_to_do()) {
+    while (rounds().are_used() && rounds().run() && (is_alone_ = has_simgrid_nothing_to_do())) {
       const double delta_s = next_occurring_event(clock_s());
       if (delta_s < 0) break;
-      EngineImpl::now_ += delta_s;
+      simgrid::kernel::EngineImpl::now_ += delta_s;
       do_all_until(clock_s());
     }
+    is_alone_ = false;
     rounds().let_kernel_answer();
   }
 
@@ -174,12 +173,13 @@ class AlarmModel : public simgrid::kernel::resource::Model {
       alarms.ring(*first);
   }
   bool has_simgrid_nothing_to_do() const {
-    return simgrid::kernel::timer::Timer::next() < 0 && std::all_of(models_.begin(), models_.end(), [](Model* model) {
-             return model->get_started_action_set()->empty() && model->get_finished_action_set()->empty() &&
-                    model->get_failed_action_set()->empty();
-           });
+    return is_alone_ ||
+           (simgrid::kernel::timer::Timer::next() < 0 && std::all_of(models_.begin(), models_.end(), [](Model* model) {
+              return model->get_started_action_set()->empty() && model->get_finished_action_set()->empty() &&
+                     model->get_failed_action_set()->empty();
+            }));
   }
-
+  bool is_alone_ = false;     // SimGrid has nothing to do as long as no actor asks for something
   double early_until_s_ = 0;  // what was done early happened until then
   std::vector<Model*> models_ = s4u::Engine::get_instance()->get_all_models();
 };
