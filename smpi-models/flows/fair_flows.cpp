@@ -245,22 +245,23 @@ void FairFlows::fix(ClassIndex index, double level, Link held_up_by) {
 
 void FairFlows::Stops::clear() {
   all_.clear();
-  is_heap_ = false;
+  is_sorted_ = false;
   lowest_level_ = never_s;
 }
 
 void FairFlows::Stops::add(const Stop& stop) {
-  all_.push_back(stop);
+  if (is_sorted_)
+    all_.insert(std::upper_bound(all_.begin(), all_.end(), stop), stop);
+  else
+    all_.push_back(stop);
   lowest_level_ = std::min(lowest_level_, stop.level);
-  if (is_heap_) std::push_heap(all_.begin(), all_.end());
 }
 
 FairFlows::Stop FairFlows::Stops::take() {
-  if (!std::exchange(is_heap_, true)) std::make_heap(all_.begin(), all_.end());
-  std::pop_heap(all_.begin(), all_.end());
+  if (!std::exchange(is_sorted_, true)) std::sort(all_.begin(), all_.end());
   const Stop first = all_.back();
   all_.pop_back();
-  lowest_level_ = all_.empty() ? never_s : all_.front().level;
+  lowest_level_ = all_.empty() ? never_s : all_.back().level;
   return first;
 }
 
@@ -282,8 +283,8 @@ bool FairFlows::all_reach_limits() {
   return true;
 }
 
-/// All levels of the part rise together. Those at which links are full only rise while classes are fixed: levels in the
-/// heap are perhaps too low, never too high.
+/// All levels of the part rise together. Those at which links are full only rise while classes are fixed: levels of
+/// stops are perhaps too low, never too high.
 void FairFlows::fill() {
   ++fills_;
   part_links_.clear();

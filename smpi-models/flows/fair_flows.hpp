@@ -155,7 +155,7 @@ class FairFlows {
     std::uint32_t index;
     bool operator<(const Stop& other) const { return level != other.level ? level > other.level : index > other.index; }
   };
-  /// The lowest first, in order only from the first time on that it is asked for.
+  /// The lowest first. They are put in order when the first one is taken.
   class Stops {
    public:
     void clear();
@@ -166,7 +166,7 @@ class FairFlows {
 
    private:
     std::vector<Stop> all_;
-    bool is_heap_ = false;
+    bool is_sorted_ = false;  // the lowest last
     double lowest_level_ = never_s;
   };
 
