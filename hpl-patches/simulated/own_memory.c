@@ -33,6 +33,8 @@ typedef struct block {
   int mapped;      /* by the malloc of glibc, see allocate() */
   double new_head; /* bytes in which no message has been yet */
   double new_tail;
+  const char* pivots; /* somewhere in the middle */
+  size_t pivot_bytes;
   struct block* next; /* in idle_blocks */
 } block;
 
@@ -265,6 +267,8 @@ void* hplcast_panel_malloc(size_t bytes) {
       (align - (uintptr_t)work % align) % align; /* HPL would align it, and move the pivots where nobody expects them */
   const int is_new = b->work == NULL;
   b->work = work;
+  b->pivots = work + work_to_pivots;
+  b->pivot_bytes = pivots;
   const double new_share = allocate(b, bytes);
   const size_t work_to_u = work_to_pivots + pivots;
   b->new_head = new_share * (double)(l2 + l1 + pivots);
@@ -348,9 +352,8 @@ void hplcast_find_content(const void* data, size_t bytes, hplcast_message* messa
     b = block_at(data);
   }
   if (b != NULL && b->reserved) {
-    const char* pivots = b->base + b->sizes.head;
-    if (first < pivots) first = pivots;
-    if (end > pivots + b->sizes.middle) end = pivots + b->sizes.middle;
+    if (first < b->pivots) first = b->pivots;
+    if (end > b->pivots + b->pivot_bytes) end = b->pivots + b->pivot_bytes;
   }
   message->content = (void*)first;
   message->content_first = (size_t)(first - (const char*)data);
