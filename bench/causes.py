@@ -24,7 +24,7 @@ CAUSES = [
     ("flows", r"FairFlows|NetworkFlows|Transfer::|NetworkFlow"),
     ("meetings of fast mode", r"ColumnMeetings|exchange_column|exchange_steps|Exchange|SampledExchanges"),
     ("memory", r"malloc|free|operator new|operator delete|memset|memcpy|memmove|_int_|realloc|tsearch|tdelete|tfind"),
-    ("scheduling", r"libsimgrid|port::|Timer|Bell|AlarmQueue|Semaphore|tls_get_addr"),
+    ("scheduling", r"libsimgrid|port::|resource::Model|Bell|Alarms?::|tls_get_addr"),
     ("messages, probes", r"Messages::|Matching|Mail|Probe|matches|SentMessage|MessageRequest|NetworkCosts|SegmentedLaw|message_flow|SendingNumbers"),
     ("HPL and its replacements", r"xhpl-smpi"),
     ("own time, counts, phases", r"libhplcast"),
