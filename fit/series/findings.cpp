@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -239,15 +240,15 @@ std::vector<RunTests> tests_of(const FindingOptions& options) {
   return tests;
 }
 
-/// Fills in what is flagged, and counts the tests. The runs that are flagged alone enter no reference.
+/// Fills in what is flagged, and counts the tests. The runs that are far off alone enter no reference.
 TestsOfDays score_tracks(std::vector<Track>& tracks, std::vector<RunTests> tests, const FindingOptions& options) {
   TestsOfDays tests_of_days;
   for (Track& track : tracks) {
     const auto single = tests.back().scores(track.runs);
-    std::vector<bool> flagged;
-    for (const RunScore& score : single) flagged.push_back(is_flagged(score.region));
+    std::vector<bool> kept_out;
+    for (const RunScore& score : single) kept_out.push_back(score.is_kept_out);
     for (std::size_t w = 0; w < options.windows.size(); ++w) {
-      const auto scores = options.windows[w] == 1 ? single : tests[w].scores(track.runs, flagged);
+      const auto scores = options.windows[w] == 1 ? single : tests[w].scores(track.runs, kept_out);
       auto& kept = track.flagged.emplace_back();
       for (std::size_t i = 0; i < scores.size(); ++i) {
         if (scores[i].region != Region::untested && !track.runs.outlier[i])
@@ -357,8 +358,10 @@ void add_tracks(std::size_t factor, const FactorHistory& history, const FindingO
   tracks.push_back(common_track(factor, common, history, options.least_cpus));
 }
 
-/// Makes probabilities of what is flagged, each day's corrected over all tests of that day.
-void correct_by_day(std::vector<Track>& tracks, const TestsOfDays& tests, Correction correction) {
+/// Makes probabilities of what is flagged, each day's corrected over all tests of that day, and keeps what is
+/// significant among them, or so far off alone that it enters no reference: with a confidence of 0.95 every twentieth
+/// normal run would be a mark, and findings would hang together for weeks.
+void correct_by_day(std::vector<Track>& tracks, const TestsOfDays& tests, const FindingOptions& options) {
   std::map<std::int64_t, std::vector<FlaggedRun*>> days;
   for (Track& track : tracks)
     for (auto& window : track.flagged)
@@ -367,8 +370,16 @@ void correct_by_day(std::vector<Track>& tracks, const TestsOfDays& tests, Correc
     std::vector<double> probabilities;
     for (const FlaggedRun* one : list)
       probabilities.push_back(f_tail(one->score.statistic, 1, one->score.reference_runs));
-    probabilities = corrected(probabilities, tests.at(day), correction);
+    probabilities = corrected(probabilities, tests.at(day), options.correction);
     for (std::size_t i = 0; i < list.size(); ++i) list[i]->probability = probabilities[i];
+  }
+  for (Track& track : tracks) {
+    for (auto& window : track.flagged) {
+      for (auto one = window.begin(); one != window.end();) {
+        const FlaggedRun& run = one->second;
+        one = run.score.is_kept_out || run.probability <= 1 - options.confidence ? std::next(one) : window.erase(one);
+      }
+    }
   }
 }
 
@@ -436,7 +447,7 @@ Findings find_changes(const std::vector<FactorHistory>& factors, const FindingOp
   for (std::size_t f = 0; f < factors.size(); ++f) add_tracks(f, factors[f], options, tracks);
   const TestsOfDays tests = score_tracks(tracks, std::move(run_tests), options);
   for (const auto& day : tests) result.counts.tests += day.second;
-  correct_by_day(tracks, tests, options.correction);
+  correct_by_day(tracks, tests, options);
   std::vector<Finding> found;
   for (const Track& track : tracks) {
     add_findings(track, options, found);

@@ -34,6 +34,8 @@ void require_valid(const RunTestOptions& options) {
   if (!(options.confidence > 0 && options.confidence < 1))
     throw core::DomainError("confidence", options.confidence, "a number above 0 and below 1");
   if (options.window < 1) throw core::DomainError("window", 0.0, "a number >= 1");
+  if (!(options.kept_out_confidence > 0 && options.kept_out_confidence < 1))
+    throw core::DomainError("confidence of runs kept out", options.kept_out_confidence, "a number above 0 and below 1");
   if (options.least_runs < 2)
     throw core::DomainError("least number of runs", static_cast<double>(options.least_runs), "a number >= 2");
   if (!(options.least_sd >= 0)) throw core::DomainError("least standard deviation", options.least_sd, "a number >= 0");
@@ -163,9 +165,11 @@ RunTests::RunTests(const RunTestOptions& options) : options_(options) {
   require_valid(options);
 }
 
-double RunTests::limit(std::size_t p, std::size_t n) {
-  const auto [entry, is_new] = limits_.emplace(std::make_pair(p, n), 0.0);
-  if (is_new) entry->second = f_limit(options_.confidence, p, n);
+const RunTests::Limits& RunTests::limits(std::size_t p, std::size_t n) {
+  const auto [entry, is_new] = limits_.emplace(std::make_pair(p, n), Limits{});
+  if (is_new)
+    entry->second = {f_limit(options_.confidence, p, n),
+                     f_limit(std::max(options_.confidence, options_.kept_out_confidence), p, n)};
   return entry->second;
 }
 
@@ -174,7 +178,10 @@ RunScore RunTests::score(const ReferenceRuns& reference, const std::vector<doubl
   if (n < options_.least_runs) return {};
   const auto statistic = chew_statistic(reference, mean, r, options_.least_sd);
   if (!statistic) return {};
-  return scored(reference, n, mean, r, *statistic, limit(reference.dimensions(), n), options_.least_sd);
+  const Limits& limits_of_n = limits(reference.dimensions(), n);
+  RunScore result = scored(reference, n, mean, r, *statistic, limits_of_n.flagged, options_.least_sd);
+  result.is_kept_out = *statistic > limits_of_n.kept_out;
+  return result;
 }
 
 /// The score of the median of `r` runs, which a bad run moves little.
@@ -225,7 +232,8 @@ std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vecto
       result[i] = score(walk.reference, walk.mean_of_window(), options_.window);
     } else if (n >= options_.least_runs) {
       result[i] = median_score(walk.medians, walk.reference.standard_deviation(0, options_.least_sd),
-                               walk.median_of_window(), static_cast<double>(options_.window), limit(1, n));
+                               walk.median_of_window(), static_cast<double>(options_.window), limits(1, n).flagged);
+      result[i].is_kept_out = result[i].statistic > limits(1, n).kept_out;
     }
     const bool flagged = is_flagged(result[i].region);
     result[i].without_worst = medians && walk.shows(result[i]);
@@ -235,7 +243,7 @@ std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vecto
     }
     const std::size_t oldest = walk.window.front();
     walk.window.pop_front();
-    if (flagged || (!kept_out.empty() && kept_out[oldest])) continue;
+    if (result[i].is_kept_out || (!kept_out.empty() && kept_out[oldest])) continue;
     walk.reference.add(series.run(oldest));
     if (medians) walk.medians.add(*series.run(oldest));
   }

@@ -86,22 +86,25 @@ std::optional<double> control_scatter(const core::ClusterModel& cluster) {
   return std::log(control->high_s / control->low_s) / 2;
 }
 
-/// The machine between calibration and run: with the default, days are in it. A drift of the campaign goes on.
+/// The machine between calibration and run: with the default, days are in it unless the model knows how they differ. A
+/// drift of the campaign goes on.
 void add_machine(const core::ClusterModel& cluster, double dgemm, std::vector<ErrorTerm>& terms) {
   const double drift = cluster.uncertainty && cluster.uncertainty->drift ? cluster.uncertainty->drift->sd : 0;
   const std::string and_drift = drift > 0 ? "; dgemm drifted in the campaign" : "";
   const std::optional<double> control = control_scatter(cluster);
-  if (!control) {
-    ErrorTerm machine = term("machine", default_machine);
+  ErrorTerm machine = term("machine", default_machine);
+  if (control) {
+    machine = term("machine", EstimatedSd{dgemm * std::hypot(*control, drift), 0},
+                   "control measurements of the campaign" + and_drift);
+  } else {
     machine.sd = std::hypot(machine.sd, dgemm * drift);
     machine.source += and_drift;
-    terms.push_back(machine);
-    return;
   }
-  terms.push_back(term("machine", EstimatedSd{dgemm * std::hypot(*control, drift), 0},
-                       "control measurements of the campaign" + and_drift));
+  terms.push_back(machine);
+  const bool known = cluster.uncertainty && cluster.uncertainty->between_days;
+  if (!control && !known) return;
   ErrorTerm days = term("days", default_days);
-  if (cluster.uncertainty && cluster.uncertainty->between_days)
+  if (known)
     days = term("days", *cluster.uncertainty->between_days, std::to_string(cluster.uncertainty->days) + " days");
   days.elasticity = dgemm;
   days.sd *= dgemm;

@@ -43,7 +43,7 @@ void expect_binomial(double count, double tests, double probability) {
 }
 
 TEST(FalseAlarms, AreAsOftenAsTheConfidenceSays) {
-  for (const double confidence : {0.999, 0.9999}) {
+  for (const double confidence : {0.95, 0.99, 0.999, 0.9999}) {
     for (const std::size_t window : {1, 5}) {
       double tests = 0, alarms = 0;
       RunTestOptions options;
@@ -61,8 +61,8 @@ TEST(FalseAlarms, AreAsOftenAsTheConfidenceSays) {
           }
         }
       }
-      // Runs beyond the limit leave the reference, which makes its variance 1.2 % too small at 0.999: 6 % more alarms.
-      expect_binomial(alarms, tests, (1 - confidence) * (confidence < 0.9999 ? 1.06 : 1));
+      std::cout << "confidence " << confidence << ", window " << window << ": ";
+      expect_binomial(alarms, tests, 1 - confidence);
     }
   }
 }
@@ -227,47 +227,60 @@ TEST(Findings, AreFalseInNoMoreDaysThanTheConfidenceSays) {
   EXPECT_LE(found, expected + 4.5 * std::sqrt(expected) + 1);
 }
 
-/// Histories of 64 CPUs and three factors that nothing happens in: the share of days on which anything is found.
-double days_with_findings(const FindingOptions& options, int histories) {
-  constexpr std::size_t hosts_cpus = 64, factors = 3, days = 60;
-  std::set<std::pair<int, std::int64_t>> found;
-  for (int seed = 0; seed < histories; ++seed) {
-    std::mt19937_64 engine(static_cast<unsigned>(seed));
-    std::vector<FactorHistory> all;
-    for (std::size_t factor = 0; factor < factors; ++factor) {
-      std::vector<std::vector<double>> values(hosts_cpus, std::vector<double>(days));
-      for (auto& cpu : values) {
-        fill_correlated<0>(engine, cpu);
-        for (double& value : cpu) value = 100 + value;
-      }
-      all.push_back(history_of(values));
+/// 64 CPUs and three factors over some days of normal noise, that nothing happens in.
+std::vector<FactorHistory> quiet_cluster(unsigned seed, std::size_t days, double noise_percent = 1) {
+  constexpr std::size_t cpus_of_hosts = 64, factors = 3;
+  std::mt19937_64 engine(seed);
+  std::vector<FactorHistory> all;
+  for (std::size_t factor = 0; factor < factors; ++factor) {
+    std::vector<std::vector<double>> values(cpus_of_hosts, std::vector<double>(days));
+    for (auto& cpu : values) {
+      fill_correlated<0>(engine, cpu);
+      for (double& value : cpu) value = mean + noise_percent * value;
     }
-    for (const Finding& one : find_changes(all, options).all) found.insert({seed, one.since_s});
+    all.push_back(history_of(values));
   }
-  return static_cast<double>(found.size()) / (static_cast<double>(days - options.least_runs) * histories);
+  return all;
+}
+
+struct FalseShares {
+  double begun = 0;   ///< of the days with tests: those on which a finding begins
+  double newest = 0;  ///< of the histories: those whose newest night shows one, for which `check` ends with 5
+};
+
+FalseShares false_shares(const FindingOptions& options, int histories, std::size_t days) {
+  std::set<std::pair<int, std::int64_t>> begun;
+  std::set<int> newest;
+  for (int seed = 0; seed < histories; ++seed) {
+    for (const Finding& one : find_changes(quiet_cluster(static_cast<unsigned>(seed), days), options).all) {
+      begun.insert({seed, one.since_s});
+      if (one.open) newest.insert(seed);
+    }
+  }
+  const double tested = static_cast<double>(days - options.least_runs) * histories;
+  return {static_cast<double>(begun.size()) / tested, static_cast<double>(newest.size()) / histories};
 }
 
 TEST(Findings, AreFalseOverAllHostsAndFactorsAsOftenAsTheConfidenceSays) {
-  const int histories = 20 * seeds;  // 1000 with HPLCAST_SEEDS=50
-  // Not below: flagged runs leave the reference, which then scatters less than the runs do.
-  for (const double confidence : {0.999, 0.9999}) {
+  const bool whole = seeds >= 50;  // 1000 histories, for the table of docs/measurements/history.md
+  const int histories = whole ? 1000 : 5 * seeds;
+  constexpr std::size_t days = 60;
+  for (const double confidence : whole ? std::vector<double>{0.95, 0.99, 0.999, 0.9999} : std::vector<double>{0.95}) {
     FindingOptions options;
     options.confidence = confidence;
     options.least_effect = 0;
+    const double nominal = 1 - confidence, chance = 4.5 * std::sqrt(nominal / histories) + 1.0 / histories;
+    const FalseShares told = false_shares(options, histories, days);
+    EXPECT_LE(told.newest, nominal * 4 / 3 + chance) << confidence;
     options.repeated = 1;
     options.windows = {1};
     options.cluster = false;
     // 192 independent tests of a day, corrected: one of them is wrong on a share 1 - confidence of the days.
-    const double nominal = 1 - confidence, found = days_with_findings(options, histories);
-    const double chance = 4.5 * std::sqrt(nominal / (50.0 * histories)) + 1 / (50.0 * histories);
-    EXPECT_NEAR(found, nominal, nominal / 3 + chance);
-    options.repeated = 2;
-    options.windows = {1, 5};
-    options.cluster = true;
-    const double as_usual = days_with_findings(options, histories);
-    EXPECT_LE(as_usual, nominal + chance) << "two runs in a row, and medians of five";
-    std::cout << "nominal " << nominal << ", single runs " << found << ", as check tells them " << as_usual << " of "
-              << 50 * histories << " days\n";
+    const double tested = static_cast<double>(days - options.least_runs) * histories;
+    const double single = false_shares(options, histories, days).begun;
+    EXPECT_NEAR(single, nominal, nominal / 3 + 4.5 * std::sqrt(nominal / tested) + 1 / tested) << confidence;
+    std::printf("| %g | %.4g %% | %.3g %% | %.3g %% | %.3g %% |\n", confidence, 100 * nominal, 100 * single,
+                100 * told.begun, 100 * told.newest);
   }
 }
 
@@ -317,6 +330,48 @@ TEST(FindingFigures, ChangesAreFoundWithinDays) {
   test::expect_figure("check: 5 % found in 5 runs, noise 1 %", share_found(1, 5, 5), 0.96 - chance, 1);
   test::expect_figure("check: 3 % found in 10 runs, noise 1 %", share_found(1, 3, 10), 0.5, 1);
   test::expect_figure("check: 2 % found in 3 runs, noise 2 %", share_found(2, 2, 3), 0, 0.04 + chance);
+}
+
+/// Share of the CPUs of a host of 32 that are told some nights after the host got slower for good, of one of three
+/// factors, with 60 nights before; noise and change in percent.
+double share_found_of_64(double noise_percent, double change_percent, std::size_t nights, double least_effect,
+                         int trials) {
+  constexpr std::size_t before = 60, host = 10;
+  double found = 0;
+  for (int seed = 0; seed < trials; ++seed) {
+    std::vector<FactorHistory> all = quiet_cluster(static_cast<unsigned>(seed), before + nights, noise_percent);
+    for (const std::size_t cpu : {host, host + 1})
+      for (std::size_t i = before; i < before + nights; ++i) all[0].cpus[cpu].value[i] -= change_percent;
+    FindingOptions options;
+    options.least_effect = least_effect;
+    const std::vector<Finding> told = find_changes(all, options).all;
+    for (const std::size_t cpu : {host, host + 1})
+      found += std::any_of(told.begin(), told.end(),
+                           [&](const Finding& one) { return one.open && one.factor == 0 && one.cpu == cpu; })
+                   ? 0.5
+                   : 0;
+  }
+  return found / trials;
+}
+
+TEST(Power, Over64CpusIsThatOfTheTable) {
+  // The limit of a single run after 60 is 6.1 standard deviations (1e-4 over 774 tests), of a median of five 3.4: what
+  // is 10 off is seen at once, what is 4 off by medians only.
+  const int trials = std::min(100, 2 * seeds);
+  const double chance = 3 * std::sqrt(0.04 / trials);
+  EXPECT_GE(share_found_of_64(0.5, 5, 2, 0.01, trials), 0.96 - chance);
+  EXPECT_LE(share_found_of_64(0.5, 2, 2, 0.01, trials), 0.04 + chance);
+  EXPECT_GE(share_found_of_64(0.5, 2, 10, 0.01, trials), 0.96 - chance);
+  EXPECT_LE(share_found_of_64(2, 2, 5, 0.01, trials), 0.04 + chance);
+  if (trials < 100) return;  // the table of docs/measurements/history.md
+  for (const double noise : {0.25, 0.5, 1.0, 2.0}) {
+    for (const double change : {1, 2, 5}) {
+      std::printf("| %g %% | %g %% |", noise, change);
+      for (const std::size_t nights : {2, 3, 5, 10, 20})
+        std::printf(" %.0f |", 100 * share_found_of_64(noise, change, nights, change > 1 ? 0.01 : 0.005, trials));
+      std::printf("\n");
+    }
+  }
 }
 
 /// Findings of a deviation of 3 sd in runs 100 to 114, and how many of their intervals hold it.

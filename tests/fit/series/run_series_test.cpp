@@ -77,6 +77,25 @@ TEST(RunTests, ComparesWithAllEarlierNormalRuns) {
   EXPECT_NEAR(scores[20].half_width, scores[20].sd * interval_factor(0.9999, 20, 1), 1e-9);
 }
 
+TEST(RunTests, HaveOneReferenceForAllLowerConfidences) {
+  RunSeries series;
+  for (int i = 0; i < 60; ++i) series.values.push_back(100 + ((i * 7) % 5 - 2) + (i == 40 ? 3 : i == 50 ? 50 : 0));
+  series.outlier.resize(60);
+  series.epoch.resize(60);
+  RunTestOptions options;
+  const std::vector<RunScore> usual = RunTests(options).scores(series);
+  options.confidence = 0.9;
+  const std::vector<RunScore> lower = RunTests(options).scores(series);
+  EXPECT_EQ(usual[40].region, Region::inside);
+  EXPECT_EQ(lower[40].region, Region::above) << "and enters the reference";
+  EXPECT_EQ(lower.back().reference_runs, 58U) << "all but the one that is 50 off";
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    EXPECT_EQ(lower[i].reference_runs, usual[i].reference_runs) << i;
+    EXPECT_EQ(lower[i].statistic, usual[i].statistic) << i;
+    EXPECT_EQ(lower[i].is_kept_out, i == 50) << i;
+  }
+}
+
 TEST(RunTests, BeginsANewReferenceAtAChange) {
   std::vector<double> values = noisy(30, 100);
   RunSeries series = series_of(values);

@@ -109,6 +109,19 @@ TEST(Interval, TakesTheScatterOfRunsFromThePiecesOfTheCampaign) {
   EXPECT_NEAR(longer.sd, std::hypot(0.01, 0.5 * 0.08 / 4), 1e-12) << "sixteen pieces";
 }
 
+TEST(Interval, TakesDaysFromTheModelWithOrWithoutControl) {
+  core::ClusterModel cluster;
+  IntervalBasis basis;
+  basis.elasticities = {0.5, 0, 0.5, 0};
+  EXPECT_THROW(term_of(predictive_interval(prediction_of(1), cluster, basis, 90), "days"), std::runtime_error);
+  cluster.uncertainty.emplace().between_days = core::EstimatedSd{0.04, 6};
+  cluster.uncertainty->days = 7;
+  const core::ErrorTerm days = term_of(predictive_interval(prediction_of(1), cluster, basis, 90), "days");
+  EXPECT_NEAR(days.sd, 0.5 * 0.04, 1e-15);
+  EXPECT_EQ(days.nu, 6);
+  EXPECT_EQ(days.source, "7 days");
+}
+
 TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
   core::ClusterModel cluster;
   cluster.provenance =

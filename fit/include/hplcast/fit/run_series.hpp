@@ -82,6 +82,7 @@ bool is_flagged(Region region);
 
 struct RunScore {
   Region region = Region::untested;
+  bool is_kept_out = false;        ///< so far off that it enters no reference, flagged or not
   std::size_t reference_runs = 0;  ///< earlier runs that it was compared with
   double statistic = 0;            ///< chew_statistic(); f_tail() makes a probability of it
   double observed = 0;             ///< the run, or the mean of the window; first factor
@@ -99,10 +100,15 @@ struct RunTestOptions {
   std::size_t window = 1;       ///< the median of as many latest runs is tested; of 2, and of several factors, the mean
   std::size_t least_runs = 10;  ///< earlier runs that a test needs
   double least_sd = 1e-4;       ///< least standard deviation as a share of the mean
+  /// Runs beyond this confidence (or `confidence`, if that is higher) enter no reference. A normal law that is cut at
+  /// its k = 3.89 has a variance 2 k phi(k) / 0.9999 = 0.16 % too small; at 0.95 it would be 24 %, and again of what is
+  /// left: 31 % of days with a false alarm in place of 5.
+  double kept_out_confidence = 0.9999;
 };
 
 /// Our way: a run enters the reference when it has left the window, and never if it, or the window that it is the
-/// oldest of, was flagged. So a change that lasts stays visible until it is logged as a change. Logged outliers are
+/// oldest of, is beyond `kept_out_confidence`. So a change that lasts stays visible until it is logged as a change, and
+/// the reference is the same for every confidence below that: a lower one finds more, not others. Logged outliers are
 /// tested alone (window 1), and belong to no window. The median of r runs differs from that of n earlier ones if it is
 /// farther away than t s sqrt(c v_r + (pi / 2) v_n / n): t the two-sided quantile of Student's law, s the
 /// standard deviation of the earlier runs, c the variance of the median of r normal numbers (0.287 for 5), v the
@@ -118,11 +124,14 @@ class RunTests {
   std::vector<RunScore> scores(const RunSeries& series, const std::vector<bool>& kept_out = {});
 
  private:
-  double limit(std::size_t p, std::size_t n);
+  struct Limits {
+    double flagged, kept_out;
+  };
+  const Limits& limits(std::size_t p, std::size_t n);
   RunScore score(const ReferenceRuns& reference, const std::vector<double>& mean, std::size_t r);
 
   RunTestOptions options_;
-  std::map<std::pair<std::size_t, std::size_t>, double> limits_;  // quantiles take longer than all the rest
+  std::map<std::pair<std::size_t, std::size_t>, Limits> limits_;  // quantiles take longer than all the rest
 };
 
 struct PublishedTestOptions : RunTestOptions {
