@@ -84,14 +84,14 @@ void draw_changes(Figure& plot, const std::vector<Change>& changes, const TimeRa
 }
 
 /// Shows all values but wild outliers.
-PlotAxis value_axis(const ShownSeries& series, const std::string& label) {
+PlotAxis value_axis(const ShownSeries& series) {
   std::vector<double> values;
   for (std::size_t i = 0; i < series.kinds.size(); ++i)
     if (series.kinds[i] != CellKind::outlier) values.push_back(series.history->value[i]);
   if (values.empty()) values = series.history->value;
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double margin = std::max((*high - *low) * 0.15, 1e-3 * std::abs(*high) + 1e-300);
-  PlotAxis axis{label, *low - margin, *high + margin};
+  PlotAxis axis{"", *low - margin, *high + margin};
   for (const double at : {axis.min, (axis.min + axis.max) / 2, axis.max})
     axis.ticks.push_back({at, core::printed("%.4g", at)});
   return axis;
@@ -138,9 +138,9 @@ void draw_values(Figure& plot, const ShownSeries& series, std::size_t first, con
 /// Values over time with the region that earlier runs predict, changes as lines, flagged runs and outliers marked.
 /// `id`: of this plot in its page.
 std::string evolution_svg(const std::string& id, const ShownSeries& series, const TimeRange& time,
-                          const std::vector<Change>& changes, const std::string& title, const std::string& unit) {
-  const PlotAxis y = value_axis(series, title + ", " + unit);
-  Figure plot(id, title, time_axis(time), y, {plot_width, 210, 60, 40, 30, 24});
+                          const std::vector<Change>& changes, const std::string& title) {
+  const PlotAxis y = value_axis(series);
+  Figure plot(id, title, time_axis(time), y, {plot_width, 190, 60, 40, 10, 24});
   const std::size_t first = first_shown(series, time);
   draw_band(plot, series, first, y);
   draw_changes(plot, changes, time, y);
@@ -296,7 +296,7 @@ class Site {
                 link(overview_page(cluster, factor.loaded.factor, other), "part " + std::to_string(other + 1));
       const std::vector<Change> changes = changes_of({cluster, "", -1});
       html +=
-          "</nav>\n" + key() +
+          "</nav>\n" + key_of_overview() +
           "<p class=\"note\">Paler on either side: unlikely, not flagged (likelihood below 0.1, 0.01, 0.001).</p>\n"
           "<div class=\"wide long\">" +
           overview_svg("verdicts", "verdicts of all CPUs over time", pages[part], time, changes, verdict_looks) +
@@ -314,11 +314,20 @@ class Site {
     add_link(overviews_, link(overview_page(cluster, factor.loaded.factor, 0), title));
   }
 
-  static std::string key() {
+  static std::string key_of_overview() {
     return legend_html({{"inside", Marker::square, "as expected"},
                         {"below", Marker::square, "below"},
                         {"above", Marker::square, "above"},
                         {"untested", Marker::square, "too few earlier runs"},
+                        {"s6", Marker::square, "logged outlier"},
+                        {"change", Marker::line, "logged change"}});
+  }
+
+  static std::string key_of_host() {
+    return legend_html({{"s6-line dots", Marker::dot, "run"},
+                        {"below", Marker::circle, "below"},
+                        {"above", Marker::circle, "above"},
+                        {"band", Marker::square, "expected"},
                         {"outlier", Marker::cross, "logged outlier"},
                         {"change", Marker::line, "logged change"}});
   }
@@ -334,9 +343,10 @@ class Site {
     }
     for (const std::string& host : order) {
       const std::vector<const ShownSeries*>& all = hosts.at(host);
-      std::string html = "<nav>" + link("index.html", "What needs attention") + "</nav>\n" + key() +
-                         "<p class=\"note\">Bands: where the CPU's own earlier runs let expect the next. A flagged run "
-                         "may lie inside: then it differs from the other CPUs.</p>\n";
+      std::string html =
+          "<nav>" + link("index.html", "What needs attention") + "</nav>\n" + key_of_host() +
+          "<p class=\"note\">Expected: where the CPU's own earlier runs let expect the next. A flagged run "
+          "may lie inside: then it differs from the other CPUs.</p>\n";
       TimeRange time = range_of(all);
       const std::size_t most = std::max<std::size_t>(500, runs_of_page / all.size());
       for (const ShownSeries* one : all) {
@@ -345,10 +355,10 @@ class Site {
       }
       std::size_t plots = 0;
       for (const ShownSeries* one : all) {
-        const std::string title = to_string(one->place) + ", " + one->factor->loaded.factor;
+        const std::string title = to_string(one->place) + ", " + one->factor->loaded.factor + ", " + one->factor->unit;
         const std::string id = "values-" + std::to_string(++plots);
-        html += "<div class=\"wide long\">" +
-                evolution_svg(id, *one, time, changes_of(one->place), title, one->factor->unit) + "</div>\n";
+        html += "<h3>" + core::xml_escaped(title) + "</h3>\n<div class=\"wide long newest\">" +
+                evolution_svg(id, *one, time, changes_of(one->place), title) + "</div>\n";
       }
       const std::string page = host_page(all.front()->place);
       write(page, host, html + rows_of(all));
@@ -375,10 +385,11 @@ class Site {
            "</details>\n";
   }
 
+  /// A phone shows the columns on the left; those that say nothing are left out.
   std::string findings_table(const HistoryCheck& check, bool open) const {
-    HtmlTable table(
-        {"where", "effect", "factor", "also", open ? "since" : "from", "first told", "by chance", "nearest change"},
-        "texts");
+    std::vector<std::string> header = {"where",      "effect",    open ? "since" : "from", "factor", "also",
+                                       "first told", "by chance", "nearest change"};
+    std::vector<std::vector<std::string>> rows;
     for (const FindingEvent& event : check.events()) {
       const HistoryFinding& one = check.findings[event.first];
       if (one.finding.open != open) continue;
@@ -387,12 +398,20 @@ class Site {
       std::string also;
       for (const std::string& text : also_texts(check, event)) also += (also.empty() ? "" : "<br>") + text;
       const std::string last = open ? "" : " to " + date_text(one.finding.last_s);
-      table.add_html(
-          {where, core::signed_percent(one.finding.effect), one.factor, also, date_text(one.finding.since_s) + last,
+      rows.push_back(
+          {where, core::signed_percent(one.finding.effect), date_text(one.finding.since_s) + last, one.factor, also,
            one.told_s ? date_text(*one.told_s) : "", core::xml_escaped(probability_text(one.finding.probability)),
            one.nearest ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
                        : ""});
     }
+    for (std::size_t column = header.size(); column-- > 0;) {
+      if (!std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return row[column].empty(); })) continue;
+      const auto at = static_cast<std::ptrdiff_t>(column);
+      header.erase(header.begin() + at);
+      for (auto& row : rows) row.erase(row.begin() + at);
+    }
+    HtmlTable table(header, "texts");
+    for (const auto& row : rows) table.add_html(row);
     return table.is_empty() ? "" : table.html();
   }
 

@@ -77,6 +77,7 @@ img { max-width: 100%; height: auto; background: #ffffff; }
   font-size: .9rem; }
 .legend svg { display: inline-block; width: 1rem; height: 1rem; vertical-align: -.15rem; margin-right: .35rem; }
 .wide { overflow-x: auto; }
+.newest { direction: rtl; } .newest > * { direction: ltr; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; }
