@@ -217,18 +217,26 @@ study::Cost predicted_cost(const study::HistoryDatabase& database, const study::
   return cost_of(check, normal, options.cost);
 }
 
+double mean_of(const std::vector<double>& gflops) {
+  return std::accumulate(gflops.begin(), gflops.end(), 0.0) / static_cast<double>(gflops.size());
+}
+
+std::string rate_text(const study::Scenario& one) {
+  return significant(mean_of(one.gflops)) + " Gflop/s (" + with_error(one) + ")";
+}
+
 void write_cost(std::ostream& out, const study::Cost& cost) {
-  const std::vector<double>& normal = cost.normal_gflops;
-  const double mean = std::accumulate(normal.begin(), normal.end(), 0.0) / static_cast<double>(normal.size());
   out << "predicted with dgemm as much slower or faster as " << cost.factor
       << (cost.kept_kernels.empty() ? "\n" : ", all other kernels as they were\n");
-  out << "HPL: " << significant(mean) << " Gflop/s without the findings, now " << with_error(cost.now) << '\n';
+  out << "HPL: " << significant(mean_of(cost.normal_gflops)) << " Gflop/s without the findings, now "
+      << rate_text(cost.now) << '\n';
   for (const study::Cost::OfHost& one : cost.hosts) {
-    out << one.host << " (" << one.what << "): alone " << with_error(one.alone);
+    out << one.host << " (" << one.what << "): alone " << rate_text(one.alone);
     if (!one.without.gflops.empty()) {
-      out << "; without it " << signed_percent(one.without.effect) << " (" << one.without.parameters.P << " x "
-          << one.without.parameters.Q << ")"
-          << (one.pays_to_leave_out ? ": it pays to leave it out" : ": it does not pay to leave it out");
+      const double gain = mean_of(one.without.gflops) - mean_of(cost.now.gflops);
+      out << "; without it " << significant(std::abs(gain)) << " Gflop/s " << (gain < 0 ? "less" : "more")
+          << " than now (" << one.without.parameters.P << " x " << one.without.parameters.Q << "): it "
+          << (one.pays_to_leave_out ? "pays" : "does not pay") << " to leave it out";
     }
     out << '\n';
   }

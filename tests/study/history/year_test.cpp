@@ -163,7 +163,7 @@ TEST_F(SyntheticYear, HasIntervalsThatHoldNineOfTenOfItsOtherDays) {
   std::vector<RunPlan> plans;
   std::vector<core::Prediction> predictions;
   double log_time = 0;
-  constexpr int seeds = 10;
+  constexpr int seeds = 20;
   for (request_.seed = 1; request_.seed <= seeds; ++request_.seed) {
     plans.push_back(resolve(request_));
     predictions.push_back(predict(plans.back()));
