@@ -93,11 +93,11 @@ struct Findings {
   FindingCounts counts;
 };
 
-/// Looks at every run as if it had just come: a run, or the median of a window, is flagged by RunTests. Runs flagged on
-/// one side are one deviation, unless three runs or more between them are a hundred times as likely without it. It is
-/// told if it is as large as least_effect, confirmed (`repeated` runs in a row alone, or a window of which four
-/// fifths of the runs show it), and significant among all tests of its day. One of a CPU alone that the common factor
-/// explains is counted there.
+/// Looks at every run as if it had just come: a run, or the median of a window, is flagged by RunTests. What is flagged
+/// and kept out of references, or significant among all tests of its day, marks a deviation; marks on one side are one,
+/// unless three runs or more between them are a hundred times as likely without it. It is told if it is as large as
+/// least_effect, confirmed (`repeated` runs in a row alone, or a window of which four fifths of the runs show it), and
+/// significant among all tests of its day. One of a CPU alone that the common factor explains is counted there.
 /// A factor that is not positive everywhere has no ratio and is compared with own runs only.
 /// @throws core::DomainError for options or values outside their domain.
 Findings find_changes(const std::vector<FactorHistory>& factors, const FindingOptions& options);
