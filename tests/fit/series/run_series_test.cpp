@@ -79,7 +79,7 @@ TEST(RunTests, ComparesWithAllEarlierNormalRuns) {
 
 TEST(RunTests, HaveOneReferenceForAllLowerConfidences) {
   RunSeries series;
-  for (int i = 0; i < 60; ++i) series.values.push_back(100 + ((i * 7) % 5 - 2) + (i == 40 ? 3 : i == 50 ? 50 : 0));
+  for (int i = 0; i < 60; ++i) series.values.push_back(100 + ((i * 7) % 5 - 2) + (i == 40 ? 5 : i == 50 ? 50 : 0));
   series.outlier.resize(60);
   series.epoch.resize(60);
   RunTestOptions options;
