@@ -353,7 +353,7 @@ void run_check(CheckCommandOptions& options) {
 
 void add_test_options(Command& command, CheckCommandOptions& options) {
   fit::FindingOptions& tests = options.check.tests;
-  command.add_option("--confidence", tests.confidence, "of a test, from 0.5 to below 1 (0.9999)");
+  command.add_option("--confidence", tests.confidence, "of all tests of a day, from 0.5 to below 1 (0.9999)");
   command.add_option("--window", tests.windows, "numbers of latest runs whose median is tested (1,5)",
                      between(1, 1000));
   command.add_option("--against", options.against,
