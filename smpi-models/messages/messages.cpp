@@ -353,12 +353,13 @@ Rank& Messages::rank_of(const MessageRequest& request) {
 
 void Messages::wait(MessageRequest& request) {
   Rank& rank = rank_of(request);
+  const bool ahead = rank.clock.may_run_ahead();
   if (!request.receives) {
-    rank.clock.flush();
+    if (!ahead || free_bytes_ == 0) rank.clock.flush();
     wait_for_end(request.message);
     return;
   }
-  if (!rank.clock.may_run_ahead()) rank.clock.flush();
+  if (!ahead) rank.clock.flush();
   wait_for_both(rank.clock, request.message, [&] {
     if (request.message == nullptr) {
       request.receiver_sleeps = true;
