@@ -92,7 +92,7 @@ std::vector<std::string> basis_of(const OfferEstimate& estimate) {
   std::vector<std::string> all;
   switch (offer.basis) {
     case OfferBasis::numbers:
-      all.emplace_back("a data sheet: nothing of it was measured, the rest is assumed as `hplcast quick` does");
+      all.emplace_back("a data sheet: nothing was measured, the rest is assumed as by hplcast quick");
       break;
     case OfferBasis::cluster:
       all.push_back("the models of " + offer.cluster);
@@ -107,7 +107,7 @@ std::vector<std::string> basis_of(const OfferEstimate& estimate) {
     all.emplace_back("a simulation of HPL on it");
     return all;
   }
-  all.emplace_back("a closed form of HPL's time, not a simulation (--simulate)");
+  all.emplace_back("a formula for the time of HPL, not a simulation (--simulate)");
   const auto differs = [](const auto& kernel) { return !kernel.second.overrides().empty(); };
   if (std::any_of(estimate.cluster.kernels.begin(), estimate.cluster.kernels.end(), differs))
     all.emplace_back(
@@ -135,6 +135,16 @@ std::string keeping(double probability) {
   return probability >= 1 - surely ? " may not keep" : " will not keep";
 }
 
+/// Why those are not taken that nobody can believe.
+std::string left_out(const OfferAnswer& answer) {
+  std::vector<std::string> names;
+  for (const OfferEstimate& one : answer.estimates)
+    if (!OfferAnswer::is_credible(one)) names.push_back(one.offer.name);
+  if (names.empty()) return "";
+  return " " + core::comma_separated(names) + (names.size() == 1 ? " is" : " are") + " left out, however " +
+         (answer.by_price ? "cheap" : "fast") + ": the promised Gflop/s cannot be kept.";
+}
+
 std::string verdict_of(const OfferAnswer& answer) {
   const OfferEstimate& best = answer.estimates.front();
   if (!OfferAnswer::is_credible(best)) return "Take none of them as it stands: no offer will keep what it promises.";
@@ -149,47 +159,67 @@ std::string verdict_of(const OfferAnswer& answer) {
   const std::string than = " than " + second->offer.name + " with a probability of " + chance_text(sure) + ".";
   const std::string better = answer.by_price ? "cheaper per Tflop/s" : "faster";
   constexpr double clear = 0.9, likely = 0.7;
-  if (sure >= clear) return "Take " + best.offer.name + ": " + better + than;
-  if (sure >= likely) return "Rather " + best.offer.name + ": " + better + than;
+  if (sure >= clear) return "Take " + best.offer.name + ": " + better + than + left_out(answer);
+  if (sure >= likely) return "Probably " + best.offer.name + ": " + better + than + left_out(answer);
   return best.offer.name + " and " + second->offer.name + " cannot be told apart by what is known: " + best.offer.name +
-         " is " + better + than;
+         " is " + better + than + left_out(answer);
+}
+
+/// "Basalt probably keeps its promise: 78 % for at least 54.0 Tflop/s (the promised 60.0 less 10 %), 33 % in full."
+std::string promise_of(const OfferQuestion& question, const OfferEstimate& one) {
+  const double promised = *one.offer.committed_gflops;
+  std::string text = one.offer.name + keeping(*one.keeps) + " its promise: " + chance_text(*one.keeps) +
+                     " for at least " + rate_of_gflops((1 - question.tolerance) * promised) + " (the promised " +
+                     rate_of_gflops(promised) + " less " + core::short_percent(question.tolerance) + "), " +
+                     chance_text(*one.keeps_fully) + " in full.";
+  if (promised > one.peak_gflops)
+    text += " It promises more than its matrix products alone would give, " + rate_of_gflops(one.peak_gflops) + ".";
+  return text;
+}
+
+/// The likelier side: "faster with a probability of 60 %", "dearer ... with 55 %".
+std::string likelier(const char* more, const char* less, double probability) {
+  constexpr double even = 0.5;
+  return std::string(probability >= even ? more : less) + " with a probability of " +
+         chance_text(std::max(probability, 1 - probability));
+}
+
+/// Who should be asked for more.
+std::string what_is_not_known(const OfferAnswer& answer) {
+  const auto& all = answer.estimates;
+  const auto known_less = [](const OfferEstimate& a, const OfferEstimate& b) {
+    return a.interval().sd < b.interval().sd;
+  };
+  const auto [most, least] = std::minmax_element(all.begin(), all.end(), known_less);
+  const core::ErrorTerm& largest = least->doubts.front();
+  constexpr double alike = 1.2;
+  const bool equally = least->interval().sd < alike * most->interval().sd;
+  const auto is_data_sheet = [](const OfferEstimate& one) { return one.offer.basis == OfferBasis::numbers; };
+  std::string text =
+      (equally ? "All are known about equally well. Most" : "Least is known of " + least->offer.name + ": most") +
+      std::string(" of the uncertainty is ") +
+      (largest.name == "assumptions" ? "what a data sheet leaves out, and had to be assumed"
+                                     : largest.name + " (" + largest.source + ")") +
+      ".";
+  if (equally ? std::any_of(all.begin(), all.end(), is_data_sheet) : is_data_sheet(*least))
+    text += std::string(" Ask for ") + (equally ? "each vendor's" : "the vendor's") +
+            " output of HPL on one node, with lines of progress, and of osu_latency and osu_bw between two nodes (logs "
+            "and osu in the file).";
+  return text;
 }
 
 std::vector<std::string> reasons_of(const OfferAnswer& answer) {
   std::vector<std::string> all;
-  for (const OfferEstimate& one : answer.estimates) {
-    if (one.keeps) {
-      std::string text = one.offer.name + keeping(*one.keeps) + " the promised " +
-                         rate_of_gflops(*one.offer.committed_gflops) + " within " +
-                         core::short_percent(answer.question.tolerance) + ": probability " + chance_text(*one.keeps) +
-                         " (in full: " + chance_text(*one.keeps_fully) + ").";
-      if (*one.offer.committed_gflops > one.peak_gflops)
-        text += " It promises more than dgemm alone reaches, " + rate_of_gflops(one.peak_gflops) + ".";
-      all.push_back(std::move(text));
-    }
-  }
+  for (const OfferEstimate& one : answer.estimates)
+    if (one.keeps) all.push_back(promise_of(answer.question, one));
   const OfferEstimate& best = answer.estimates.front();
   for (std::size_t i = 1; i < answer.estimates.size(); ++i) {
-    const double faster = answer.faster[0][i];
-    const std::string& other = answer.estimates[i].offer.name;
-    if (!answer.by_price && !OfferAnswer::is_credible(answer.estimates[i]))
-      all.push_back(best.offer.name + " is faster than " + other + " with a probability of " + chance_text(faster) +
-                    ".");
-    if (answer.by_price)
-      all.push_back(best.offer.name + " against " + other + ": faster with a probability of " + chance_text(faster) +
-                    ", cheaper per Tflop/s with " + chance_text(answer.better[0][i]) + ".");
+    std::string text = best.offer.name + " against " + answer.estimates[i].offer.name + ": " +
+                       likelier("faster", "slower", answer.faster[0][i]);
+    if (answer.by_price) text += ", " + likelier("cheaper per Tflop/s", "dearer per Tflop/s", answer.better[0][i]);
+    all.push_back(text + ".");
   }
-  // Who should be asked for more.
-  const auto least_known =
-      std::max_element(answer.estimates.begin(), answer.estimates.end(),
-                       [](const auto& a, const auto& b) { return a.interval().sd < b.interval().sd; });
-  std::string next = "Least is known of " + least_known->offer.name + ": " + least_known->doubts.front().name + " (" +
-                     least_known->doubts.front().source + ") makes most of its interval.";
-  if (least_known->offer.basis == OfferBasis::numbers)
-    next +=
-        " Ask for the output of HPL on one of its nodes with lines of progress (`logs`), and of osu_latency and "
-        "osu_bw between two (`osu`).";
-  all.push_back(std::move(next));
+  all.push_back(what_is_not_known(answer));
   return all;
 }
 

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
@@ -20,44 +22,66 @@ std::pair<double, const char*> unit_of_rates(double largest_gflops) {
   return {1e6, "Pflop/s"};
 }
 
-/// A bar to the low end of the interval, a lighter one to its high end, a line at what is expected; the committed value
-/// as a mark with a line down to what is still accepted.
+/// A row of bars: what is expected, as a bar, and where the result will be, as a line with ends.
+struct OfferBars {
+  std::string id, heading;
+  std::string axis;
+  double unit = 1;  ///< of the axis
+  double largest = 0;
+};
+
+constexpr double bar_top = 0.4, bar_middle = 0.6, bar_bottom = 0.8;  // of a row
+
+/// `value`: expected, low and high of an offer, in the unit of the axis; `text`: the same for people.
+template <typename Value, typename Text>
+Figure interval_bars(const OfferAnswer& answer, const OfferBars& bars, const Value& value, const Text& text) {
+  std::vector<BarRow> rows;
+  for (const OfferEstimate& one : answer.estimates) rows.push_back({one.offer.name + ": " + text(value(one)[0]), {}});
+  constexpr double margin = 1.06;
+  Figure figure = bar_figure(bars.id, bars.heading, {bars.axis, 0, margin * bars.largest / bars.unit}, rows);
+  const std::string level = core::short_percent(answer.question.level_percent / 100);
+  for (std::size_t i = 0; i < answer.estimates.size(); ++i) {
+    const OfferEstimate& one = answer.estimates[i];
+    const auto [expected, low, high] = value(one);
+    const double row = static_cast<double>(i), end = 0.07;
+    const bool is_best = i == 0 && OfferAnswer::is_credible(one);
+    figure.bar({0, row + bar_top}, {expected / bars.unit, row + bar_bottom}, is_best ? "s2" : "s6",
+               "expected: " + text(expected), is_best ? 1 : 0.5);
+    const std::string range = "with " + level + " between " + text(low) + " and " + text(high);
+    figure.line({{low / bars.unit, row + bar_middle}, {high / bars.unit, row + bar_middle}}, "expected", range);
+    for (const double at : {low, high})
+      figure.line({{at / bars.unit, row + bar_middle - end}, {at / bars.unit, row + bar_middle + end}}, "expected",
+                  range);
+  }
+  figure.heading = bars.heading;
+  figure.legend = {{"s2", Marker::square, "the offer to take"},
+                   {"expected", Marker::line, "the result is in here with " + level}};
+  return figure;
+}
+
+/// Gflop/s; the committed value is a mark with a line down to what is still accepted.
 Figure offers_figure(const OfferAnswer& answer) {
   double largest = 0;
   for (const OfferEstimate& one : answer.estimates)
     largest = std::max({largest, one.interval().high_gflops, one.offer.committed_gflops.value_or(0)});
   const auto [unit, name] = unit_of_rates(largest);
-  const std::string level = core::short_percent(answer.question.level_percent / 100);
-  std::vector<BarRow> rows;
-  for (const OfferEstimate& one : answer.estimates)
-    rows.push_back({one.offer.name + ": " + rate_of_gflops(one.gflops()), {}});
-  constexpr double margin = 1.06;
-  Figure figure = bar_figure("offers", "Gflop/s of each offer, with interval and committed value",
-                             {std::string("HPL [") + name + "]", 0, margin * largest / unit}, rows);
+  Figure figure = interval_bars(
+      answer, {"offers", "Linpack, expected and promised", std::string("HPL [") + name + "]", unit, largest},
+      [](const OfferEstimate& one) {
+        return std::array{one.gflops(), one.interval().low_gflops, one.interval().high_gflops};
+      },
+      rate_of_gflops);
   for (std::size_t i = 0; i < answer.estimates.size(); ++i) {
     const OfferEstimate& one = answer.estimates[i];
-    constexpr double top = 0.46, middle = 0.67, bottom = 0.88;  // of a row, as bar_figure() has them
-    const double row = static_cast<double>(i), expected = one.gflops() / unit;
-    const double low = one.interval().low_gflops, high = one.interval().high_gflops;
-    const bool is_best = i == 0 && OfferAnswer::is_credible(one);
-    const std::string css_class = is_best ? "s2" : "s6";
-    const std::string range = level + " of runs: " + rate_of_gflops(low) + " to " + rate_of_gflops(high);
-    figure.bar({0, row + top}, {low / unit, row + bottom}, css_class, range, is_best ? 1 : 0.5);
-    figure.bar({low / unit, row + top}, {high / unit, row + bottom}, css_class, range, is_best ? 0.4 : 0.2);
-    figure.line({{expected, row + top}, {expected, row + bottom}}, "expected",
-                "expected: " + rate_of_gflops(one.gflops()));
     if (!one.offer.committed_gflops) continue;
+    const double row = static_cast<double>(i), below = 0.9;  // under the bar, where nothing else is
     const double committed = *one.offer.committed_gflops / unit;
-    figure.line({{committed * (1 - answer.question.tolerance), row + middle}, {committed, row + middle}},
+    figure.line({{committed * (1 - answer.question.tolerance), row + below}, {committed, row + below}},
                 "predicted-line", "tolerance");
-    figure.marker({committed, row + middle}, Marker::diamond, "predicted",
+    figure.marker({committed, row + below}, Marker::diamond, "predicted",
                   "committed: " + rate_of_gflops(*one.offer.committed_gflops) + ", kept with a probability of " +
                       chance_text(*one.keeps));
   }
-  figure.heading = "Linpack, expected and promised";
-  figure.legend = {{"s2", Marker::square, "the offer to take"},
-                   {"band", Marker::square, level + " of runs end in here"},
-                   {"expected", Marker::line, "expected"}};
   if (std::any_of(answer.estimates.begin(), answer.estimates.end(),
                   [](const OfferEstimate& one) { return one.offer.committed_gflops.has_value(); }))
     figure.legend.push_back({"predicted", Marker::diamond,
@@ -65,9 +89,27 @@ Figure offers_figure(const OfferAnswer& answer) {
   return figure;
 }
 
+/// What a Tflop/s costs: of less money is better.
+Figure costs_figure(const OfferAnswer& answer) {
+  const auto cost = [](const OfferEstimate& one) {
+    const auto of = [&](double gflops) { return *one.offer.price / (gflops / 1e3); };
+    return std::array{of(one.gflops()), of(one.interval().high_gflops), of(one.interval().low_gflops)};
+  };
+  double largest = 0;
+  for (const OfferEstimate& one : answer.estimates) largest = std::max(largest, cost(one)[2]);
+  const std::string currency = answer.question.currency.empty() ? "price" : answer.question.currency;
+  return interval_bars(answer, {"costs", "Cost, less is better", currency + " per Tflop/s", 1, largest}, cost,
+                       [](double value) { return core::readable(value, 3); });
+}
+
 std::string configuration_text(const core::HplParameters& p) {
   return "N " + std::to_string(p.N) + ", NB " + std::to_string(p.NB) + ", " + std::to_string(p.P) + " x " +
          std::to_string(p.Q) + ", " + core::find_hpl_field("BCAST")->names.at(static_cast<std::size_t>(p.BCAST));
+}
+
+std::string machine_text(const core::ClusterModel& cluster) {
+  return std::to_string(cluster.hosts.count()) + " nodes of " +
+         core::readable(cluster.hosts.values().memory_bytes / 1024 / 1024 / 1024, 3) + " GiB";
 }
 
 /// A row per question, a column per offer: that is how people read two or three machines.
@@ -84,13 +126,13 @@ std::string comparison_of_offers(const OfferAnswer& answer) {
   const OfferQuestion& question = answer.question;
   const std::string level = core::short_percent(question.level_percent / 100);
   row("expected", [](const auto& one) { return rate_of_gflops(one.gflops()); });
-  row(level + " of runs", [](const auto& one) {
+  row("with " + level + " between", [](const auto& one) {
     return rate_of_gflops(one.interval().low_gflops) + " to " + rate_of_gflops(one.interval().high_gflops);
   });
   row("promised", [](const auto& one) {
     return one.offer.committed_gflops ? rate_of_gflops(*one.offer.committed_gflops) : std::string();
   });
-  row("kept within " + core::short_percent(question.tolerance),
+  row("kept, less " + core::short_percent(question.tolerance),
       [](const auto& one) { return one.keeps ? chance_text(*one.keeps) : std::string(); });
   row("kept in full", [](const auto& one) { return one.keeps_fully ? chance_text(*one.keeps_fully) : std::string(); });
   row("price" + (question.currency.empty() ? "" : " [" + question.currency + "]"),
@@ -100,11 +142,12 @@ std::string comparison_of_offers(const OfferAnswer& answer) {
       [](const auto& one) { return one.watts ? core::readable(*one.watts / 1e3, 3) + " kW" : std::string(); });
   row("Gflop/s per W",
       [](const auto& one) { return one.watts ? core::readable(one.gflops() / *one.watts, 3) : std::string(); });
-  row("share of dgemm's rate", [](const auto& one) {
+  row("machine", [](const auto& one) { return machine_text(one.cluster); });
+  row("HPL.dat", [](const auto& one) { return configuration_text(one.prediction.parameters); });
+  row("of the matrix products' rate", [](const auto& one) {
     return one.peak_gflops > 0 ? core::short_percent(one.gflops() / one.peak_gflops) : std::string();
   });
-  row("HPL takes", [](const auto& one) { return core::duration_text(one.prediction.time_s); });
-  row("configuration", [](const auto& one) { return configuration_text(one.prediction.parameters); });
+  row("length of the run", [](const auto& one) { return core::duration_text(one.prediction.time_s); });
   return table.html();
 }
 
@@ -112,6 +155,44 @@ std::string escaped_list(const std::vector<std::string>& texts, const std::strin
   std::vector<std::string> items;
   for (const std::string& one : texts) items.push_back(core::xml_escaped(one));
   return list(items, css_class);
+}
+
+/// What each rests on, once if it is the same for all.
+std::string bases_html(const OfferAnswer& answer) {
+  const auto& all = answer.estimates;
+  const bool same = std::all_of(all.begin(), all.end(),
+                                [&](const OfferEstimate& one) { return one.rests_on == all.front().rests_on; });
+  if (same) return escaped_list(all.front().rests_on);
+  std::string html;
+  for (const OfferEstimate& one : all)
+    html += "<h3>" + core::xml_escaped(one.offer.name) + "</h3>\n" + escaped_list(one.rests_on);
+  return html;
+}
+
+/// The largest errors: a row for each, a column per offer.
+std::string doubts_table(const OfferAnswer& answer) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> header = {"error"};
+  for (const OfferEstimate& one : answer.estimates) header.push_back(one.offer.name);
+  header.emplace_back("source");
+  std::vector<core::ErrorTerm> terms;  // each once, in the order of their largest
+  for (const OfferEstimate& one : answer.estimates)
+    for (std::size_t i = 0; i < std::min(most, one.doubts.size()); ++i) terms.push_back(one.doubts[i]);
+  std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.sd > b.sd; });
+  HtmlTable table(header, "offers");
+  std::set<std::string> told;
+  for (const core::ErrorTerm& term : terms) {
+    if (!told.insert(term.name).second) continue;
+    std::vector<std::string> cells = {term.name};
+    for (const OfferEstimate& one : answer.estimates) {
+      const auto found = std::find_if(one.doubts.begin(), one.doubts.end(),
+                                      [&](const core::ErrorTerm& of) { return of.name == term.name; });
+      cells.push_back(found == one.doubts.end() ? "" : core::short_percent(found->sd));
+    }
+    cells.push_back(term.source);
+    table.add(cells);
+  }
+  return table.html();
 }
 
 std::string pairs_table(const OfferAnswer& answer, const std::vector<std::vector<double>>& probabilities) {
@@ -127,36 +208,43 @@ std::string pairs_table(const OfferAnswer& answer, const std::vector<std::vector
   return table.html();
 }
 
+/// A line never ends before a percent sign.
+std::string with_whole_percentages(std::string html) {
+  const std::string loose = " %", whole = "&#160;%";
+  for (std::size_t at = 0; (at = html.find(loose, at)) != std::string::npos; at += whole.size())
+    html.replace(at, loose.size(), whole);
+  return html;
+}
+
 }  // namespace
 
 void write_offer_page(std::ostream& out, const OfferAnswer& answer) {
   const OfferQuestion& question = answer.question;
   const std::string title = question.title.empty() ? "Which offer gives the most Linpack?" : question.title;
-  std::string html = "<p class=\"lead\"><b>" + core::xml_escaped(answer.verdict) + "</b></p>\n" +
-                     "<div class=\"one\">" + figures_html({offers_figure(answer)}) + "</div>\n" +
-                     escaped_list(answer.reasons) + comparison_of_offers(answer);
+  const auto is_data_sheet = [](const OfferEstimate& one) { return one.offer.basis == OfferBasis::numbers; };
+  std::vector<Figure> figures = {offers_figure(answer)};
+  if (answer.by_price) figures.push_back(costs_figure(answer));
+  std::string html = "<p class=\"lead\"><b>" + core::xml_escaped(answer.verdict) + "</b></p>\n";
+  if (std::all_of(answer.estimates.begin(), answer.estimates.end(), is_data_sheet))
+    html +=
+        "<p class=\"note\">Estimated from data sheets: nothing was measured. Linpack (HPL) solves a dense system of "
+        "equations; other programs may rank the machines differently.</p>\n";
+  html += figures_html(figures) + escaped_list(answer.reasons) + comparison_of_offers(answer);
   html +=
       section("Which is faster", "Probability that the offer of the row has more Gflop/s than that of the column.") +
       pairs_table(answer, answer.faster);
   if (answer.by_price)
     html += section("Which is cheaper per Tflop/s", "The same for the cost per Tflop/s.") +
             pairs_table(answer, answer.better);
-  html += section("What the numbers rest on",
-                  "Every offer gets the largest matrix for " + core::short_percent(question.memory_fraction) +
-                      " of its memory, and the best of some block sizes, grids and broadcasts. Errors of different "
-                      "offers are taken as independent: what they have in common makes the order surer than it is "
-                      "told here.");
-  for (const OfferEstimate& one : answer.estimates) {
-    constexpr std::size_t most = 4;
-    std::vector<std::string> doubts;
-    for (std::size_t i = 0; i < std::min(most, one.doubts.size()); ++i)
-      doubts.push_back(one.doubts[i].name + ": " + core::short_percent(one.doubts[i].sd) + " (" + one.doubts[i].source +
-                       ")");
-    html += "<h3>" + core::xml_escaped(one.offer.name) + "</h3>\n" + escaped_list(one.rests_on) +
-            "<p class=\"note\">Largest errors, as standard deviations of the time:</p>\n" +
-            escaped_list(doubts, "note");
-  }
-  out << html_page(title, html, Script::none);
+  html +=
+      section("What the numbers rest on",
+              "Every offer gets the largest matrix for " + core::short_percent(question.memory_fraction) +
+                  " of its memory, and the best of some block sizes, grids and broadcasts. Errors of the offers are "
+                  "taken as independent. Those that they share cancel in a comparison, so the order is surer than "
+                  "these probabilities.") +
+      bases_html(answer) + "<p class=\"note\">Largest errors, as standard deviations of the time of the run:</p>\n" +
+      doubts_table(answer);
+  out << html_page(title, with_whole_percentages(html), Script::none);
 }
 
 std::string offer_picture(const OfferAnswer& answer) {

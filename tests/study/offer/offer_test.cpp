@@ -68,7 +68,28 @@ TEST(Offer, ThatPromisesTooMuchIsNotTakenHoweverFast) {
   EXPECT_LT(found.estimates[1].keeps.value(), 0.01);
   EXPECT_THAT(found.verdict, HasSubstr("Take B: the only offer"));
   // 640 Gflop/s, of which quick assumes 1/1.03 for the slowest CPU.
-  EXPECT_THAT(found.reasons[0], HasSubstr("It promises more than dgemm alone reaches, 621 Gflop/s"));
+  EXPECT_THAT(found.reasons[0], HasSubstr("It promises more than its matrix products alone would give, 621 Gflop/s"));
+}
+
+TEST(Offer, SaysWhoIsLeftOutThoughCheap) {
+  OfferQuestion question = read(two);
+  question.offers.push_back(question.offers[1]);
+  question.offers[2].name = "C";
+  question.offers[2].price = 1;
+  question.offers[2].committed_gflops = 10000;
+  const OfferAnswer found = answer(question);
+  EXPECT_EQ(found.verdict.find("Take B: cheaper per Tflop/s than A"), 0u) << found.verdict;
+  EXPECT_THAT(found.verdict, HasSubstr("C is left out, however cheap: the promised Gflop/s cannot be kept."));
+  EXPECT_THAT(found.reasons, testing::Contains(HasSubstr("B against C: ")));
+}
+
+TEST(Offer, NamesTheLikelierSideAndWhoIsKnownLeast) {
+  OfferQuestion question = read(two);
+  question.offers[1].price = 190;
+  const OfferAnswer found = answer(question);
+  ASSERT_EQ(found.reasons.size(), 2u);
+  EXPECT_THAT(found.reasons[0], HasSubstr("B against A: faster with a probability of 50 %, cheaper per Tflop/s with"));
+  EXPECT_THAT(found.reasons[1], HasSubstr("All are known about equally well. Most of the uncertainty is "));
 }
 
 TEST(Offer, OfTheSameMachineTwiceCannotBeToldApart) {
