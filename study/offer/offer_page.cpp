@@ -89,7 +89,7 @@ Figure offers_figure(const OfferAnswer& answer) {
   return figure;
 }
 
-/// What a Tflop/s costs: of less money is better.
+/// The cost of a Tflop/s.
 Figure costs_figure(const OfferAnswer& answer) {
   const auto cost = [](const OfferEstimate& one) {
     const auto of = [&](double gflops) { return *one.offer.price / (gflops / 1e3); };
@@ -157,7 +157,7 @@ std::string escaped_list(const std::vector<std::string>& texts, const std::strin
   return list(items, css_class);
 }
 
-/// What each rests on, once if it is the same for all.
+/// The bases of the offers, once if all have the same.
 std::string bases_html(const OfferAnswer& answer) {
   const auto& all = answer.estimates;
   const bool same = std::all_of(all.begin(), all.end(),
