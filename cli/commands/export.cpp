@@ -58,6 +58,30 @@ void run_export_reframe(const ExportOptions& options) {
   write_result(options.output, [&](std::ostream& out) { out << text.str(); });
 }
 
+/// The columns of the lists of TOP500 and Green500 that a prediction knows.
+void write_green500(std::ostream& out, const std::vector<core::Prediction>& predictions) {
+  out << "Computer,Total Cores,Rmax [TFlop/s],Nmax,Power (kW),Energy Efficiency [GFlops/Watts]\n";
+  for (const core::Prediction& one : predictions) {
+    const long long ranks = static_cast<long long>(one.parameters.P) * one.parameters.Q;
+    out << core::csv_field(one.cluster) << ',' << ranks * one.threads_per_rank << ','
+        << core::shortest(one.gflops / 1e3) << ',' << one.parameters.N << ','
+        << core::shortest(one.energy->mean_power_w / 1e3) << ',' << core::shortest(one.energy->gflops_per_w) << '\n';
+  }
+}
+
+struct Green500Options {
+  std::string predictions, output;
+};
+
+void run_export_green500(const Green500Options& options) {
+  const std::vector<core::Prediction> predictions = read_from(options.predictions, core::read_predictions);
+  for (const core::Prediction& one : predictions)
+    if (!one.energy)
+      throw bad_input(options.predictions + " has no energy" + (predictions.size() > 1 ? " in one of its rows" : "") +
+                      "; expected watts of the run\n  hint: `hplcast predict --energy`, with `power` in cluster.json");
+  write_result(options.output, [&](std::ostream& out) { write_green500(out, predictions); });
+}
+
 struct GoalOptions {
   std::string trace, output;
 };
@@ -86,6 +110,14 @@ void setup_export(Command& app) {
   command.add_option("--unit", options.unit, "of that variable, as the check has it", of_type("UNIT"), with_default);
   command.add_flag("--lower-only", options.lower_only, "no upper limit: faster than predicted is fine");
   command.add_output(options.output, "Python (default: the standard output)");
+
+  Command& green500 = add_command(group, "green500", "Rows with columns of the Green500, from predictions with energy",
+                                  "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 --energy -o "
+                                  "predictions.json\nhplcast export green500 predictions.json");
+  auto& rows = green500.runs<Green500Options>(run_export_green500);
+  green500.add_option("predictions", rows.predictions, "of `predict --energy`, a row each", required,
+                      reads("PREDICTIONS.json"));
+  green500.add_output(rows.output, "CSV (default: the standard output)");
 
   Command& goal = add_command(group, "goal", "A schedule for LogGOPSim or ATLAHS (GOAL), from a trace",
                               "hplcast predict examples/dahu-like.json -N 500 --nb 64 -P 2 -Q 2 --mode exact --trace "
