@@ -77,8 +77,8 @@ void run_export_green500(const Green500Options& options) {
   const std::vector<core::Prediction> predictions = read_from(options.predictions, core::read_predictions);
   for (const core::Prediction& one : predictions)
     if (!one.energy)
-      throw bad_input(options.predictions + " has no energy" + (predictions.size() > 1 ? " in one of its rows" : "") +
-                      "; expected watts of the run\n  hint: `hplcast predict --energy`, with `power` in cluster.json");
+      throw InputError(options.predictions + " has no energy" + (predictions.size() > 1 ? " in one of its rows" : "") +
+                       "; expected watts of the run\n  hint: `hplcast predict --energy`, with `power` in cluster.json");
   write_result(options.output, [&](std::ostream& out) { write_green500(out, predictions); });
 }
 
