@@ -148,7 +148,7 @@ void check_memory_of(int host, const PredictionRequest& request, int ranks) {
                           "a matrix that fits a host: this one needs " + std::to_string(needed_bytes / gib) +
                               " GiB of its " + std::to_string(memory_bytes / gib) + " GiB" +
                               (hosts.has_kinds() ? " (" + hosts.kind_name(hosts.kind_of(host)) + ")" : ""),
-                          "--force predicts it nevertheless");
+                          "`hplcast predict --force` predicts it nevertheless");
 }
 
 /// Hosts are filled in order, so the first one of a kind holds the largest share of the matrix.

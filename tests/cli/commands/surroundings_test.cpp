@@ -98,10 +98,11 @@ TEST_F(Surroundings, TheSimulatedHplTellsHowItIsStarted) {
 TEST_F(Surroundings, TuneWritesNoHplDatForASizeThatItsBudgetDoesNotReach) {
   if (!fs::exists(HPLCAST_BINARY_DIR "/bin/xhpl-smpi")) GTEST_SKIP() << "skipped: no xhpl-smpi was built";
   const Outcome outcome = shell(
-      "$H tune $C --grid 2x2 -N 100000 --nb 64,256 --depth 1 --bcast 0 --swap 1 --mode exact --budget 4 -o HPL.dat "
+      "$H tune $C --grid 8x8 -N 200000 --nb 64,256 --depth 1 --bcast 0 --swap 1 --mode exact --budget 4 -o "
+      "HPL.dat "
       "--json > tune.json");
   EXPECT_EQ(outcome.status, 5) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("no recommendation for N=100000 (HPL.dat is not written): "));
+  EXPECT_THAT(outcome.output, HasSubstr("no recommendation for N=200000 (HPL.dat is not written): "));
   EXPECT_THAT(outcome.output, ContainsRegex("hint: `--budget [0-9]+(s|min|h)` is expected to do"));
   EXPECT_FALSE(fs::exists(folder_.path() / "HPL.dat"));
   EXPECT_THAT(text("tune.json"), AllOf(HasSubstr("\"decided\": false"), HasSubstr("\"enough_budget_s\": ")));
