@@ -137,12 +137,13 @@ std::string keeping(double probability) {
 
 /// Why those are not taken that nobody can believe.
 std::string left_out(const OfferAnswer& answer) {
-  std::vector<std::string> names;
+  std::string text;
   for (const OfferEstimate& one : answer.estimates)
-    if (!OfferAnswer::is_credible(one)) names.push_back(one.offer.name);
-  if (names.empty()) return "";
-  return " " + core::comma_separated(names) + (names.size() == 1 ? " is" : " are") + " left out, however " +
-         (answer.by_price ? "cheap" : "fast") + ": the promised Gflop/s cannot be kept.";
+    if (!OfferAnswer::is_credible(one))
+      text += " " + one.offer.name + " is left out, however " + (answer.by_price ? "cheap" : "fast") +
+              ": it promises " + rate_of_gflops(*one.offer.committed_gflops) + ", and " + rate_of_gflops(one.gflops()) +
+              " are expected.";
+  return text;
 }
 
 std::string verdict_of(const OfferAnswer& answer) {
@@ -203,8 +204,8 @@ std::string what_is_not_known(const OfferAnswer& answer) {
       ".";
   if (equally ? std::any_of(all.begin(), all.end(), is_data_sheet) : is_data_sheet(*least))
     text += std::string(" Ask for ") + (equally ? "each vendor's" : "the vendor's") +
-            " output of HPL on one node, with lines of progress, and of osu_latency and osu_bw between two nodes (logs "
-            "and osu in the file).";
+            " output of HPL on one node, with lines of progress, and of osu_latency and osu_bw between two nodes (keys "
+            "logs and osu of the offers).";
   return text;
 }
 

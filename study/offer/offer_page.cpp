@@ -36,7 +36,9 @@ constexpr double bar_top = 0.4, bar_middle = 0.6, bar_bottom = 0.8;  // of a row
 template <typename Value, typename Text>
 Figure interval_bars(const OfferAnswer& answer, const OfferBars& bars, const Value& value, const Text& text) {
   std::vector<BarRow> rows;
-  for (const OfferEstimate& one : answer.estimates) rows.push_back({one.offer.name + ": " + text(value(one)[0]), {}});
+  for (const OfferEstimate& one : answer.estimates)
+    rows.push_back(
+        {one.offer.name + ": " + text(value(one)[0]) + (OfferAnswer::is_credible(one) ? "" : " (left out)"), {}});
   constexpr double margin = 1.06;
   Figure figure = bar_figure(bars.id, bars.heading, {bars.axis, 0, margin * bars.largest / bars.unit}, rows);
   const std::string level = core::short_percent(answer.question.level_percent / 100);

@@ -79,7 +79,7 @@ TEST(Offer, SaysWhoIsLeftOutThoughCheap) {
   question.offers[2].committed_gflops = 10000;
   const OfferAnswer found = answer(question);
   EXPECT_EQ(found.verdict.find("Take B: cheaper per Tflop/s than A"), 0u) << found.verdict;
-  EXPECT_THAT(found.verdict, HasSubstr("C is left out, however cheap: the promised Gflop/s cannot be kept."));
+  EXPECT_THAT(found.verdict, HasSubstr("C is left out, however cheap: it promises 10.0 Tflop/s, and "));
   EXPECT_THAT(found.reasons, testing::Contains(HasSubstr("B against C: ")));
 }
 
