@@ -124,7 +124,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE
 function(hplcast_slow_tests_of name left_out run variables)
   set(lines ${hplcast_slow_tests})
   list(FILTER lines INCLUDE REGEX "^${name}: ")
-  list(TRANSFORM lines REPLACE "^[^ ]+ " "")
+  list(TRANSFORM lines REPLACE "^${name}: " "")  # not "^[^ ]+ ", which CMake replaces again and again
   string(REPLACE " " ";" words "${lines}")
   set(environment ${words})
   list(FILTER environment INCLUDE REGEX "=")
