@@ -32,7 +32,7 @@ struct OfferBars {
 
 constexpr double bar_top = 0.4, bar_middle = 0.6, bar_bottom = 0.8;  // of a row
 
-/// `value`: expected, low and high of an offer, in the unit of the axis; `text`: the same for people.
+/// `value`: expected, low and high of an offer, in what bars.unit divides; `text`: one of them for people.
 template <typename Value, typename Text>
 Figure interval_bars(const OfferAnswer& answer, const OfferBars& bars, const Value& value, const Text& text) {
   std::vector<BarRow> rows;
