@@ -4,13 +4,15 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: bench/threads.sh [-o FOLDER] [--build DIR] [--sizes LIST] [--count CALLS] [--repetitions R] [--force]
+Usage: bench/threads.sh [-o FOLDER] [--build DIR] [--sizes LIST] [--count CALLS] [--repetitions R]
+       [--blas FILE] [--force]
 
 Two cores used in three ways: 1x1 with 2 threads, 1x2 and 2x1 with 1 thread per rank. Calibrates this machine once with 2 threads per rank and once
 with 1, runs the real HPL (NB 128) for each N of LIST (3000,4000,5000,6000,7000), predicts the same, and prints for each N the real and predicted Gflop/s of
 the three, their errors, and whether the three are in the order of the real ones (ways that differ by less than the scatter of the runs count as equal).
 FOLDER (threads-results) keeps campaigns, runs and predictions; what is there is not measured again.
-CALLS: calls of dgemm of a campaign (300); R: real runs of each (3). --force: also with models that fit cluster calls unusable, to try the
+CALLS: calls of dgemm of a campaign (300); R: real runs of each (3). FILE: a BLAS in place
+of the OpenBLAS that HPL is linked with (libblis.so.4), for all that is measured. --force: also with models that fit cluster calls unusable, to try the
 script. Needs two cores that do nothing else, and a quarter of an hour.
 
 Exit codes: 0 errors at most 3 % in the median and 7 % at worst, and every order right; 1 not; 2 wrong usage, 3 something is missing,
@@ -21,12 +23,12 @@ HELP
 fail() { local status=$1; shift; printf 'threads.sh: %s\n' "$*" >&2; exit "$status"; }
 
 project=$(cd "$(dirname "$0")/.." && pwd)
-out=threads-results build=$project/build sizes=3000,4000,5000,6000,7000 count=300 repetitions=3 force=()
+out=threads-results build=$project/build sizes=3000,4000,5000,6000,7000 count=300 repetitions=3 blas= force=()
 while (($# > 0)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
     --force) force=(--force); shift ;;
-    -o | --build | --sizes | --count | --repetitions)
+    -o | --build | --sizes | --count | --repetitions | --blas)
       [[ $# -ge 2 ]] || fail 2 "$1 needs a value"
       case $1 in -o) out=$2 ;; *) declare "${1#--}=$2" ;; esac
       shift 2 ;;
@@ -45,7 +47,9 @@ middle=$((largest * 5 / 7)) small=$((largest * 2 / 7))
 run() { "$hplcast" "$@" >> "$out/log.txt" 2>&1 || fail 6 "hplcast $1: $out/log.txt"; }
 
 campaign() {  # threads, ranks, grids of the runs that time kernels
-  printf 'name: threads-%s\nwarm_up: 10s\nchunk: 20s\nthreads_per_rank: %s\nranks_per_host: %s\nsteps:\n' "$1" "$1" "$2"
+  printf 'name: threads-%s\nwarm_up: 10s\nchunk: 20s\nthreads_per_rank: %s\nranks_per_host: %s\n' "$1" "$1" "$2"
+  [[ -z $blas ]] || printf 'blas: %s\n' "$blas"
+  printf 'steps:\n'
   printf '  - dgemm: {nb: 128, max_size: %s, count: %s, budget: 60s}\n  - kernels:\n      runs:\n' "$largest" "$count"
   local grid
   for grid in $3; do
@@ -67,7 +71,7 @@ one() {  # threads, ranks, grids of the kernels' runs, grids to compare
   [[ -s $name.zip ]] || run calibrate "$name.yaml" --folder "$name.campaign" -o "$name.zip"
   run fit cluster "$name.zip" --quiet "${force[@]}" -o "$name.json"
   run predict "$name.json" --configurations "$name.csv" -o "$name.predictions.json"
-  run run-real "$name.csv" --threads "$1" --repetitions "$repetitions" -o "$name.runs.csv"
+  run run-real "$name.csv" --threads "$1" --repetitions "$repetitions" ${blas:+--blas "$blas"} -o "$name.runs.csv"
   run compare "$name.runs.csv" --predicted "$name.predictions.json" --json -o "$name.compare.json"
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "fit/campaign/campaign_steps.hpp"
@@ -32,12 +33,13 @@ struct CampaignRows {
   std::vector<std::string> notes;
 };
 
-/// Calls that were measured while the control is well above the best are set aside (`sets_aside`); all others are
-/// taken to its median.
-void add_kernels(const std::string& name, const std::string& text, bool sets_aside, CampaignRows& rows) {
+/// Calls that were measured while the control is well above the best are set aside, but of kernels in `kept`; all
+/// others are taken to its median.
+void add_kernels(const std::string& name, const std::string& text, const std::set<std::string>& kept,
+                 CampaignRows& rows) {
   std::istringstream in(text);
   core::read_kernel_csv(in, name, "dgemm", [&](core::KernelMeasurement row) {
-    if (sets_aside && rows.control.is_disturbed(row.host, row.start_s))
+    if (rows.control.is_disturbed(row.host, row.start_s) && kept.count(row.kernel) == 0)
       return rows.kernels[row.kernel].set_aside("the control was above 1.1 times the best");
     row.duration_s /= rows.control.slowdown(row.host, row.start_s);
     if (is_alone(row)) {
@@ -59,9 +61,10 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
   rows.control = ControlCurve(campaign.controls, core::campaign_control_file);
   if (!rows.control.is_empty()) rows.notes.push_back(rows.control.note());
   for (const auto& [name, text] : campaign.measurements) {
-    const bool sets_aside = core::ends_with(name, ".json") || rows.control.leaves_enough(text, name);
-    if (!sets_aside)
-      rows.notes.push_back("control: most rows of " + name +
+    std::set<std::string> kept;
+    if (!core::ends_with(name, ".json")) kept = rows.control.mostly_disturbed(text, name);
+    for (const std::string& kernel : kept)
+      rows.notes.push_back("control: most rows of " + name + (kernel.empty() ? "" : " (" + kernel + ")") +
                            " were measured while it was above 1.1 times the best: they count nevertheless");
     if (core::ends_with(name, ".json")) {
       rows.thresholds_name = name;
@@ -73,10 +76,10 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
       std::istringstream in(text);
       core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
         if (campaign.idle_messages && row.background != "none" && !row.background.empty()) return;
-        if (!sets_aside || !rows.control.is_disturbed(row.host, row.start_s)) rows.messages.push_back(row);
+        if (!kept.empty() || !rows.control.is_disturbed(row.host, row.start_s)) rows.messages.push_back(row);
       });
     } else {
-      add_kernels(name, text, sets_aside, rows);
+      add_kernels(name, text, kept, rows);
     }
   }
   return rows;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ class ControlCurve {
   /// Duration of a kernel at this moment over that at the median of all controls: the interpolated change of the
   /// median rank of the host, to the power of the share of its variance that is not the control's own scatter.
   double slowdown(const std::string& host, double start_s) const;
-  /// Whether at least half of the rows of a CSV are left without the disturbed ones. @throws core::ParseError
-  bool leaves_enough(const std::string& csv, const std::string& name) const;
+  /// Kernels of which more than half of the rows of a CSV are disturbed ("" for rows without a kernel), so that too few
+  /// would be left without these. @throws core::ParseError
+  std::set<std::string> mostly_disturbed(const std::string& csv, const std::string& name) const;
 
   bool is_empty() const noexcept { return pieces() == 0; }
   std::string provenance_json() const;  ///< `control` in the provenance: a JSON object

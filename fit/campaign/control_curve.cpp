@@ -97,15 +97,20 @@ double ControlCurve::slowdown(const std::string& name, double start_s) const {
   return std::pow(std::clamp(ratio, 1 / slowest_that_counts, slowest_that_counts), curve->coefficient);
 }
 
-bool ControlCurve::leaves_enough(const std::string& csv, const std::string& name) const {
-  if (is_empty()) return true;
+std::set<std::string> ControlCurve::mostly_disturbed(const std::string& csv, const std::string& name) const {
+  std::set<std::string> result;
+  if (is_empty()) return result;
   std::istringstream in(csv);
   core::CsvReader rows(in, name);
-  const std::size_t host = rows.column("host"), start = rows.column("start_s");
-  std::size_t all = 0, disturbed = 0;
-  for (; rows.next(); ++all)
-    if (rows.has(start) && is_disturbed(std::string(rows.text(host)), rows.number(start))) ++disturbed;
-  return 2 * disturbed <= all;
+  const std::size_t host = rows.column("host"), start = rows.column("start_s"), kernel = rows.find_column("kernel");
+  std::map<std::string, std::ptrdiff_t> excess;  // of disturbed rows over the others
+  while (rows.next()) {
+    const bool disturbed = rows.has(start) && is_disturbed(std::string(rows.text(host)), rows.number(start));
+    excess[std::string(rows.has(kernel) ? rows.text(kernel) : "")] += disturbed ? 1 : -1;
+  }
+  for (const auto& [of, more] : excess)
+    if (more > 0) result.insert(of);
+  return result;
 }
 
 ControlCurve::Counted ControlCurve::counted() const {

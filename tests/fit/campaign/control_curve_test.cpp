@@ -121,8 +121,19 @@ TEST(FitCampaign, KeepsDisturbedRowsIfMostAre) {
   const auto busy = [](double start_s) { return start_s >= 30 ? 1.5 : 1.0; };
   const CampaignFit fit = fit_campaign(campaign_of_one(drifting_dgemm(busy), control_csv(busy)));
   EXPECT_THAT(fit.notes,
-              Contains(HasSubstr("most rows of measurements/01-dgemm.csv were measured while it was above")));
+              Contains(HasSubstr("most rows of measurements/01-dgemm.csv (dgemm) were measured while it was above")));
   EXPECT_EQ(fit.kernels.at("dgemm").model.range().has_value(), true);
+}
+
+TEST(FitCampaign, KeepsAKernelThatWasMeasuredInADisturbedPieceOnly) {
+  const auto disturbed = [](double start_s) { return start_s >= 20 && start_s <= 30 ? 1.5 : 1.0; };
+  std::string rows = drifting_dgemm(disturbed);
+  for (int i = 1; i <= 12; ++i)
+    rows += "daxpy," + std::to_string(100 * i) + ",1,1," + core::shortest(1.5e-9 * 100 * i) + ",25,h,0,random\n";
+  const CampaignFit fit = fit_campaign(campaign_of_one(rows, control_csv(disturbed)));
+  EXPECT_EQ(fit.kernels.count("daxpy"), 1u);
+  EXPECT_DOUBLE_EQ(fitted_s(fit) / true_s, 1) << "disturbed rows of dgemm are still set aside";
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("01-dgemm.csv (daxpy) were measured while it was above 1.1 times")));
 }
 
 TEST(FitCampaign, IsNotLedAstrayByControlsThatOneMomentSpoiled) {
