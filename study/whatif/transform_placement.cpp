@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,19 +66,57 @@ core::Watts times(const core::Watts& watts, double factor) {
                     watts.law());
 }
 
-/// A core of the model stands for so many: those of the threads of a rank.
-core::PowerModel with_threads(const core::PowerModel& power, int threads) {
-  core::PowerModel::Values values = power.values();
-  const auto multiply = [&](std::map<std::string, core::Watts>& states, const std::string& kernel, bool or_default) {
-    auto entry = states.find(kernel);
-    if (entry == states.end() && or_default) entry = states.find(core::default_state);
-    if (entry != states.end()) states[kernel] = times(entry->second, threads);
-  };
-  for (const char* kernel : threaded_kernels) {
-    const bool or_default = values.states.count(kernel) == 0;
-    multiply(values.states, kernel, or_default);
-    for (core::PowerOverride& one : values.overrides) multiply(one.states, kernel, or_default);
+/// a + factor b. A table goes before coefficients, which are taken at its frequencies.
+core::Watts sum(const core::Watts& a, double factor, const core::Watts& b) {
+  const auto* table = std::get_if<core::Watts::Table>(&a.law());
+  if (table == nullptr) table = std::get_if<core::Watts::Table>(&b.law());
+  if (table != nullptr) {
+    core::Watts::Table both = *table;
+    for (std::size_t i = 0; i < both.w.size(); ++i)
+      both.w[i] = a.at(1e9 * both.ghz[i]) + factor * b.at(1e9 * both.ghz[i]);
+    return core::Watts::table(std::move(both));
   }
+  auto c = std::get<core::Watts::Coefficients>(a.law());
+  const auto& more = std::get<core::Watts::Coefficients>(b.law());
+  c.resize(std::max(c.size(), more.size()));
+  for (std::size_t i = 0; i < more.size(); ++i) c[i] += factor * more[i];
+  return core::Watts::polynomial(std::move(c));
+}
+
+/// A core of the model stands for so many: those of the threads of a rank. In dgemm and dtrsm all of them work; in all
+/// else one does what the rank does, and the others draw nothing, or (`spin`) what a core draws that polls.
+core::PowerModel with_threads(const core::PowerModel& power, int threads, bool spin) {
+  core::PowerModel::Values values = power.values();
+  const std::map<std::string, core::Watts> everywhere = values.states;
+  const std::set<std::string> waits = {"polling", "blocked", "messages"};
+  if (spin && everywhere.count("polling") == 0)
+    throw core::DomainError("power", "no watts of `polling`", "those of a thread that spins",
+                            "measure them (docs/use/power-measuring.md), or take `sleep`");
+  const auto change = [&](std::map<std::string, core::Watts>& states, bool is_override) {
+    const std::map<std::string, core::Watts> own = states;
+    const auto watts = [&](const std::string& state) {
+      for (const auto* known : {&own, &everywhere})
+        if (const auto entry = known->find(state); entry != known->end()) return entry->second;
+      if (waits.count(state) > 0) return core::Watts();
+      const auto of_default = own.find(core::default_state);
+      return of_default != own.end() ? of_default->second : everywhere.at(core::default_state);
+    };
+    std::set<std::string> changed(std::begin(threaded_kernels), std::end(threaded_kernels));
+    if (spin) {
+      for (const auto* known : {&own, &everywhere})
+        for (const auto& [state, of_state] : *known) changed.insert(state);
+      changed.insert(waits.begin(), waits.end());
+    }
+    for (const std::string& state : changed) {
+      const bool takes_default = own.count(core::default_state) > 0 && everywhere.count(state) == 0;
+      if (is_override && !spin && own.count(state) == 0 && !takes_default) continue;
+      const bool works = std::count(std::begin(threaded_kernels), std::end(threaded_kernels), state) > 0;
+      states[state] = works ? times(watts(state), threads) : sum(watts(state), threads - 1, watts("polling"));
+    }
+  };
+  change(values.states, false);
+  for (core::PowerOverride& one : values.overrides)
+    if (!one.states.empty()) change(one.states, true);
   return core::PowerModel::make(std::move(values));
 }
 
@@ -132,10 +171,12 @@ ClusterModel with_ranks_per_node(ClusterModel cluster, RanksOf ranks_of) {
 
 /// Every rank runs threads on cores of its own, so there are fewer ranks. dgemm and dtrsm are shared by the threads
 /// with parallel efficiency in (0, 1], and their watts are those of all threads; the other kernels are taken to run on
-/// one.
+/// one. A pool that spins changes watts only, as its cores are those of the rank.
 ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argument) {
   const int threads = argument.integer(0);
   const double efficiency = argument.size() > 1 ? argument.number(1) : 1;
+  const std::string pool = argument.size() > 2 ? argument.text(2) : "sleep";
+  if (pool != "spin" && pool != "sleep") argument.fail();
   for (int host = 0; host < cluster.hosts.count(); ++host) {
     const int cores = cluster.hosts.cores_of(host);
     if (threads < 1 || cores % threads != 0)
@@ -150,7 +191,7 @@ ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argumen
     if (model == cluster.kernels.end()) continue;
     model->second = slowed(model->second, threads == 1 ? 1 : 1 / (threads * efficiency));
   }
-  if (cluster.power) cluster.power = with_threads(*cluster.power, threads);
+  if (cluster.power) cluster.power = with_threads(*cluster.power, threads, pool == "spin");
   core::Hosts::Values hosts = cluster.hosts.values();
   hosts.threads_per_rank *= threads;
   cluster.hosts = core::Hosts::make(std::move(hosts));
@@ -190,7 +231,8 @@ std::vector<KnownTransformation> placement_changes() {
            [](ClusterModel cluster, const Argument& argument) {
              return with_ranks_per_node(std::move(cluster), [ranks = argument.integer()](int) { return ranks; });
            }},
-          {{"threads-per-rank", "COUNT[:EFFICIENCY]", "threads that share dgemm and dtrsm of a rank"},
+          {{"threads-per-rank", "COUNT[:EFFICIENCY[:POOL]]",
+            "threads that share dgemm and dtrsm of a rank; POOL: do the others spin or sleep while one works?"},
            with_threads_per_rank}};
 }
 

@@ -221,5 +221,30 @@ TEST(TransformPower, ThreadsOfARankDrawWhatTheirCoresDo) {
   EXPECT_NEAR(after.power->core(0, 0, core::state_of(core::KernelId::daxpy)).at(2.1e9), one_w, 1e-12 * one_w);
 }
 
+TEST(TransformPower, ThreadsThatSpinDrawWhatOneThatPollsDoes) {
+  core::PowerModel::Values values = watts();
+  values.states["polling"] = core::Watts(1.25);
+  core::PowerOverride other;
+  other.host = 1;
+  other.states = {{"daxpy", core::Watts(7)}};
+  values.overrides = {other};
+  const core::ClusterModel before = cluster_of(values);
+  const core::PowerModel after = *transformed(before, {{"threads-per-rank", "4:0.9:spin"}}).power;
+  for (int state = 0; state < core::core_state_count; ++state)
+    for (const int host : {0, 1}) {
+      const auto at = static_cast<core::CoreState>(state);
+      const double own_w = before.power->core(host, 0, at).at(2.1e9);
+      const bool works = at == core::state_of(core::KernelId::dgemm) || at == core::state_of(core::KernelId::dtrsm);
+      EXPECT_NEAR(after.core(host, 0, at).at(2.1e9), works ? 4 * own_w : own_w + 3 * 1.25, 1e-12 * own_w)
+          << core::to_string(at) << " on host " << host;
+    }
+  EXPECT_EQ(
+      transformed(before, {{"threads-per-rank", "4:0.9:sleep"}}).power->core(1, 0, core::CoreState::polling).at({}),
+      1.25);
+  values.states.erase("polling");
+  EXPECT_THROW(transformed(cluster_of(values), {{"threads-per-rank", "4:0.9:spin"}}), core::DomainError);
+  EXPECT_THROW(transformed(before, {{"threads-per-rank", "4:0.9:waits"}}), core::Error);
+}
+
 }  // namespace
 }  // namespace hplcast::study
