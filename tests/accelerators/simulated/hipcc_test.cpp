@@ -10,9 +10,10 @@ namespace {
 
 using testing::HasSubstr;
 
-core::CommandResult hipcc(const std::string& source, const std::string& arguments) {
+core::CommandResult hipcc(const std::string& source, const std::string& arguments,
+                          const std::string& name = "main.cpp") {
   const std::filesystem::path folder = HPLCAST_BINARY_DIR "/tests/hipcc";
-  core::write_file(folder / "main.cpp", [&](std::ostream& out) { out << source; });
+  core::write_file(folder / name, [&](std::ostream& out) { out << source; });
   core::Command command;
   command.program = HPLCAST_BINARY_DIR "/bin/hplcast-hipcc";
   std::istringstream words(arguments);
@@ -53,6 +54,27 @@ TEST(CompilerOfHip, TakesLaunchesOfTemplatesAndObjectsOfItsOwn) {
 TEST(CompilerOfHip, BringsTheWordsOfHipAlong) {
   const auto result = hipcc("__global__ void work(int* a) { a[threadIdx.x] = 1; }\n", "-fsyntax-only main.cpp");
   EXPECT_EQ(result.status, 0) << result.output;
+}
+
+TEST(CompilerOfHip, KnowsCudaByItsOwnNames) {
+  if (!has_clang()) GTEST_SKIP() << "skipped: no clang, which compiles kernel<<<grid, block>>>()";
+  const std::string source =
+      "#include <cublas_v2.h>\n#include <mpi.h>\n"
+      "__global__ void twice(int n, double* a) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] *= 2; "
+      "}\n"
+      "int main() {\n  double *a, *h, one = 1; cudaStream_t stream; cudaDeviceProp about; cublasHandle_t blas;\n"
+      "  if (cudaMalloc(&a, 800) != cudaSuccess || cudaMallocHost(&h, 800) != cudaSuccess) return 1;\n"
+      "  cudaGetDeviceProperties(&about, 0); cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);\n"
+      "  if (cublasCreate(&blas) != CUBLAS_STATUS_SUCCESS) return 1;\n  cublasSetStream(blas, stream);\n"
+      "  twice<<<1, 100, 0, stream>>>(100, a);\n"
+      "  cublasDgemm(blas, CUBLAS_OP_N, CUBLAS_OP_T, 10, 10, 10, &one, a, 10, a, 10, &one, a, 10);\n"
+      "  cudaMemcpyAsync(h, a, 800, cudaMemcpyDeviceToHost, stream); cudaStreamSynchronize(stream);\n"
+      "  return cudaGetLastError();\n}\n";
+  const auto linked = hipcc(source, "-O2 main.cu -lcudart -lcublas -o cuda", "main.cu");
+  EXPECT_EQ(linked.status, 0) << linked.output;
+  const auto unknown = hipcc("int main() { void* p; return cudaMallocManaged(&p, 8, 0); }\n", "-c main.cu", "main.cu");
+  EXPECT_EQ(unknown.status, 3) << unknown.output;
+  EXPECT_THAT(unknown.output, HasSubstr("have no: cudaMallocManaged"));
 }
 
 TEST(CompilerOfHip, PassesOnWhatTheCompilerSays) {
