@@ -24,7 +24,8 @@ def run_recipe(recipe):
     """The names in depends_on(), after a run with a package module that knows what a CMakePackage may use."""
     depends, versions = {}, []
     spack = types.ModuleType("spack.package")
-    spack.CMakePackage = type("CMakePackage", (), {})
+    cmake = types.ModuleType("spack_repo.builtin.build_systems.cmake")
+    cmake.CMakePackage = type("CMakePackage", (), {})
     spack.version = lambda name, **_: versions.append(name)
     spack.generator = lambda name: None
 
@@ -32,11 +33,15 @@ def run_recipe(recipe):
         depends[re.match(r"[a-z0-9-]+", spec).group()] = spec
 
     spack.depends_on = depends_on
-    spack.__all__ = ["CMakePackage", "version", "generator", "depends_on"]
-    sys.modules["spack"], sys.modules["spack.package"] = types.ModuleType("spack"), spack
+    spack.__all__ = ["version", "generator", "depends_on"]
+    parent = ""
+    for name in cmake.__name__.split("."):
+        parent = f"{parent}.{name}".strip(".")
+        sys.modules[parent] = types.ModuleType(parent)
+    sys.modules.update({"spack": types.ModuleType("spack"), "spack.package": spack, cmake.__name__: cmake})
     names = {"__name__": "package"}
     exec(compile(recipe.read_text(), str(recipe), "exec"), names)
-    arguments = names["Hplcast"]().cmake_args()
+    arguments = next(one for name, one in names.items() if name == recipe.parent.name.capitalize())().cmake_args()
     assert versions, "the recipe has no version"
     assert all(re.fullmatch(r"-D\w+=\S*", one) for one in arguments), arguments
     return depends, arguments
@@ -53,7 +58,7 @@ def asked_by_cmake(source):
 
 def problems_of_easybuild(source, names):
     """Its dependencies are those of Spack's recipe, but for those of the toolchain and compilers."""
-    recipe = next((source / "packaging/easybuild").glob("*.eb"))
+    recipe = next((source / "packaging/easybuild").glob("hplcast-*.eb"))
     found = {"SYSTEM": "system", "SOURCE_TAR_GZ": "tarball"}
     exec(compile(recipe.read_text(), str(recipe), "exec"), found)
     has = {one[0].lower().replace("_", "-") for one in found["builddependencies"] + found["dependencies"]}
@@ -68,14 +73,16 @@ def versions(source):
     """Texts of other files that name the version, and what they should be."""
     version = re.search(r"project\(hplcast VERSION ([0-9.]+)", (source / "CMakeLists.txt").read_text()).group(1)
     for path, text in (("debian/changelog", f"hplcast ({version})"), ("modules/hplcast.lua", f'"Version: {version}"'),
-                       (f"easybuild/hplcast-{version}-foss-2023a.eb", f"version = '{version}'")):
+                       (f"easybuild/hplcast-{version}-foss-2024a.eb", f"version = '{version}'")):
         file = source / "packaging" / path
         if not file.is_file() or text not in file.read_text():
             yield f"packaging/{path}: not of version {version} of CMakeLists.txt"
 
 
 def main(source):
-    depends, arguments = run_recipe(source / "packaging/spack/package.py")
+    recipes = source / "packaging/spack/spack_repo/hplcast/packages"
+    depends, arguments = run_recipe(recipes / "hplcast/package.py")
+    run_recipe(recipes / "sqlitecpp/package.py")
     found, modules, text = asked_by_cmake(source)
     problems = [f"CMake asks for {name}, which this test does not know" for name in found - set(PACKAGES)]
     problems += [f"CMake asks for {name}, which this test does not know" for name in modules - set(MODULES)]

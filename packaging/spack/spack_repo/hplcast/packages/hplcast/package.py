@@ -1,5 +1,10 @@
-# A recipe for Spack, for a repository of your own: var/spack/repos/NAME/packages/hplcast/package.py
+# A recipe for Spack: spack repo add packaging/spack/spack_repo/hplcast
 from spack.package import *
+
+try:
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:
+    pass  # before Spack 1 it is one of spack.package
 
 
 class Hplcast(CMakePackage):
