@@ -295,6 +295,8 @@ std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPatt
     }
   } else if (pattern == MpiPattern::all_pairs) {
     turns = all_pairs(hosts, choice);
+  } else if (pattern == MpiPattern::cpus) {
+    throw core::DomainError("pattern", "cpus", "turns_of_cpus()");
   } else {
     const MpiTurn turn = saturated_turn(hosts, choice);
     if (!turn.empty()) turns.push_back(turn);
@@ -325,6 +327,38 @@ std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerC
   return turns;
 }
 
+std::vector<MpiTurn> turns_of_cpus(const std::vector<std::string>& hosts, const std::vector<int>& cpus, long pairs) {
+  const auto other = std::find_if(hosts.begin(), hosts.end(), [&](const std::string& h) { return h != hosts[0]; });
+  if (other == hosts.end()) throw core::InputError(missing("second host", " to send to"));
+  std::map<int, std::vector<std::size_t>> here, there;  // ranks by CPU
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (hosts[rank] == hosts[0]) here[cpus.at(rank)].push_back(rank);
+    if (hosts[rank] == *other) there[cpus.at(rank)].push_back(rank);
+  }
+  std::vector<MpiTurn> turns;
+  if (pairs <= 0) {
+    for (const auto& [cpu, senders] : here)
+      for (const auto& [peer_cpu, receivers] : there) turns.push_back({pair_of(hosts, senders[0], receivers[0])});
+    return turns;
+  }
+  std::map<int, MpiTurn> alone;
+  auto count = static_cast<std::size_t>(pairs);
+  for (const auto& [cpu, ranks] : here)
+    if (there.count(cpu) > 0) count = std::min({count, ranks.size(), there[cpu].size()});
+  for (const auto& [cpu, ranks] : here)
+    for (std::size_t i = 0; i < count && there.count(cpu) > 0; ++i)
+      alone[cpu].push_back(pair_of(hosts, ranks[i], there[cpu][i]));
+  for (auto first = alone.begin(); first != alone.end(); ++first) {
+    for (auto second = std::next(first); second != alone.end(); ++second) {
+      turns.push_back(first->second);
+      turns.back().insert(turns.back().end(), second->second.begin(), second->second.end());
+    }
+  }
+  const auto couples = static_cast<std::ptrdiff_t>(turns.size());
+  for (const auto& [cpu, turn] : alone) turns.insert(cpu == cpus[0] ? turns.end() : turns.begin() + couples, turn);
+  return turns;
+}
+
 const MpiPair* pair_with(const MpiTurn& turn, int rank) {
   for (const MpiPair& pair : turn)
     if (pair.initiator == rank || pair.responder == rank) return &pair;
@@ -332,14 +366,15 @@ const MpiPair* pair_with(const MpiTurn& turn, int rank) {
 }
 
 MpiSteps::MpiSteps(const std::vector<std::string>& hosts, const MpiDesign& design, MpiPattern pattern, PeerChoice scope,
-                   int warm_up_calls) {
+                   int warm_up_calls, const std::vector<int>& cpus) {
   if (design.empty()) throw core::DomainError("rows of the design", 0.0, "at least 1");
   for (const MpiCall& call : design) {
     if ((call.pairs > 0) != (design.front().pairs > 0))
       throw core::DomainError("pairs", "absent in some rows of the design", "in all rows or in none");
     if (turns_.count(call.pairs) > 0) continue;
-    turns_[call.pairs] =
-        call.pairs > 0 ? turns_of_pairs(hosts, scope, call.pairs) : choose_turns(hosts, pattern, scope);
+    turns_[call.pairs] = pattern == MpiPattern::cpus ? turns_of_cpus(hosts, cpus, call.pairs)
+                         : call.pairs > 0            ? turns_of_pairs(hosts, scope, call.pairs)
+                                                     : choose_turns(hosts, pattern, scope);
   }
   for (const auto& [pairs, turns] : turns_) {
     for (const MpiTurn& turn : turns)

@@ -22,7 +22,7 @@ class Walk {
       : world_(world),
         design_(design),
         options_(options),
-        schedule_(world.hosts(), design, options.pattern, options.scope, options.warm_up_calls),
+        schedule_(world.hosts(), design, options.pattern, options.scope, options.warm_up_calls, options.cpus),
         steps_(schedule_.steps()),
         leader_(schedule_.leader()),
         load_(options.background, options.seed * 7 + static_cast<std::uint64_t>(world.rank())) {

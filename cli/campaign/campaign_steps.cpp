@@ -234,6 +234,49 @@ void pairs_step(Step& step) {
                [&](const calibration::MpiDesign& rows) { return calibration::estimated_s(rows) * places; });
 }
 
+/// Messages between each CPU of a host and each of another, one pair of ranks after the other, and then (`second`) of
+/// many pairs of one CPU and of two at once.
+void rails_step(Step& step) {
+  const CampaignCommon& common = step.common;
+  std::uint64_t seed = common.seed;
+  int repetitions = 20, pairs = 8;
+  double bytes = 1 << 22;
+  step.section.read("repetitions", repetitions);
+  step.section.read("pairs", pairs);
+  step.section.read_quantity("bytes", bytes, core::parse_bytes);
+  step.section.read("seed", seed);
+  if (repetitions < 3 || repetitions > 100000) step.section.fail("repetitions", "expected 3 to 100000");
+  if (pairs < 2 || pairs > 4096) step.section.fail("pairs", "expected 2 to 4096: one pair may not fill a card");
+  if (!(bytes >= 64 * 1024 && bytes <= std::numeric_limits<int>::max()))
+    step.section.fail("bytes", "expected 64 KiB to 2 GiB: of the messages that show the bandwidth");
+  step.pass("pattern", "cpus");
+  step.pass_text("background");
+  if (!common.several_hosts) {
+    step.left_out = "cards are told by messages between two hosts, and there is one";
+    return;
+  }
+  const auto measure = [&](const std::vector<calibration::MpiCall>& calls, std::uint32_t stream, double turns) {
+    calibration::MpiDesign design;
+    for (int repetition = 0; repetition < repetitions; ++repetition)
+      for (calibration::MpiCall call : calls) {
+        call.repetition = repetition;
+        design.push_back(call);
+      }
+    core::RandomStream random({seed, core::stream_design, stream, 0, 0});
+    core::shuffle(design, random);
+    step.measure([&] { return design; },
+                 [&](const calibration::MpiDesign& rows) { return calibration::estimated_s(rows) * turns; });
+  };
+  const long size = static_cast<long>(bytes);
+  const long at_once = std::min(pairs, std::max(1, common.ranks_per_host));
+  constexpr double of_two_cpus = 4;  // pairs of CPUs
+  measure({{calibration::MpiOperation::one_way, size, 0, at_once}}, 4, of_two_cpus);
+  step.second = step.result;
+  step.second_name = "-together";
+  measure({{calibration::MpiOperation::pingpong, 1, 0, 0}, {calibration::MpiOperation::pingpong, size, 0, 0}}, 3,
+          of_two_cpus);
+}
+
 /// As many pairs at once as there are ranks for, unless the file says how many. Left out if there are too few ranks for
 /// two pairs.
 void saturation_step(Step& step) {
@@ -422,6 +465,7 @@ const std::map<std::string, Kind> kinds = {{"detours", {"hplcast-measure-detours
                                            {"own", {"", own_step}},
                                            {"pairs", {"hplcast-measure-mpi", pairs_step}},
                                            {"power", {"hplcast-measure-power", power_step}},
+                                           {"rails", {"hplcast-measure-mpi", rails_step}},
                                            {"saturation", {"hplcast-measure-mpi", saturation_step}},
                                            {"thresholds", {"hplcast-measure-thresholds", thresholds_step}}};
 
@@ -432,15 +476,16 @@ std::vector<calibration::CampaignStep> read_step(const YAML::Node& node, const s
   const std::string place = "steps[" + std::to_string(number) + "]";
   Section outer(node, file, place);
   if (!node.IsMap() || node.size() != 1)
-    outer.fail(
-        "",
-        "expected one of detours, dgemm, kernels, mpi, own, pairs, power, saturation or thresholds with its values");
+    outer.fail("",
+               "expected one of detours, dgemm, kernels, mpi, own, pairs, power, rails, saturation or thresholds with "
+               "its values");
   const std::string name = node.begin()->first.as<std::string>();
   Section section(node.begin()->second, file, place + "." + name);
   const auto kind = kinds.find(name);
   if (kind == kinds.end())
-    outer.fail(name,
-               "unknown step; expected one of detours, dgemm, kernels, mpi, own, pairs, power, saturation, thresholds");
+    outer.fail(
+        name,
+        "unknown step; expected one of detours, dgemm, kernels, mpi, own, pairs, power, rails, saturation, thresholds");
   common.seed += number;  // two steps of one kind measure different calls
   Step step{section, common, {}, {}, {}, {}};
   if (*kind->second.program != '\0') step.result.program = common.programs / kind->second.program;

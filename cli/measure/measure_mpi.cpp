@@ -15,11 +15,13 @@ using namespace hplcast::cli;
 std::string measure(const MeasuringRank& rank, const std::string& design_text, const MeasuringOptions& common,
                     calibration::MpiMeasureOptions options) {
   options.epoch_s = rank.epoch_s;
+  for (const std::string& cpu : rank.world.gather_everywhere(std::to_string(rank.place.cpu)))
+    options.cpus.push_back(std::stoi(cpu));
   std::istringstream in(design_text);
   calibration::MpiDesign design = calibration::read_mpi_design(in, common.design);
   const std::size_t first_row = cut(design, common.rows);
   if (common.check) {
-    const calibration::MpiSteps fits(rank.world.hosts(), design, options.pattern, options.scope, 0);
+    const calibration::MpiSteps fits(rank.world.hosts(), design, options.pattern, options.scope, 0, options.cpus);
     return "";
   }
   const bool root = rank.world.rank() == 0;
@@ -41,7 +43,7 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
   if (root) {
     const std::size_t measured = rows.empty() ? 0 : rows.back().order + 1 - first_row;
     if (design.front().pairs > 0) {
-      const calibration::MpiSteps steps(rank.world.hosts(), design, options.pattern, options.scope, 0);
+      const calibration::MpiSteps steps(rank.world.hosts(), design, options.pattern, options.scope, 0, options.cpus);
       std::cerr << "pairs of ranks at once: " << steps.summary() << '\n';
     }
     std::cerr << "measured " << measured << " of " << design.size() << " rows of the design on " << rank.world.size()
@@ -59,15 +61,18 @@ int main(int argc, char** argv) {
   calibration::MpiMeasureOptions options;
   add_measuring_options(app, common);
   add_scope_option(app, options.scope);
-  add_choice<calibration::MpiPattern>(app, "--pattern", options.pattern,
-                                      {{"pair", calibration::MpiPattern::pair},
-                                       {"ring", calibration::MpiPattern::ring},
-                                       {"saturated", calibration::MpiPattern::saturated},
-                                       {"all-pairs", calibration::MpiPattern::all_pairs}},
-                                      "pair: rank 0 with its peers; ring: each rank with the next; saturated: "
-                                      "disjoint pairs, all at once; all-pairs: each host with each, in random rounds "
-                                      "(--scope local: each rank of a host); a design with "
-                                      "a column `pairs` says itself how many pairs are at it at once");
+  add_choice<calibration::MpiPattern>(
+      app, "--pattern", options.pattern,
+      {{"pair", calibration::MpiPattern::pair},
+       {"ring", calibration::MpiPattern::ring},
+       {"saturated", calibration::MpiPattern::saturated},
+       {"all-pairs", calibration::MpiPattern::all_pairs},
+       {"cpus", calibration::MpiPattern::cpus}},
+      "pair: rank 0 with its peers; ring: each rank with the next; saturated: "
+      "disjoint pairs, all at once; all-pairs: each host with each, in random rounds "
+      "(--scope local: each rank of a host); cpus: ranks of each CPU of a host with those of "
+      "each of another; a design with "
+      "a column `pairs` says itself how many pairs are at it at once");
   add_choice<calibration::Background>(app, "--background", options.background,
                                       {{"none", calibration::Background::none},
                                        {"dgemm", calibration::Background::dgemm},

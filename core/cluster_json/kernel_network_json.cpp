@@ -326,6 +326,30 @@ void describe(Fields& fields, Thresholds& thresholds) {
 }  // namespace
 
 template <typename Fields>
+static void describe(Fields& fields, Rail& card) {
+  fields.if_given("link_share", card.link_share, positive);
+  fields.if_any("rate_share", card.rate_share, positive);
+  fields.if_any("extra_latency_s", card.extra_latency_s, at_least_zero);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, RailReach& reach) {
+  fields("cpu", reach.cpu);
+  fields("rail", reach.rail);
+  fields.if_any("extra_latency_s", reach.extra_latency_s, at_least_zero);
+  fields.if_given("rate_share", reach.rate_share, positive);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, Rails& rails) {
+  fields("use", rails.use);
+  fields.if_any("striped_from_bytes", rails.striped_from_bytes, at_least_zero);
+  fields("cards", rails.cards);
+  fields("near", rails.near);
+  fields.if_any("far", rails.far);
+}
+
+template <typename Fields>
 static void describe(Fields& fields, NetworkModel::Values& values) {
   fields("local", values.local);
   fields.if_any("remote", values.remote);
@@ -339,6 +363,7 @@ static void describe(Fields& fields, NetworkModel::Values& values) {
   fields("test_s", values.test_s, at_least_zero);
   fields("wtime_s", values.wtime_s, at_least_zero);
   fields.if_given("topology", values.topology, topology);
+  fields.if_any("rails", values.rails);
 }
 
 void detail::network(Walk& walk, const Json& json) {

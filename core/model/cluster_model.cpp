@@ -263,8 +263,26 @@ std::string Hosts::text() const {
   return comma_separated(parts);
 }
 
+int ClusterModel::needed_schema_version() const {
+  if (network.values().rails) return schema_version;
+  if (hosts.has_kinds()) return 7;
+  const Topology& topology = network.values().topology;
+  if (!has_static_routes(topology) || std::holds_alternative<HostGroups>(topology)) return 6;
+  return accelerators ? 5 : 4;
+}
+
+static void check_rails(const Rails& rails, const ClusterModel& cluster) {
+  const Topology& topology = cluster.network.values().topology;
+  if (std::holds_alternative<Torus>(topology))
+    throw DomainError("rails", rails.cards.size(), "none in a torus: its hosts have no links to a switch");
+  if (static_cast<int>(rails.near.size()) < cluster.hosts.most_cpus())
+    throw DomainError("rails.near", "cards of " + std::to_string(rails.near.size()) + " CPUs",
+                      "those of all " + std::to_string(cluster.hosts.most_cpus()) + " CPUs of a host");
+}
+
 void check_links(const ClusterModel& cluster) {
   const Topology& topology = cluster.network.values().topology;
+  if (cluster.network.values().rails) check_rails(*cluster.network.values().rails, cluster);
   if (std::holds_alternative<SingleSwitch>(topology) || std::holds_alternative<HostGroups>(topology)) return;
   for (const HostKind& kind : cluster.hosts.values().kinds)
     if (kind.link_share < 1)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -122,7 +123,95 @@ void check_scope(const char* name, const ScopeModel& scope) {
       "capacity.interval_bytes_per_s", capacity.low_bytes_per_s, "[low, high] around capacity.bytes_per_s");
 }
 
+void check_rails(const Rails& rails) {
+  const int cards = static_cast<int>(rails.cards.size()), cpus = static_cast<int>(rails.near.size());
+  const auto require = [](bool fine, const std::string& field, double value, const std::string& expected) {
+    if (!fine) throw DomainError("rails." + field, value, expected);
+  };
+  const auto require_place = [&](const char* field, int number, int count) {
+    require(number >= 0 && number < count, field, number, "0 to " + std::to_string(count - 1));
+  };
+  require(cards >= 1, "cards", cards, "at least 1");
+  require(cpus >= 1, "near", cpus, "the cards of each CPU");
+  require(rails.striped_from_bytes >= 0, "striped_from_bytes", rails.striped_from_bytes, "a number >= 0");
+  std::vector<bool> used(rails.cards.size(), false);
+  for (const std::vector<int>& own : rails.near) {
+    require(!own.empty(), "near", 0, "at least one card of each CPU");
+    for (const int card : own) {
+      require_place("near", card, cards);
+      used[static_cast<std::size_t>(card)] = true;
+    }
+  }
+  for (int card = 0; card < cards; ++card) {
+    const Rail& one = rails.cards[static_cast<std::size_t>(card)];
+    require(one.link_share > 0 && one.link_share <= 1000, "cards.link_share", one.link_share,
+            "a number above 0, at most 1000");
+    require(!one.rate_share || (*one.rate_share > 0 && *one.rate_share <= 1000), "cards.rate_share",
+            one.rate_share.value_or(0), "a number above 0, at most 1000");
+    require(one.extra_latency_s >= 0 && std::isfinite(one.extra_latency_s), "cards.extra_latency_s",
+            one.extra_latency_s, "a number >= 0");
+    if (!used[static_cast<std::size_t>(card)] && rails.use == Rails::Use::bound)
+      throw DomainError("rails.near", "card " + std::to_string(card) + " of no CPU",
+                        "each card near a CPU: bound ranks would never use it", "as many cards per CPU, or striped");
+  }
+  for (auto one = rails.far.begin(); one != rails.far.end(); ++one) {
+    require_place("far.cpu", one->cpu, cpus);
+    require_place("far.rail", one->rail, cards);
+    require(one->extra_latency_s >= 0 && std::isfinite(one->extra_latency_s), "far.extra_latency_s",
+            one->extra_latency_s, "a number >= 0");
+    require(one->rate_share > 0 && one->rate_share <= 1, "far.rate_share", one->rate_share,
+            "a number above 0, at most 1");
+    for (auto before = rails.far.begin(); before != one; ++before)
+      require(before->cpu != one->cpu || before->rail != one->rail, "far.cpu", one->cpu, "each CPU and rail once");
+  }
+}
+
 }  // namespace
+
+double Rails::part_of(int card) const {
+  double all = 0;
+  for (const Rail& one : cards) all += one.link_share;
+  return share_of(card) / all;
+}
+
+Rails::Way Rails::way(const End& from, const End& to, double size_bytes) const {
+  const auto end = [&](int cpu, int card) {
+    const Rail& by = cards[static_cast<std::size_t>(card)];
+    Way result{by.extra_latency_s, by.rate_share.value_or(by.link_share), by.link_share};
+    for (const RailReach& one : far) {
+      if (one.cpu != cpu || one.rail != card) continue;
+      result.extra_latency_s += one.extra_latency_s;
+      result.rate *= one.rate_share;
+    }
+    return result;
+  };
+  const auto over = [&](int first, int second) {
+    const Way out = end(from.cpu, first), in = end(to.cpu, second);
+    return Way{out.extra_latency_s + in.extra_latency_s, std::min(out.rate, in.rate),
+               std::min(out.link_share, in.link_share)};
+  };
+  if (!is_striped(size_bytes)) return over(from.card, to.card);
+  Way all{0, std::numeric_limits<double>::infinity(), 0};
+  for (int card = 0; card < static_cast<int>(cards.size()); ++card) {
+    const Way one = over(card, card);
+    all.extra_latency_s = std::max(all.extra_latency_s, one.extra_latency_s);
+    all.rate = std::min(all.rate, one.rate / part_of(card));
+    all.link_share += one.link_share;
+  }
+  return all;
+}
+
+Rails equal_rails(int count, int cpus) {
+  const int few = std::min(count, cpus), many = std::max(count, cpus);
+  if (few < 1 || many % few != 0)
+    throw DomainError("rails", count, "as many for each of the " + std::to_string(cpus) + " CPUs of a host",
+                      "rails of unequal count are written by hand: docs/formats/cluster-json.md#rails");
+  Rails rails;
+  rails.cards.resize(static_cast<std::size_t>(count));
+  rails.near.resize(static_cast<std::size_t>(cpus));
+  for (int i = 0; i < many; ++i) rails.near[static_cast<std::size_t>(i * cpus / many)].push_back(i * count / many);
+  return rails;
+}
 
 NetworkModel NetworkModel::make(Values values) {
   check_scope("local", values.local);
@@ -136,6 +225,8 @@ NetworkModel NetworkModel::make(Values values) {
   }
   (void)topology_from(kind_of(values.topology), parameters_of(values.topology));  // its numbers are checked there
   check_routes(values.topology);
+  if (values.rails) check_rails(*values.rails);
+  if (values.rails && !values.remote) throw DomainError("rails", values.rails->cards.size(), "none without `remote`");
   NetworkModel model;
   model.values_ = std::move(values);
   return model;

@@ -29,6 +29,7 @@ struct CampaignRows {
   std::vector<core::MpiMeasurement> messages;                  ///< all rows
   std::string thresholds_name, thresholds;                     ///< JSON; empty: not measured
   std::vector<PairMeasurement> pairs;                          ///< of hosts
+  std::vector<CpuMessage> between_cpus;
   ControlCurve control;
   std::vector<std::string> notes;
 };
@@ -72,6 +73,9 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
     } else if (core::ends_with(name, "-pairs.csv")) {
       std::istringstream in(text);
       rows.pairs = read_pairs(in, name);
+    } else if (core::ends_with(name, "-rails.csv") || core::ends_with(name, "-rails-together.csv")) {
+      std::istringstream in(text);
+      read_cpu_messages(in, name, campaign.cpu_of_rank, rows.between_cpus);
     } else if (is_mpi(name, text)) {
       std::istringstream in(text);
       core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
@@ -326,6 +330,14 @@ void add_topology(const CampaignRows& rows, CampaignFit& fit) {
     fit.flags.push_back({"topology", "hosts_differ", text + "; the model has the groups, but no slow hosts or pairs"});
 }
 
+/// Cards of the hosts, and which CPUs are near them.
+void add_rails(const CampaignRows& rows, CampaignFit& fit) {
+  if (rows.between_cpus.empty()) return;
+  const RailsFit found = fit_rails(rows.between_cpus);
+  fit.cluster.network = with_rails(fit.cluster.network, found);
+  fit.notes.push_back("rails: " + found.text);
+}
+
 /// Sizes of that run beyond those measured.
 void flag_range(const core::ClusterModel& cluster, const HplSizes& sizes, Flags& flags) {
   const auto& range = cluster.kernels.at("dgemm").range();
@@ -432,6 +444,11 @@ Campaign campaign_of(const core::CampaignArchive& archive) {
       if (place.host == machine.host) host.rank_cpus.push_back(place.cpu);
     campaign.hosts.push_back(std::move(host));
   }
+  for (const core::RankPlace& place : archive.context.ranks) {
+    const auto rank = static_cast<std::size_t>(place.rank);
+    if (campaign.cpu_of_rank.size() <= rank) campaign.cpu_of_rank.resize(rank + 1);
+    campaign.cpu_of_rank[rank] = place.cpu;
+  }
   campaign.threads_per_rank = std::max(1, archive.context.software.blas_threads);
   campaign.measurements = archive.measurements;
   campaign.origin = origin_json(archive);
@@ -461,6 +478,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
        {flags_of(campaign, rows, fit.cluster, std::move(designed)), fit.network.flags})
     fit.flags.insert(fit.flags.end(), more.begin(), more.end());
   add_topology(rows, fit);
+  add_rails(rows, fit);
   fit.cluster.provenance = provenance_of(campaign, rows.control, alone, fit);
   return fit;
 }

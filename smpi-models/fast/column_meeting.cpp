@@ -70,7 +70,7 @@ class ColumnMeetings::Costs : public ColumnCosts {
   ExchangeMessage drawn(const Ends& ends, double bytes, const MessageName* name) const {
     const NetworkCosts& costs = meetings_.costs_;
     const core::MessageFlow flow =
-        meetings_.messages_.between(ends.source, ends.destination, costs.flow(ends.scope, bytes, name));
+        meetings_.messages_.between(ends.source, ends.destination, bytes, costs.flow(ends.scope, bytes, name));
     return {costs.overhead_s(core::MessageCost::send, ends.scope, bytes, name),
             NetworkCosts::time_alone_s(flow, bytes + core::smpi_envelope_bytes),
             costs.overhead_s(core::MessageCost::recv, ends.scope, bytes, name)};
@@ -271,7 +271,8 @@ void ColumnMeetings::load_links(Column& column) {
     if (wire_bytes >= 1 && left_s > 0) {
       const Member& other = at(column.members, member.sent[turn % member.sent.size()].first);
       messages_.load_links(
-          {member.rank->host, other.rank->host, static_cast<std::uint64_t>(wire_bytes), {0, wire_bytes / left_s}});
+          messages_.shape_between(static_cast<int>(member.rank->number), static_cast<int>(other.rank->number),
+                                  static_cast<std::uint64_t>(wire_bytes), {0, wire_bytes / left_s}, 0));
     }
     member.sent.clear();
   }

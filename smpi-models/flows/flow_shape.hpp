@@ -21,6 +21,9 @@ struct FlowShape {
   std::uint64_t wire_bytes = 0;  ///< with SMPI's envelope
   core::MessageFlow as;
   double delay_s = 0;  ///< before it begins: what begins in the future can be announced now
+  /// Cards (core::Rails) by which it leaves its host and comes to the other; striped: over all cards.
+  int source_card = no_card, destination_card = no_card;
+  static constexpr int no_card = -1, striped = -2;
 };
 
 /// Flows that begin, until SimGrid has asked for their factors. It asks when a flow begins, and knows only its hosts

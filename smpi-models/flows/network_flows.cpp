@@ -19,12 +19,16 @@ NetworkFlows::NetworkFlows(const PlatformCosts& platform, bool checks)
   for (std::size_t i = 0; i < places_.size(); ++i) place_of_.emplace(places_[i], i);
 }
 
-FairFlows::Link NetworkFlows::link(const s4u::Link& of) {
-  const auto [found, is_new] = links_.try_emplace(&of, 0);
+double NetworkFlows::bytes_per_s(const s4u::Link& of, int card) const {
+  return of.get_bandwidth() * (card == FlowShape::no_card ? 1 : costs_.rails()->share_of(card));
+}
+
+FairFlows::Link NetworkFlows::link(const s4u::Link& of, int card) {
+  const auto [found, is_new] = links_.try_emplace({&of, card}, 0);
   if (!is_new) return found->second;
-  bytes_per_s_.push_back(of.get_bandwidth());
+  bytes_per_s_.push_back(bytes_per_s(of, card));
   load_bytes_.push_back(0);
-  return found->second = flows_.add_link(of.get_bandwidth());
+  return found->second = flows_.add_link(bytes_per_s_.back());
 }
 
 const NetworkFlows::Route& NetworkFlows::route(const Ends& ends) {
@@ -33,18 +37,21 @@ const NetworkFlows::Route& NetworkFlows::route(const Ends& ends) {
   double latency_s = 0;
   std::vector<s4u::Link*> links;
   ends.first->route_to(ends.second, links, &latency_s);
-  return found->second = made_route(links, latency_s);
+  return found->second = made_route(links, latency_s, ends);
 }
 
-NetworkFlows::Route NetworkFlows::made_route(const std::vector<s4u::Link*>& links, double latency_s) {
+NetworkFlows::Route NetworkFlows::made_route(const std::vector<s4u::Link*>& links, double latency_s, const Ends& ends) {
   Route route;
   route.latency_s = latency_s;
   route.links = links.size();
   route.least_bytes_per_s = std::numeric_limits<double>::infinity();
   std::vector<FairFlows::Link> shared;
   for (const s4u::Link* const each : links) {
-    route.least_bytes_per_s = std::min(route.least_bytes_per_s, each->get_bandwidth());
-    if (each->get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE) shared.push_back(link(*each));
+    const int card = each == links.front()  ? ends.first_card
+                     : each == links.back() ? ends.second_card
+                                            : FlowShape::no_card;
+    route.least_bytes_per_s = std::min(route.least_bytes_per_s, bytes_per_s(*each, card));
+    if (each->get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE) shared.push_back(link(*each, card));
   }
   if (!place_of_.empty() && shared.size() > 2) route.between.assign(shared.begin() + 1, shared.end() - 1);
   route.number = flows_.add_route(std::move(shared), latency_s > 0 ? latency_s : 1);
@@ -68,7 +75,7 @@ std::vector<NetworkFlows::Route> NetworkFlows::made_ways(const Ends& ends) {
       links.pop_back();
       links.insert(links.end(), rest.begin() + 1, rest.end());
     }
-    ways.push_back(made_route(links, route_latency_s));
+    ways.push_back(made_route(links, route_latency_s, ends));
   }
   return ways;
 }
@@ -92,7 +99,31 @@ const NetworkFlows::Route& NetworkFlows::way(const Ends& ends, double bytes) {
   return *best;
 }
 
+/// One flow per card, each with its part of the bytes and of the rate.
+std::shared_ptr<NetworkFlow> NetworkFlows::begin_parts(const FlowShape& shape) {
+  const core::Rails& rails = *costs_.rails();
+  const auto whole = std::make_shared<NetworkFlow>();
+  const auto cards = static_cast<int>(rails.cards.size());
+  std::uint64_t left_bytes = shape.wire_bytes;
+  for (int card = 0; card < cards; ++card) {
+    FlowShape part = shape;
+    part.source_card = part.destination_card = card;
+    part.as.bandwidth_bytes_per_s *= rails.part_of(card);
+    if (card + 1 < cards)
+      part.wire_bytes = static_cast<std::uint64_t>(static_cast<double>(shape.wire_bytes) * rails.part_of(card));
+    else
+      part.wire_bytes = left_bytes;
+    if (part.wire_bytes == 0) continue;
+    left_bytes -= part.wire_bytes;
+    ++whole->open_parts;
+    whole->parts.push_back(begin(part));
+    whole->parts.back()->whole = whole;
+  }
+  return whole;
+}
+
 std::shared_ptr<NetworkFlow> NetworkFlows::begin(const FlowShape& shape) {
+  if (shape.source_card == FlowShape::striped) return begin_parts(shape);
   const std::shared_ptr<NetworkFlow> flow = new_flow();
   if (!is_adaptive_ || shape.delay_s <= port::resolution_s) {
     start(*flow, shape);
@@ -128,9 +159,10 @@ std::shared_ptr<NetworkFlow> NetworkFlows::new_flow() {
 
 /// The way is chosen now, even if it begins later.
 void NetworkFlows::start(NetworkFlow& flow, const FlowShape& shape) {
-  const Route& way = this->way({shape.source, shape.destination}, static_cast<double>(shape.wire_bytes));
+  const Route& way = this->way({shape.source, shape.destination, shape.source_card, shape.destination_card},
+                               static_cast<double>(shape.wire_bytes));
   const core::Scope scope = shape.source == shape.destination ? core::Scope::local : core::Scope::remote;
-  const double gain = costs_.bandwidth_factor(scope, shape.as);
+  const double gain = costs_.bandwidth_factor(scope, shape.as, shape.source_card, shape.destination_card);
   const double limit_bytes_per_s = std::min(shape.as.bandwidth_bytes_per_s, gain * way.least_bytes_per_s);
   const double latency_s = latency_factor(costs_.topology(), shape.as, way.links) * way.latency_s;
   if (!way.between.empty()) {
@@ -145,6 +177,12 @@ void NetworkFlows::start(NetworkFlow& flow, const FlowShape& shape) {
 
 double NetworkFlows::earliest_end_s(const NetworkFlow& flow) const {
   if (flow.is_due) return port::clock_s();
+  if (!flow.parts.empty()) {
+    double last_s = 0;
+    for (const auto& part : flow.parts)
+      if (!part->has_ended) last_s = std::max(last_s, earliest_end_s(*part));
+    return last_s;
+  }
   if (flow.start != nullptr && flow.start->is_set()) return flow.earliest_end_s;
   return flows_.earliest_end_s(flow.name, port::clock_s());
 }
@@ -167,11 +205,12 @@ void NetworkFlows::advance() {
     NetworkFlow& flow = *moving_[name];
     if (flow.loads != nullptr)
       for (const FairFlows::Link each : *flow.loads) load_bytes_[each] -= flow.wire_bytes;
-    if (flow.bells.empty()) {
+    NetworkFlow& waited = waited_for(flow);
+    if (waited.open_parts > 1 || waited.bells.empty()) {
       end(name);
       continue;
     }
-    flow.is_due = true;
+    flow.is_due = waited.is_due = true;
     due_.push_back(name);
   }
   if (!due_.empty() && !due_now_.is_set()) due_now_.set_in_place_of(timer_);
@@ -180,13 +219,18 @@ void NetworkFlows::advance() {
 
 void NetworkFlows::end(std::uint32_t name) {
   free_names_.push_back(name);  // for another flow, once nobody looks at this one any more
-  moving_[name]->has_ended = true;
+  NetworkFlow& flow = *moving_[name];
+  flow.has_ended = true;
+  if (flow.whole == nullptr) return;
+  if (--flow.whole->open_parts == 0) flow.whole->has_ended = true;
+  flow.whole = nullptr;
 }
 
 void NetworkFlows::ring() {
   for (const std::uint32_t name : due_) {
+    const std::shared_ptr<NetworkFlow> whole = moving_[name]->whole;
     end(name);
-    for (const port::BellPtr& bell : moving_[name]->bells) bell->ring_in_kernel();
+    for (const port::BellPtr& bell : (whole ? *whole : *moving_[name]).bells) bell->ring_in_kernel();
   }
   due_.clear();
 }

@@ -26,6 +26,10 @@ struct NetworkFlow {
   const std::vector<std::uint32_t>* loads = nullptr;  ///< links on which it counts as load; null: nobody asks
   std::unique_ptr<Alarm> start = nullptr;             ///< is set while its way is not chosen yet
   double earliest_end_s = 0;                          ///< then
+  // A striped message has no way of its own: it is what its parts are of.
+  std::vector<std::shared_ptr<NetworkFlow>> parts = {};
+  std::size_t open_parts = 0;
+  std::shared_ptr<NetworkFlow> whole = nullptr;  ///< of a part, until that has ended
 };
 
 /// FairFlows over the links of SimGrid's platform, by its clock: the same dates as SimGrid's own flows to rounding, in
@@ -38,6 +42,9 @@ struct NetworkFlow {
 /// and Abts, ISCA 2008, 4.2) with global knowledge. The load of a way is that of its most loaded link, in seconds:
 /// bytes of the messages that are on it and have not ended, over bandwidth. Nothing is held while waiting for another
 /// link, so there is no deadlock.
+///
+/// Where hosts have several cards, the first and the last link of a route are those of the cards that the message
+/// takes, and the links of SimGrid's platform are those of one card. A striped message is one flow per card.
 class NetworkFlows {
  public:
   /// It must outlive this. `checks`: as FairFlows.
@@ -57,15 +64,30 @@ class NetworkFlows {
     double least_bytes_per_s = 0;
     std::vector<FairFlows::Link> between;  ///< switches; only if there are several ways
   };
-  using Ends = std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>;
+  struct Ends {
+    const simgrid::s4u::Host *first, *second;
+    int first_card = FlowShape::no_card, second_card = FlowShape::no_card;
+    bool operator==(const Ends& other) const {
+      return first == other.first && second == other.second && first_card == other.first_card &&
+             second_card == other.second_card;
+    }
+    friend std::size_t hash_value(const Ends& ends) {
+      std::size_t hash = boost::hash_value(std::pair(ends.first, ends.second));
+      boost::hash_combine(hash, (ends.first_card << 16) + ends.second_card);
+      return hash;
+    }
+  };
 
   const Route& route(const Ends& ends);
-  Route made_route(const std::vector<simgrid::s4u::Link*>& links, double latency_s);
+  Route made_route(const std::vector<simgrid::s4u::Link*>& links, double latency_s, const Ends& ends);
   std::vector<Route> made_ways(const Ends& ends);
   const Route& way(const Ends& ends, double bytes);
   std::shared_ptr<NetworkFlow> new_flow();
+  std::shared_ptr<NetworkFlow> begin_parts(const FlowShape& shape);
   void start(NetworkFlow& flow, const FlowShape& shape);
-  FairFlows::Link link(const simgrid::s4u::Link& of);
+  FairFlows::Link link(const simgrid::s4u::Link& of, int card = FlowShape::no_card);
+  double bytes_per_s(const simgrid::s4u::Link& of, int card) const;
+  static NetworkFlow& waited_for(NetworkFlow& flow) { return flow.whole ? *flow.whole : flow; }
   void set_timer();
   void advance();
   void end(std::uint32_t name);
@@ -74,7 +96,8 @@ class NetworkFlows {
   const NetworkCosts& costs_;
   FairFlows flows_;
   std::unordered_map<Ends, Route, boost::hash<Ends>> routes_;
-  std::unordered_map<const simgrid::s4u::Link*, FairFlows::Link> links_;
+  using Card = std::pair<const simgrid::s4u::Link*, int>;
+  std::unordered_map<Card, FairFlows::Link, boost::hash<Card>> links_;
   // Where there are several ways:
   bool is_adaptive_ = false;
   const std::vector<simgrid::s4u::Host*>& places_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <map>
 
 #include "smpi-models/messages/probes.hpp"
 #include "smpi-models/platform/platform.hpp"
@@ -77,6 +78,13 @@ Messages::Messages(const PlatformCosts& platform, std::deque<Rank>& ranks, bool 
   const std::vector<s4u::Host*>& places = platform.places;
   for (const Rank& rank : ranks)
     host_of_.push_back(static_cast<std::size_t>(std::find(places.begin(), places.end(), rank.host) - places.begin()));
+  if (!costs_.rails()) return;
+  std::map<std::size_t, int> ranks_on;
+  std::map<std::pair<std::size_t, int>, int> ranks_of_cpu;
+  for (const std::size_t host : host_of_) {
+    const int cpu = platform.hosts.cpu_of(static_cast<int>(host), ranks_on[host]++);
+    card_ends_.push_back({cpu, costs_.rails()->card_of(cpu, ranks_of_cpu[{host, cpu}]++)});
+  }
 }
 
 core::Scope Messages::scope(int source, int destination) const {
@@ -99,14 +107,29 @@ double Messages::overhead_s(core::MessageCost which, const SentMessage& sent) co
 
 FlowShape Messages::shape_of(const SentMessage& sent) const {
   const hplcast_channel& channel = sent.message.channel;
-  return {at(channel.source).host, at(channel.destination).host, wire_bytes(sent),
-          between(channel.source, channel.destination, sent.as)};
+  return shape_between(channel.source, channel.destination, wire_bytes(sent),
+                       between(channel.source, channel.destination, sent.message.bytes, sent.as), sent.message.bytes);
 }
 
-core::MessageFlow Messages::between(int source, int destination, const core::MessageFlow& flow) const {
+FlowShape Messages::shape_between(int source, int destination, std::uint64_t wire_bytes, const core::MessageFlow& as,
+                                  double bytes) const {
+  FlowShape shape{at(source).host, at(destination).host, wire_bytes, as};
+  if (card_ends_.empty() || shape.source == shape.destination) return shape;
+  shape.source_card = card_ends_[static_cast<std::size_t>(source)].card;
+  shape.destination_card = card_ends_[static_cast<std::size_t>(destination)].card;
+  if (costs_.rails()->is_striped(bytes)) shape.source_card = FlowShape::striped;
+  return shape;
+}
+
+core::MessageFlow Messages::between(int source, int destination, double bytes, core::MessageFlow flow) const {
   if (host_of_.empty()) return flow;
-  return costs_.between(host_of_[static_cast<std::size_t>(source)], host_of_[static_cast<std::size_t>(destination)],
-                        flow);
+  const auto from = static_cast<std::size_t>(source), to = static_cast<std::size_t>(destination);
+  flow = costs_.between(host_of_[from], host_of_[to], flow);
+  if (card_ends_.empty() || host_of_[from] == host_of_[to]) return flow;
+  const core::Rails::Way way = costs_.rails()->way(card_ends_[from], card_ends_[to], bytes);
+  return {flow.latency_s + way.extra_latency_s,
+          std::min(flow.bandwidth_bytes_per_s * way.rate,
+                   way.link_share * std::max(flow.bandwidth_bytes_per_s, costs_.link_bytes_per_s()))};
 }
 
 std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
@@ -390,7 +413,8 @@ void Messages::check_receive(const SentMessage& sent, double received_s) const {
   const double rounding_s = rounding_of_dates_s(received_s);
   const double early_s = sent.sent_s - sent.begins_s;
   require(early_s <= rounding_s, receiver, "a message to it moves before it was sent [s]", early_s);
-  const double alone_s = sent.as.latency_s / 2 + static_cast<double>(wire_bytes(sent)) / sent.as.bandwidth_bytes_per_s;
+  const core::MessageFlow as = shape_of(sent).as;
+  const double alone_s = as.latency_s / 2 + static_cast<double>(wire_bytes(sent)) / as.bandwidth_bytes_per_s;
   const double ahead_s = sent.begins_s + alone_s * (1 - 1e-9) - received_s;  // 1e-9: maxmin/precision of SimGrid
   require(ahead_s <= rounding_s, receiver, "it receives a message of its future [s]", ahead_s);
 }

@@ -49,8 +49,11 @@ class Messages {
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
   core::Scope scope(int source, int destination) const;
-  /// The flow of a message between them: NetworkCosts::between() their hosts.
-  core::MessageFlow between(int source, int destination, const core::MessageFlow& flow) const;
+  /// The flow of a message of so many bytes between them: NetworkCosts::between() their hosts, over their cards.
+  core::MessageFlow between(int source, int destination, double bytes, core::MessageFlow flow) const;
+  /// The shape of a flow that takes exactly `as`, over the cards that messages of so many bytes take.
+  FlowShape shape_between(int source, int destination, std::uint64_t wire_bytes, const core::MessageFlow& as,
+                          double bytes) const;
   /// Costs of messages from memory of accelerators, by ranks; null: those of the network.
   using DeviceCosts = std::function<const core::DeviceMessage*(int source, int destination)>;
   void set_device_costs(DeviceCosts of_devices) { of_devices_ = std::move(of_devices); }
@@ -90,7 +93,8 @@ class Messages {
 
   const NetworkCosts& costs_;
   std::deque<Rank>& ranks_;
-  std::vector<std::size_t> host_of_;  // number of that of each rank; empty: nobody asks
+  std::vector<std::size_t> host_of_;         // number of that of each rank; empty: nobody asks
+  std::vector<core::Rails::End> card_ends_;  // of each rank; empty: hosts have one card
   double async_small_bytes_;
   double detached_bytes_;
   bool checks_;

@@ -56,8 +56,11 @@ class NetworkCosts {
   core::MessageFlow flow(const core::DeviceMessage& own, core::Scope scope, double size_bytes) const;
   /// Whether messages differ by their hosts.
   bool differs_by_hosts() const {
-    return !link_shares_.empty() || std::holds_alternative<core::HostGroups>(topology());
+    return !link_shares_.empty() || rails() || std::holds_alternative<core::HostGroups>(topology());
   }
+  const std::optional<core::Rails>& rails() const { return network_.values().rails; }
+  /// Of the link of a host.
+  double link_bytes_per_s() const { return network_.scope(core::Scope::remote).link_bytes_per_s(); }
   /// `flow` between these two hosts of the cluster, by their numbers: longer where they are of different groups, or one
   /// has a slower link.
   core::MessageFlow between(std::size_t host, std::size_t other, core::MessageFlow flow) const {
@@ -92,6 +95,12 @@ class NetworkCosts {
   /// SimGrid's factor on the bandwidth of links for a flow with a bound of its own: 1 but where noise makes a message
   /// faster than the link.
   double bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
+  /// The same where the links are those of these cards.
+  double bandwidth_factor(core::Scope scope, const core::MessageFlow& flow, int card, int other_card) const {
+    if (card < 0) return bandwidth_factor(scope, flow);
+    const double share = std::min(rails()->share_of(card), rails()->share_of(other_card));
+    return bandwidth_factor(scope, {flow.latency_s, flow.bandwidth_bytes_per_s / share});
+  }
   /// The same for a message of SMPI, whose flow has no bound: its share of a link, rate / capacity. Several
   /// such flows together get as much as one, less than the link has.
   double smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;

@@ -262,6 +262,7 @@ void build() {
     shares.push_back(cluster.hosts.link_share_of(host));
   simulation.platform.emplace(
       PlatformCosts{{cluster.network, settings.seed, settings.network_noise, std::move(shares)}, {}, {}});
+  if (cluster.network.values().rails) simulation.platform->hosts = cluster.hosts;
   const auto hosts = static_cast<std::size_t>(cluster.hosts.count());
   const std::size_t places =
       std::max<std::size_t>(hosts, core::hosts_of(cluster.network.values().topology).value_or(0));

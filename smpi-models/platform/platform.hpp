@@ -25,6 +25,7 @@ struct PlatformCosts {
   NetworkCosts costs;
   std::vector<simgrid::s4u::Host*> places;  ///< of the topology, in order; the hosts of the cluster come first
   MessageTotals smpi_messages;  ///< what went through SMPI itself until now, messages of collectives among them
+  core::Hosts hosts = {};       ///< only if they have several cards
 };
 
 }  // namespace hplcast::smpi_models

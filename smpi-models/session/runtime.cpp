@@ -76,6 +76,10 @@ void require_static_routes(const NetworkCosts& costs) {
     throw core::DomainError("routes", "adaptive, or around failed links",
                             "static ones: messages of SMPI take SimGrid's routes, those of HPL can take others",
                             "`hplcast transform --routing static` makes adaptive ones so");
+  if (costs.rails())
+    throw core::DomainError("rails", costs.rails()->cards.size(),
+                            "one card per host: SimGrid's flows and messages of SMPI do not know several yet",
+                            "`hplcast transform --rails 1` leaves one");
 }
 
 }  // namespace

@@ -66,6 +66,29 @@ core::KernelModel with_level(const core::KernelModel& model, core::KernelId kern
   return core::KernelModel::make(level, std::move(law), std::move(overrides), model.range());
 }
 
+/// As they are for cores that become CPUs; of kinds of hosts, for the one with most cores.
+core::Rails rails_of_cores(const core::Rails& rails, const core::Hosts& hosts) {
+  int largest = 0;
+  for (int host = 1; host < hosts.count(); ++host)
+    if (hosts.cores_of(host) > hosts.cores_of(largest)) largest = host;
+  core::Rails result = rails;
+  result.near.clear();
+  result.far.clear();
+  std::map<int, int> ranks;
+  for (int core = 0; core < hosts.cores_of(largest); ++core) {
+    const int cpu = hosts.cpu_of(largest, core), nth = ranks[cpu]++;
+    std::vector<int>& near = result.near.emplace_back();  // its one rank takes the first
+    for (std::size_t i = 0; i < rails.near[static_cast<std::size_t>(cpu)].size(); ++i)
+      near.push_back(rails.card_of(cpu, nth + static_cast<int>(i)));
+    for (core::RailReach one : rails.far) {
+      if (one.cpu != cpu) continue;
+      one.cpu = core;
+      result.far.push_back(one);
+    }
+  }
+  return result;
+}
+
 /// Every core a CPU of its own, with the laws that it had.
 void make_cores_cpus(core::ClusterModel& cluster) {
   const core::Hosts old = cluster.hosts;
@@ -77,6 +100,10 @@ void make_cores_cpus(core::ClusterModel& cluster) {
   split(values);
   for (core::HostKind& kind : values.kinds) split(kind);
   cluster.hosts = core::Hosts::make(std::move(values));
+  if (core::NetworkModel::Values network = cluster.network.values(); network.rails) {
+    network.rails = rails_of_cores(*network.rails, old);
+    cluster.network = core::NetworkModel::make(std::move(network));
+  }
   for (auto& [name, model] : cluster.kernels) {
     std::vector<core::CpuLaw> overrides;
     for (const core::CpuLaw& own : model.overrides())

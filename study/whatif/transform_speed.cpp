@@ -42,6 +42,10 @@ core::ScopeModel& network_scope(core::NetworkModel::Values& network) {
 
 void scale_backbone(core::NetworkModel::Values& network, const NetworkSpeed& by) {
   if (auto* groups = std::get_if<core::HostGroups>(&network.topology)) groups->extra_latency_s /= by.latency;
+  if (network.rails) {
+    for (core::Rail& card : network.rails->cards) card.extra_latency_s /= by.latency;
+    for (core::RailReach& one : network.rails->far) one.extra_latency_s /= by.latency;
+  }
   core::Backbone* backbone = core::backbone_of(network.topology);
   if (backbone == nullptr) return;
   backbone->bandwidth_bytes_per_s *= by.bandwidth;

@@ -19,7 +19,9 @@ ClusterModel with_topology(ClusterModel cluster, core::Topology topology) {
         core::kind_of(topology),
         core::parameters_of(topology) + " of " + std::to_string(core::hosts_of(topology).value_or(0)) + " hosts",
         "one of " + std::to_string(cluster.hosts.count()) + " hosts");
-  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) { network.topology = topology; });
+  cluster = with_network(std::move(cluster), [&](core::NetworkModel::Values& network) { network.topology = topology; });
+  core::check_links(cluster);
+  return cluster;
 }
 
 ClusterModel with_single_switch(ClusterModel cluster, const Argument& argument) {
@@ -106,6 +108,34 @@ ClusterModel with_torus(ClusterModel cluster, const Argument& argument) {
   return with_topology(std::move(cluster), std::move(torus));
 }
 
+/// So many cards per host, each with a link as fast as the one that there is. Cards near CPUs that were measured, and
+/// what else is known of them, give way.
+ClusterModel with_rails(ClusterModel cluster, const Argument& argument) {
+  const int count = argument.integer();
+  if (count < 1 || count > 64) throw core::DomainError("rails", count, "1 to 64 cards per host");
+  ClusterModel changed =
+      with_network(std::move(cluster), [&](core::NetworkModel::Values& network) { network.rails.reset(); });
+  if (count == 1) return changed;
+  const core::Rails rails = core::equal_rails(count, changed.hosts.most_cpus());
+  changed = with_network(std::move(changed), [&](core::NetworkModel::Values& network) { network.rails = rails; });
+  core::check_links(changed);
+  return changed;
+}
+
+/// Striped: messages that wait for their receivers, as MPI libraries divide only those.
+ClusterModel with_use_of_rails(ClusterModel cluster, const Argument& argument) {
+  const std::string& text = argument.text();
+  if (text != "bound" && text != "striped") argument.fail();
+  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
+    if (!network.rails)
+      throw core::DomainError("rails", 1, "several cards per host, of which ranks use one or all",
+                              "the transformation rails makes them");
+    network.rails->use = core::from_name<core::Rails::Use>(text);
+    const bool striped = network.rails->use == core::Rails::Use::striped;
+    network.rails->striped_from_bytes = striped ? static_cast<double>(network.detached_bytes) : 0;
+  });
+}
+
 }  // namespace
 
 std::vector<KnownTransformation> topology_changes() {
@@ -127,7 +157,11 @@ std::vector<KnownTransformation> topology_changes() {
       {{"fail-links", "A,B;...", "links of the fat tree (leaf, top switch) or dragonfly (two groups) that are down"},
        with_failed_links,
        Argument::semicolon},
-      {{"torus", "AxBxC", "a torus with these dimensions"}, with_torus, Argument::times}};
+      {{"torus", "AxBxC", "a torus with these dimensions"}, with_torus, Argument::times},
+      {{"rails", "COUNT", "cards per host, each with a link like the one that there is, near its part of the CPUs"},
+       with_rails},
+      {{"rails-use", "bound or striped", "each rank uses the card near it, or long messages use all at once"},
+       with_use_of_rails}};
 }
 
 }  // namespace hplcast::study

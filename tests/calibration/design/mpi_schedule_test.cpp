@@ -126,6 +126,19 @@ TEST(MpiSteps, GiveEachRowItsNumberOfPairsAndWarmUpEachTurn) {
   EXPECT_EQ(text, "0:2. 1:1 1:1. ");
 }
 
+TEST(TurnsOfCpus, AreOfEachTwoCpusThenOfManyPairsOfOneAndOfTwo) {
+  const std::vector<std::string> hosts{"a", "a", "a", "a", "b", "b", "b", "b"};
+  const std::vector<int> cpus{0, 0, 1, 1, 0, 1, 1, 0};
+  EXPECT_EQ(text(turns_of_cpus(hosts, cpus, 0)), "0>4 remote | 0>5 remote | 2>4 remote | 2>5 remote");
+  EXPECT_EQ(text(turns_of_cpus(hosts, cpus, 1)), "0>4 remote, 2>5 remote | 2>5 remote | 0>4 remote");
+  EXPECT_EQ(text(turns_of_cpus(hosts, cpus, 8)),
+            "0>4 remote, 1>7 remote, 2>5 remote, 3>6 remote | 2>5 remote, 3>6 remote | 0>4 remote, 1>7 remote");
+  EXPECT_THAT(error_in([&] { turns_of_cpus({"a", "a"}, {0, 1}, 0); }), HasSubstr("no second host"));
+  const MpiSteps steps(hosts, {{MpiOperation::one_way, 10, 0, 8}}, MpiPattern::cpus, PeerChoice::any, 0, cpus);
+  EXPECT_EQ(steps.leader(), 0);
+  EXPECT_EQ(steps.steps().size(), 3U);
+}
+
 TEST(MpiSteps, SayWhatThereAreTooFewRanksFor) {
   const MpiDesign design{{MpiOperation::one_way, 10, 0, 2}, {MpiOperation::one_way, 10, 0, 1}};
   EXPECT_EQ(MpiSteps({"a", "a"}, design, MpiPattern::saturated, PeerChoice::any, 0).summary(),

@@ -245,6 +245,45 @@ TEST(ClusterJson, RoutesAndGroupsOfHostsComeBackAndRaiseTheVersion) {
   EXPECT_THAT(error_of(R"({"kind": "host_groups", "extra_latency_s": 1e-7})"), testing::HasSubstr("groups"));
 }
 
+TEST(ClusterJson, RailsAreOfVersion8AndBadOnesAreRefused) {
+  ClusterModel cluster = example();
+  const int cpus = cluster.hosts.most_cpus();
+  NetworkModel::Values network = cluster.network.values();
+  if (!network.remote) network.remote = network.local;
+  network.rails = equal_rails(2 * cpus, cpus);
+  network.rails->use = Rails::Use::striped;
+  network.rails->striped_from_bytes = 65536;
+  network.rails->cards[1] = {0.5, 0.75, 1e-7};
+  network.rails->far = {{0, 1, 2e-7, 0.9}};
+  cluster.network = NetworkModel::make(network);
+  const std::string first = text_of(cluster);
+  EXPECT_THAT(first, testing::HasSubstr("\"schema_version\": 8,"));
+  std::istringstream again(first);
+  EXPECT_EQ(text_of(read_cluster(again, "text")), first);
+  const auto error_of = [&](const std::string& key, const nlohmann::json& value) {
+    nlohmann::json json = nlohmann::json::parse(first);
+    json["network"]["rails"][key] = value;
+    std::istringstream in(json.dump());
+    return tests::error_in([&] { read_cluster(in, "text"); });
+  };
+  EXPECT_THAT(error_of("use", "both"), testing::HasSubstr("bound, striped"));
+  EXPECT_THAT(error_of("near", nlohmann::json::array()), testing::HasSubstr("rails.near"));
+  EXPECT_THAT(error_of("near", {{7}}), testing::HasSubstr("expected 0 to"));
+  EXPECT_THAT(error_of("cards", nlohmann::json::array()), testing::HasSubstr("rails.cards"));
+  EXPECT_THAT(error_of("far", {{{"cpu", 0}, {"rail", 0}, {"rate_share", 1.5}}}), testing::HasSubstr("at most 1"));
+  EXPECT_THAT(error_of("far", {{{"cpu", 9}, {"rail", 0}}}), testing::HasSubstr("rails.far.cpu"));
+  EXPECT_THAT(error_of("number", 2), testing::HasSubstr("unknown key"));
+  network.rails->use = Rails::Use::bound;
+  network.rails->near = {{0}};
+  EXPECT_THAT(tests::error_in([&] { NetworkModel::make(network); }), testing::HasSubstr("card 1 of no CPU"));
+  network.rails->near.assign(1, {});
+  for (int card = 0; card < 2 * cpus; ++card) network.rails->near[0].push_back(card);
+  cluster.network = NetworkModel::make(network);
+  if (cpus > 1) {
+    EXPECT_THROW(check_links(cluster), DomainError);
+  }
+}
+
 TEST(ClusterJson, AnAcceleratorsKernelIsAModelOrAHandshake) {
   ClusterModel cluster = example();
   cluster.accelerators = example_accelerators();

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iostream>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/topology.hpp"
 #include "hplcast/study/predict.hpp"
 #include "hplcast/study/transform.hpp"
@@ -120,6 +122,37 @@ TEST_F(Kinds, WaitForSlowerLinks) {
   // Rank 3 sends and receives a quarter of the panels and rows of U: at least half of N^2 elements, once.
   const double bytes_per_s = request_.cluster.network.values().remote->link_bytes_per_s();
   EXPECT_GT(after_s - before_s, 0.5 * 8 * 1000.0 * 1000 / 4 / (0.01 * bytes_per_s));
+}
+
+/// One card as near to all CPUs is as none, to the last digit; striped over all sizes, two are as links and messages of
+/// twice the rate, but for the envelope of messages: half of 16 bytes at 12 GB/s, of messages of microseconds.
+TEST_F(Kinds, RailsAreAsOneCardOrAsOneOfTheirSum) {
+  set_hosts("node-[1-8]", 2, {});
+  set_parameters(1200, 60, 4, 4);
+  request_.noise = false;
+  const auto with = [&](std::optional<core::Rails> rails, double rate) {
+    core::ClusterModel cluster = request_.cluster;
+    core::NetworkModel::Values network =
+        transformed(cluster, {{"scale-bandwidth", core::shortest(rate)}}).network.values();
+    network.rails = std::move(rails);
+    std::swap(cluster, request_.cluster);
+    request_.cluster.network = core::NetworkModel::make(network);
+    const std::pair times(time_s(SimulationMode::exact), time_s(SimulationMode::fast));
+    std::swap(cluster, request_.cluster);
+    return times;
+  };
+  const int cpus = request_.cluster.hosts.most_cpus();
+  const auto one = with({}, 1), twice = with({}, 2);
+  EXPECT_EQ(with(core::equal_rails(1, cpus), 1), one);
+  core::Rails striped = core::equal_rails(2, cpus);
+  striped.use = core::Rails::Use::striped;
+  const auto found = with(striped, 1);
+  std::cout << "HPL on 16 ranks: one card " << one.first << " s, two striped " << found.first
+            << " s, twice the bandwidth " << twice.first << " s; fast " << one.second << ", " << found.second << ", "
+            << twice.second << '\n';
+  EXPECT_NEAR(found.first, twice.first, 1e-3 * twice.first);
+  EXPECT_NEAR(found.second, twice.second, 1e-3 * twice.second);
+  EXPECT_LT(found.first, 0.999 * one.first) << "a test in which it matters";
 }
 
 /// The fast mode computes the exchanges of panel factorisations: they must know who is far from whom.

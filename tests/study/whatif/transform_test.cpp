@@ -351,6 +351,25 @@ TEST(TransformTopology, RoutesAreAdaptiveOrLeadAroundFailedLinks) {
   EXPECT_THROW(transformed(tree, {{"routing", "minimal"}}), TransformationFormError);
 }
 
+TEST(TransformTopology, HostsHaveSeveralRails) {
+  const auto rails = [](const ClusterModel& cluster) { return cluster.network.values().rails; };
+  const ClusterModel two = with("rails", "2");
+  ASSERT_TRUE(rails(two));
+  EXPECT_EQ(rails(two)->near, (std::vector<std::vector<int>>{{0}, {1}}));
+  EXPECT_EQ(rails(two)->use, core::Rails::Use::bound);
+  EXPECT_EQ(rails(with("rails", "4"))->near, (std::vector<std::vector<int>>{{0, 1}, {2, 3}}));
+  const ClusterModel striped = transformed(two, {{"rails-use", "striped"}});
+  EXPECT_EQ(rails(striped)->use, core::Rails::Use::striped);
+  EXPECT_EQ(rails(striped)->striped_from_bytes, static_cast<double>(two.network.values().detached_bytes));
+  EXPECT_EQ(rails(transformed(striped, {{"rails-use", "bound"}}))->striped_from_bytes, 0);
+  EXPECT_FALSE(rails(transformed(striped, {{"rails", "1"}})));
+  EXPECT_THROW(with("rails", "3"), core::DomainError) << "rails of unequal count";
+  EXPECT_THROW(with("rails", "0"), core::DomainError);
+  EXPECT_THROW(with("rails-use", "striped"), core::DomainError);
+  EXPECT_THROW(transformed(two, {{"rails-use", "both"}}), TransformationFormError);
+  EXPECT_THROW(transformed(two, {{"torus", "4x4x2"}}), core::DomainError);
+}
+
 /// Three hosts of 16 cores on one CPU, kernels twice as fast, half the bandwidth.
 core::ClusterModel newer() {
   core::ClusterModel cluster = transformed(dahu_like(), {{"scale-kernels", "2"}, {"scale-bandwidth", "0.5"}});

@@ -17,6 +17,7 @@ namespace hplcast::calibration {
 struct MpiMeasureOptions {
   MpiPattern pattern = MpiPattern::pair;
   PeerChoice scope = PeerChoice::any;
+  std::vector<int> cpus = {};  ///< of each rank; for MpiPattern::cpus
   Background background = Background::none;
   int warm_up_calls = 100;               ///< ping-pongs of each pair that are not recorded
   double budget_s = 0;                   ///< stop after this long, whatever is left; 0: no limit
@@ -70,9 +71,9 @@ struct ScopeThresholds {
   /// The first MPI_Iprobe of a receiver that was outside of MPI does not find a message that has come meanwhile; the
   /// second one does. Most of several times.
   bool late_probes = false;
-  /// By which panels take longer that the peer receives into memory that it has just got, where neither it nor a message
-  /// has been, than into the same memory afterwards: the median of several times, or 0 if it was not longer in four of
-  /// five.
+  /// By which panels take longer that the peer receives into memory that it has just got, where neither it nor a
+  /// message has been, than into the same memory afterwards: the median of several times, or 0 if it was not longer in
+  /// four of five.
   double first_use_s_per_byte = 0;
 };
 

@@ -114,6 +114,7 @@ enum class MpiPattern {
   ring,       ///< every rank with the next, one pair after the other, while the others are the background
   saturated,  ///< disjoint pairs of all ranks, all at once
   all_pairs,  ///< the first ranks of all hosts, each with each, in rounds of disjoint pairs
+  cpus,       ///< ranks of each CPU of a host with those of each CPU of another: turns_of_cpus()
 };
 
 /// Pairs that measure at the same time.
@@ -130,6 +131,13 @@ std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPatt
 /// between the host of rank 0 and the next one, then inside the host of rank 0. All initiators are on that host, rank 0
 /// first. Empty if there are too few ranks.
 std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerChoice choice, long pairs);
+
+/// Turns between the host of rank 0 and the next one. Without a number of pairs: the first ranks of each CPU of one
+/// with those of each CPU of the other, one pair per turn. With one: as many pairs as that, or as there are ranks for,
+/// within each two CPUs of one number at once, then within each such couple alone, the one of rank 0 last. `cpus`: of
+/// each rank.
+/// @throws core::InputError without a second host.
+std::vector<MpiTurn> turns_of_cpus(const std::vector<std::string>& hosts, const std::vector<int>& cpus, long pairs);
 
 /// The pair of a turn that a rank is in; nullptr: it has no part in it.
 const MpiPair* pair_with(const MpiTurn& turn, int rank);
@@ -163,10 +171,10 @@ struct MpiStep {
 /// warm-up of each turn before. The same on all ranks.
 class MpiSteps {
  public:
-  /// `hosts` has the host of every rank. @throws core::InputError if the pattern has no pairs, or there are too few
-  /// ranks for every row.
+  /// `hosts` has the host of every rank, `cpus` (for MpiPattern::cpus) its CPU. @throws core::InputError if the pattern
+  /// has no pairs, or there are too few ranks for every row.
   MpiSteps(const std::vector<std::string>& hosts, const MpiDesign& design, MpiPattern pattern, PeerChoice scope,
-           int warm_up_calls);
+           int warm_up_calls, const std::vector<int>& cpus = {});
   MpiSteps(const MpiSteps&) = delete;
   MpiSteps& operator=(const MpiSteps&) = delete;
 

@@ -247,15 +247,9 @@ struct AcceleratorModel {
 
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 7;
+  static constexpr int schema_version = 8;
   static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
-  /// What is written: the oldest that can say it.
-  int needed_schema_version() const {
-    if (hosts.has_kinds()) return schema_version;
-    const Topology& topology = network.values().topology;
-    if (!has_static_routes(topology) || std::holds_alternative<HostGroups>(topology)) return 6;
-    return accelerators ? 5 : 4;
-  }
+  int needed_schema_version() const;               ///< what is written: the oldest that can say it
   std::string name;
   Hosts hosts;
   std::map<std::string, KernelModel>
@@ -269,7 +263,8 @@ struct ClusterModel {
   std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
 };
 
-/// @throws DomainError for kinds of hosts with slower links where the topology does not say whose links are whose.
+/// @throws DomainError for kinds of hosts with slower links, or rails, where the topology does not say whose links are
+/// whose, and rails of other CPUs than there are.
 void check_links(const ClusterModel& cluster);
 
 /// The content of cluster.json, see docs/formats/cluster-json.md. Deterministic: equal models give equal text.

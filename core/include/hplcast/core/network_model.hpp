@@ -95,6 +95,60 @@ struct ScopeModel {
   SegmentedLaw& cost(MessageCost which) { return costs[static_cast<std::size_t>(which)]; }
 };
 
+/// A card of each host, with a link of its own to the network.
+struct Rail {
+  double link_share = 1;             ///< its bandwidth in that of the network between hosts; above 0, at most 1000
+  std::optional<double> rate_share;  ///< of the rate of a message alone; nothing: that of the link
+  double extra_latency_s = 0;        ///< of a message, for each of its ends there
+};
+
+/// What a card costs the ranks of a CPU that is not near it.
+struct RailReach {
+  int cpu = 0, rail = 0;
+  double extra_latency_s = 0;  ///< of a message, for each of its ends there
+  double rate_share = 1;       ///< of its rate; in (0, 1]
+};
+
+/// Several cards per host, or one that is near some of its CPUs. What the network says is said of one message over a
+/// card of share 1 between CPUs that reach it at no cost.
+struct Rails {
+  enum class Use {
+    bound,   ///< each rank has a card, by its CPU
+    striped  ///< long messages go over all cards at once, in parts that take as long as each other
+  };
+  std::vector<Rail> cards;
+  std::vector<std::vector<int>> near;  ///< cards of each CPU, which its ranks take in turn
+  std::vector<RailReach> far = {};     ///< nothing: at no cost
+  Use use = Use::bound;
+  double striped_from_bytes = 0;  ///< shorter messages take the card of their rank
+
+  /// One end of a message: a rank on this CPU, over its card.
+  struct End {
+    int cpu = 0, card = 0;
+  };
+  /// The card of the `nth` rank on a CPU, from 0.
+  int card_of(int cpu, int nth) const {
+    const std::vector<int>& own = near.at(static_cast<std::size_t>(cpu));
+    return own[static_cast<std::size_t>(nth) % own.size()];
+  }
+  bool is_striped(double size_bytes) const { return use == Use::striped && size_bytes >= striped_from_bytes; }
+  double share_of(int card) const { return cards[static_cast<std::size_t>(card)].link_share; }
+  /// Part of a striped message.
+  double part_of(int card) const;
+  /// A message alone: later by `extra_latency_s`, at `rate` times the rate of the network, over links that have
+  /// `link_share` times the bandwidth of its links.
+  struct Way {
+    double extra_latency_s = 0, rate = 1, link_share = 1;
+  };
+  Way way(const End& from, const End& to, double size_bytes) const;
+};
+template <>
+inline constexpr EnumNames names_of<Rails::Use> = {"use of rails", {"bound", "striped"}};
+
+/// `count` cards like the one that there is, each near as many of the `cpus` CPUs, or each CPU near as many of them.
+/// @throws DomainError if neither number is a multiple of the other.
+Rails equal_rails(int count, int cpus);
+
 /// The network of a cluster as MPI programs see it.
 class NetworkModel {
  public:
@@ -109,10 +163,11 @@ class NetworkModel {
     bool late_probes = false;     ///< MPI_Iprobe finds only what had come before the rank's last probe, receive or
                                   ///< send that waited: it looks first, and lets messages in afterwards (Open MPI)
     Topology topology;
+    std::optional<Rails> rails = {};  ///< nothing: one card, as near to all CPUs
   };
   NetworkModel() = default;
   /// @throws DomainError for negative costs, bandwidths and capacities that are not positive, detached_bytes <
-  /// async_small_bytes, or a topology whose numbers are not of its form.
+  /// async_small_bytes, a topology whose numbers are not of its form, or rails that nobody uses or that are not there.
   static NetworkModel make(Values values);
 
   const Values& values() const noexcept { return values_; }

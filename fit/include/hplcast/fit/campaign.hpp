@@ -30,6 +30,7 @@ struct HplSizes {
 /// Measurements, and what is known of their surroundings.
 struct Campaign {
   std::vector<MeasuredHost> hosts;                  ///< at least one
+  std::vector<int> cpu_of_rank = {};                ///< of each rank of all hosts
   int threads_per_rank = 1;                         ///< of the BLAS, each on a core of its own
   std::map<std::string, std::string> measurements;  ///< texts by name: CSV of kernels and of MPI, JSON of thresholds
   std::string origin = "{}";        ///< a JSON object for the provenance: what was measured, when, where

@@ -181,6 +181,36 @@ struct TransferFactors {
 };
 std::vector<TransferFactors> transfer_factors(const core::ScopeModel& scope);
 
+/// A message between a CPU of a host and one of another: a row of `hplcast-measure-mpi --pattern cpus`.
+struct CpuMessage {
+  int cpu = 0, peer_cpu = 0;
+  std::string operation;  ///< pingpong, or one_way
+  long order = 0;         ///< of the row in its design
+  long pairs = 1;         ///< that sent at the same time
+  double size_bytes = 0, duration_s = 0, start_s = 0;
+};
+
+/// Adds the rows of such a file without those that failed; `cpu_of_rank` has the CPU of each rank.
+/// @throws core::ParseError
+void read_cpu_messages(std::istream& in, const std::string& name, const std::vector<int>& cpu_of_rank,
+                       std::vector<CpuMessage>& rows);
+
+/// The cards of a host.
+struct RailsFit {
+  std::optional<core::Rails> rails;  ///< nothing: one card, as near to all CPUs, or not known
+  double link_bytes_per_s = 0;       ///< of the first card; 0: not known
+  std::string text;                  ///< what was found, or why nothing was
+};
+
+/// Ping-pongs say how far each CPU is from its card; pairs at once which CPUs share one: two that together get more
+/// than the mean of the faster one's total and of both totals have cards of their own, if pairs of one of them alone
+/// fill it (docs/models/network-models.md).
+RailsFit fit_rails(const std::vector<CpuMessage>& rows);
+
+/// `network` with these cards. Its messages were measured between two first CPUs; they become those of near ones, and
+/// the capacity that of the first card.
+core::NetworkModel with_rails(const core::NetworkModel& network, const RailsFit& found);
+
 /// Takes the thresholds of what hplcast-measure-thresholds wrote: those of scope `remote` if there are any, since SMPI
 /// knows one set for all scopes, and most messages of a cluster go between hosts. A message that MPI_Send does not let
 /// go before a computing receiver enters MPI counts as one that waits: ranks of HPL compute most of the time.

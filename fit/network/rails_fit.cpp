@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "fit/stats/robust_statistics.hpp"
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/fit/network_fit.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+using core::rate_text;
+using Couple = std::pair<int, int>;  // of CPUs
+
+constexpr double difference_that_matters = 0.02;  ///< of latencies and rates: less is no difference
+constexpr double fills_below = 0.9;               ///< of what so many pairs would get that do not disturb each other
+
+/// Medians of what one pair and many pairs of CPUs get.
+struct CpuTimes {
+  int cpus = 0;
+  std::map<Couple, double> latency_s, rate;  // of one pair: both ways
+  double latency_error_s = 0;                // standard error of the medians, the largest
+  std::map<Couple, double> total;            // rate of many pairs at once; c, c: of one CPU
+  long pairs = 0;                            // of one CPU, then
+};
+
+double standard_error(std::vector<double> values) {
+  const detail::RobustEstimate median = detail::median_interval(std::move(values));
+  return (median.high - median.low) / (2 * 1.96);
+}
+
+void add_single_pairs(const std::vector<CpuMessage>& rows, CpuTimes& times) {
+  std::map<Couple, std::map<double, std::vector<double>>> trips;  // by size
+  for (const CpuMessage& row : rows) {
+    if (row.operation != "pingpong" || row.pairs > 1) continue;
+    trips[{row.cpu, row.peer_cpu}][row.size_bytes].push_back(row.duration_s);
+    times.cpus = std::max({times.cpus, row.cpu + 1, row.peer_cpu + 1});
+  }
+  for (const auto& [couple, by_size] : trips) {
+    if (by_size.size() < 2) continue;
+    const auto& [size, longest] = *by_size.rbegin();
+    times.latency_s[couple] = core::median(by_size.begin()->second) / 2;
+    times.rate[couple] = size / (core::median(longest) / 2 - times.latency_s[couple]);
+    times.latency_error_s = std::max(times.latency_error_s, standard_error(by_size.begin()->second) / 2);
+  }
+}
+
+/// Pairs of a turn begin at one moment, and it takes as long as its slowest.
+void add_many_pairs(const std::vector<CpuMessage>& rows, CpuTimes& times) {
+  struct Turn {
+    int first, last;
+    double bytes, duration_s;
+  };
+  std::map<std::pair<long, double>, Turn> turns;
+  for (const CpuMessage& row : rows) {
+    if (row.operation != "one_way") continue;
+    Turn& turn = turns.try_emplace({row.order, row.start_s}, Turn{row.cpu, row.cpu, 0, 0}).first->second;
+    turn = {std::min(turn.first, row.cpu), std::max(turn.last, row.cpu), turn.bytes + row.size_bytes,
+            std::max(turn.duration_s, row.duration_s)};
+    if (turn.first == turn.last) times.pairs = std::max(times.pairs, row.pairs);
+  }
+  std::map<Couple, std::vector<double>> rates;
+  for (const auto& [key, turn] : turns) rates[{turn.first, turn.last}].push_back(turn.bytes / turn.duration_s);
+  for (auto& [couple, list] : rates) times.total[couple] = core::median(std::move(list));
+}
+
+bool is_complete(const CpuTimes& times) {
+  for (int cpu = 0; cpu < times.cpus; ++cpu)
+    for (int other = 0; other < times.cpus; ++other) {
+      const bool has_total = times.total.count({std::min(cpu, other), std::max(cpu, other)}) > 0;
+      const auto rate = times.rate.find({cpu, other});
+      if (!has_total || rate == times.rate.end() || !(rate->second > 0)) return false;
+    }
+  return times.cpus > 0;
+}
+
+/// By which messages of each CPU are later than those of the nearest, per end.
+std::vector<double> distances_s(const CpuTimes& times) {
+  std::vector<double> means(static_cast<std::size_t>(times.cpus));
+  for (const auto& [couple, latency_s] : times.latency_s)
+    for (const int cpu : {couple.first, couple.second})
+      means[static_cast<std::size_t>(cpu)] += latency_s / (2 * times.cpus);
+  const double least_s = *std::min_element(means.begin(), means.end());
+  const double matters_s = std::max(difference_that_matters * least_s, 3 * times.latency_error_s);
+  for (double& mean : means) mean = mean - least_s > matters_s ? mean - least_s : 0;
+  return means;
+}
+
+/// 1 where the two are alike.
+double share(double value, double reference) {
+  const double ratio = value / reference;
+  return std::abs(ratio - 1) < difference_that_matters ? 1 : ratio;
+}
+
+bool share_a_card(const CpuTimes& times, int cpu, int other) {
+  const double one = times.total.at({cpu, cpu}), two = times.total.at({other, other});
+  return times.total.at({cpu, other}) <= (std::max(one, two) + one + two) / 2;
+}
+
+/// Whether pairs of this CPU alone get less than they would without each other.
+bool fills_card(const CpuTimes& times, int cpu) {
+  return times.total.at({cpu, cpu}) < fills_below * static_cast<double>(times.pairs) * times.rate.at({cpu, cpu});
+}
+
+/// Number of the card of each CPU, in the order of their first CPUs.
+std::vector<int> cards_of(const CpuTimes& times) {
+  std::vector<int> cards;
+  int count = 0;
+  for (int cpu = 0; cpu < times.cpus; ++cpu) {
+    int card = count;
+    for (int other = 0; other < cpu && card == count; ++other)
+      if (share_a_card(times, other, cpu)) card = cards[static_cast<std::size_t>(other)];
+    cards.push_back(card);
+    count = std::max(count, card + 1);
+  }
+  return cards;
+}
+
+/// What is known of a card.
+struct Card {
+  double total = 0, rate = 0, distance_s = 0;
+};
+
+Card card_of(const CpuTimes& times, const std::vector<int>& cards, const std::vector<double>& distances, int card) {
+  Card found{0, 0, *std::max_element(distances.begin(), distances.end())};
+  for (const auto& [couple, total] : times.total) {
+    const auto first = static_cast<std::size_t>(couple.first);
+    if (cards[first] != card || cards[static_cast<std::size_t>(couple.second)] != card) continue;
+    found.total = std::max(found.total, total);
+    found.rate = std::max(found.rate, times.rate.at(couple));
+    found.distance_s = std::min(found.distance_s, distances[first]);
+  }
+  return found;
+}
+
+std::string text_of(const core::Rails& rails, double link_bytes_per_s) {
+  std::string text = std::to_string(rails.cards.size()) + (rails.cards.size() == 1 ? " card" : " cards") + ":";
+  for (std::size_t cpu = 0; cpu < rails.near.size(); ++cpu) {
+    const int card = rails.near[cpu].front();
+    text += (cpu == 0 ? " CPU " : "; CPU ") + std::to_string(cpu) + " has card " + std::to_string(card) + " of " +
+            rate_text(link_bytes_per_s * rails.share_of(card));
+    for (const core::RailReach& one : rails.far)
+      if (one.cpu == static_cast<int>(cpu))
+        text += core::printed(", from which it is far (%.3g us, %.3g of the rate)", 1e6 * one.extra_latency_s,
+                              one.rate_share);
+  }
+  return text;
+}
+
+}  // namespace
+
+void read_cpu_messages(std::istream& in, const std::string& name, const std::vector<int>& cpu_of_rank,
+                       std::vector<CpuMessage>& rows) {
+  core::CsvReader csv(in, name);
+  const std::size_t operation = csv.column("operation"), order = csv.column("order"), pairs = csv.column("pairs"),
+                    rank = csv.column("rank"), peer_rank = csv.column("peer_rank"), size = csv.column("size_bytes"),
+                    duration = csv.column("duration_s"), start = csv.column("start_s"),
+                    error = csv.find_column("error");
+  const auto cpu = [&](std::size_t column) {
+    const long long number = csv.integer(column);
+    if (number < 0 || number >= static_cast<long long>(cpu_of_rank.size()))
+      throw core::ParseError(csv.at(column), "found rank " + std::to_string(number) + "; expected 0 to " +
+                                                 std::to_string(static_cast<long long>(cpu_of_rank.size()) - 1) +
+                                                 ", those of the campaign");
+    return cpu_of_rank[static_cast<std::size_t>(number)];
+  };
+  while (csv.next()) {
+    if (csv.has(error)) continue;
+    rows.push_back({cpu(rank), cpu(peer_rank), std::string(csv.text(operation)), csv.integer(order), csv.integer(pairs),
+                    csv.non_negative(size), csv.positive(duration), csv.number(start)});
+  }
+}
+
+RailsFit fit_rails(const std::vector<CpuMessage>& rows) {
+  RailsFit fit;
+  CpuTimes times;
+  add_single_pairs(rows, times);
+  add_many_pairs(rows, times);
+  if (!is_complete(times)) {
+    fit.text = "not told: messages between each two CPUs, of two sizes and of many pairs at once, are needed";
+    return fit;
+  }
+  std::vector<int> cards = cards_of(times);
+  const bool several = *std::max_element(cards.begin(), cards.end()) > 0;
+  std::string doubt;
+  for (int cpu = 0; cpu < times.cpus && several && doubt.empty(); ++cpu)
+    if (!fills_card(times, cpu))
+      doubt = "; " + std::to_string(times.pairs) + " pairs of CPU " + std::to_string(cpu) +
+              " do not fill a card: several cannot be told from one (raise `pairs` of the step)";
+  if (!doubt.empty()) cards.assign(cards.size(), 0);
+  const std::vector<double> distances = distances_s(times);
+  core::Rails rails;
+  const Card first = card_of(times, cards, distances, 0);
+  for (int card = 0; card <= *std::max_element(cards.begin(), cards.end()); ++card) {
+    const Card one = card_of(times, cards, distances, card);
+    core::Rail& made = rails.cards.emplace_back();
+    made.link_share = share(one.total, first.total);
+    const double rate = share(one.rate, first.rate);
+    if (rate != made.link_share) made.rate_share = rate;
+    made.extra_latency_s = one.distance_s;
+    for (int cpu = 0; cpu < times.cpus; ++cpu) {
+      const auto place = static_cast<std::size_t>(cpu);
+      if (cards[place] != card) continue;
+      core::RailReach far{cpu, card, distances[place] - one.distance_s,
+                          std::min(1.0, share(times.rate.at({cpu, cpu}), one.rate))};
+      if (far.extra_latency_s > 0 || far.rate_share < 1) rails.far.push_back(far);
+    }
+  }
+  for (const int card : cards) rails.near.push_back({card});
+  fit.link_bytes_per_s = first.total;
+  const bool is_plain = rails.cards.size() == 1 && rails.far.empty();
+  fit.text = (is_plain ? "one card, as near to all CPUs" : text_of(rails, first.total)) + doubt;
+  if (!is_plain) fit.rails = std::move(rails);
+  return fit;
+}
+
+core::NetworkModel with_rails(const core::NetworkModel& network, const RailsFit& found) {
+  core::NetworkModel::Values values = network.values();
+  if (!found.rails || !values.remote) return network;
+  const core::Rails::End first{0, found.rails->card_of(0, 0)};
+  const core::Rails::Way measured = found.rails->way(first, first, 0);
+  core::SegmentedLaw& transfer = values.remote->cost(core::MessageCost::transfer);
+  std::vector<core::Segment> segments = transfer.segments();
+  for (core::Segment& segment : segments) {
+    segment.intercept_s -= std::min(measured.extra_latency_s, std::max(0.0, segment.intercept_s));
+    segment.slope_s_per_byte *= measured.rate;
+  }
+  transfer = core::SegmentedLaw::make(std::move(segments));
+  values.remote->bandwidth_bytes_per_s /= measured.rate;
+  values.remote->capacity = core::LinkCapacity{found.link_bytes_per_s, 0, 0, core::LinkCapacity::Origin::measured};
+  values.rails = found.rails;
+  return core::NetworkModel::make(std::move(values));
+}
+
+}  // namespace hplcast::fit
