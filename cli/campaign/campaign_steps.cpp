@@ -203,18 +203,38 @@ void mpi_step(Step& step) {
   step.pass("background", "dgemm+iprobe");
 }
 
+/// Messages of a step that compares pairs.
+struct Compared {
+  std::uint64_t seed;
+  int repetitions = 20;
+  double bytes;
+
+  Compared(Step& step, double usual_bytes) : seed(step.common.seed), bytes(usual_bytes) {
+    step.section.read("repetitions", repetitions);
+    step.section.read_quantity("bytes", bytes, core::parse_bytes);
+    step.section.read("seed", seed);
+    if (repetitions < 1 || repetitions > 100000) step.section.fail("repetitions", "expected 1 to 100000");
+    if (!(bytes >= 64 * 1024 && bytes <= std::numeric_limits<int>::max()))
+      step.section.fail("bytes", "expected 64 KiB to 2 GiB: of the messages that show the bandwidth");
+  }
+  long size() const { return static_cast<long>(bytes); }
+  /// All calls so often, in random order, each with so many turns.
+  void measure(Step& step, const std::vector<calibration::MpiCall>& calls, std::uint32_t stream, double turns) const {
+    calibration::MpiDesign design;
+    for (int repetition = 0; repetition < repetitions; ++repetition)
+      for (const calibration::MpiCall& call : calls)
+        design.push_back({call.operation, call.size_bytes, repetition, call.pairs});
+    core::RandomStream random({seed, core::stream_design, stream, 0, 0});
+    core::shuffle(design, random);
+    step.measure([&] { return design; },
+                 [&](const calibration::MpiDesign& rows) { return calibration::estimated_s(rows) * turns; });
+  }
+};
+
 /// Latency and bandwidth between all pairs of hosts, or of the ranks of one. Left out if there are fewer than three.
 void pairs_step(Step& step) {
   const CampaignCommon& common = step.common;
-  std::uint64_t seed = common.seed;
-  int repetitions = 20;
-  double bytes = 1 << 20;
-  step.section.read("repetitions", repetitions);
-  step.section.read_quantity("bytes", bytes, core::parse_bytes);
-  step.section.read("seed", seed);
-  if (repetitions < 1 || repetitions > 100000) step.section.fail("repetitions", "expected 1 to 100000");
-  if (!(bytes >= 64 * 1024 && bytes <= std::numeric_limits<int>::max()))
-    step.section.fail("bytes", "expected 64 KiB to 2 GiB: of the messages that show the bandwidth");
+  const Compared messages(step, 1 << 20);
   step.pass("pattern", "all-pairs");
   const bool local = step.pass_text("scope") == "local";
   step.pass_text("background");
@@ -224,57 +244,31 @@ void pairs_step(Step& step) {
                     (places == 1 ? "is 1" : "are " + std::to_string(places)) + "; see `fit topology`";
     return;
   }
-  calibration::MpiDesign design;
-  for (int repetition = 0; repetition < repetitions; ++repetition)
-    for (const long size : {1L, static_cast<long>(bytes)})
-      design.push_back({calibration::MpiOperation::pingpong, size, repetition});
-  core::RandomStream random({seed, core::stream_design, 2, 0, 0});
-  core::shuffle(design, random);
-  step.measure([&] { return design; },
-               [&](const calibration::MpiDesign& rows) { return calibration::estimated_s(rows) * places; });
+  messages.measure(step,
+                   {{calibration::MpiOperation::pingpong, 1}, {calibration::MpiOperation::pingpong, messages.size()}},
+                   2, places);
 }
 
-/// Messages between each CPU of a host and each of another, one pair of ranks after the other, and then (`second`) of
-/// many pairs of one CPU and of two at once.
+/// Messages between each CPU of a host and each of another, one pair of ranks after the other; then (`second`) of many
+/// pairs of one CPU, and of two, at once.
 void rails_step(Step& step) {
-  const CampaignCommon& common = step.common;
-  std::uint64_t seed = common.seed;
-  int repetitions = 20, pairs = 8;
-  double bytes = 1 << 22;
-  step.section.read("repetitions", repetitions);
+  const Compared messages(step, 1 << 22);
+  int pairs = 8;
   step.section.read("pairs", pairs);
-  step.section.read_quantity("bytes", bytes, core::parse_bytes);
-  step.section.read("seed", seed);
-  if (repetitions < 3 || repetitions > 100000) step.section.fail("repetitions", "expected 3 to 100000");
   if (pairs < 2 || pairs > 4096) step.section.fail("pairs", "expected 2 to 4096: one pair may not fill a card");
-  if (!(bytes >= 64 * 1024 && bytes <= std::numeric_limits<int>::max()))
-    step.section.fail("bytes", "expected 64 KiB to 2 GiB: of the messages that show the bandwidth");
   step.pass("pattern", "cpus");
   step.pass_text("background");
-  if (!common.several_hosts) {
+  if (!step.common.several_hosts) {
     step.left_out = "cards are told by messages between two hosts, and there is one";
     return;
   }
-  const auto measure = [&](const std::vector<calibration::MpiCall>& calls, std::uint32_t stream, double turns) {
-    calibration::MpiDesign design;
-    for (int repetition = 0; repetition < repetitions; ++repetition)
-      for (calibration::MpiCall call : calls) {
-        call.repetition = repetition;
-        design.push_back(call);
-      }
-    core::RandomStream random({seed, core::stream_design, stream, 0, 0});
-    core::shuffle(design, random);
-    step.measure([&] { return design; },
-                 [&](const calibration::MpiDesign& rows) { return calibration::estimated_s(rows) * turns; });
-  };
-  const long size = static_cast<long>(bytes);
-  const long at_once = std::min(pairs, std::max(1, common.ranks_per_host));
-  constexpr double of_two_cpus = 4;  // pairs of CPUs
-  measure({{calibration::MpiOperation::one_way, size, 0, at_once}}, 4, of_two_cpus);
+  constexpr double turns = 4;  // of two CPUs
+  messages.measure(step, {{calibration::MpiOperation::one_way, messages.size(), 0, pairs}}, 4, turns);
   step.second = step.result;
   step.second_name = "-together";
-  measure({{calibration::MpiOperation::pingpong, 1, 0, 0}, {calibration::MpiOperation::pingpong, size, 0, 0}}, 3,
-          of_two_cpus);
+  messages.measure(step,
+                   {{calibration::MpiOperation::pingpong, 1}, {calibration::MpiOperation::pingpong, messages.size()}},
+                   3, turns);
 }
 
 /// As many pairs at once as there are ranks for, unless the file says how many. Left out if there are too few ranks for
@@ -458,6 +452,7 @@ struct Kind {
   void (*read)(Step& step);
 };
 
+constexpr const char* step_names = "detours, dgemm, kernels, mpi, own, pairs, power, rails, saturation, thresholds";
 const std::map<std::string, Kind> kinds = {{"detours", {"hplcast-measure-detours", detours_step}},
                                            {"dgemm", {"hplcast-measure-dgemm", dgemm_step}},
                                            {"kernels", {"hplcast-measure-kernels", kernels_step}},
@@ -476,16 +471,11 @@ std::vector<calibration::CampaignStep> read_step(const YAML::Node& node, const s
   const std::string place = "steps[" + std::to_string(number) + "]";
   Section outer(node, file, place);
   if (!node.IsMap() || node.size() != 1)
-    outer.fail("",
-               "expected one of detours, dgemm, kernels, mpi, own, pairs, power, rails, saturation or thresholds with "
-               "its values");
+    outer.fail("", std::string("expected one of ") + step_names + " with its values");
   const std::string name = node.begin()->first.as<std::string>();
   Section section(node.begin()->second, file, place + "." + name);
   const auto kind = kinds.find(name);
-  if (kind == kinds.end())
-    outer.fail(
-        name,
-        "unknown step; expected one of detours, dgemm, kernels, mpi, own, pairs, power, rails, saturation, thresholds");
+  if (kind == kinds.end()) outer.fail(name, std::string("unknown step; expected one of ") + step_names);
   common.seed += number;  // two steps of one kind measure different calls
   Step step{section, common, {}, {}, {}, {}};
   if (*kind->second.program != '\0') step.result.program = common.programs / kind->second.program;

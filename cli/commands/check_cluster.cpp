@@ -46,8 +46,10 @@ void run_check_cluster(const CheckClusterOptions& options) {
                                  : "no errors, " + std::to_string(problems.size()) +
                                        (problems.size() == 1 ? " warning" : " warnings"));
   if (!core::is_standard_stream(options.cluster)) {
-    const core::Hosts hosts = read_cluster_file(options.cluster).hosts;
-    if (hosts.has_kinds()) std::cerr << "; " << hosts.text();
+    const core::ClusterModel cluster = read_cluster_file(options.cluster);
+    if (cluster.hosts.has_kinds()) std::cerr << "; " << cluster.hosts.text();
+    if (const std::optional<core::Rails>& rails = cluster.network.values().rails)
+      std::cerr << "; " << rails->text(cluster.network.scope(core::Scope::remote).link_bytes_per_s());
   }
   std::cerr << '\n';
 }

@@ -6,6 +6,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -199,6 +200,22 @@ Rails::Way Rails::way(const End& from, const End& to, double size_bytes) const {
     all.link_share += one.link_share;
   }
   return all;
+}
+
+std::string Rails::text(double link_bytes_per_s) const {
+  std::string text = std::to_string(cards.size()) + (cards.size() == 1 ? " card" : " cards");
+  if (cards.size() > 1) text += std::string(", ") + to_string(use);
+  for (std::size_t cpu = 0; cpu < near.size(); ++cpu) {
+    text += (cpu == 0 ? ": CPU " : "; CPU ") + std::to_string(cpu) + " has";
+    for (const int card : near[cpu])
+      text += (card == near[cpu].front() ? " " : ", ") + std::to_string(card) + " of " +
+              rate_text(link_bytes_per_s * share_of(card));
+    for (const RailReach& one : far)
+      if (one.cpu == static_cast<int>(cpu))
+        text +=
+            printed(" (far from %d: %.3g us, %.3g of the rate)", one.rail, 1e6 * one.extra_latency_s, one.rate_share);
+  }
+  return text;
 }
 
 Rails equal_rails(int count, int cpus) {

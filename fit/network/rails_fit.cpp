@@ -5,14 +5,13 @@
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/fit/network_fit.hpp"
 
 namespace hplcast::fit {
 
 namespace {
 
-using core::rate_text;
 using Couple = std::pair<int, int>;  // of CPUs
 
 constexpr double difference_that_matters = 0.02;  ///< of latencies and rates: less is no difference
@@ -119,7 +118,7 @@ std::vector<int> cards_of(const CpuTimes& times) {
   return cards;
 }
 
-/// What is known of a card.
+/// As far as it is known.
 struct Card {
   double total = 0, rate = 0, distance_s = 0;
 };
@@ -134,20 +133,6 @@ Card card_of(const CpuTimes& times, const std::vector<int>& cards, const std::ve
     found.distance_s = std::min(found.distance_s, distances[first]);
   }
   return found;
-}
-
-std::string text_of(const core::Rails& rails, double link_bytes_per_s) {
-  std::string text = std::to_string(rails.cards.size()) + (rails.cards.size() == 1 ? " card" : " cards") + ":";
-  for (std::size_t cpu = 0; cpu < rails.near.size(); ++cpu) {
-    const int card = rails.near[cpu].front();
-    text += (cpu == 0 ? " CPU " : "; CPU ") + std::to_string(cpu) + " has card " + std::to_string(card) + " of " +
-            rate_text(link_bytes_per_s * rails.share_of(card));
-    for (const core::RailReach& one : rails.far)
-      if (one.cpu == static_cast<int>(cpu))
-        text += core::printed(", from which it is far (%.3g us, %.3g of the rate)", 1e6 * one.extra_latency_s,
-                              one.rate_share);
-  }
-  return text;
 }
 
 }  // namespace
@@ -212,7 +197,7 @@ RailsFit fit_rails(const std::vector<CpuMessage>& rows) {
   for (const int card : cards) rails.near.push_back({card});
   fit.link_bytes_per_s = first.total;
   const bool is_plain = rails.cards.size() == 1 && rails.far.empty();
-  fit.text = (is_plain ? "one card, as near to all CPUs" : text_of(rails, first.total)) + doubt;
+  fit.text = (is_plain ? "one card, as near to all CPUs" : rails.text(first.total)) + doubt;
   if (!is_plain) fit.rails = std::move(rails);
   return fit;
 }

@@ -59,7 +59,7 @@ class NetworkCosts {
     return !link_shares_.empty() || rails() || std::holds_alternative<core::HostGroups>(topology());
   }
   const std::optional<core::Rails>& rails() const { return network_.values().rails; }
-  /// Of the link of a host.
+  /// The link of a host with one card.
   double link_bytes_per_s() const { return network_.scope(core::Scope::remote).link_bytes_per_s(); }
   /// `flow` between these two hosts of the cluster, by their numbers: longer where they are of different groups, or one
   /// has a slower link.

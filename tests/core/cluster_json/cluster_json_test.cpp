@@ -266,7 +266,7 @@ TEST(ClusterJson, RailsAreOfVersion8AndBadOnesAreRefused) {
     std::istringstream in(json.dump());
     return tests::error_in([&] { read_cluster(in, "text"); });
   };
-  EXPECT_THAT(error_of("use", "both"), testing::HasSubstr("bound, striped"));
+  EXPECT_THAT(error_of("use", "both"), testing::HasSubstr("expected bound or striped"));
   EXPECT_THAT(error_of("near", nlohmann::json::array()), testing::HasSubstr("rails.near"));
   EXPECT_THAT(error_of("near", {{7}}), testing::HasSubstr("expected 0 to"));
   EXPECT_THAT(error_of("cards", nlohmann::json::array()), testing::HasSubstr("rails.cards"));

@@ -54,7 +54,7 @@ std::vector<double> ends_of(const FlowScript& script, const std::optional<core::
   return script.received_s(simulation, "rails_" + name);
 }
 
-/// Of a message alone.
+/// A message alone.
 double alone_s(double bytes, double rate_bytes_per_s = flow_bytes_per_s) {
   return latency_s + bytes / flow_bytes_per_s +
          (bytes + core::smpi_envelope_bytes) * (1 / rate_bytes_per_s - 1 / flow_bytes_per_s);

@@ -102,7 +102,7 @@ struct Rail {
   double extra_latency_s = 0;        ///< of a message, for each of its ends there
 };
 
-/// What a card costs the ranks of a CPU that is not near it.
+/// Costs of a card for ranks of a CPU that is not near it.
 struct RailReach {
   int cpu = 0, rail = 0;
   double extra_latency_s = 0;  ///< of a message, for each of its ends there
@@ -141,6 +141,8 @@ struct Rails {
     double extra_latency_s = 0, rate = 1, link_share = 1;
   };
   Way way(const End& from, const End& to, double size_bytes) const;
+  /// For people: which CPU has which card, and what it costs.
+  std::string text(double link_bytes_per_s) const;
 };
 template <>
 inline constexpr EnumNames names_of<Rails::Use> = {"use of rails", {"bound", "striped"}};
