@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "hplcast/core/doubts.hpp"
 
 namespace hplcast::cli {

@@ -95,6 +95,46 @@ TEST(FitCampaign, AllPairsOfHostsSayWhetherOneSwitchExplainsThem) {
   }
 }
 
+/// Two hosts with a card per CPU: 8 GB/s alone, 10 for two pairs, 20 over both; 1 us more at each end of the second.
+TEST(FitCampaign, MessagesBetweenCpusSayWhichCardsThereAre) {
+  Campaign campaign = one_rank();
+  campaign.hosts = {{"a", 1e9, {0, 0, 1, 1}}, {"b", 1e9, {0, 0, 1, 1}}};
+  campaign.cpu_of_rank = {0, 0, 1, 1, 0, 0, 1, 1};
+  std::string text = "operation,scope,size_bytes,duration_s,start_s,host,peer,background,error\n";
+  for (const double size : {1., 1e3, 1e5, 1e6, 1e7})
+    for (int i = 0; i < 5; ++i)
+      text += "pingpong,remote," + core::shortest(size) + "," + core::shortest(2 * (5e-6 + size / 8e9)) + "," +
+              std::to_string(i) + ",a,b,dgemm+iprobe,\n";
+  campaign.measurements["measurements/02-mpi.csv"] = text;
+  const std::string header = "order,rank,peer_rank,pairs,operation,size_bytes,duration_s,start_s,error\n";
+  std::string together = header;
+  const auto send = [](int rank, int pairs, double rate, int start) {
+    return "0," + std::to_string(rank) + "," + std::to_string(rank + 4) + "," + std::to_string(pairs) +
+           ",one_way,4000000," + core::shortest(pairs * 4e6 / rate) + "," + std::to_string(start) + ",\n";
+  };
+  for (int rank = 0; rank < 4; ++rank) together += send(rank, 2, 1e10, rank / 2) + send(rank, 4, 2e10, 2);
+  std::string single = header;
+  for (const int rank : {0, 2})
+    for (const int peer : {4, 6})
+      for (const double size : {1., 4e6})
+        single += "0," + std::to_string(rank) + "," + std::to_string(peer) + ",1,pingpong," + core::shortest(size) +
+                  "," + core::shortest(2 * (5e-6 + (rank == 2 ? 1e-6 : 0) + (peer == 6 ? 1e-6 : 0) + size / 8e9)) +
+                  ",0,\n";
+  campaign.measurements["measurements/03-rails.csv"] = together;
+  EXPECT_THAT(fit_campaign(campaign).notes, Contains(HasSubstr("rails: not told")));
+  campaign.measurements["measurements/03-rails-together.csv"] = single;
+  const CampaignFit fit = fit_campaign(campaign);
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("rails: 2 cards, bound: CPU 0 has 0 of 10 GB/s; CPU 1 has 1 of 10 GB/s")));
+  const core::NetworkModel::Values& network = fit.cluster.network.values();
+  ASSERT_TRUE(network.rails);
+  EXPECT_EQ(network.rails->near, (std::vector<std::vector<int>>{{0}, {1}}));
+  EXPECT_NEAR(network.rails->cards[1].extra_latency_s, 1e-6, 1e-12);
+  EXPECT_NEAR(network.remote->link_bytes_per_s(), 1e10, 1);
+  campaign.cpu_of_rank.pop_back();
+  campaign.cpu_of_rank.pop_back();
+  EXPECT_THAT(error_of(campaign, core::ExitCode::bad_input), HasSubstr("expected 0 to 5, those of the campaign"));
+}
+
 TEST(FitCampaign, OfOneRankNeedsNoMessages) {
   const CampaignFit fit = fit_campaign(one_rank());
   EXPECT_EQ(fit.cluster.name, "h");
