@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -6,6 +7,7 @@
 #include "cli/support/options.hpp"
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/study/transform.hpp"
 
 namespace hplcast::cli {
 
@@ -26,6 +28,7 @@ struct AssembleOptions {
   std::vector<std::string> kernels;
   std::string network;
   std::string detours;
+  std::vector<std::string> kinds;
   PublishedParts published;
   CapacityOptions capacities;
   std::string provenance;
@@ -134,6 +137,11 @@ void run_assemble(const AssembleOptions& options) {
   }
   cluster.provenance = provenance_of(options.published);
   if (!options.provenance.empty()) cluster.provenance = read_from(options.provenance, core::read_provenance);
+  for (const std::string& kind : options.kinds) {
+    if (std::count(kind.begin(), kind.end(), ':') < 2)
+      throw core::UsageError("--kind is `" + kind + "`; expected COUNT:WHICH:CLUSTER.json, such as 8:last:newer.json");
+    cluster = study::transformed(std::move(cluster), {{"replace-nodes", kind}});
+  }
   write_cluster_file(options.output, cluster);
 }
 
@@ -177,6 +185,9 @@ void setup_assemble(Command& app) {
       command.add_option("--network-fit", options.network, "JSON object of the network model", reads("FILE"));
   command.add_option("--detours", options.detours, "JSON of `hplcast fit detours`: what takes the cores away",
                      reads("FILE"));
+  command.add_option("--kind", options.kinds,
+                     "so many hosts are those of another cluster.json, a kind of their own: 8:last:newer.json",
+                     of_type("COUNT:WHICH:CLUSTER.json"));
   add_capacity_options(command, options.capacities);
   add_published(command, options.published, network_fit);
   command.add_option("--provenance", options.provenance, "JSON object: what was measured, when, where", reads("FILE"));
