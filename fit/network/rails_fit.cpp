@@ -34,7 +34,7 @@ double standard_error(std::vector<double> values) {
 void add_single_pairs(const std::vector<CpuMessage>& rows, CpuTimes& times) {
   std::map<Couple, std::map<double, std::vector<double>>> trips;  // by size
   for (const CpuMessage& row : rows) {
-    if (row.operation != "pingpong" || row.pairs > 1) continue;
+    if (row.operation != "pingpong") continue;
     trips[{row.cpu, row.peer_cpu}][row.size_bytes].push_back(row.duration_s);
     times.cpus = std::max({times.cpus, row.cpu + 1, row.peer_cpu + 1});
   }
@@ -47,22 +47,26 @@ void add_single_pairs(const std::vector<CpuMessage>& rows, CpuTimes& times) {
   }
 }
 
-/// Pairs of a turn begin at one moment, and it takes as long as its slowest.
+/// Pairs of a turn begin at one moment. Each CPU takes as long as its slowest one: where cards differ, one is done
+/// before the other.
 void add_many_pairs(const std::vector<CpuMessage>& rows, CpuTimes& times) {
-  struct Turn {
-    int first, last;
-    double bytes, duration_s;
+  struct Sent {
+    long pairs = 0;
+    double bytes = 0, duration_s = 0;
   };
-  std::map<std::pair<long, double>, Turn> turns;
+  std::map<std::pair<long, Couple>, std::map<int, Sent>> turns;  // by CPU
   for (const CpuMessage& row : rows) {
     if (row.operation != "one_way") continue;
-    Turn& turn = turns.try_emplace({row.order, row.start_s}, Turn{row.cpu, row.cpu, 0, 0}).first->second;
-    turn = {std::min(turn.first, row.cpu), std::max(turn.last, row.cpu), turn.bytes + row.size_bytes,
-            std::max(turn.duration_s, row.duration_s)};
-    if (turn.first == turn.last) times.pairs = std::max(times.pairs, row.pairs);
+    Sent& sent = turns[{row.order, {std::min(row.cpu, row.beside), std::max(row.cpu, row.beside)}}][row.cpu];
+    sent = {sent.pairs + 1, sent.bytes + row.size_bytes, std::max(sent.duration_s, row.duration_s)};
   }
   std::map<Couple, std::vector<double>> rates;
-  for (const auto& [key, turn] : turns) rates[{turn.first, turn.last}].push_back(turn.bytes / turn.duration_s);
+  for (const auto& [key, turn] : turns) {
+    double rate = 0;
+    for (const auto& [cpu, sent] : turn) rate += sent.bytes / sent.duration_s;
+    rates[key.second].push_back(rate);
+    if (turn.size() == 1) times.pairs = std::max(times.pairs, turn.begin()->second.pairs);
+  }
   for (auto& [couple, list] : rates) times.total[couple] = core::median(std::move(list));
 }
 
@@ -140,10 +144,9 @@ Card card_of(const CpuTimes& times, const std::vector<int>& cards, const std::ve
 void read_cpu_messages(std::istream& in, const std::string& name, const std::vector<int>& cpu_of_rank,
                        std::vector<CpuMessage>& rows) {
   core::CsvReader csv(in, name);
-  const std::size_t operation = csv.column("operation"), order = csv.column("order"), pairs = csv.column("pairs"),
-                    rank = csv.column("rank"), peer_rank = csv.column("peer_rank"), size = csv.column("size_bytes"),
-                    duration = csv.column("duration_s"), start = csv.column("start_s"),
-                    error = csv.find_column("error");
+  const std::size_t operation = csv.column("operation"), order = csv.column("order"), rank = csv.column("rank"),
+                    peer_rank = csv.column("peer_rank"), size = csv.column("size_bytes"),
+                    duration = csv.column("duration_s"), error = csv.find_column("error");
   const auto cpu = [&](std::size_t column) {
     const long long number = csv.integer(column);
     if (number < 0 || number >= static_cast<long long>(cpu_of_rank.size()))
@@ -152,10 +155,15 @@ void read_cpu_messages(std::istream& in, const std::string& name, const std::vec
                                                  ", those of the campaign");
     return cpu_of_rank[static_cast<std::size_t>(number)];
   };
+  const int cpus = cpu_of_rank.empty() ? 0 : 1 + *std::max_element(cpu_of_rank.begin(), cpu_of_rank.end());
+  std::map<std::pair<long long, long long>, int> turns;  // until now, by row of the design and rank
   while (csv.next()) {
+    const int own = cpu(rank);
+    int beside = turns[{csv.integer(order), csv.integer(rank)}]++;
+    beside = beside >= cpus - 1 ? own : beside < own ? beside : beside + 1;
     if (csv.has(error)) continue;
-    rows.push_back({cpu(rank), cpu(peer_rank), std::string(csv.text(operation)), csv.integer(order), csv.integer(pairs),
-                    csv.non_negative(size), csv.positive(duration), csv.number(start)});
+    rows.push_back({own, cpu(peer_rank), std::string(csv.text(operation)), csv.integer(order), beside,
+                    csv.non_negative(size), csv.positive(duration)});
   }
 }
 

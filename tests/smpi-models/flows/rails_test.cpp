@@ -6,13 +6,14 @@
 
 #include <algorithm>
 #include <iostream>
-#include <map>
+#include <sstream>
 
 #include "hplcast/calibration/mpi_design.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/fit/network_fit.hpp"
 #include "tests/smpi-models/flows/flow_script.hpp"
 
-namespace hplcast::smpi_models {
+namespace hplcast::smpi_models::rails {
 namespace {
 
 using tests::FlowScript;
@@ -144,39 +145,53 @@ TEST(Rails, AreRefusedWhereSimGridMovesMessages) {
   }
 }
 
-/// The step `rails` of a campaign on that cluster: the turns that it measures, in the simulator.
-std::vector<fit::CpuMessage> measured(const core::ClusterModel& cluster) {
+/// The step `rails` of a campaign on that cluster, of up to `most_pairs` per CPU: the turns that it measures,
+/// simulated, and its two files read again.
+std::vector<fit::CpuMessage> measured(const core::ClusterModel& cluster, long most_pairs = ranks_per_cpu) {
   std::vector<std::string> hosts;
   std::vector<int> cpu_of;
   for (int rank = 0; rank < 2 * ranks_per_host; ++rank) {
     hosts.push_back(rank < ranks_per_host ? "a" : "b");
     cpu_of.push_back(rank % ranks_per_host / ranks_per_cpu);
   }
+  struct Row {
+    bool one_way;
+    calibration::MpiPair pair;
+    double bytes, start_s;
+    std::vector<std::size_t> messages;
+  };
+  std::vector<Row> rows;
   FlowScript script;
-  std::vector<fit::CpuMessage> rows;
-  std::vector<std::vector<std::size_t>> messages;  // of each row
   double start_s = 0;
-  const auto cpu = [&](int rank) { return cpu_of[static_cast<std::size_t>(rank)]; };
-  for (const auto& [operation, bytes, pairs] :
-       {std::tuple("pingpong", 1.0, 0L), std::tuple("pingpong", 4194304.0, 0L), std::tuple("one_way", 4194304.0, 8L)}) {
+  constexpr double long_bytes = 4194304;
+  for (const auto& [bytes, pairs] : {std::pair(1.0, 0L), std::pair(long_bytes, 0L), std::pair(long_bytes, most_pairs)})
     for (const calibration::MpiTurn& turn : calibration::turns_of_cpus(hosts, cpu_of, pairs)) {
       start_s += 1;
       for (const calibration::MpiPair& pair : turn) {
-        std::vector<std::size_t>& sent = messages.emplace_back();
-        sent.push_back(script.add({pair.initiator, pair.responder, bytes, start_s}));
-        if (pairs == 0) sent.push_back(script.add({pair.responder, pair.initiator, bytes, start_s + 0.5}));
-        rows.push_back({cpu(pair.initiator), cpu(pair.responder), operation, 0, static_cast<long>(turn.size()), bytes,
-                        0, start_s});
+        Row& row = rows.emplace_back(Row{pairs > 0, pair, bytes, start_s, {}});
+        row.messages.push_back(script.add({pair.initiator, pair.responder, bytes, start_s}));
+        if (pairs == 0) row.messages.push_back(script.add({pair.responder, pair.initiator, bytes, start_s + 0.5}));
       }
     }
-  }
   tests::Simulation simulation{cluster};
   simulation.ranks = 2 * ranks_per_host;
   const std::vector<double> ends = script.received_s(simulation, "rails_measured");
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    for (std::size_t i = 0; i < messages[row].size(); ++i)
-      rows[row].duration_s += ends[messages[row][i]] - rows[row].start_s - 0.5 * static_cast<double>(i);
-  return rows;
+  std::ostringstream files[2];
+  for (std::ostringstream& file : files) file << "order,rank,peer_rank,pairs,operation,size_bytes,duration_s\n";
+  for (const Row& row : rows) {
+    double duration_s = 0;
+    for (std::size_t i = 0; i < row.messages.size(); ++i)
+      duration_s += ends[row.messages[i]] - row.start_s - 0.5 * static_cast<double>(i);
+    files[row.one_way ? 0 : 1] << "0," << row.pair.initiator << ',' << row.pair.responder << ",1,"
+                               << (row.one_way ? "one_way," : "pingpong,") << row.bytes << ','
+                               << core::shortest(duration_s) << '\n';
+  }
+  std::vector<fit::CpuMessage> result;
+  for (std::ostringstream& file : files) {
+    std::istringstream in(file.str());
+    fit::read_cpu_messages(in, "rails.csv", cpu_of, result);
+  }
+  return result;
 }
 
 /// Durations of a simulation without noise: rates of one pair to 0.1 % (the latency of the long message is that of the
@@ -233,25 +248,13 @@ TEST(RailsFit, SaysThatOneCardExplainsTheData) {
 
 /// Two pairs of 5 GB/s do not fill 12.5: together they get as much over one card as over two.
 TEST(RailsFit, DoesNotTellCardsThatAreNotFilled) {
-  std::vector<fit::CpuMessage> rows = measured(cluster_with(two_rails()));
-  const std::vector<fit::CpuMessage> all = rows;
-  std::map<double, int> seen;
-  rows.clear();
-  for (fit::CpuMessage row : all) {
-    if (row.operation == "one_way") {
-      const int kept = row.pairs > ranks_per_cpu ? 4 : 2;
-      row.duration_s = row.size_bytes / flow_bytes_per_s;
-      row.pairs = kept;
-      if (seen[row.start_s + (row.cpu == 0 ? 0 : 0.25)]++ >= 2) continue;
-    }
-    rows.push_back(row);
-  }
+  std::vector<fit::CpuMessage> rows = measured(cluster_with(two_rails()), 2);
   const fit::RailsFit found = fit::fit_rails(rows);
   EXPECT_FALSE(found.rails);
-  EXPECT_THAT(found.text, testing::HasSubstr("do not fill a card"));
+  EXPECT_THAT(found.text, testing::HasSubstr("2 pairs of CPU 0 do not fill a card"));
   rows.resize(4);
   EXPECT_THAT(fit::fit_rails(rows).text, testing::HasSubstr("not told"));
 }
 
 }  // namespace
-}  // namespace hplcast::smpi_models
+}  // namespace hplcast::smpi_models::rails

@@ -186,11 +186,12 @@ struct CpuMessage {
   int cpu = 0, peer_cpu = 0;
   std::string operation;  ///< pingpong, or one_way
   long order = 0;         ///< of the row in its design
-  long pairs = 1;         ///< that sent at the same time
-  double size_bytes = 0, duration_s = 0, start_s = 0;
+  int beside = 0;         ///< one_way: CPU whose pairs sent at the same time as those of `cpu`, or that itself
+  double size_bytes = 0, duration_s = 0;
 };
 
-/// Adds the rows of such a file without those that failed; `cpu_of_rank` has the CPU of each rank.
+/// Adds the rows of such a file without those that failed; `cpu_of_rank` has the CPU of each rank. The rows one_way of
+/// a rank are in the order of calibration::turns_of_cpus(): beside each other CPU, then alone.
 /// @throws core::ParseError
 void read_cpu_messages(std::istream& in, const std::string& name, const std::vector<int>& cpu_of_rank,
                        std::vector<CpuMessage>& rows);
