@@ -3,37 +3,48 @@
 
 usage: bench/counted.py [OPTIONS] CLUSTER.json
 
-Builds NAS EP, LU, CG and MG from the unchanged source for several sizes, observes some of them, counts what they execute,
-fits, and predicts others. With --scalapack pdgetrf and pdpotrf, too, if get-scalapack --count has built them. Each step
-leaves one file in the folder of results, and is skipped if that file is there.
+Builds NAS EP, LU, CG and MG and HPL from the unchanged source for several sizes, observes some of them, counts what they
+execute, fits, and predicts others. With --scalapack pdgetrf and pdpotrf, too, of what get-scalapack has built. Messages
+are corrected by those of the observed runs (fit program --messages-from). Each step leaves one file in the folder of
+results, and is skipped if that file is there.
 
   --nas DIR        NPB3.4-MPI, as it comes
+  --hpl DIR        source of HPL 2.x
   --scalapack DIR  folder with scalapack_bench and scalapack_bench-smpi
   --build DIR      build folder of hplcast (default build)
-  --programs LIST  some of ep,lu,cg,mg,getrf,potrf (default: those whose source is given)
+  --programs LIST  some of ep,lu,cg,mg,hpl,getrf,potrf (default: those whose source is given)
   --ranks LIST     1,2 (default)
   --repeats N      real runs per configuration (default 5)
+  --passes N       corrections of messages, each by simulations of the observed runs with the last one (default 2; 0: none)
+  --only STEP      build: programs and what they execute; real: what needs an idle machine, for about 12 minutes with
+                   --repeats 3; predict: the rest (default: all)
+  --minutes M      real: after that many minutes no further run begins. Each configuration runs once, then all twice ...
   --clock NAME     time: what the program prints (default); cpu: CPU time of all ranks from MPI_Init on, outside of MPI, for a
                    machine on which other programs run
   -o DIR           results (default counted-results)
 
 Exit codes: 0 median |error| of the last line at most 5 %, worst 12 %; 3 something failed; 5 more.
 """
-import argparse, csv, io, json, os, random, re, shutil, statistics, subprocess, sys, zipfile
+import argparse, csv, glob, io, json, os, random, re, shutil, statistics, subprocess, sys, time, zipfile
 
 parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
 parser.add_argument("cluster")
 parser.add_argument("--nas")
+parser.add_argument("--hpl")
 parser.add_argument("--scalapack")
 parser.add_argument("--build", default="build")
 parser.add_argument("--programs")
 parser.add_argument("--ranks", default="1,2")
 parser.add_argument("--repeats", type=int, default=5)
+parser.add_argument("--passes", type=int, default=2)
+parser.add_argument("--only", choices=["build", "real", "predict"])
+parser.add_argument("--minutes", type=float, default=1e6)
 parser.add_argument("--clock", choices=["time", "cpu"], default="time")
 parser.add_argument("-o", dest="results", default="counted-results")
 options = parser.parse_args()
 cluster, build, results = (os.path.abspath(p) for p in (options.cluster, options.build, options.results))
 nas = options.nas and os.path.abspath(options.nas)
+hpl = options.hpl and os.path.abspath(options.hpl)
 scalapack = options.scalapack and os.path.abspath(options.scalapack)
 hplcast = build + "/bin/hplcast"
 os.makedirs(results, exist_ok=True)
@@ -63,12 +74,46 @@ c nx ny nz
 """
 MG_INPUT = "{lt} = top level\n{x} {y} {z} = nx ny nz\n20 = nit\n0 0 0 0 0 0 0 0 = debug_vec\n"
 
+HPL_INPUT = """HPL
+HPL
+HPL.out
+6            device out
+1            # of problems sizes (N)
+{n}          Ns
+1            # of NBs
+64           NBs
+0            PMAP process mapping (0=Row-)
+1            # of process grids (P x Q)
+{p}          Ps
+{q}          Qs
+-16.0        threshold
+1            # of panel fact
+2            PFACTs (2=Right)
+1            # of recursive stopping criterium
+4            NBMINs (>= 1)
+1            # of panels in recursion
+2            NDIVs
+1            # of recursive panel fact.
+1            RFACTs (1=Crout)
+1            # of broadcast
+1            BCASTs (1=1rM)
+1            # of lookahead depth
+1            DEPTHs (>=0)
+2            SWAP (2=mix)
+64           swapping threshold
+0            L1 in (0=transposed) form
+0            U  in (0=transposed) form
+1            Equilibration (0=no,1=yes)
+8            memory alignment in double (> 0)
+"""
+
 # By program: sizes that are observed, and sizes that are predicted. The second ones are not among the first.
 SIZES = {
     "ep": ([22, 24], [23, 25, 26]),
     "lu": ([16, 32, 48, 64], [24, 40, 56]),
     "cg": ([(1400, 7), (4000, 7), (8500, 8), (14000, 11)], [(2800, 7), (6000, 8), (11000, 9)]),
     "mg": ([(5, 32, 32, 32), (6, 64, 64, 64), (6, 128, 64, 64), (7, 128, 128, 128)], [(5, 64, 64, 32), (5, 64, 32, 128), (6, 128, 128, 64)]),
+    "hpl": ([500, 1000, 1500], [2000, 3000, 4000]),
     "getrf": ([500, 1000, 1500], [2000, 3000, 4000]),
     "potrf": ([500, 1000, 1500], [2000, 3000, 4000]),
 }
@@ -133,6 +178,11 @@ def program_of(program, size, kind):
     path = os.path.abspath(f"{program}-{variant}-{kind}")
     if os.path.exists(path):
         return path
+    if program == "hpl":
+        sources = [one for folder in ("src/*", "testing/*") for one in sorted(glob.glob(f"{hpl}/{folder}/*.c"))]
+        run([*COMPILERS[kind][0].split(), "-O2", "-fPIC", "-w", f"-I{hpl}/include", *sources, "-lopenblas", "-lm", "-o", path + ".new"])
+        os.replace(path + ".new", path)
+        return path
     folder, name = tree(kind), program.upper()
     letter = "A" if program != "mg" else "W"
     run(["make", "-C", folder + "/sys", "all"])
@@ -152,20 +202,23 @@ def program_of(program, size, kind):
     return path
 
 
-def folder_of(program, size):
-    """With the input that tells LU and MG their size."""
-    folder = os.path.abspath(f"in-{program}-{text_of(size)}")
+def folder_of(program, size, grid=""):
+    """With the input that tells LU, MG and HPL their size."""
+    folder = os.path.abspath(f"in-{program}-{text_of(size)}" + (f"-{grid}" if program == "hpl" else ""))
     os.makedirs(folder, exist_ok=True)
     if program == "lu":
-        keep(folder + "/inputlu.data", LU_INPUT.format(n=size, its=50))
+        keep(folder + "/inputlu.data", LU_INPUT.format(n=size, its=20))
     if program == "mg":
         keep(folder + "/mg.input", MG_INPUT.format(lt=size[0], x=size[1], y=size[2], z=size[3]))
+    if program == "hpl":
+        p, q = grid.split("x")
+        keep(folder + "/HPL.dat", HPL_INPUT.format(n=size, p=p, q=q))
     return folder
 
 
 def grids(program, ranks):
     """Names of what is run on that many ranks."""
-    if program not in ("getrf", "potrf"):
+    if program not in ("hpl", "getrf", "potrf"):
         return [str(ranks)]
     return ["1x1"] if ranks == 1 else ["1x2", "2x1"]
 
@@ -179,41 +232,54 @@ def ranks_of(grid):
 
 
 def seconds(text):
-    """NAS prints two digits of its time, so of NAS the microseconds per operation."""
+    """NAS and HPL print few digits of their times: of NAS the microseconds per operation, of HPL seconds per Gflop."""
+    line = re.search(r"^W[RC].* ([0-9.e+-]+)$", text, re.M)
+    if line:
+        return 1 / float(line.group(1))
     rate = re.search(r"Mop/s total *= *([0-9.]+)", text)
     return 1 / float(rate.group(1)) if rate else float(re.search(r"^time +([0-9.]+)", text, re.M).group(1))
 
 
 # --- steps ---------------------------------------------------------------------------------------------------------------
 
-default = (["ep", "lu", "cg", "mg"] if nas else []) + (["getrf", "potrf"] if scalapack else [])
+default = (["ep", "lu", "cg", "mg"] if nas else []) + (["hpl"] if hpl else []) + (["getrf", "potrf"] if scalapack else [])
 programs = options.programs.split(",") if options.programs else default
 configurations = [(p, g) for p in programs for r in options.ranks.split(",") for g in grids(p, int(r))]
 observations = (options.repeats + 1) // 2  # of each size, of which the median counts
-steps = []
-for program, grid in configurations:
-    seen, asked = SIZES[program]
-    for size in seen + asked:
-        folder, name = folder_of(program, size), f"{program}-{text_of(size)}-{grid}"
-        real, words = program_of(program, size, "real"), words_of(program, size, grid)
-        program_of(program, size, "smpi")
-        for i in range(options.repeats if size in asked else observations):
-            is_timed = size in asked and options.clock == "time"
-            launch = (["mpirun", "-np", str(ranks_of(grid)), "--bind-to", "core"] if is_timed else
-                      [hplcast, "observe", "-np", str(ranks_of(grid)), "--reach", "256MiB" if size in seen and words else "0", "--quiet",
-                       "-o", os.path.abspath(f"new-{name}-{i}.zip"), "--"])
-            path = f"real-{name}-{i}.txt" if is_timed else f"seen-{name}-{i}.zip"
-            steps.append((path, launch + [real] + words, folder))
 
-random.Random(1).shuffle(steps)
-for path, words, folder in steps:
-    if os.path.exists(path):
-        continue
-    text = run(words, folder)
-    if path.endswith(".zip"):
-        os.replace("new-" + path[len("seen-"):], path)
-    else:
-        keep(path, text)
+
+def real_steps():
+    """All runs of the real programs: once each in random order, then each once more ..."""
+    rounds = {}
+    for program, grid in configurations:
+        seen, asked = SIZES[program]
+        for size in seen + asked:
+            folder, name = folder_of(program, size, grid), f"{program}-{text_of(size)}-{grid}"
+            real, words = program_of(program, size, "real"), words_of(program, size, grid)
+            for i in range(options.repeats if size in asked else observations):
+                is_timed = size in asked and options.clock == "time"
+                blas = program in ("hpl", "getrf", "potrf")
+                launch = (["mpirun", "-np", str(ranks_of(grid)), "--bind-to", "core"] if is_timed else
+                          [hplcast, "observe", "-np", str(ranks_of(grid)), "--control", "off", "--quiet", "--reach",
+                           "256MiB" if size in seen and blas else "0", "-o", os.path.abspath(f"new-{name}-{i}.zip"), "--"])
+                path = f"real-{name}-{i}.txt" if is_timed else f"seen-{name}-{i}.zip"
+                rounds.setdefault(i, []).append((path, launch + [real] + words, folder))
+    order = random.Random(1)
+    for i in sorted(rounds):
+        order.shuffle(rounds[i])
+    return [step for i in sorted(rounds) for step in rounds[i]]
+
+
+def run_real():
+    begin = time.monotonic()
+    for path, words, folder in real_steps():
+        if os.path.exists(path) or time.monotonic() - begin > 60 * options.minutes:
+            continue
+        text = run(words, folder)
+        if path.endswith(".zip"):
+            os.replace("new-" + path[len("seen-"):], path)
+        else:
+            keep(path, text)
 
 
 def cpu_s(archive):
@@ -236,47 +302,87 @@ def simulate(program, size, grid, model, extra, path):
     if older(path, smpi, model):
         words = words_of(program, size, grid)
         run([hplcast, "run", smpi, "--cluster", os.path.abspath(model), "-np", str(ranks_of(grid)), "--noise", "off", "--quiet",
-             *extra, "-o", os.path.abspath(path), *(["--", *words] if words else [])], folder_of(program, size))
+             *extra, "-o", os.path.abspath(path), *(["--", *words] if words else [])], folder_of(program, size, grid))
     with open(path) as file:
         return json.load(file)
 
 
-print("| program | size | ranks | real [s; NAS: us per operation] | counted | between known calls | simulated in [s] |")
+def counts_of(program, size, grid):
+    """CSV of what an observed run executes. Messages and swaps of LU depend on pivots."""
+    name = f"{program}-{text_of(size)}-{grid}"
+    path = f"counts-{name}.csv"
+    if older(path, program_of(program, size, "smpi")):
+        numerics = ["--numerics", "run"] if program in ("hpl", "getrf") else []
+        simulate(program, size, grid, cluster, ["--count", os.path.abspath(path), *numerics], f"counting-{name}.json")
+    return path
+
+
+def done(pattern):
+    found = sorted(glob.glob(pattern))
+    if not found:
+        sys.exit(f"counted.py: no {pattern} in {results}: --only real has not been run, or was too short")
+    return found
+
+
+def fitted(program, grid):
+    """The model of a program: its messages corrected by the observed runs, again and again."""
+    archives = [(size, one) for size in SIZES[program][0] for one in done(f"seen-{program}-{text_of(size)}-{grid}-*.zip")]
+    counts = [counts_of(program, size, grid) for size, _ in archives]
+    before, runs = cluster, []
+    for number in range(options.passes + 1 if ranks_of(grid) > 1 else 1):
+        model = f"model-{program}-{grid}-{number}.json"
+        if older(model, before, *(one for _, one in archives), *counts, *runs):
+            corrected = ["--messages-from", ",".join(runs)] if runs else []
+            run([hplcast, "fit", "program", *(one for _, one in archives), "--counts", ",".join(counts), "--cluster", before,
+                 *corrected, "--quiet", "-o", model])
+        if number < options.passes and ranks_of(grid) > 1:
+            for size in SIZES[program][0]:
+                path = f"again-{program}-{text_of(size)}-{grid}-{number}.json"
+                simulate(program, size, grid, model, ["--rest", "counted", "--phases"], path)
+            runs = [f"again-{program}-{text_of(size)}-{grid}-{number}.json" for size, _ in archives]
+        before = model
+    return model
+
+
+if options.only in (None, "build"):
+    for program, grid in configurations:
+        for size in SIZES[program][0] + SIZES[program][1]:
+            for kind in COMPILERS:
+                program_of(program, size, kind)
+        for size in SIZES[program][0]:
+            counts_of(program, size, grid)
+if options.only in (None, "real"):
+    run_real()
+if options.only not in (None, "predict"):
+    sys.exit(0)
+
+print("| program | size | ranks | real [s; NAS: us per operation; HPL: s per Gflop] | counted | between known calls | simulated in [s] |")
 print("| --- | --- | --- | --- | --- | --- | --- |")
-errors = []
+errors = {}
 for program, grid in configurations:
-    seen, asked = SIZES[program]
-    archives, counts = [], []
-    for size in seen:
-        name = f"{program}-{text_of(size)}-{grid}"
-        count = f"counts-{name}.csv"
-        if older(count, program_of(program, size, "smpi")):
-            # The messages of LU depend on pivots.
-            numerics = ["--numerics", "run"] if program == "getrf" else []
-            simulate(program, size, grid, cluster, ["--count", os.path.abspath(count), *numerics], f"counting-{name}.json")
-        for i in range(observations):
-            archives.append(f"seen-{name}-{i}.zip")
-            counts.append(count)
-    model = f"model-{program}-{grid}.json"
-    if older(model, *archives, *counts):
-        run([hplcast, "fit", "program", *archives, "--counts", ",".join(counts), "--cluster", cluster, "--quiet", "-o", model])
-    for size in asked:
+    model = fitted(program, grid)
+    for size in SIZES[program][1]:
         name = f"{program}-{text_of(size)}-{grid}"
         result = simulate(program, size, grid, model, ["--rest", "counted"], f"predicted-{name}.json")
         real = []
-        for i in range(options.repeats):
+        for path in done(f"seen-{name}-*.zip" if options.clock == "cpu" else f"real-{name}-*.txt"):
             if options.clock == "cpu":
-                real.append(cpu_s(f"seen-{name}-{i}.zip"))
+                real.append(cpu_s(path))
                 continue
-            with open(f"real-{name}-{i}.txt") as file:
+            with open(path) as file:
                 real.append(seconds(file.read()))
         predicted = seconds(result["output"]) if options.clock == "time" else result["routines_s"] + result["regions_s"]
         error = predicted / statistics.median(real) - 1
-        errors.append(abs(error))
+        errors.setdefault((program, ranks_of(grid)), []).append(abs(error))
         regions = result["regions"]
         all_s = sum(one["time_s"] for key, one in regions.items() if key.startswith("stretches"))
         known = regions.get("stretches", {"time_s": 0})["time_s"] / all_s if all_s > 0 else 0
         print(f"| {program} | {text_of(size)} | {grid} | {statistics.median(real):.4g} ({min(real):.4g} to {max(real):.4g}) | "
               f"{100 * error:+.1f} % | {100 * known:.0f} % | {result['wall_s']:.2f} |", flush=True)
-print(f"\n{len(errors)} predictions: median |error| {100 * statistics.median(errors):.1f} %, worst {100 * max(errors):.1f} %")
-sys.exit(5 if statistics.median(errors) > 0.05 or max(errors) > 0.12 else 0)
+
+print("\n| program | ranks | median and worst error |\n| --- | ---: | --- |")
+for (program, ranks), some in errors.items():
+    print(f"| {program} | {ranks} | {100 * statistics.median(some):.1f}, {100 * max(some):.1f} % |")
+every = [error for some in errors.values() for error in some]
+print(f"\n{len(every)} predictions: median |error| {100 * statistics.median(every):.1f} %, worst {100 * max(every):.1f} %")
+sys.exit(5 if statistics.median(every) > 0.05 or max(every) > 0.12 else 0)

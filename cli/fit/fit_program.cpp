@@ -1,5 +1,6 @@
 #include "hplcast/fit/program_fit.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,8 @@
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/statistics.hpp"
+#include "hplcast/study/transform.hpp"
 
 namespace hplcast::cli {
 
@@ -21,7 +24,8 @@ struct FitProgramOptions {
   std::vector<std::string> archives;
   std::vector<std::string> counts;  ///< of `run --count`, of the same runs
   std::string cluster;
-  std::string factors_from;  ///< JSON of `run --bench-regions`
+  std::string factors_from;                ///< JSON of `run --bench-regions`
+  std::vector<std::string> messages_from;  ///< of each archive, JSON of `run --phases`
   std::string output;
 };
 
@@ -96,6 +100,54 @@ void set_factors(const std::string& path, core::ProgramModel& program) {
   }
 }
 
+double number_of(const nlohmann::json& object, const char* name) {
+  return object.is_object() && object.contains(name) && object.at(name).is_number() ? object.at(name).get<double>() : 0;
+}
+
+/// Messages of the simulation of an observed run. @throws core::Error unless it is one, on this cluster.
+fit::MessageTimes simulated_messages(const std::string& path, const std::string& sha256, int ranks) {
+  const auto json = core::parse_json<nlohmann::json>(read_from(path, core::read_json_text));
+  if (!json.is_object() || !json.contains("phases") || !json.at("phases").is_object())
+    throw core::ParseError({core::is_standard_stream(path) ? "standard input" : path, 0, "/phases"},
+                           "expected the JSON of `hplcast run --phases -o FILE`");
+  if (json.value("model_sha256", "") != sha256)
+    throw InputError(path + ": a run on another model than that of --cluster, whose messages are to be corrected");
+  if (number_of(json, "ranks") != ranks)
+    throw InputError(path + ": a run on " + core::shortest(number_of(json, "ranks")) + " ranks, but " +
+                     std::to_string(ranks) + " were observed; expected a simulation of the same run");
+  fit::MessageTimes times{path, {}, 0, ranks * number_of(json, "time_s")};
+  for (const auto& [name, phase] : json.at("phases").items())
+    if (fit::exchanges_messages(name))
+      times.simulated_s += ranks * (number_of(phase, "messages_s") + number_of(phase, "waiting_s"));
+  return times;
+}
+
+/// @param real_s  of each archive. @return the cluster with messages as long as they were observed, in the scope that
+/// the observed runs had.
+core::ClusterModel with_observed_messages(core::ClusterModel cluster, const std::vector<std::string>& paths,
+                                          const std::vector<double>& real_s, const std::vector<int>& ranks) {
+  const std::string sha256 = core::cluster_sha256(cluster);
+  std::vector<fit::MessageTimes> runs;
+  bool local = true;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    auto run = std::find_if(runs.begin(), runs.end(), [&](const auto& one) { return one.name == paths[i]; });
+    if (run == runs.end()) run = runs.insert(run, simulated_messages(paths[i], sha256, ranks[i]));
+    run->real_s.push_back(real_s[i]);
+    local = local && ranks[i] <= cluster.hosts.cores_of(0);
+  }
+  for (const fit::MessageTimes& run : runs)
+    std::cerr << "messages of " << run.name << ": real " << significant(core::median(run.real_s)) << " s, simulated "
+              << significant(run.simulated_s) << " s, " << percent(run.simulated_s / run.run_s) << " of the run\n";
+  const std::optional<double> factor = fit::message_factor(runs);
+  if (!factor) {
+    std::cerr << "messages stay as they are: they take less than 1 % of these runs\n";
+    return cluster;
+  }
+  std::cerr << "messages take " << significant(*factor) << " times as long as in " << cluster.name << '\n';
+  return study::transformed(std::move(cluster),
+                            {{"scale-messages", core::shortest(1 / *factor) + (local ? ":local" : ":remote")}});
+}
+
 /// Where the observed time went: the routines that took most, and the sums.
 void write_table(std::ostream& out, const fit::ProgramObservation& seen, const fit::ProgramFit& fit) {
   const core::ObservedTime& observed = fit.program.observed;
@@ -132,10 +184,14 @@ void run_fit_program(const FitProgramOptions& options) {
   fit::ProgramObservation observation;
   std::string command;
   std::map<ArchiveFiles, std::string> runs;
-  if (!options.counts.empty() && options.counts.size() != options.archives.size())
-    throw core::UsageError("--counts: " + std::to_string(options.counts.size()) + " files for " +
-                           std::to_string(options.archives.size()) +
-                           " archives; expected one for each, in their order: repetitions have the same");
+  for (const auto& [name, files] :
+       {std::pair("--counts: ", &options.counts), std::pair("--messages-from: ", &options.messages_from)})
+    if (!files->empty() && files->size() != options.archives.size())
+      throw core::UsageError(name + std::to_string(files->size()) + " files for " +
+                             std::to_string(options.archives.size()) +
+                             " archives; expected one for each, in their order: repetitions have the same");
+  std::vector<double> exchanged_s;  // of each archive
+  std::vector<int> ranks;
   for (std::size_t i = 0; i < options.archives.size(); ++i) {
     const std::string& archive = options.archives[i];
     std::optional<fit::CountedRun> counted;
@@ -146,7 +202,12 @@ void run_fit_program(const FitProgramOptions& options) {
     const std::string before = command;
     const auto [run, is_new] = runs.emplace(calibration::read_archive(archive), archive);
     if (!is_new) warn(archive + " is the same run as " + run->second + ", which counts twice now: give each run once");
+    const std::size_t first = observation.rests.size();
     command = add_archive(archive, run->first, counted ? &*counted : nullptr, observation);
+    exchanged_s.push_back(0);
+    for (std::size_t rank = first; rank < observation.rests.size(); ++rank)
+      exchanged_s.back() += observation.rests[rank].exchanged_s;
+    ranks.push_back(static_cast<int>(observation.rests.size() - first));
     if (!before.empty() && before != command)
       warn(archive + " is of `" + command + "`, not of `" + before + "`: models of one program are asked for");
   }
@@ -160,6 +221,8 @@ void run_fit_program(const FitProgramOptions& options) {
   warn_all(fit.warnings);
   warn_all(fit::few_sizes(observation, fit.fits));
   warn_all(fit::far_off(observation, fit.errors));
+  if (!options.messages_from.empty())
+    cluster = with_observed_messages(std::move(cluster), options.messages_from, exchanged_s, ranks);
   cluster.program = std::move(fit.program);
   write_cluster_file(options.output, cluster);
 }
@@ -184,6 +247,11 @@ void setup_fit_program(Command& fit) {
       "JSON of `run --bench-regions` of the observed run: regions are executed, and their CPU time times the "
       "ratio of both is taken",
       reads("FILE"));
+  command.add_option("--messages-from", options.messages_from,
+                     "of each archive, in their order, with commas: JSON of `run --phases` of the same run on this "
+                     "--cluster, which has "
+                     "models of an earlier fit: messages take as long as those that were observed",
+                     reads("FILE"), by_commas, one_each);
   command.add_json_output(options.output, "cluster.json with routines and regions");
 }
 

@@ -1,6 +1,7 @@
 #include "hplcast/fit/program_fit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "fit/program/program_steps.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/least_squares.hpp"
@@ -211,7 +213,9 @@ void read_call_rows(const NamedInput& file, bool may_be_zero,
 SampledCalls read_calls(const NamedInput& file, ProgramObservation& observation) {
   SampledCalls sampled;
   ProgramObservation::RankRest& rest = observation.rests.back();
-  read_call_rows(file, true, [&](const std::string& name, const ObservedCall& call) {
+  const int rank = static_cast<int>(observation.rests.size()) - 1;
+  read_call_rows(file, true, [&](const std::string& name, ObservedCall call) {
+    call.rank = rank;
     observation.calls[name].push_back(call);
     sampled[name] += call.calls;
     if (core::begins_with(name, region_prefix) || core::is_mpi_function(name)) return;
@@ -241,8 +245,8 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
   while (rows.next()) {
     const std::string kind(rows.text(what));
     const ObservedSum one{rows.non_negative(calls), rows.number(time), rows.non_negative(flop)};
-    const auto add = [&](std::map<std::string, ObservedSum>& sums) {
-      ObservedSum& sum = sums[std::string(rows.text(its_name))];
+    const auto add = [&](std::map<std::string, ObservedSum>& sums, const std::string& key = {}) {
+      ObservedSum& sum = sums[key.empty() ? std::string(rows.text(its_name)) : key];
       sum.calls += one.calls;
       sum.time_s += one.time_s;
       sum.flop += one.flop;
@@ -251,10 +255,12 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
       const std::string name = (kind == "region" ? region_prefix : "") + std::string(rows.text(its_name));
       require_all_calls(rows, calls, sampled, name);
       add(kind == "routine" ? observation.routines : observation.regions);
+      add(observation.rests.back().sums, name);
       if (kind == "routine" && has_three_sizes(observation.calls[name])) add(observation.rests.back().products);
     }
     if (kind == "mpi") add(observation.mpi);
     if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;
+    if (kind == "mpi" && exchanges_messages(rows.text(its_name))) observation.rests.back().exchanged_s += one.time_s;
     if (kind == "wall") observation.rests.back().wall_s = rows.non_negative(time);
     if (kind == "total") {
       observation.executed_s += one.time_s;
@@ -269,6 +275,35 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
       observation.foreign_calls += one.calls;
     }
   }
+}
+
+/// Repetitions of a run have the same calls on the same rank: something slowed down some of them, of which the median
+/// counts. So the calls of each take what they took in the mean times that median over the time of their own.
+std::map<std::string, std::vector<ObservedCall>> usual_calls(const ProgramObservation& seen) {
+  const auto run_of = [](const ProgramObservation::RankRest& rank) {
+    std::string text = rank.name.substr(rank.name.rfind(':') + 1);
+    for (const auto& [name, sum] : rank.sums)
+      text += " " + name + " " + core::shortest(sum.calls) + " " + core::shortest(sum.flop);
+    return text;
+  };
+  std::vector<std::string> runs;
+  std::map<std::pair<std::string, std::string>, std::vector<double>> times_s;  // by run, and routine
+  for (const ProgramObservation::RankRest& rank : seen.rests) {
+    runs.push_back(run_of(rank));
+    for (const auto& [name, sum] : rank.sums) times_s[{runs.back(), name}].push_back(sum.time_s);
+  }
+  std::map<std::string, std::vector<ObservedCall>> calls = seen.calls;
+  for (auto& [name, list] : calls) {
+    std::vector<double> factors(seen.rests.size(), 1);
+    for (std::size_t rank = 0; rank < seen.rests.size(); ++rank) {
+      const auto own = seen.rests[rank].sums.find(name);
+      if (own != seen.rests[rank].sums.end() && own->second.time_s > 0)
+        factors[rank] = core::median(times_s[{runs[rank], name}]) / own->second.time_s;
+    }
+    for (ObservedCall& call : list)
+      if (call.rank >= 0) call.duration_s *= factors[static_cast<std::size_t>(call.rank)];
+  }
+  return calls;
 }
 
 /// Non-negative least squares over ranks; a part that is the same in all of them (the start of the program) is left
@@ -304,17 +339,41 @@ void read_reach(const NamedInput& file, ProgramObservation& observation) {
                  [&](const std::string& name, const ObservedCall& call) { observation.reach[name].push_back(call); });
 }
 
+bool exchanges_messages(std::string_view function) {
+  constexpr std::array parts = {"Send",  "send",   "Recv",   "recv", "Wait", "Test",  "robe",   "Start",  "Barrier",
+                                "Bcast", "Reduce", "reduce", "Scan", "scan", "ather", "catter", "lltoall"};
+  const auto has = [&](const char* part) { return function.find(part) != std::string_view::npos; };
+  return core::begins_with(function, "MPI_") && std::any_of(parts.begin(), parts.end(), has);
+}
+
+std::optional<double> message_factor(const std::vector<MessageTimes>& runs) {
+  double real_s = 0, simulated_s = 0, all_s = 0;
+  for (const MessageTimes& run : runs) {
+    real_s += core::median(run.real_s);
+    simulated_s += run.simulated_s;
+    all_s += run.run_s;
+  }
+  constexpr double least_share = 0.01, most = 10;
+  if (!(simulated_s > least_share * all_s)) return std::nullopt;
+  const double factor = real_s / simulated_s;
+  if (!(factor < most && factor > 1 / most))
+    throw core::DomainError("time in messages, real to simulated", factor, "a ratio of 0.1 to 10",
+                            "the simulations are to be of the observed runs, on the cluster of the same machine");
+  return factor;
+}
+
 ProgramFit fit_program(const ProgramObservation& observation, double least_share) {
   if (!(observation.executed_s > 0))
     throw core::InputError("no CPU time was observed; expected what `hplcast observe` wrote");
   ProgramFit fit;
   core::ProgramModel& program = fit.program;
+  const std::map<std::string, std::vector<ObservedCall>> observed = usual_calls(observation);
   double routines_s = 0, mpi_s = 0;
   for (const auto& [name, sum] : observation.mpi) mpi_s += sum.time_s;
   for (const auto& [name, sum] : observation.routines) {
     routines_s += sum.time_s;
-    const auto calls = observation.calls.find(name);
-    if (calls == observation.calls.end()) continue;
+    const auto calls = observed.find(name);
+    if (calls == observed.end()) continue;
     const auto reach = observation.reach.find(name);
     const bool has_reach = reach != observation.reach.end();
     KernelFit one = fit_routine(name, calls->second, has_reach || sum.time_s > least_share * observation.executed_s,
@@ -329,14 +388,14 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
   }
   // Strides that no observed call had: other sizes of a matrix bring them.
   for (const auto& [name, reach] : observation.reach) {
-    if (observation.calls.count(name) > 0) continue;
+    if (observed.count(name) > 0) continue;
     const KernelTable table = table_of(reach);
     KernelFit one = fit_by_size(table, growth_of(name, table.range()));
     if (one.ok()) program.routines.emplace(name, std::move(one.model));
   }
   for (const auto& [name, sum] : observation.regions) {
-    const auto calls = observation.calls.find(region_prefix + name);
-    if (calls == observation.calls.end()) continue;
+    const auto calls = observed.find(region_prefix + name);
+    if (calls == observed.end()) continue;
     core::RegionModel region = region_model(calls->second, sum);
     if (region.mode == core::RegionMode::model)
       fit.errors.emplace(region_prefix + name,

@@ -192,6 +192,13 @@ std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel&
     if (!use.has_model)
       list.push_back("region " + name + ": was not observed, took no time of its own (" + count_text(use.calls) + ")" +
                      both_names(run, cluster));
+  if (const auto other = run.regions.find("stretches by mean"); other != run.regions.end()) {
+    constexpr double much = 0.05;  // of the time
+    if (share_of(other->second.time_s, all_s) > much)
+      list.push_back(core::short_percent(share_of(other->second.time_s, all_s)) +
+                     " of the time is of code between calls of MPI in functions that were not observed, at the mean "
+                     "rate of all code: observe runs that make these calls (other grids, more ranks)");
+  }
   constexpr double much_s = 1e-4;  // less is between reads of clocks of any program
   if (run.untimed_s > much_s)
     list.push_back("the program timed code that takes no time here, " + core::shortest(run.untimed_intervals) +

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "hplcast/core/csv.hpp"
@@ -14,13 +16,19 @@
 // all cores in dgemm: by the highest frequency that can be set at which
 //   idle + awake + sum over cores of p(dgemm, f)
 // is at most the limit. A CPU has its share 1/cpus of its host's idle and awake watts. All watts are behind the power
-// supply, as RAPL's are.
+// supply, as RAPL's are. Some states may be at a frequency of their own while a run goes on: their watts are those of
+// that frequency from then on, whatever the cluster's.
 
 namespace hplcast::study {
 
 namespace {
 
+constexpr const char* states_change = "state-frequency";
+
 const core::PowerModel& power_of(const ClusterModel& cluster) {
+  if (cluster.provenance.find(std::string("\"") + states_change + "=") != std::string::npos)
+    throw core::DomainError("frequency of " + cluster.name, "some states have one of their own (state-frequency)",
+                            "all states at that of the cluster", "change the frequency, or the limit of power, before");
   if (cluster.power && cluster.power->values().frequency) return *cluster.power;
   throw core::DomainError("power.frequency of " + cluster.name, "not known",
                           "the frequency at which its kernels were measured, and those that can be set",
@@ -202,10 +210,9 @@ ClusterModel with_frequencies(ClusterModel cluster, const OnCpus& frequencies) {
   return cluster;
 }
 
-/// All CPUs at this frequency, or below it where the caps of the cluster do not allow it.
-ClusterModel at_frequency(ClusterModel cluster, const Argument& argument) {
+/// @throws core::DomainError for a frequency that cannot be set.
+double wanted_hz(const Argument& argument, const core::FrequencyModel& frequency) {
   const double hz = require_positive("frequency", argument.quantity(0, core::parse_hertz));
-  const core::FrequencyModel& frequency = *power_of(cluster).values().frequency;
   if (!frequency.covers(hz)) {
     const auto [least, most] = range_of(frequency);
     throw core::DomainError("frequency", in_ghz(hz),
@@ -213,6 +220,12 @@ ClusterModel at_frequency(ClusterModel cluster, const Argument& argument) {
                                                         : "one of the " + std::to_string(frequency.states_hz.size()) +
                                                               " states from " + in_ghz(least) + " to " + in_ghz(most));
   }
+  return hz;
+}
+
+/// All CPUs at this frequency, or below it where the caps of the cluster do not allow it.
+ClusterModel at_frequency(ClusterModel cluster, const Argument& argument) {
+  const double hz = wanted_hz(argument, *power_of(cluster).values().frequency);
   const CappedFrequencies capped(cluster);
   const OnCpus chosen = choose_frequencies(cluster, [&](int host, int cpu) { return capped.of(host, cpu, hz); });
   return with_frequencies(cluster, chosen);
@@ -239,11 +252,54 @@ ClusterModel with_power_cap(ClusterModel cluster, const Argument& argument) {
   return with_frequencies(cluster, chosen);
 }
 
+/// The watts of a state at one frequency, whatever that of the CPUs.
+void set_watts(core::PowerModel::Values& values, const std::string& state, bool is_kernel, double hz) {
+  const bool has_own = values.states.count(state) > 0;
+  const auto fix = [&](std::map<std::string, core::Watts>& states, bool by_default) {
+    auto law = states.find(state);
+    if (law == states.end() && by_default) law = states.find(core::default_state);
+    if (law != states.end()) states[state] = core::Watts(law->second.at(hz));
+  };
+  fix(values.states, is_kernel);
+  for (core::PowerOverride& one : values.overrides) fix(one.states, is_kernel && !has_own);
+}
+
+/// The cores are at this frequency whenever they are in one of these states, and change it in no time.
+ClusterModel with_state_frequency(ClusterModel cluster, const Argument& argument) {
+  const core::PowerModel power = power_of(cluster);
+  core::PowerModel::Values values = power.values();
+  const double hz = wanted_hz(argument, *values.frequency);
+  std::istringstream list(argument.text(1));
+  std::set<std::string> states;
+  for (std::string name; std::getline(list, name, ',');) states.insert(name);
+  if (states.empty()) argument.fail();
+  for (const std::string& name : states) {
+    const auto kernel = core::kernel_from_name(name);
+    if (!kernel && !core::core_state_from_name(name))
+      throw core::DomainError("state of " + std::string(states_change), name,
+                              "kernels of HPL (dgemm, dlaswp00N ...), polling, blocked or messages, with commas");
+    set_watts(values, name, kernel.has_value(), hz);
+    if (!kernel) continue;
+    const OnCpus slower = for_each_cpu(cluster.hosts, [&](int host, int cpu) {
+      return values.frequency->time_factor(*kernel, *power.frequency_hz(host, cpu), hz);
+    });
+    if (const auto model = cluster.kernels.find(name); model != cluster.kernels.end())
+      model->second = slowed_on_cpus(model->second, slower);
+    if (!cluster.program) continue;
+    for (auto& [routine, model] : cluster.program->routines)
+      if (routine.substr(0, routine.find('/')) == name) model = slowed_on_cpus(model, slower);
+  }
+  cluster.power = core::PowerModel::make(std::move(values));
+  return cluster;
+}
+
 }  // namespace
 
 std::vector<KnownTransformation> power_changes() {
   return {{{"frequency", "NUMBERGHz", "of all CPUs, 1.8GHz or 1800MHz; needs power.frequency in cluster.json"},
            at_frequency},
+          {{states_change, "NUMBERGHz:STATES", "of these states: 1.2GHz:blocked,polling; changes take no time"},
+           with_state_frequency},
           {{"power-cap", "WATTS[:cpu|host]", "limit of each CPU (or host), 125W: lowers the frequency to it"},
            with_power_cap}};
 }

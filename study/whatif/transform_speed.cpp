@@ -105,6 +105,22 @@ ClusterModel scale_capacity(ClusterModel cluster, const Argument& argument) {
   });
 }
 
+/// All that messages cost: transfers, links, and what the CPU spends on them. Of both scopes, or of one.
+ClusterModel scale_messages(ClusterModel cluster, const Argument& argument) {
+  const double factor = argument.factor();
+  const std::string scope = argument.size() > 1 ? argument.text(1) : "";
+  if (!scope.empty() && scope != "local" && scope != "remote") argument.fail();
+  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
+    const NetworkSpeed by{factor, factor, factor};
+    if (scope == "remote" && !network.remote)
+      throw core::DomainError("messages between hosts", "not known", "a cluster in which they were measured");
+    if (scope != "remote") scale_scope(network.local, by);
+    if (scope == "local") return;
+    if (network.remote) scale_scope(*network.remote, by);
+    scale_backbone(network, by);
+  });
+}
+
 /// Everything that takes time: kernels, all costs of messages of both scopes, probes, clock reads, links.
 ClusterModel scale_all(ClusterModel cluster, const Argument& argument) {
   const double factor = argument.factor();
@@ -126,6 +142,8 @@ std::vector<KnownTransformation> speed_changes() {
       {{"scale-bandwidth", "FACTOR", "bandwidth between hosts"}, scale_bandwidth},
       {{"scale-capacity", "FACTOR", "total bandwidth of several messages through the link of a host"}, scale_capacity},
       {{"scale-latency", "FACTOR", "latency between hosts; 2 is half the latency"}, scale_latency},
+      {{"scale-messages", "FACTOR[:local|remote]", "speed of messages in all that they cost, also inside hosts"},
+       scale_messages},
       {{"scale-all", "FACTOR", "speed of everything: kernels and network"}, scale_all}};
 }
 

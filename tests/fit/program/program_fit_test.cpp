@@ -57,6 +57,25 @@ TEST(ProgramFit, ExtrapolatesASizeThatNeverVaried) {
   EXPECT_NEAR(predicted_s(fit, "dgemm", {4000, 4000, 128}), expected_s, 1e-3 * expected_s);
 }
 
+// One of three repetitions was disturbed, another run has calls of other sizes: a third and all of its own counts.
+TEST(ProgramFit, TakesTheMedianOfRepetitionsOfARun) {
+  ProgramObservation seen;
+  const auto rank = [&](const std::string& file, double n, double slower) {
+    const double duration_s = 1e-10 * n * n * n * slower, flop = 20 * n * n * n;
+    const std::string size = core::shortest(n), duration = core::shortest(duration_s);
+    std::istringstream calls("routine,m,n,k,duration_s,calls\ndgemm," + size + "," + size + "," + size + "," +
+                             duration + ",10\n");
+    std::istringstream times("what,name,calls,time_s,flop\nroutine,dgemm,10," + core::shortest(10 * duration_s) + "," +
+                             core::shortest(flop) + "\ntotal,,0," + core::shortest(10 * duration_s) + ",0\n");
+    read_observed_rank({calls, "calls.csv"}, {times, file + ":rank-0.times.csv"}, seen);
+  };
+  for (const double slower : {1.01, 1.6, 1.0}) rank("small.zip", 200, slower);
+  for (const double slower : {1.0, 1.01, 3.0}) rank("large.zip", 800, slower);
+  const ProgramFit fit = fit_program(seen);
+  for (const double n : {200.0, 800.0})
+    EXPECT_NEAR(predicted_s(fit, "dgemm", {n, n, n}) / (1.01e-10 * n * n * n), 1, 1e-3) << n;
+}
+
 // Rows of larger matrices cost more per element than any that the run swapped.
 TEST(ProgramFit, FollowsWhatWasMeasuredBeyondTheSizesOfTheRun) {
   const auto duration_s = [](double n, double k) { return n * (1e-9 + 2e-12 * k + 4e-12 * n); };
@@ -383,6 +402,16 @@ TEST(ProgramFit, RefusesRowsThatAreNoObservation) {
   const std::string header = "routine,m,n,k,duration_s,calls\n";
   EXPECT_EQ(refused(header, "wall,,0,1,0\n"), "accepted");
   EXPECT_THAT(refused(header, "wall,,0,-1,0\n"), HasSubstr("times.csv:2"));
+}
+
+TEST(ProgramFit, KnowsWhichFunctionsOfMpiExchangeMessages) {
+  for (const char* name : {"MPI_Send", "MPI_Irecv", "MPI_Sendrecv_replace", "MPI_Waitall", "MPI_Iprobe", "MPI_Test",
+                           "MPI_Startall", "MPI_Barrier", "MPI_Allreduce", "MPI_Reduce_scatter", "MPI_Gatherv",
+                           "MPI_Scatter", "MPI_Alltoall", "MPI_Exscan", "MPI_Isend"})
+    EXPECT_TRUE(exchanges_messages(name)) << name;
+  for (const char* name : {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_split", "MPI_Type_commit",
+                           "MPI_Pack", "MPI_Wtime", "dgemm", "rest", "other", "ended", "stretches"})
+    EXPECT_FALSE(exchanges_messages(name)) << name;
 }
 
 // Samples stand for all calls: some that are missing would make a model of the others only, or none.

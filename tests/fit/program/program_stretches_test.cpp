@@ -79,6 +79,14 @@ TEST(ProgramStretches, KeepAConstantBesideATimePerBlock) {
   EXPECT_NEAR(predicted_s(fit, loop, 5e5), truth(5e5 + 1), 1e-10);
 }
 
+// The same run varies by 5 %: a constant of two sizes that are off by 4 and -3 % would be 7 % of the smaller one, and
+// make a run of four times the larger one 5 % too short.
+TEST(ProgramStretches, ExtrapolateByTheTimePerBlockWhereAConstantIsNoise) {
+  const auto noisy = [](double size) { return 1e-9 * size * (size < 2e6 ? 1.04 : 0.97); };
+  const ProgramFit fit = fit_program(barriers({1e6, 1e6, 4e6}, noisy));
+  EXPECT_NEAR(predicted_s(fit, loop, 1.6e7) / 1.6e-2, 1, 0.02);
+}
+
 // Noise is no law: where more blocks took less time, both take the mean of both, so that the sum stays.
 TEST(ProgramStretches, NeverTakeLessTimeForMoreBlocks) {
   const auto noisy = [](double size) { return size < 3e3 ? 3e-6 : size < 5e3 ? 2e-6 : 8e-6; };

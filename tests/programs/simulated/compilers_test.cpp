@@ -115,6 +115,18 @@ TEST(Compilers, FindMainInAnArchive) {
   EXPECT_THAT(result.output, HasSubstr(" T main")) << "else: could not resolve entry point";
 }
 
+// The loader gives a unique symbol (u) one place for all copies of a library, and each rank is a copy.
+TEST(Compilers, GiveEachRankItsOwnStaticVariablesOfInlineFunctions) {
+  const auto result = compile(
+      "#include <mpi.h>\ninline int& calls() { static int count = 0; return count; }\n"
+      "template <class T> struct Of { static T value; };\ntemplate <class T> T Of<T>::value = 1;\n"
+      "int main(int, char**) { return ++calls() - Of<int>::value; }\n",
+      "-x c++ main.c -x none -o main && nm main | grep -v ' [Uw] ' | grep -E 'calls|Of' | c++filt", "hplcast-cxx");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("calls()::count"));
+  EXPECT_THAT(result.output, testing::Not(HasSubstr(" u "))) << result.output;
+}
+
 TEST(Compilers, ProvideWhatBlacsNeeds) {
   const auto result = compile(
       "#include <mpi.h>\nint main(int argc, char** argv) { MPI_Datatype t; MPI_Init(&argc, &argv); MPI_Pcontrol(0);"

@@ -191,6 +191,42 @@ TEST(PowerCap, GivesDahusFrequenciesAndSpeedsFromItsLimit) {
   }
 }
 
+// Waiting at 1.2 GHz: its watts are those of 1.2 GHz, its time and all of the rest stay.
+TEST(StateFrequency, LowersTheWattsOfStatesAndTheSpeedOfKernels) {
+  core::PowerModel::Values values = watts();
+  values.states["blocked"] = core::Watts::polynomial({0, 0.5, 0, 0.1});
+  core::PowerOverride other;  // a host that draws more
+  other.host = 1;
+  other.states["blocked"] = core::Watts::polynomial({1, 0.5, 0, 0.1});
+  other.states["default"] = core::Watts::polynomial({2, 1, 0, 0.2});
+  values.overrides = {other};
+  const core::ClusterModel before = cluster_of(values);
+  const core::ClusterModel after = transformed(before, {{"state-frequency", "1.2GHz:blocked,daxpy"}});
+  const auto watts_at = [&](double c0, double c1, double c3) { return c0 + c1 * 1.2 + c3 * std::pow(1.2, 3); };
+  const auto core_w = [](const core::ClusterModel& of, int host, core::CoreState state) {
+    return core::HostPower(*of.power, of.hosts, host).core_w(0, state);
+  };
+  const core::CoreState daxpy = core::state_of(core::KernelId::daxpy), dgemm = core::state_of(core::KernelId::dgemm);
+  EXPECT_NEAR(core_w(after, 0, core::CoreState::blocked), watts_at(0, 0.5, 0.1), 1e-12);
+  EXPECT_NEAR(core_w(after, 1, core::CoreState::blocked), watts_at(1, 0.5, 0.1), 1e-12);
+  EXPECT_NEAR(core_w(after, 0, daxpy), watts_at(0, 1, 0.2), 1e-12);
+  EXPECT_NEAR(core_w(after, 1, daxpy), watts_at(2, 1, 0.2), 1e-12);
+  for (const int host : {0, 1}) EXPECT_EQ(core_w(after, host, dgemm), core_w(before, host, dgemm));
+  EXPECT_NEAR(mean_s(after, "daxpy", 1, 0) / mean_s(before, "daxpy", 1, 0), 0.5 * 2.1 / 1.2 + 0.5, 1e-12);
+  EXPECT_EQ(mean_s(after, "dgemm", 1, 0), mean_s(before, "dgemm", 1, 0));
+  EXPECT_EQ(after.power->frequency_hz(0, 0), 2.1e9);
+}
+
+TEST(StateFrequency, IsTheLastChangeOfFrequencies) {
+  const core::ClusterModel after =
+      transformed(cluster_of(watts()), {{"frequency", "1.8GHz"}, {"state-frequency", "1.2GHz:polling"}});
+  for (const Transformation& later :
+       {Transformation{"frequency", "1.4GHz"}, {"power-cap", "125W"}, {"state-frequency", "1.4GHz:polling"}})
+    EXPECT_THROW(transformed(after, {later}), core::DomainError) << later.name;
+  for (const char* wrong : {"1.2GHz:waiting", "0.5GHz:polling", "1.2GHz", "1.2GHz:polling:dgemm", "1.2GHz:"})
+    EXPECT_THROW(transformed(cluster_of(watts()), {{"state-frequency", wrong}}), core::DomainError) << wrong;
+}
+
 TEST(TransformPower, HasUnitsAndTheRightOrder) {
   const core::ClusterModel cluster = cluster_of(watts());
   EXPECT_EQ(transformed(cluster, {{"frequency", "1.4GHz"}}).power->frequency_hz(0, 0), 1.4e9);

@@ -108,6 +108,28 @@ TEST(TransformSpeed, BandwidthMovesSlopesAndLatencyMovesIntercepts) {
   EXPECT_DOUBLE_EQ(remote(quick).latency_s, remote(before).latency_s / 4);
 }
 
+TEST(TransformSpeed, MessagesCostLessInAllTheirPartsAndInOneScope) {
+  const auto before = dahu_like(), both = with("scale-messages", "2"), local = with("scale-messages", "2:local"),
+             remote = with("scale-messages", "2:remote");
+  const auto faster = [&](const core::ClusterModel& after, core::Scope scope, core::MessageCost cost, double bytes) {
+    return before.network.scope(scope).cost(cost).mean_s(bytes) / after.network.scope(scope).cost(cost).mean_s(bytes);
+  };
+  for (const auto cost : {core::MessageCost::send, core::MessageCost::recv, core::MessageCost::transfer}) {
+    for (const double bytes : {1.0, 1e4, 1e6}) {
+      if (before.network.scope(core::Scope::local).cost(cost).mean_s(bytes) > 0) {
+        EXPECT_NEAR(faster(both, core::Scope::local, cost, bytes), 2, 1e-12);
+        EXPECT_NEAR(faster(local, core::Scope::local, cost, bytes), 2, 1e-12);
+        EXPECT_NEAR(faster(remote, core::Scope::local, cost, bytes), 1, 1e-12);
+      }
+      if (before.network.scope(core::Scope::remote).cost(cost).mean_s(bytes) > 0) {
+        EXPECT_NEAR(faster(both, core::Scope::remote, cost, bytes), 2, 1e-12);
+        EXPECT_NEAR(faster(local, core::Scope::remote, cost, bytes), 1, 1e-12);
+        EXPECT_NEAR(faster(remote, core::Scope::remote, cost, bytes), 2, 1e-12);
+      }
+    }
+  }
+}
+
 TEST(TransformSpeed, CapacitiesScaleWithTheirIntervalsAndAlone) {
   const auto with_capacities = [] {
     core::NetworkModel::Values values = dahu_like().network.values();

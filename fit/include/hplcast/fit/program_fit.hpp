@@ -2,7 +2,9 @@
 
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct ObservedCall {
   core::KernelShape shape;
   double duration_s = 0;
   double calls = 1;  ///< that it stands for
+  int rank = -1;     ///< in ProgramObservation::rests; -1: unknown
 };
 
 /// Sums over the ranks of all observed runs.
@@ -48,9 +51,11 @@ struct ProgramObservation {
   struct RankRest {
     double rest_s = 0, calls = 0, elements = 0;
     double executed_s = 0, mpi_s = 0;                  ///< CPU time outside of MPI, and time in MPI
+    double exchanged_s = 0;                            ///< of mpi_s: exchanges_messages()
     double wall_s = 0;                                 ///< 0: unknown
     std::map<std::string, ObservedSum> products = {};  ///< its routines of three sizes
-    std::string name = {};                             ///< for messages
+    std::map<std::string, ObservedSum> sums = {};      ///< of all that has calls
+    std::string name = {};                             ///< for messages: "small.zip:rank-0.times.csv"
   };
   std::vector<RankRest> rests;
   ObservedStretches stretches;
@@ -97,6 +102,23 @@ CountedRun read_counts(const NamedInput& file);
 void read_stretches(const NamedInput& times, const CountedRun& counted, std::size_t rank,
                     ProgramObservation& observation);
 
+/// Whether a function of MPI sends, receives or waits: neither MPI_Init, nor what makes communicators and types.
+bool exchanges_messages(std::string_view function);
+
+/// Time of all ranks in messages, waiting too, of a run that was observed and simulated.
+struct MessageTimes {
+  std::string name;            ///< for messages
+  std::vector<double> real_s;  ///< of each repetition
+  double simulated_s = 0;
+  double run_s = 0;  ///< simulated time of all ranks
+};
+
+/// How much longer messages take for real than in simulations of the same runs: the ratio of the sums, of repetitions
+/// the median counts. Waiting is in both, so that it is nearer to 1 than the ratio of what messages cost. Nothing where
+/// messages are less than 1 % of all runs: their time is that of waiting for what scatters.
+/// @throws core::DomainError for a ratio beyond 10, and below a tenth: another machine, or another run.
+std::optional<double> message_factor(const std::vector<MessageTimes>& runs);
+
 /// Mean of |predicted / observed - 1| of the times of ranges of sizes (m, n, k by factors of 2) that were observed.
 struct ModelError {
   double by_time = 0;  ///< a range counts by its time
@@ -113,7 +135,8 @@ struct ProgramFit {
 
 /// A model for each routine: terms are products of the sizes that it was called with, the simplest set that does
 /// (hpl_kernels.hpp), by weighted least squares in which the time of the calls counts, or a time per product in pieces
-/// by size. In the choice ranges of sizes count as much as the time. Sizes beyond those of all runs are as measured in
+/// by size. Of repetitions of a run (the same calls on the same rank) the median time of each routine counts. In the
+/// choice ranges of sizes count as much as the time. Sizes beyond those of all runs are as measured in
 /// `reach`, which does not change the others. Routines that took less than `least_share` of the CPU time get the mean
 /// time per size. @throws core::Error if nothing was observed.
 ProgramFit fit_program(const ProgramObservation& observation, double least_share = 1e-4);
