@@ -264,6 +264,13 @@ def real_steps():
                            "256MiB" if size in seen and blas else "0", "-o", os.path.abspath(f"new-{name}-{i}.zip"), "--"])
                 path = f"real-{name}-{i}.txt" if is_timed else f"seen-{name}-{i}.zip"
                 rounds.setdefault(i, []).append((path, launch + [real] + words, folder))
+    if options.clock == "time":  # at last, to tell where a prediction is off
+        for program, grid in configurations:
+            for size in SIZES[program][1]:
+                name = f"{program}-{text_of(size)}-{grid}"
+                launch = [hplcast, "observe", "-np", str(ranks_of(grid)), "--control", "off", "--quiet", "--reach", "0", "-o",
+                          os.path.abspath(f"new-{name}.zip"), "--", program_of(program, size, "real"), *words_of(program, size, grid)]
+                rounds.setdefault(options.repeats, []).append((f"look-{name}.zip", launch, folder_of(program, size, grid)))
     order = random.Random(1)
     for i in sorted(rounds):
         order.shuffle(rounds[i])
@@ -277,7 +284,7 @@ def run_real():
             continue
         text = run(words, folder)
         if path.endswith(".zip"):
-            os.replace("new-" + path[len("seen-"):], path)
+            os.replace("new-" + path[len("seen-"):], path)  # as long as look-
         else:
             keep(path, text)
 
@@ -295,6 +302,40 @@ def cpu_s(archive):
             else:
                 sum_s += sum(float(row["time_s"]) for row in rows[1:])
     return sum_s
+
+
+def parts_of(archive):
+    """Seconds of all ranks, by what takes them: each routine, code between calls of MPI, messages."""
+    parts = {}
+    with zipfile.ZipFile(archive) as files:
+        for name in files.namelist():
+            if not name.endswith((".times.csv", ".stretches.csv")):
+                continue
+            rows = list(csv.DictReader(io.StringIO(files.read(name).decode())))
+            if name.endswith(".stretches.csv"):
+                parts["code"] = parts.get("code", 0) + sum(float(row["time_s"]) for row in rows[1:])
+                continue
+            for row in rows:
+                part = row["name"].split("/")[0] if row["what"] in ("routine", "region") else None
+                part = "messages" if row["what"] == "mpi" and EXCHANGES.search(row["name"]) else part
+                if part:
+                    parts[part] = parts.get(part, 0) + float(row["time_s"])
+    return parts
+
+
+EXCHANGES = re.compile("^MPI_.*(Send|send|Recv|recv|Wait|Test|robe|Start|Barrier|Bcast|Reduce|reduce|Scan|scan|ather|catter|lltoall)")
+
+
+def parts_of_simulation(result):
+    parts = {}
+    for name, phase in result["phases"].items():
+        if EXCHANGES.search(name):
+            parts["messages"] = parts.get("messages", 0) + result["ranks"] * (phase["messages_s"] + phase["waiting_s"])
+    for group in ("routines", "regions"):
+        for name, use in result[group].items():
+            part = "code" if name.startswith("stretches") else name.split("/")[0]
+            parts[part] = parts.get(part, 0) + use["time_s"]
+    return parts
 
 
 def simulate(program, size, grid, model, extra, path):
@@ -358,12 +399,12 @@ if options.only not in (None, "predict"):
 
 print("| program | size | ranks | real [s; NAS: us per operation; HPL: s per Gflop] | counted | between known calls | simulated in [s] |")
 print("| --- | --- | --- | --- | --- | --- | --- |")
-errors = {}
+errors, misses = {}, []
 for program, grid in configurations:
     model = fitted(program, grid)
     for size in SIZES[program][1]:
         name = f"{program}-{text_of(size)}-{grid}"
-        result = simulate(program, size, grid, model, ["--rest", "counted"], f"predicted-{name}.json")
+        result = simulate(program, size, grid, model, ["--rest", "counted", "--phases"], f"predicted-{name}.json")
         real = []
         for path in done(f"seen-{name}-*.zip" if options.clock == "cpu" else f"real-{name}-*.txt"):
             if options.clock == "cpu":
@@ -374,6 +415,12 @@ for program, grid in configurations:
         predicted = seconds(result["output"]) if options.clock == "time" else result["routines_s"] + result["regions_s"]
         error = predicted / statistics.median(real) - 1
         errors.setdefault((program, ranks_of(grid)), []).append(abs(error))
+        if abs(error) > 0.08 and os.path.exists(f"look-{name}.zip"):
+            seen_s, simulated_s = parts_of(f"look-{name}.zip"), parts_of_simulation(result)
+            most = sum(seen_s.values()) / 50
+            parts = [f"{part} {seen_s.get(part, 0):.4g}, {simulated_s.get(part, 0):.4g} s" for part in sorted({*seen_s, *simulated_s})
+                     if max(seen_s.get(part, 0), simulated_s.get(part, 0)) > most]
+            misses.append(f"- {program} {text_of(size)} {grid} {100 * error:+.1f} %: " + "; ".join(parts))
         regions = result["regions"]
         all_s = sum(one["time_s"] for key, one in regions.items() if key.startswith("stretches"))
         known = regions.get("stretches", {"time_s": 0})["time_s"] / all_s if all_s > 0 else 0
@@ -383,6 +430,8 @@ for program, grid in configurations:
 print("\n| program | ranks | median and worst error |\n| --- | ---: | --- |")
 for (program, ranks), some in errors.items():
     print(f"| {program} | {ranks} | {100 * statistics.median(some):.1f}, {100 * max(some):.1f} % |")
+if misses:
+    print("\nWhere those beyond 8 % are off: seconds of all ranks, seen in one more run, and predicted\n\n" + "\n".join(misses))
 every = [error for some in errors.values() for error in some]
 print(f"\n{len(every)} predictions: median |error| {100 * statistics.median(every):.1f} %, worst {100 * max(every):.1f} %")
 sys.exit(5 if statistics.median(every) > 0.05 or max(every) > 0.12 else 0)

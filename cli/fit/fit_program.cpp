@@ -115,10 +115,12 @@ fit::MessageTimes simulated_messages(const std::string& path, const std::string&
   if (number_of(json, "ranks") != ranks)
     throw InputError(path + ": a run on " + core::shortest(number_of(json, "ranks")) + " ranks, but " +
                      std::to_string(ranks) + " were observed; expected a simulation of the same run");
-  fit::MessageTimes times{path, {}, 0, ranks * number_of(json, "time_s")};
-  for (const auto& [name, phase] : json.at("phases").items())
-    if (fit::exchanges_messages(name))
-      times.simulated_s += ranks * (number_of(phase, "messages_s") + number_of(phase, "waiting_s"));
+  fit::MessageTimes times{path, {}, 0, 0, ranks * number_of(json, "time_s")};
+  for (const auto& [name, phase] : json.at("phases").items()) {
+    if (!fit::exchanges_messages(name)) continue;
+    times.messages_s += ranks * number_of(phase, "messages_s");
+    times.waiting_s += ranks * number_of(phase, "waiting_s");
+  }
   return times;
 }
 
@@ -137,7 +139,8 @@ core::ClusterModel with_observed_messages(core::ClusterModel cluster, const std:
   }
   for (const fit::MessageTimes& run : runs)
     std::cerr << "messages of " << run.name << ": real " << significant(core::median(run.real_s)) << " s, simulated "
-              << significant(run.simulated_s) << " s, " << percent(run.simulated_s / run.run_s) << " of the run\n";
+              << significant(run.messages_s) << " s and " << significant(run.waiting_s) << " s of waiting, "
+              << percent((run.messages_s + run.waiting_s) / run.run_s) << " of the run\n";
   const std::optional<double> factor = fit::message_factor(runs);
   if (!factor) {
     std::cerr << "messages stay as they are: they take less than 1 % of these runs\n";

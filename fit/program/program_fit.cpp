@@ -347,19 +347,20 @@ bool exchanges_messages(std::string_view function) {
 }
 
 std::optional<double> message_factor(const std::vector<MessageTimes>& runs) {
-  double real_s = 0, simulated_s = 0, all_s = 0;
+  double real_s = 0, messages_s = 0, waiting_s = 0, all_s = 0;
   for (const MessageTimes& run : runs) {
     real_s += core::median(run.real_s);
-    simulated_s += run.simulated_s;
+    messages_s += run.messages_s;
+    waiting_s += run.waiting_s;
     all_s += run.run_s;
   }
-  constexpr double least_share = 0.01, most = 10;
-  if (!(simulated_s > least_share * all_s)) return std::nullopt;
-  const double factor = real_s / simulated_s;
-  if (!(factor < most && factor > 1 / most))
-    throw core::DomainError("time in messages, real to simulated", factor, "a ratio of 0.1 to 10",
+  constexpr double least_share = 0.01, far = 10, most = 3;
+  if (!(messages_s > least_share * all_s)) return std::nullopt;
+  const double ratio = real_s / (messages_s + waiting_s);
+  if (!(ratio < far && ratio > 1 / far))
+    throw core::DomainError("time in messages, real to simulated", ratio, "a ratio of 0.1 to 10",
                             "the simulations are to be of the observed runs, on the cluster of the same machine");
-  return factor;
+  return std::clamp((real_s - waiting_s) / messages_s, 1 / most, most);
 }
 
 ProgramFit fit_program(const ProgramObservation& observation, double least_share) {

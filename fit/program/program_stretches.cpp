@@ -125,9 +125,9 @@ struct BlockLine {
 };
 
 /// The one that fits best by relative errors, both at least 0, in which classes count half alike and half by their
-/// time. Without a constant where that is off by no more than the 5 % by which the same run varies: the slope of two
-/// constants that noise has made is extrapolated. One size does not tell a constant from a slope: of few blocks it is a
-/// constant, else all of it is per block.
+/// time. Without a constant where that is off by no more than the 5 % by which the same run varies (of two sizes, which
+/// tell nothing of the noise, 10 %): a constant of noise makes a slope that is extrapolated. One size does not tell a
+/// constant from a slope: of few blocks it is a constant, else all of it is per block.
 BlockLine line_of(const std::map<int, Cell>& cells) {
   RegressionData data;
   data.columns.resize(2);
@@ -153,7 +153,8 @@ BlockLine line_of(const std::map<int, Cell>& cells) {
     const double per_block_s = rates / weights;
     for (std::size_t i = 0; i < data.y.size(); ++i)
       scatter += data.weights[i] * std::pow(data.y[i] - per_block_s * data.columns[0][i], 2);
-    constexpr double same_run = 0.05, all_weights = 2;
+    const double same_run = cells.size() > 2 ? 0.05 : 0.1;
+    constexpr double all_weights = 2;
     if (scatter <= all_weights * same_run * same_run) return {0, per_block_s};
     const LeastSquares solution = solve_least_squares(data, LeastSquaresOptions{true});
     return {solution.coefficients[1], solution.coefficients[0]};

@@ -105,18 +105,20 @@ void read_stretches(const NamedInput& times, const CountedRun& counted, std::siz
 /// Whether a function of MPI sends, receives or waits: neither MPI_Init, nor what makes communicators and types.
 bool exchanges_messages(std::string_view function);
 
-/// Time of all ranks in messages, waiting too, of a run that was observed and simulated.
+/// Times of all ranks in functions that exchange messages, of a run that was observed and simulated.
 struct MessageTimes {
-  std::string name;            ///< for messages
-  std::vector<double> real_s;  ///< of each repetition
-  double simulated_s = 0;
-  double run_s = 0;  ///< simulated time of all ranks
+  std::string name;                      ///< for messages
+  std::vector<double> real_s;            ///< of each repetition; waiting for the other side is in it
+  double messages_s = 0, waiting_s = 0;  ///< simulated
+  double run_s = 0;                      ///< simulated time of all ranks
 };
 
-/// How much longer messages take for real than in simulations of the same runs: the ratio of the sums, of repetitions
-/// the median counts. Waiting is in both, so that it is nearer to 1 than the ratio of what messages cost. Nothing where
-/// messages are less than 1 % of all runs: their time is that of waiting for what scatters.
-/// @throws core::DomainError for a ratio beyond 10, and below a tenth: another machine, or another run.
+/// By how much messages are to take longer, so that these runs are in them as long as for real (of repetitions the
+/// median counts): real = waiting + factor messages, of the sums. That is the first step of Newton's method, because
+/// who waits less or longer makes others wait, too; a step is at most 3, or a third. Nothing where messages are less
+/// than 1 % of all runs: what differs is the waiting for code that scatters.
+/// @throws core::DomainError if the real time is beyond 10 times the simulated one, or below a tenth: another machine,
+/// or another run.
 std::optional<double> message_factor(const std::vector<MessageTimes>& runs);
 
 /// Mean of |predicted / observed - 1| of the times of ranges of sizes (m, n, k by factors of 2) that were observed.
