@@ -16,8 +16,8 @@ results, and is skipped if that file is there.
   --ranks LIST     1,2 (default)
   --repeats N      real runs per configuration (default 5)
   --passes N       corrections of messages, each by simulations of the observed runs with the last one (default 2; 0: none)
-  --only STEP      build: programs and what they execute; real: what needs an idle machine, for about 12 minutes with
-                   --repeats 3; predict: the rest (default: all)
+  --only STEP      build: programs and what they execute; real: what needs an idle machine, 10 to 15 minutes; predict: the
+                   rest (default: all)
   --minutes M      real: after that many minutes no further run begins. Each configuration runs once, then all twice ...
   --clock NAME     time: what the program prints (default); cpu: CPU time of all ranks from MPI_Init on, outside of MPI, for a
                    machine on which other programs run
@@ -264,13 +264,13 @@ def real_steps():
                            "256MiB" if size in seen and blas else "0", "-o", os.path.abspath(f"new-{name}-{i}.zip"), "--"])
                 path = f"real-{name}-{i}.txt" if is_timed else f"seen-{name}-{i}.zip"
                 rounds.setdefault(i, []).append((path, launch + [real] + words, folder))
-    if options.clock == "time":  # at last, to tell where a prediction is off
+    if options.clock == "time":  # after three of them, to tell where a prediction is off
         for program, grid in configurations:
             for size in SIZES[program][1]:
                 name = f"{program}-{text_of(size)}-{grid}"
                 launch = [hplcast, "observe", "-np", str(ranks_of(grid)), "--control", "off", "--quiet", "--reach", "0", "-o",
                           os.path.abspath(f"new-{name}.zip"), "--", program_of(program, size, "real"), *words_of(program, size, grid)]
-                rounds.setdefault(options.repeats, []).append((f"look-{name}.zip", launch, folder_of(program, size, grid)))
+                rounds.setdefault(2.5, []).append((f"look-{name}.zip", launch, folder_of(program, size, grid)))
     order = random.Random(1)
     for i in sorted(rounds):
         order.shuffle(rounds[i])
@@ -374,8 +374,14 @@ def fitted(program, grid):
         model = f"model-{program}-{grid}-{number}.json"
         if older(model, before, *(one for _, one in archives), *counts, *runs):
             corrected = ["--messages-from", ",".join(runs)] if runs else []
-            run([hplcast, "fit", "program", *(one for _, one in archives), "--counts", ",".join(counts), "--cluster", before,
-                 *corrected, "--quiet", "-o", model])
+            words = [hplcast, "fit", "program", *(one for _, one in archives), "--counts", ",".join(counts), "--cluster", before,
+                     *corrected, "--quiet", "-o", model]
+            fit = subprocess.run(words, capture_output=True, text=True)
+            if fit.returncode != 0:
+                print(f"counted.py: {model}: {fit.stderr}", file=sys.stderr)
+                if not runs:
+                    sys.exit(3)
+                return before  # of runs that others disturbed
         if number < options.passes and ranks_of(grid) > 1:
             for size in SIZES[program][0]:
                 path = f"again-{program}-{text_of(size)}-{grid}-{number}.json"
