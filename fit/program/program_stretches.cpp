@@ -165,20 +165,29 @@ BlockLine line_of(const std::map<int, Cell>& cells) {
 }
 
 /// Without classes of few calls that took far more time per block than the smaller class before them, and than the line
-/// of all: what happens once in a run (memory that is used for the first time, often in the longest stretch) is no law
-/// for longer ones.
+/// of all others: what happens once in a run (memory that is used for the first time, often in the longest stretch) is
+/// no law for longer ones. One that is between others, or the last, need not be that far off: operands that leave a
+/// cache are a step that the next class has, too.
 std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
-  constexpr double far = 5, few = 0.1;
-  const BlockLine all = line_of(cells);
+  constexpr double far = 5, off = 2, few = 0.1;
   double calls = 0, rate = 0;
   for (const auto& [number, cell] : cells) calls += cell.calls;
   std::map<int, Cell> result;
-  for (const auto& [number, cell] : cells) {
-    const StretchNode node = node_of(cell);
-    const double expected_s = std::max(all.at(node.size), rate * node.size);
-    if (!result.empty() && node.calls < few * calls && node.time_s > far * expected_s) continue;
+  for (auto place = cells.begin(); place != cells.end(); ++place) {
+    const StretchNode node = node_of(place->second);
+    if (!result.empty() && node.calls < few * calls && node.time_s > off * rate * node.size) {
+      std::map<int, Cell> others = cells;
+      others.erase(place->first);
+      const BlockLine line = line_of(others);
+      const auto times_expected = [&](const StretchNode& one) {
+        return one.time_s / std::max(line.at(one.size), rate * one.size);
+      };
+      const auto next = std::next(place);
+      const bool is_alone = next == cells.end() || times_expected(node_of(next->second)) < off;
+      if (times_expected(node) > (is_alone ? off : far)) continue;
+    }
     rate = node.time_s / node.size;
-    result.emplace(number, cell);
+    result.emplace(*place);
   }
   return result;
 }

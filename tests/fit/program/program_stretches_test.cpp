@@ -99,16 +99,33 @@ TEST(ProgramStretches, NeverTakeLessTimeForMoreBlocks) {
   EXPECT_NEAR(predicted_s(fit, loop, 3e3), 2.5e-6, 1e-12);
 }
 
-// The first panel of a factorisation uses memory for the first time: it is the longest, and took 100 times as long.
-TEST(ProgramStretches, DoNotExtrapolateWhatHappensOnce) {
+/// 40 sizes, and one of 25,000 blocks; or three beyond 19,000.
+std::vector<double> panels(std::vector<double> longest) {
   std::vector<double> blocks;
-  for (int i = 0; i < 40; ++i) blocks.push_back(1000 + 500 * i);
-  blocks.push_back(25000);
+  for (int i = 0; i < 40; ++i) blocks.push_back(1000 + 400 * i);
+  blocks.insert(blocks.end(), longest.begin(), longest.end());
+  return blocks;
+}
+
+// The first panel of a factorisation uses memory for the first time: it is the longest, and took 100, or 4 times as
+// long.
+TEST(ProgramStretches, DoNotExtrapolateWhatHappensOnce) {
   const auto truth = [](double size) { return 1e-6 + 4e-10 * size; };
-  const auto once = [&](double size) { return size > 24000 ? 1e-3 : truth(size); };
-  const ProgramFit fit = fit_program(barriers(blocks, once));
-  for (const double size : {3000.0, 20000.0, 25000.0, 1e5})
-    EXPECT_NEAR(predicted_s(fit, loop, size) / truth(size + 1), 1, 0.01) << size;
+  for (const double once_s : {1e-3, 4.4e-5}) {
+    const auto once = [&](double size) { return size > 24000 ? once_s : truth(size); };
+    const ProgramFit fit = fit_program(barriers(panels({25000}), once));
+    for (const double size : {3000.0, 20000.0, 25000.0, 1e5})
+      EXPECT_NEAR(predicted_s(fit, loop, size) / truth(size + 1), 1, 0.01) << size << ' ' << once_s;
+  }
+}
+
+// Operands that no cache holds take 3 times as long, in all sizes from there on; classes that are joined hide where.
+TEST(ProgramStretches, KeepAStepThatSeveralSizesShow) {
+  const auto truth = [](double size) { return 4e-10 * size * (size > 20000 ? 3 : 1); };
+  const ProgramFit fit = fit_program(barriers(panels({21000, 25000, 30000}), truth));
+  EXPECT_NEAR(predicted_s(fit, loop, 3000) / truth(3001), 1, 0.01);
+  EXPECT_NEAR(predicted_s(fit, loop, 25000) / truth(25001), 1, 0.1);
+  EXPECT_NEAR(predicted_s(fit, loop, 30000) / truth(30001), 1, 0.01);
 }
 
 // Another program had the CPU during one call, or during one of three repetitions.
