@@ -129,23 +129,23 @@ void draw_values(Figure& plot, const ShownSeries& series, std::size_t first, con
       plain.push_back(at);
       continue;
     }
-    plot.marker(at, kind == CellKind::outlier ? Marker::cross : Marker::circle, to_string(kind),
-                date_text(series.history->time_s[i]) + ": " + core::printed("%.4g", value));
+    plot.line({at, at}, to_string(kind) + std::string(" flag"),
+              date_text(series.history->time_s[i]) + ": " + core::printed("%.4g", value));
   }
   plot.dots(plain, "s6-line dots");
 }
 
 /// Values over time with the region that earlier runs predict, changes as lines, flagged runs and outliers marked.
 /// `id`: of this plot in its page.
-std::string evolution_svg(const std::string& id, const ShownSeries& series, const TimeRange& time,
-                          const std::vector<Change>& changes, const std::string& title) {
+std::string evolution_html(const std::string& id, const ShownSeries& series, const TimeRange& time,
+                           const std::vector<Change>& changes, const std::string& title) {
   const PlotAxis y = value_axis(series);
-  Figure plot(id, title, time_axis(time), y, {plot_width, 190, 60, 40, 10, 24});
+  Figure plot(id, title, time_axis(time), y, {plot_width, 190, 0, 0, 10, 24});
   const std::size_t first = first_shown(series, time);
   draw_band(plot, series, first, y);
   draw_changes(plot, changes, time, y);
   draw_values(plot, series, first, y);
-  return plot.svg();
+  return plot.stretched();
 }
 
 /// Each run over the median of its CPU: within 1 %; 1 to 2, 5, 10 % and more on either side; as looks of cells.
@@ -170,16 +170,16 @@ std::vector<std::string> verdict_looks(const ShownSeries& series) {
 }
 
 /// One row per CPU, one cell per run; rows are links to pages.
-std::string overview_svg(const std::string& id, const std::string& title, const std::vector<const ShownSeries*>& rows,
-                         const TimeRange& time, const std::vector<Change>& changes,
-                         std::vector<std::string> (*looks_of)(const ShownSeries&)) {
+std::string overview_html(const std::string& id, const std::string& title, const std::vector<const ShownSeries*>& rows,
+                          const TimeRange& time, const std::vector<Change>& changes,
+                          std::vector<std::string> (*looks_of)(const ShownSeries&)) {
   constexpr double row_height = 15, top = 6, bottom = 24;
   constexpr int cell = 4;
   const auto height = static_cast<double>(rows.size());
   PlotAxis cpus{"", height - 0.5, -0.5, {}, false, false};  // the first above
   for (const ShownSeries* row : rows)
     cpus.ticks.push_back({static_cast<double>(cpus.ticks.size()), to_string(row->place), host_page(row->place)});
-  Figure plot(id, title, time_axis(time), cpus, {plot_width, top + row_height * height + bottom, 130, 40, top, bottom});
+  Figure plot(id, title, time_axis(time), cpus, {plot_width, top + row_height * height + bottom, 0, 0, top, bottom});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     // Cells of one kind are one element: hundreds of CPUs and years must fit a page.
     std::map<std::string, std::vector<PlotPoint>> cells;
@@ -192,23 +192,23 @@ std::string overview_svg(const std::string& id, const std::string& title, const 
         if ((look == "below" || look == "above") == flagged) plot.dots(points, "verdict " + look, cell);
   }
   draw_changes(plot, changes, time, cpus);
-  return plot.svg();
+  return plot.stretched();
 }
 
 /// How the newest values of all CPUs are distributed.
-std::string histogram_svg(const std::vector<double>& values, const std::string& unit) {
+std::string histogram_html(const std::vector<double>& values, const std::string& unit) {
   if (values.empty()) return "";
   constexpr int bins = 16;
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double begin = *low, span = std::max(*high - *low, 1e-9 * std::abs(*high) + 1e-300);
   int counts[bins] = {};
   for (const double value : values) ++counts[std::min(bins - 1, static_cast<int>(bins * (value - begin) / span))];
-  Figure plot("newest", "distribution of the newest runs", {unit, begin, begin + span},
-              {"CPUs", 0, 1.0 * *std::max_element(counts, counts + bins)}, {plot_width, 190, 60, 40, 22, 44});
+  Figure plot("newest", "How they are distributed", {unit, begin, begin + span},
+              {"CPUs", 0, 1.0 * *std::max_element(counts, counts + bins)}, {420, 210});
   for (int i = 0; i < bins; ++i)
     plot.bar({begin + (i + 0.04) * span / bins, 0}, {begin + (i + 0.96) * span / bins, 1.0 * counts[i]}, "inside",
              std::to_string(counts[i]));
-  return plot.svg();
+  return figures_html({plot});
 }
 
 class Site {
@@ -243,7 +243,7 @@ class Site {
         section("All CPUs over time") + "<p>" + overviews_ + "</p>\n" + section("Hosts") + "<p>" + hosts_ + "</p>\n";
     const std::string past = findings_table(check, false);
     html += "<h2>Past findings</h2>\n" + (past.empty() ? nothing : past) + "<h2>Changes</h2>\n";
-    HtmlTable table({"date", "cluster", "hosts", "type", "what"}, "texts");
+    HtmlTable table({"date", "cluster", "hosts", "type", "what"}, "texts stacked");
     for (const Change& change : changes_)
       table.add({date_text(change.time_s), change.cluster, change.hosts, change.type, change.description});
     write("index.html", "Has a node changed?", html + table.html());
@@ -297,18 +297,16 @@ class Site {
       const std::vector<Change> changes = changes_of({cluster, "", -1});
       html +=
           "</nav>\n" + key_of_overview() +
-          "<p class=\"note\">Paler on either side: unlikely, not flagged (likelihood below 0.1, 0.01, 0.001).</p>\n"
-          "<div class=\"wide long\">" +
-          overview_svg("verdicts", "verdicts of all CPUs over time", pages[part], time, changes, verdict_looks) +
-          "</div>\n" +
+          "<p class=\"note\">Paler on either side: unlikely, not flagged (likelihood below 0.1, 0.01, "
+          "0.001).</p>\n" +
+          overview_html("verdicts", "verdicts of all CPUs over time", pages[part], time, changes, verdict_looks) +
           section(
               "Raw values",
               "Each run over the median of its CPU: less than 1 % off as expected, then 1, 2, 5 and 10 % and more.") +
-          "<div class=\"wide long\">" +
-          overview_svg("raw", "values over the median of the CPU", pages[part], time, changes, raw_looks) + "</div>\n";
+          overview_html("raw", "values over the median of the CPU", pages[part], time, changes, raw_looks);
       if (part == 0)
-        html += "<h2>Newest runs of " + std::to_string(newest.size()) + " CPUs</h2>\n<div class=\"wide long\">" +
-                histogram_svg(newest, factor.unit) + "</div>\n";
+        html += "<h2>Newest runs of " + std::to_string(newest.size()) + " CPUs</h2>\n" +
+                histogram_html(newest, factor.unit);
       write(overview_page(cluster, factor.loaded.factor, part), title, html);
     }
     add_link(overviews_, link(overview_page(cluster, factor.loaded.factor, 0), title));
@@ -328,7 +326,7 @@ class Site {
                         {"below", Marker::circle, "below"},
                         {"above", Marker::circle, "above"},
                         {"band", Marker::square, "expected"},
-                        {"outlier", Marker::cross, "logged outlier"},
+                        {"outlier flag", Marker::dot, "logged outlier"},
                         {"change", Marker::line, "logged change"}});
   }
 
@@ -357,8 +355,8 @@ class Site {
       for (const ShownSeries* one : all) {
         const std::string title = to_string(one->place) + ", " + one->factor->loaded.factor + ", " + one->factor->unit;
         const std::string id = "values-" + std::to_string(++plots);
-        html += "<h3>" + core::xml_escaped(title) + "</h3>\n<div class=\"wide long newest\">" +
-                evolution_svg(id, *one, time, changes_of(one->place), title) + "</div>\n";
+        html += "<h3>" + core::xml_escaped(title) + "</h3>\n" +
+                evolution_html(id, *one, time, changes_of(one->place), title);
       }
       const std::string page = host_page(all.front()->place);
       write(page, host, html + rows_of(all));
@@ -385,7 +383,7 @@ class Site {
            "</details>\n";
   }
 
-  /// A phone shows the columns on the left; those that say nothing are left out.
+  /// Columns that say nothing are left out.
   std::string findings_table(const HistoryCheck& check, bool open) const {
     std::vector<std::string> header = {"where",      "effect",    open ? "since" : "from", "factor", "also",
                                        "first told", "by chance", "nearest change"};
@@ -410,7 +408,7 @@ class Site {
       header.erase(header.begin() + at);
       for (auto& row : rows) row.erase(row.begin() + at);
     }
-    HtmlTable table(header, "texts");
+    HtmlTable table(header, "texts stacked");
     for (const auto& row : rows) table.add_html(row);
     return table.is_empty() ? "" : table.html();
   }

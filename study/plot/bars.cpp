@@ -9,7 +9,8 @@ namespace {
 
 // In the units of the viewBox: as wide as other plots, so that a phone shows the same letters.
 constexpr double bars_width = 420, bar_side = 14, bar_row_height = 46, axis_below = 48;
-constexpr double name_at = 0.24, bar_begin = 0.46, bar_end = 0.88;  // of a row
+constexpr double name_at = 11.04, bar_at = 21.16, bar_until = 40.48, second_line = 16;  // of a row
+constexpr std::size_t letters_of_line = 50;
 constexpr double phone_letter = 8, bar_gap = 6;
 
 double bar_text_width(const std::string& text) {
@@ -39,10 +40,12 @@ Figure bar_figure(const std::string& id, const std::string& title, const PlotAxi
   const PlotAxis down{"", count, 0, {{-1, ""}}, false, false};
   PlotAxis across = x;
   across.has_grid = false;  // lines would cross the names
-  Figure plot(id, title, across, down,
-              {bars_width, bar_row_height * count + axis_below, bar_side, bar_side, 0, axis_below});
+  const bool is_long =
+      std::any_of(rows.begin(), rows.end(), [](const BarRow& row) { return row.name.size() > letters_of_line; });
+  const double more = is_long ? second_line : 0, height = bar_row_height + more;
+  const double bar_begin = (bar_at + more) / height, bar_end = (bar_until + more) / height;
+  Figure plot(id, title, across, down, {bars_width, height * count + axis_below, bar_side, bar_side, 0, axis_below});
   const double unit = (bars_width - 2 * bar_side) / (x.max - x.min);
-  constexpr std::size_t most_letters = 50;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const BarRow& row = rows[i];
     const auto top = static_cast<double>(i);
@@ -56,9 +59,18 @@ Figure bar_figure(const std::string& id, const std::string& title, const PlotAxi
       plot.line({{row.parts.back().to, top + bar_end}, {row.parts.back().to, top + 1 + bar_begin}}, "range");
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {  // above the lines
-    const std::string& name = rows[i].name;
-    plot.text({x.min + bar_gap / 2 / unit, static_cast<double>(i) + name_at}, "name",
-              name.size() > most_letters ? name.substr(0, most_letters - 3) + "..." : name, "start");
+    std::string name = rows[i].name;
+    const PlotPoint at{x.min + bar_gap / 2 / unit, static_cast<double>(i) + name_at / height};
+    if (name.size() > letters_of_line) {
+      const std::size_t blank = name.rfind(' ', letters_of_line),
+                        end = blank == std::string::npos ? letters_of_line : blank;
+      plot.text(at, "name", name.substr(0, end), "start");
+      name.erase(0, blank == std::string::npos ? end : end + 1);
+      if (name.size() > letters_of_line) name = name.substr(0, letters_of_line - 3) + "...";
+      plot.text({at.x, at.y + second_line / height}, "name", name, "start");
+    } else {
+      plot.text(at, "name", name, "start");
+    }
   }
   return plot;
 }

@@ -191,6 +191,39 @@ std::string Figure::svg(const std::string& attributes) const {
          axes() + "<g" + attribute("clip-path", "url(#" + clip + ")") + "><g>\n" + marks_ + "</g></g>\n</svg>\n";
 }
 
+std::string Figure::stretched() const {
+  constexpr double side = 6;
+  const double top = size_.top, height = size_.height - size_.top - size_.bottom;
+  const auto share = [&](double value) { return coordinate(100 * position(x_, value)) + "%"; };
+  std::string words;
+  for (const PlotTick& tick : x_.ticks) {
+    const bool first = &tick == &x_.ticks.front(), last = &tick == &x_.ticks.back();
+    words += "<text" + attribute("x", share(tick.at)) + attribute("y", coordinate(top + height + 17)) +
+             attribute("text-anchor", first  ? "start"
+                                      : last ? "end"
+                                             : "middle") +
+             (first || last ? "" : attribute("class", "between")) + ">" + core::xml_escaped(tick.name) + "</text>\n";
+  }
+  const auto line = [&](const std::string& x, double from, double to, const char* css_class) {
+    return "<line" + attribute("class", css_class) + attribute("x1", "0") + attribute("x2", x) +
+           attribute("y1", coordinate(from)) + attribute("y2", coordinate(to)) + "/>\n";
+  };
+  for (const PlotTick& tick : y_.ticks) {
+    if (y_.has_grid) words += line("100%", to_y(tick.at), to_y(tick.at), "grid");
+    const std::string name = label(-side, to_y(tick.at) + 4, "end", tick.name);
+    words += tick.link.empty() ? name : "<a" + attribute("href", tick.link) + ">" + name + "</a>";
+  }
+  words += line("100%", top + height, top + height, "axis") + line("0", top, top + height, "axis");
+  const std::string box = coordinate(size_.left) + " " + coordinate(top) + " " +
+                          coordinate(size_.width - size_.left - size_.right) + " " + coordinate(height);
+  return "<div class=\"stretched\"" +
+         attribute("style", "padding:0 " + coordinate(side, 0) + "px 0 " + coordinate(size_.left, 0) + "px") + "><svg" +
+         attribute("id", id_) + attribute("role", "img") + attribute("aria-label", title_) +
+         attribute("style", "height:" + coordinate(size_.height, 0) + "px") + ">\n" + words + "<svg" +
+         attribute("y", coordinate(top)) + attribute("height", coordinate(height)) + attribute("viewBox", box) +
+         " preserveAspectRatio=\"none\">\n" + marks_ + "</svg></svg></div>\n";
+}
+
 std::string legend_html(const std::vector<LegendEntry>& legend) {
   if (legend.empty()) return "";
   std::string html = "<ul class=\"legend\">\n";

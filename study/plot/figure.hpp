@@ -79,6 +79,9 @@ class Figure {
   const PlotSize& size() const { return size_; }
   /// An <svg> with these attributes, else without width and height.
   std::string svg(const std::string& attributes = "") const;
+  /// As wide as the page, on a phone, too: words, lines and dots keep their size, and only distances along x change.
+  /// Not for marker() and text(); the x axis needs names of its own, which a phone shows the first and the last of.
+  std::string stretched() const;
 
  private:
   double to_x(double value) const;

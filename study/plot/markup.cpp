@@ -50,6 +50,7 @@ svg text.name { fill: var(--ink); stroke: var(--card); stroke-width: 4; paint-or
 .outlier { fill: none; stroke: var(--soft); stroke-width: 1.5; }
 .expected { fill: none; stroke: var(--ink); stroke-width: 2.5; }
 .verdict { fill: none; stroke-width: 11; }
+.flag { stroke-width: 9; stroke-linecap: round; } .outlier.flag { stroke-width: 7; stroke-linecap: square; }
 .shade-1 { stroke-opacity: .25; } .shade-2 { stroke-opacity: .45; } .shade-3 { stroke-opacity: .65; }
 )css";
 
@@ -77,7 +78,8 @@ img { max-width: 100%; height: auto; background: #ffffff; }
   font-size: .9rem; }
 .legend svg { display: inline-block; width: 1rem; height: 1rem; vertical-align: -.15rem; margin-right: .35rem; }
 .wide { overflow-x: auto; }
-.newest { direction: rtl; } .newest > * { direction: ltr; }
+.stretched svg { overflow: visible; } .stretched path { vector-effect: non-scaling-stroke; }
+.stretched svg text { font-size: 12px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; }
@@ -88,10 +90,10 @@ th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: 
 a, svg a text { color: var(--measured); fill: var(--measured); }
 nav { color: var(--soft); font-size: .9rem; }
 .one .plots { grid-template-columns: minmax(0, 48rem); }
-.offers td { white-space: normal; text-align: left; vertical-align: top; } .offers th { text-align: left; }
+.offers td { white-space: normal; overflow-wrap: anywhere; text-align: left; vertical-align: top; } .offers th { text-align: left; }
 .bad { font-weight: 600; }
 details { margin: .6rem 0; }
-svg.time { user-select: none; touch-action: pan-y; cursor: crosshair; } .time g g path { vector-effect: non-scaling-stroke; }
+svg.time { max-width: 54rem; user-select: none; touch-action: pan-y; cursor: crosshair; } .time g g path { vector-effect: non-scaling-stroke; }
 .band { fill: var(--soft); fill-opacity: .25; }
 .long > svg, .long > img { min-width: 34rem; max-width: none; margin: .3rem 0; }
 .sortable th { cursor: pointer; }
@@ -100,7 +102,12 @@ svg.time { user-select: none; touch-action: pan-y; cursor: crosshair; } .time g 
 pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); padding: .7rem; font-size: .85rem; }
 code { overflow-wrap: anywhere; }
 @media (max-width: 30rem) { th, td { padding: .3rem .35rem; } table { font-size: .85rem; } .tile, figure { padding: .6rem .5rem; }
-  svg text { font-size: 15px; } }
+  svg text { font-size: 15px; } svg.time text { font-size: 18px; } .between { display: none; }
+  .sortable td, .texts td { white-space: normal; } .texts td { overflow-wrap: anywhere; }
+  .texts td:first-child { white-space: nowrap; } .texts td:last-child { min-width: 0; }
+  .stacked thead, .stacked td:empty { display: none; } .stacked tr, .stacked td { display: block; white-space: normal; }
+  .stacked td { border: 0; padding: 0; } .stacked tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }
+  .stacked td::before { content: attr(data-h) ": "; color: var(--soft); } }
 @media print { @page { size: A4; margin: 14mm; } body { max-width: none; padding: 0; font-size: 10pt; background: none; }
   h1 { font-size: 15pt; } .lead { font-size: 11pt; } p, .findings { max-width: none; } h2, h3 { break-after: avoid; }
   figure, tr, li { break-inside: avoid; } .one .plots { grid-template-columns: minmax(0, 30rem); } }
@@ -197,10 +204,13 @@ for (const one of plots) {
 if (plots.length) draw();
 )js";
 
-std::string table_row(const std::vector<std::string>& cells, const std::string& tag, bool is_html) {
+/// `labels`: of the cells, on a phone.
+std::string table_row(const std::vector<std::string>& cells, const std::string& tag, bool is_html,
+                      const std::vector<std::string>& labels = {}) {
   std::string html = "<tr>";
-  for (const std::string& cell : cells)
-    html += "<" + tag + ">" + (is_html ? cell : core::xml_escaped(cell)) + "</" + tag + ">";
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    html += "<" + tag + (labels.empty() ? "" : attribute("data-h", labels.at(i))) + ">" +
+            (is_html ? cells[i] : core::xml_escaped(cells[i])) + "</" + tag + ">";
   return html + "</tr>\n";
 }
 
@@ -230,14 +240,16 @@ std::string list(const std::vector<std::string>& items, const std::string& css_c
 }
 
 HtmlTable::HtmlTable(const std::vector<std::string>& header, const std::string& classes)
-    : classes_(classes), head_(table_row(header, "th", false)) {}
+    : classes_(classes), head_(table_row(header, "th", false)) {
+  if (classes.find("stacked") != std::string::npos) labels_ = header;
+}
 
 void HtmlTable::add(const std::vector<std::string>& texts) {
-  body_ += table_row(texts, "td", false);
+  body_ += table_row(texts, "td", false, labels_);
 }
 
 void HtmlTable::add_html(const std::vector<std::string>& cells) {
-  body_ += table_row(cells, "td", true);
+  body_ += table_row(cells, "td", true, labels_);
 }
 
 std::string HtmlTable::html() const {

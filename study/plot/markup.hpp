@@ -34,7 +34,7 @@ inline void append(std::vector<std::string>& row, const std::vector<std::string>
 class HtmlTable {
  public:
   /// `classes`: "sortable" where the header sorts it (Script::sorts_tables), "words" if the first and last columns are
-  /// texts, "texts" if all are.
+  /// texts, "texts" if all are, "stacked" if a phone shows a row as lines of label and text.
   explicit HtmlTable(const std::vector<std::string>& header, const std::string& classes = "sortable");
   void add(const std::vector<std::string>& texts);
   /// A row whose cells are HTML already.
@@ -44,6 +44,7 @@ class HtmlTable {
 
  private:
   std::string classes_, head_, body_;
+  std::vector<std::string> labels_;  ///< where rows are stacked
 };
 
 /// The light colours in the place of the variables: not every program that shows SVG knows variables.

@@ -252,7 +252,7 @@ std::string time_figure_html(const TimePanel& panel, const CampaignTimeline& tim
     }
   }
   const double room = most > least ? 0.05 * (most - least) : std::max(0.05 * std::abs(most), 1e-9);
-  const PlotSize size{1000, 260, 80, 14, 28, 44};
+  const PlotSize size{760, 240, 96, 14, 28, 48};
   Figure figure("time-" + std::to_string(number), panel.title,
                 {"time since the campaign began [s]", timeline.begin_s, timeline.end_s},
                 {panel.unit, least >= 0 ? std::max(0.0, least - room) : least - room, most + room}, size);
@@ -277,7 +277,7 @@ std::string time_figure_html(const TimePanel& panel, const CampaignTimeline& tim
     attributes += attribute(std::string("data-") + name, core::shortest(value));
   const std::size_t left_out = panel.series.size() > most_time_series ? panel.series.size() - most_time_series : 0;
   return "<figure>\n<h3>" + core::xml_escaped(panel.title) + "</h3>\n" + legend_html(figure.legend) +
-         "<div class=\"wide long\">" + figure.svg(attributes) + "</div>\n" +
+         "<div class=\"wide\">" + figure.svg(attributes) + "</div>\n" +
          (panel.note.empty() && left_out == 0
               ? ""
               : "<figcaption>" + core::xml_escaped(panel.note) +
@@ -303,8 +303,8 @@ void write_campaign_page(std::ostream& out, const std::map<std::string, std::str
   if (control != files.end()) content = "<p class=\"lead\">" + control_verdict(control->second) + "</p>\n";
   content +=
       "<p class=\"note\">All diagrams have one axis of time. Select a span in one of them to see it larger in all; a "
-      "double "
-      "click shows everything again. A drift or a minute that something disturbed stands below each other.</p>\n";
+      "double click shows everything again. A drift or a minute that something disturbed stands below each "
+      "other.</p>\n";
   for (std::size_t i = 0; i < timeline.panels.size(); ++i)
     content += time_figure_html(timeline.panels[i], timeline, i + 1);
   out << html_page("Measurements of " + name + " over time", content, Script::selects_time);

@@ -372,7 +372,8 @@ std::string influence_html(const Sweep& sweep) {
   note += ". Effect: mean at this level over the mean of all.";
   if (tested)
     note += " p: probability of such a share by chance. " + core::readable_percent(analysis.residual_share) +
-            " of the variance is not explained (" + std::to_string(analysis.residual_freedom) + " degrees of freedom).";
+            " of the variance is not explained (" + std::to_string(analysis.residual_freedom) +
+            (analysis.residual_freedom == 1 ? " degree of freedom)." : " degrees of freedom).");
   for (const ViewFactor& factor : sweep.factors)
     if (!factor.with.empty()) note += " " + factor.name + " always changes together with " + factor.with + ".";
   return section("Influence of the factors", note) + table.html();

@@ -19,11 +19,11 @@ struct PartLook {
   const char* css_class;
 };
 const PartLook part_looks[] = {{"dgemm", "s2"},
-                               {"dtrsm", "s7"},
+                               {"dtrsm", "s4"},
                                {"row swaps", "s3"},
                                {"other kernels", "s5"},
                                {"messages", "s1"},
-                               {"waiting", "s4"},
+                               {"waiting", "s7"},
                                {"communication and waiting", "s1"},
                                {"between calls", "s6"}};  // in the order of part
 
