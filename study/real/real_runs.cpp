@@ -106,6 +106,11 @@ class ResultsFile {
            (kind_.control ? ",control_shape,control_before_s,control_after_s,control_cpu_s\n" : "\n");
   }
 
+  void begin_anew() {
+    if (::ftruncate(file_.descriptor(), 0) != 0) fail("write");
+    write_whole(header());
+  }
+
   void read() {
     const std::string text = core::read_text(path_);
     const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
@@ -113,9 +118,11 @@ class ResultsFile {
       // Only what a session of ours leaves when it is stopped in its very first write may be replaced.
       if (header().compare(0, text.size(), text) != 0)
         throw core::ParseError({path_.string(), 1, ""}, "not the results of real runs", "choose another output file");
-      if (::ftruncate(file_.descriptor(), 0) != 0) fail("write");
-      return write_whole(header());
+      return begin_anew();
     }
+    // A session of which no run has ended may have had other columns.
+    const std::size_t common = header().find("oversubscribed");
+    if (text.find('\n') + 1 == text.size() && text.compare(0, common, header(), 0, common) == 0) return begin_anew();
     // Files of earlier sessions: without controls, and those that do not say which BLAS it was.
     const auto is_of_this_kind = [&] { return text.compare(0, header().size(), header()) == 0; };
     if (!is_of_this_kind()) kind_.control = !kind_.control;

@@ -83,6 +83,15 @@ TEST_F(RunReal, StartsAgainWhereItWasStopped) {
   EXPECT_EQ(run_real(working_request()).made, 0U);
 }
 
+TEST_F(RunReal, ASessionThatMadeNoRunLeavesNoColumnsBehind) {
+  auto failing = request("echo no such host; exit 5\n");
+  failing.threads = 2;
+  failing.oversubscribe = true;
+  EXPECT_THAT(error_in([&] { run_real(failing); }), HasSubstr("no such host"));
+  EXPECT_EQ(run_real(working_request()).made, 6U);
+  EXPECT_EQ(rows().size(), 6U);
+}
+
 TEST_F(RunReal, MoreRepetitionsAddToWhatThereIs) {
   run_real(working_request());
   auto more = working_request();
