@@ -138,11 +138,16 @@ std::string keeping(double probability) {
 /// Why those are not taken that nobody can believe.
 std::string left_out(const OfferAnswer& answer) {
   std::string text;
-  for (const OfferEstimate& one : answer.estimates)
-    if (!OfferAnswer::is_credible(one))
-      text += " " + one.offer.name + " is left out, however " + (answer.by_price ? "cheap" : "fast") +
-              ": it promises " + rate_of_gflops(*one.offer.committed_gflops) + ", and " + rate_of_gflops(one.gflops()) +
-              " are expected.";
+  for (const OfferEstimate& one : answer.estimates) {
+    if (OfferAnswer::is_credible(one)) continue;
+    const bool tempts = one.merit() > answer.estimates.front().merit();
+    text += " " + one.offer.name + " is left out" +
+            (!tempts           ? ""
+             : answer.by_price ? ", though cheaper per Tflop/s by what is expected"
+                               : ", though faster by what is expected") +
+            ": it promises " + rate_of_gflops(*one.offer.committed_gflops) + ", and " + rate_of_gflops(one.gflops()) +
+            " are expected.";
+  }
   return text;
 }
 

@@ -172,7 +172,11 @@ class OfferReader {
          [&](const auto& one) {
            double plain = 0;
            const bool is_plain = core::parse_double(text(one), plain) && plain > 0;
-           machine.flop_per_s_per_core = 1e9 * (is_plain ? number(one, 1e-6, 1e9, "Gflop/s of a core: 30") : rate(one));
+           const double gflops = is_plain ? plain : rate(one);
+           if (!(gflops >= 0.001 && gflops <= 1000))
+             fail(one, "found `" + one.Scalar() + "`; expected 0.001 to 1000 Gflop/s of one core, such as 30",
+                  "that of a node is divided by its cores");
+           machine.flop_per_s_per_core = 1e9 * gflops;
          }},
         {"bandwidth",
          [&](const auto& one) { machine.bandwidth_bytes_per_s = quantity(one, core::parse_bytes_per_s, "100 Gb/s"); }},
@@ -209,6 +213,8 @@ class OfferReader {
         if (node[key]) fail_at(node[key], place + key, "cannot stand beside `" + beside + "`, which says it");
     };
     require("name", "expected a name of the offer");
+    if (node["watts-full"]) require("watts-idle", "expected the watts of a node without work, beside `watts-full`");
+    if (node["watts-idle"]) require("watts-full", "expected the watts with all cores at work, beside `watts-idle`");
     if (offer.basis == OfferBasis::cluster) {
       refuse(keys_of_numbers, "cluster");
       refuse(keys_of_logs, "cluster");

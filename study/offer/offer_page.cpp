@@ -185,7 +185,9 @@ std::string doubts_table(const OfferAnswer& answer) {
   std::set<std::string> told;
   for (const core::ErrorTerm& term : terms) {
     if (!told.insert(term.name).second) continue;
-    std::vector<std::string> cells = {term.name};
+    std::string name = term.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    std::vector<std::string> cells = {name};
     for (const OfferEstimate& one : answer.estimates) {
       const auto found = std::find_if(one.doubts.begin(), one.doubts.end(),
                                       [&](const core::ErrorTerm& of) { return of.name == term.name; });
@@ -231,6 +233,9 @@ void write_offer_page(std::ostream& out, const OfferAnswer& answer) {
     html +=
         "<p class=\"note\">Estimated from data sheets: nothing was measured. Linpack (HPL) solves a dense system of "
         "equations; other programs may rank the machines differently.</p>\n";
+  html +=
+      "<p class=\"note\">Probabilities take the errors of the offers as independent. What they have in common, such as "
+      "the same assumptions, is wrong for all alike: which offer is better is surer than is said here.</p>\n";
   html += figures_html(figures) + escaped_list(answer.reasons) + comparison_of_offers(answer);
   html +=
       section("Which is faster", "Probability that the offer of the row has more Gflop/s than that of the column.") +
@@ -238,14 +243,12 @@ void write_offer_page(std::ostream& out, const OfferAnswer& answer) {
   if (answer.by_price)
     html += section("Which is cheaper per Tflop/s", "The same for the cost per Tflop/s.") +
             pairs_table(answer, answer.better);
-  html +=
-      section("What the numbers rest on",
-              "Every offer gets the largest matrix for " + core::short_percent(question.memory_fraction) +
-                  " of its memory, and the best of some block sizes, grids and broadcasts. Errors of the offers are "
-                  "taken as independent. Those that they share cancel in a comparison, so the order is surer than "
-                  "these probabilities.") +
-      bases_html(answer) + "<p class=\"note\">Largest errors, as standard deviations of the time of the run:</p>\n" +
-      doubts_table(answer);
+  html += section("What the numbers rest on",
+                  "Every offer gets the largest matrix for " + core::short_percent(question.memory_fraction) +
+                      " of its memory, and the best of some block sizes, grids and broadcasts.") +
+          bases_html(answer) +
+          "<p class=\"note\">Largest errors, as standard deviations of the time of the run:</p>\n" +
+          doubts_table(answer);
   out << html_page(title, with_whole_percentages(html), Script::none);
 }
 

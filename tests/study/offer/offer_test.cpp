@@ -79,7 +79,9 @@ TEST(Offer, SaysWhoIsLeftOutThoughCheap) {
   question.offers[2].committed_gflops = 10000;
   const OfferAnswer found = answer(question);
   EXPECT_EQ(found.verdict.find("Take B: cheaper per Tflop/s than A"), 0u) << found.verdict;
-  EXPECT_THAT(found.verdict, HasSubstr("C is left out, however cheap: it promises 10.0 Tflop/s, and "));
+  EXPECT_THAT(
+      found.verdict,
+      HasSubstr("C is left out, though cheaper per Tflop/s by what is expected: it promises 10.0 Tflop/s, and "));
   EXPECT_THAT(found.reasons, testing::Contains(HasSubstr("B against C: ")));
 }
 
@@ -155,7 +157,8 @@ TEST(OfferPage, SaysTheVerdictFirstAndEscapesNames) {
   write_offer_json(json, found);
   EXPECT_THAT(page.str(), HasSubstr("&lt;b&gt;A&amp;B"));
   EXPECT_THAT(page.str(), Not(HasSubstr("<b>A&B")));
-  EXPECT_LT(page.str().find("Take B"), page.str().find("<svg"));
+  EXPECT_LT(page.str().find("Take B"), page.str().find("errors of the offers as independent"));
+  EXPECT_LT(page.str().find("errors of the offers as independent"), page.str().find("<svg"));
   const auto read_back = nlohmann::json::parse(json.str());
   EXPECT_EQ(read_back["offers"][0]["name"], "B");
   EXPECT_EQ(read_back["offers"][0]["probability_cheaper"]["<b>A&B"], found.better[0][1]);
