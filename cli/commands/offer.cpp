@@ -47,6 +47,7 @@ study::OfferedMachine machine_of(const study::Offer& offer) {
   study::OfferedMachine machine = study::machine_of_numbers(offer);
   for (const core::QualityFlag& flag : core::implausible(machine.cluster))
     warn("offer " + offer.name + ", " + flag.subject + ": " + flag.detail);
+  warn_of_idle_cores("offer " + offer.name + ": ", offer.machine, machine.cluster.hosts);
   return machine;
 }
 

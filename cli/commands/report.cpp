@@ -108,7 +108,10 @@ void run_report(const ReportOptions& options) {
   tell_models(data);
   write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });
   if (!options.pictures.empty()) write_pictures(options.pictures, study::report_pictures(data));
-  tell(std::to_string(data.predictions.size()) + " predictions, " + std::to_string(data.real.size()) + " real runs");
+  const auto counted = [](std::size_t count, const std::string& what) {
+    return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+  };
+  tell(counted(data.predictions.size(), "prediction") + ", " + counted(data.real.size(), "real run"));
 }
 
 }  // namespace

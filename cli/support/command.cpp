@@ -181,6 +181,12 @@ void Command::check_files() const {
   for (const auto& option : options_)
     if (option->use == Option::Use::reads)
       inputs.insert(inputs.end(), option->results().begin(), option->results().end());
+  const std::string examples = "examples/";
+  for (const std::string& input : inputs)
+    if (core::begins_with(input, examples) && !std::filesystem::exists(input))
+      if (const auto one = examples_folder() / input.substr(examples.size()); std::filesystem::exists(one))
+        throw core::InputError("cannot read " + input +
+                               ": there is no such file in this folder; hint: " + one.string());
   for (const auto& option : options_) {
     if (option->use != Option::Use::writes && option->use != Option::Use::draws) continue;
     for (const std::string& output : option->results()) {

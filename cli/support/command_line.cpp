@@ -159,7 +159,13 @@ std::string no_option(const CLI::App& command, const std::string& word) {
   std::vector<std::string> options;
   for (const CLI::Option* option : command.get_options())
     if (option->nonpositional()) options.push_back(option->get_name());
-  const std::string hint = core::name_hint(name, options);
+  // --threads for --threads-per-rank, and the other way round.
+  const auto begins = [&](const std::string& one) {
+    return core::begins_with(name, one) || core::begins_with(one, name);
+  };
+  const auto longer = std::find_if(options.begin(), options.end(),
+                                   [&](const std::string& one) { return one.size() > 4 && begins(one); });
+  const std::string hint = longer == options.end() ? core::name_hint(name, options) : "did you mean `" + *longer + "`?";
   return "there is no option " + name + (word == name ? "" : ": `" + word + "`") + (hint.empty() ? "" : "; " + hint);
 }
 

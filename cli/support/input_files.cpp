@@ -60,6 +60,17 @@ void warn_of_implausible(const core::ClusterModel& cluster, const std::string& p
     if (core::begins_with(flag.subject, part)) warn(flag.subject + ": " + flag.detail);
 }
 
+void warn_of_idle_cores(const std::string& of, const study::QuickMachine& machine, const core::Hosts& hosts) {
+  const int ranks = hosts.values().cores, threads = hosts.values().threads_per_rank,
+            idle = machine.cores - ranks * threads;
+  if (idle == 0) return;
+  const std::string share = std::to_string(machine.cores / ranks);
+  const bool would_use_all = machine.threads.empty() && machine.cores % ranks == 0;
+  warn(of + std::to_string(idle) + " of the " + std::to_string(machine.cores) + " cores of a node are idle: " +
+       std::to_string(ranks) + " ranks of " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+       (would_use_all ? "; with " + share + " threads each they use all" : ""));
+}
+
 void warn_of_flags(const std::vector<core::QualityFlag>& flags, const std::string& of) {
   for (const core::QualityFlag& flag : flags) warn(of + flag.subject + ": " + flag.flag + ": " + flag.detail);
 }

@@ -6,6 +6,7 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/network_model.hpp"
 #include "hplcast/study/log_cluster.hpp"
+#include "hplcast/study/quick.hpp"
 
 namespace hplcast::cli {
 
@@ -32,6 +33,9 @@ std::vector<std::string> quality_warnings(const core::ClusterModel& cluster);  /
 
 /// Warns of numbers that no machine has (core::implausible). `part`: only below it, /kernels, /network or /power.
 void warn_of_implausible(const core::ClusterModel& cluster, const std::string& part = "");
+
+/// Ranks without threads leave cores idle: seldom meant where they are few. `of`: begins the warning.
+void warn_of_idle_cores(const std::string& of, const study::QuickMachine& machine, const core::Hosts& hosts);
 
 /// Warns of the doubts of a fit. `of`: before their subjects.
 void warn_of_flags(const std::vector<core::QualityFlag>& flags, const std::string& of = "");

@@ -150,7 +150,8 @@ std::function<double(const std::string&)> flop_per_s_over(double unit) {
 }  // namespace
 
 Check as_core_rate(const std::string& option) {
-  return plausible(flop_per_s_over(1e9), "RATE", {0.1, 1e4, "0.1 to 10000 Gflop/s", "Gflop/s", "flop/s"}, option);
+  return plausible(flop_per_s_over(1e9), "RATE", {0.1, 1e3, "0.1 to 1000 Gflop/s of one core", "Gflop/s", "flop/s"},
+                   option);
 }
 
 Check as_accelerator_rate(const std::string& option) {

@@ -25,7 +25,11 @@ std::string description(const core::HplField& field, const core::HplParameters& 
 /// @throws as refuse_value()
 long long value_of(const std::string& field, const std::string& text) {
   if (const auto value = core::hpl_value(field, text)) return *value;
-  refuse_value(option_name(field), "cannot read `" + text + "`; expected " + core::hpl_value_expected(field));
+  refuse_value(option_name(field),
+               "cannot read `" + text + "`; expected " + core::hpl_value_expected(field) +
+                   (text.find(',') == std::string::npos
+                        ? ""
+                        : "; several configurations are an HPL.dat, or a CSV with columns N, NB, P, Q"));
 }
 
 }  // namespace

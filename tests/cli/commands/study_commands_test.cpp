@@ -325,7 +325,7 @@ TEST_F(StudyCommands, ReportMakesOnePageOfFilesOrAFolder) {
   prediction_file();
   real_file();
   file("measurements.csv", "kernel,m,n,k,duration_s\ndgemm,1,1,1,1\n");
-  expect({"report", ".", "-o", "report.html"}, 0, "1 predictions, 1 real runs");
+  expect({"report", ".", "-o", "report.html"}, 0, "1 prediction, 1 real run");
   EXPECT_THAT(text_of("report.html"), HasSubstr("25.0 %"));
   expect({"report", "prediction.json", "measurements.csv", "-o", "other.html"}, 3, "measurements.csv");
   expect({"report", "real.csv", "-o", "other.html"}, 3, "no predictions");
