@@ -56,7 +56,9 @@ Figure interval_bars(const OfferAnswer& answer, const OfferBars& bars, const Val
                   range);
   }
   figure.heading = bars.heading;
-  figure.legend = {{"s2", Marker::square, "the offer to take"},
+  const bool is_told_apart =
+      core::begins_with(answer.verdict, "Take ") || core::begins_with(answer.verdict, "Probably ");
+  figure.legend = {{"s2", Marker::square, is_told_apart ? "the offer to take" : "ahead, but not surely"},
                    {"expected", Marker::line, "the result is in here with " + level}};
   return figure;
 }
@@ -181,7 +183,7 @@ std::string doubts_table(const OfferAnswer& answer) {
   for (const OfferEstimate& one : answer.estimates)
     for (std::size_t i = 0; i < std::min(most, one.doubts.size()); ++i) terms.push_back(one.doubts[i]);
   std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.sd > b.sd; });
-  HtmlTable table(header, "offers");
+  HtmlTable table(header, "offers sources");
   std::set<std::string> told;
   for (const core::ErrorTerm& term : terms) {
     if (!told.insert(term.name).second) continue;

@@ -90,7 +90,8 @@ th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: 
 a, svg a text { color: var(--measured); fill: var(--measured); }
 nav { color: var(--soft); font-size: .9rem; }
 .one .plots { grid-template-columns: minmax(0, 48rem); }
-.offers td { white-space: normal; overflow-wrap: anywhere; text-align: left; vertical-align: top; } .offers th { text-align: left; }
+.offers td { white-space: normal; text-align: left; vertical-align: top; } .offers th { text-align: left; }
+.sources td:last-child { overflow-wrap: anywhere; }
 .bad { font-weight: 600; }
 details { margin: .6rem 0; }
 svg.time { max-width: 54rem; user-select: none; touch-action: pan-y; cursor: crosshair; } .time g g path { vector-effect: non-scaling-stroke; }

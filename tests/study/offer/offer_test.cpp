@@ -97,7 +97,12 @@ TEST(Offer, NamesTheLikelierSideAndWhoIsKnownLeast) {
 TEST(Offer, OfTheSameMachineTwiceCannotBeToldApart) {
   OfferQuestion question = read(two);
   question.offers[1].price = question.offers[0].price;
-  EXPECT_THAT(answer(question).verdict, HasSubstr("cannot be told apart"));
+  const OfferAnswer found = answer(question);
+  EXPECT_THAT(found.verdict, HasSubstr("cannot be told apart"));
+  std::ostringstream page;
+  write_offer_page(page, found);
+  EXPECT_THAT(page.str(), HasSubstr("ahead, but not surely"));
+  EXPECT_THAT(page.str(), Not(HasSubstr("the offer to take")));
 }
 
 TEST(Offer, DrawsWhatItsNodesDrawWithAllCoresAtWork) {
