@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/prediction_results.hpp"
 #include "hplcast/calibration/archive.hpp"
@@ -281,20 +281,10 @@ void append_to_ledger(const CompareOptions& options, const study::Comparison& co
        std::to_string(ledger.size()));
 }
 
-/// Predictions among the real runs: JSON, or a database. A pipe is not looked into.
+/// Predictions among the real runs.
 void take_predictions(CompareOptions& options) {
-  const auto is_prediction = [](const std::string& path) {
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored)) return false;
-    std::ifstream in(path);
-    std::string head(16, ' ');
-    in.read(head.data(), static_cast<std::streamsize>(head.size()));
-    const std::size_t begin = head.find_first_not_of(" \t\r\n");
-    return head.compare(0, 13, "SQLite format") == 0 ||
-           (begin != std::string::npos && (head[begin] == '{' || head[begin] == '['));
-  };
   if (options.predicted.empty()) {
-    const auto first = std::stable_partition(options.real.begin(), options.real.end(), std::not_fn(is_prediction));
+    const auto first = std::stable_partition(options.real.begin(), options.real.end(), std::not_fn(is_prediction_file));
     options.predicted.assign(first, options.real.end());
     options.real.erase(first, options.real.end());
   }

@@ -140,6 +140,8 @@ void run_explain(ExplainOptions& options) {
   require_named_file("--trace", request.trace);
   require_named_file("--picture", request.picture);
   core::catch_interrupts();
+  if (is_prediction_file(options.real) && !is_prediction_file(options.prediction))
+    std::swap(options.real, options.prediction);
   request.runs = study::observed_runs(options.real);
   request.prediction = study::prediction_of_runs(options.prediction, request.runs);
   const core::HplParameters& p = request.prediction.parameters;

@@ -1,6 +1,8 @@
 #include "cli/support/input_files.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "cli/support/options.hpp"
 
@@ -31,6 +33,17 @@ void read_log_files(const std::vector<std::string>& logs, const std::vector<std:
 void write_cluster_file(const std::string& path, const core::ClusterModel& cluster) {
   warn_of_implausible(cluster);
   write_result(path, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+}
+
+bool is_prediction_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  std::ifstream in(path);
+  std::string head(16, ' ');
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const std::size_t begin = head.find_first_not_of(" \t\r\n");
+  return head.compare(0, 13, "SQLite format") == 0 ||
+         (begin != std::string::npos && (head[begin] == '{' || head[begin] == '['));
 }
 
 std::vector<core::HplParameters> read_configuration_file(const std::string& path, const core::HplParameters& defaults) {

@@ -21,6 +21,9 @@ void read_log_files(const std::vector<std::string>& logs, const std::vector<std:
 /// A result: to the standard output if `path` is empty. Warns of numbers that no machine has. @throws as write_result()
 void write_cluster_file(const std::string& path, const core::ClusterModel& cluster);
 
+/// JSON, or a database of a sweep, by its first bytes. A pipe is not looked into.
+bool is_prediction_file(const std::string& path);
+
 /// Reads configurations (core::read_configurations) and warns where HPL reads its HPL.dat in another way than people
 /// would. @throws core::Error if the file cannot be opened or read.
 std::vector<core::HplParameters> read_configuration_file(const std::string& path,
