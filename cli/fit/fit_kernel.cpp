@@ -324,7 +324,7 @@ std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& opt
       add_choice(command, "--average", options.fit.averaging, averagings,
                  "calls: all count; shapes: equal shapes are averaged"),
       command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu"),
-      command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (2)",
+      command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (1)",
                          at_least_zero()),
       command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"),
       add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"),

@@ -120,7 +120,7 @@ TEST(KernelFit, RemovesTermsThatAreNotThereAndSaysSo) {
   const core::DurationLaw law = core::DurationLaw::make(mu, core::scaled(mu, 0.05), NoiseFamily::half_normal);
   const KernelFit fit = fit_kernel(measured(law, random_shapes(300, 64, 2000, 3), 3, 3));
   ASSERT_TRUE(fit.ok());
-  EXPECT_LE(fit.model.cluster_law().at({}).mu().terms().size(), 2u);  // one of four false terms may pass |t| >= 2
+  EXPECT_LE(fit.model.cluster_law().at({}).mu().terms().size(), 3u);  // a third of four false terms passes |t| >= 1
   EXPECT_THAT(fit.model.quality().notes, Contains(HasSubstr("standard errors from zero")));
 }
 

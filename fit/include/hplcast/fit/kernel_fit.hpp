@@ -41,7 +41,9 @@ struct KernelFitOptions {
   Weighting weighting = Weighting::totals;
   Averaging averaging = Averaging::calls;
   bool remove_insignificant = true;  ///< backward, the least |t| first; the first product stays
-  double min_abs_t = 2;              ///< terms below are insignificant
+  /// Terms below are insignificant. At 1 the variance of a coefficient is as large as what is lost without it
+  /// (Toro-Vizcarrondo and Wallace 1968); a larger limit makes totals of other shapes too small.
+  double min_abs_t = 1;
   bool non_negative = false;         ///< coefficients of mu >= 0
   /// Fits again with non_negative if mu is not positive everywhere in the range of the sizes.
   bool keep_positive = true;
