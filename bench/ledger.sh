@@ -74,7 +74,7 @@ add_readme() {
 add_dahu
 for folder in "${quickstarts[@]}"; do
   [[ -e $folder/real.csv && -e $folder/predictions.json ]] || fail 3 "$folder has no real.csv and predictions.json: run ./quickstart.sh"
-  add "$(date -u -r "$folder/real.csv" +%Y-%m-%d)" "$folder/real.csv" "$folder/predictions.json"
+  add "$(date -u -r "$folder/real.csv" +%Y-%m-%dT%H:%M)" "$folder/real.csv" "$folder/predictions.json"
 done
 add_readme
 

@@ -356,7 +356,7 @@ void setup_compare(Command& app) {
                                       "learns from; made if it is not there",
                                       writes("LEDGER.csv"), excludes(time_from));
   command.add_option("--ledger-date", options.ledger_date,
-                     "when the real runs were made, as 2026-11-25: equal dates are one occasion (default: today, UTC)",
+                     "when the real runs were made, as 2026-11-25 or 2026-11-25T14:20: equal dates are one occasion (default: today, UTC)",
                      of_type("DATE"), needs(ledger));
   command.add_option("--max-error", options.max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5",
                      as_ratio());

@@ -2,9 +2,11 @@
 #include <cmath>
 #include <istream>
 #include <map>
+#include <numeric>
 #include <ostream>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -74,23 +76,54 @@ double error_of(const LedgerRow& row) {
 
 /// Errors of the runs of one configuration on one occasion.
 using Repetitions = std::vector<double>;
+using Occasion = std::map<std::pair<core::HplParameters, std::string>, Repetitions>;  // by configuration and model
 
-/// Their centres scatter by the model's errors and by what is left of the runs' own scatter.
+constexpr std::size_t several = 3;  // occasions, or models, that say how they differ
+
+/// A variance without the scatter of the runs behind each value.
+double without_runs(double variance, const std::vector<Repetitions>& all, const PastErrors& past) {
+  double scatter = 0;
+  for (const Repetitions& one : all)
+    if (past.run) scatter += past.run->sd * past.run->sd / static_cast<double>(one.size());
+  return std::max(0.0, variance - scatter / static_cast<double>(all.size()));
+}
+
+/// All configurations of an occasion share its error, so that they are one value of what the next occasion will be. By
+/// median differences: one occasion that went wrong does not make those that did not wide.
+bool tell_occasions_apart(const std::map<std::string, Occasion>& occasions, const std::vector<Repetitions>& all,
+                          PastErrors& past) {
+  std::vector<std::vector<double>> centres;
+  std::vector<double> means;
+  for (const auto& [date, occasion] : occasions) {
+    std::vector<double>& own = centres.emplace_back();
+    for (const auto& [key, one] : occasion) own.push_back(core::median(one));
+    means.push_back(std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size()));
+  }
+  const std::optional<core::EstimatedSd> within = pooled_sd(centres);
+  const std::optional<core::EstimatedSd> between = pooled_sd({means});
+  if (means.size() < several || !within || !between) return false;
+  past.bias = core::median(means);
+  constexpr double median_variance = 1.5707963;  // pi / 2 over that of a mean: the bias is uncertain, too
+  past.machine = between;
+  past.machine->sd *= std::sqrt(1 + median_variance / static_cast<double>(means.size()));
+  past.discrepancy = within;
+  past.discrepancy->sd = std::sqrt(without_runs(within->sd * within->sd, all, past));
+  return true;
+}
+
+/// The centres of the configurations scatter by the model's errors and by what is left of the runs' own scatter.
 void add_discrepancy(const std::vector<Repetitions>& all, PastErrors& past) {
-  past.configurations = all.size();
   if (all.size() < least_configurations) return;
   const auto n = static_cast<double>(all.size());
-  double scatter_of_runs = 0;
   std::vector<double> centres;
   for (const Repetitions& one : all) {
     centres.push_back(core::median(one));
     past.bias += centres.back() / n;
-    if (past.run) scatter_of_runs += past.run->sd * past.run->sd / static_cast<double>(one.size()) / n;
   }
   double variance = 0;
   for (const double centre : centres) variance += (centre - past.bias) * (centre - past.bias) / (n - 1);
-  const double of_model = std::max(0.0, variance - scatter_of_runs);
-  past.discrepancy = core::EstimatedSd{std::sqrt(of_model + variance / n), n - 1};  // the bias is uncertain, too
+  // The bias is uncertain, too.
+  past.discrepancy = core::EstimatedSd{std::sqrt(without_runs(variance, all, past) + variance / n), n - 1};
 }
 
 }  // namespace
@@ -175,23 +208,26 @@ std::size_t append(std::vector<LedgerRow>& ledger, const std::vector<LedgerRow>&
 
 PastErrors past_errors(const std::vector<LedgerRow>& ledger, const core::Prediction& prediction) {
   PastErrors past;
-  past.of_this_model = true;
-  std::map<std::tuple<core::HplParameters, std::string, std::string>, Repetitions> found;
-  std::set<std::string> dates;
+  std::map<std::string, Occasion> occasions;
+  std::set<std::string> models;
   for (const LedgerRow& row : ledger) {
     if (row.cluster != prediction.cluster || row.kind != kind_of(prediction)) continue;
-    found[{row.parameters, row.date, row.model_sha256}].push_back(error_of(row));
-    dates.insert(row.date);
-    past.of_this_model = past.of_this_model && row.model_sha256 == prediction.model_sha256;
+    occasions[row.date][{row.parameters, row.model_sha256}].push_back(error_of(row));
+    models.insert(row.model_sha256);
   }
-  past.occasions = dates.size();
+  past.occasions = occasions.size();
   std::vector<Repetitions> all;
-  for (auto& [key, one] : found) {
-    if (one.size() > 1) past.repeated_runs += one.size();
-    all.push_back(std::move(one));
+  for (const auto& [date, occasion] : occasions) {
+    for (const auto& [key, one] : occasion) {
+      if (one.size() > 1) past.repeated_runs += one.size();
+      all.push_back(one);
+    }
   }
+  past.configurations = all.size();
   past.run = pooled_sd(all);
-  add_discrepancy(all, past);
+  if (!tell_occasions_apart(occasions, all, past)) add_discrepancy(all, past);
+  past.has_model_errors =
+      models == std::set<std::string>{prediction.model_sha256} || (past.machine && models.size() >= several);
   return past;
 }
 

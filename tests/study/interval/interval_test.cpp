@@ -141,6 +141,34 @@ TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
               std::hypot(0.02, 0.5 * 0.3), 1e-12);
 }
 
+TEST(Interval, OfAVirtualMachineIsNotThatOfAQuietMinute) {
+  core::ClusterModel cluster;
+  const std::string quiet = R"("control": {"shape": "640x640x640", "wall_s": 8.1e-3, "low": 8e-3, "high": 8.16e-3,
+                                           "cpu_s": 8e-3, "message_s": 0})";
+  const std::string machines = R"("surroundings": {"machines": [{"host": "a"}, {"virtual_machine": true}]})";
+  cluster.provenance = "{" + quiet + "," + machines + "}";
+  IntervalBasis basis;
+  basis.elasticities = {0.5, 0, 0.5, 0};
+  const auto term_with = [&](const char* name) {
+    return term_of(predictive_interval(prediction_of(1), cluster, basis, 90), name);
+  };
+  for (const char* name : {"machine", "run"})
+    EXPECT_THAT(term_with(name).source, HasSubstr("default: 14 quickstarts of virtual machines"));
+  EXPECT_EQ(term_with("machine").sd, 0.046);
+  EXPECT_EQ(term_with("run").sd, 0.07);
+  // A campaign that met a busy machine counts.
+  cluster.uncertainty.emplace().pieces = core::EstimatedSd{0.4, 10};
+  cluster.uncertainty->piece_s = 4;
+  cluster.uncertainty->drift = core::EstimatedSd{0.3, 0};
+  EXPECT_NEAR(term_with("run").sd, std::hypot(0.01, 0.5 * 0.4), 1e-12);
+  EXPECT_THAT(term_with("machine").source, HasSubstr("dgemm drifted"));
+  basis.past.run = core::EstimatedSd{0.02, 20};
+  EXPECT_EQ(term_with("run").sd, 0.02) << "the ledger of this machine knows better";
+  cluster.provenance = R"({"surroundings": {"machines": [{"virtual_machine": false}]}})";
+  cluster.uncertainty.reset();
+  EXPECT_THAT(term_with("machine").source, HasSubstr("drift of a virtual machine within an hour"));
+}
+
 TEST(Interval, OfSampledPredictionsHasTheSamplingError) {
   core::Prediction sampled = prediction_of(10);
   sampled.sampling.emplace();

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iostream>
+#include <set>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/study/interval.hpp"
 
 namespace hplcast::study {
@@ -109,7 +113,8 @@ TEST(PastErrors, OfThreeConfigurationsGiveBiasAndScatter) {
   ASSERT_TRUE(past.discrepancy);
   EXPECT_NEAR(past.discrepancy->sd, std::sqrt(1e-4 * 4 / 3), 1e-12);
   EXPECT_EQ(past.discrepancy->nu, 2);
-  EXPECT_TRUE(past.of_this_model);
+  EXPECT_TRUE(past.has_model_errors);
+  EXPECT_FALSE(past.machine);
   EXPECT_FALSE(past.run);
   ledger.pop_back();
   past = past_errors(ledger, prediction());
@@ -153,6 +158,62 @@ TEST(PastErrors, OfOneModelStandForItsOwnParts) {
   core::Prediction recalibrated = prediction();
   recalibrated.model_sha256 = "def";
   EXPECT_EQ(names(recalibrated), "dgemm dgemm_scatter other_kernels messages simulation machine model run ");
+}
+
+TEST(PastErrors, OfAnOccasionAreOneValueOfWhatTheNextWillBe) {
+  // Three occasions, -3, 0 and +3 percent off, each of three configurations that are -1, 0 and +1 percent off that.
+  std::vector<LedgerRow> ledger;
+  for (const int occasion : {-1, 0, 1})
+    for (const int i : {1, 2, 3})
+      ledger.push_back(row(1000 * i, 10, 10 * std::exp(0.03 * occasion + 0.01 * (i - 2)), std::to_string(occasion)));
+  const PastErrors past = past_errors(ledger, prediction());
+  EXPECT_NEAR(past.bias, 0, 1e-12);
+  ASSERT_TRUE(past.machine);
+  // Differences of occasions: 3, 3, 6 percent; the median of three means is uncertain.
+  EXPECT_NEAR(past.machine->sd, 0.03 / 0.9538726 * std::sqrt(1 + M_PI / 2 / 3), 1e-8);
+  EXPECT_LT(past.machine->nu, 2) << "nine configurations, but three occasions";
+  EXPECT_NEAR(past.discrepancy->sd, 0.01 / 0.9538726, 1e-8);
+  EXPECT_TRUE(past.has_model_errors) << "all of this cluster.json";
+  for (LedgerRow& one : ledger) one.model_sha256 = "another";
+  EXPECT_FALSE(past_errors(ledger, prediction()).has_model_errors) << "one other model says nothing of this one's";
+  for (LedgerRow& one : ledger) one.model_sha256 = "of " + one.date;
+  EXPECT_TRUE(past_errors(ledger, prediction()).has_model_errors) << "three models, calibrated anew each time";
+}
+
+TEST(PastErrors, OfOtherQuickstartsGiveIntervalsThatHold) {
+  // Leave one out: docs/models/interval.md#an-ordinary-day.
+  const std::string name = HPLCAST_SOURCE_DIR "/docs/measurements/ledger/ledger.csv";
+  std::ifstream in(name);
+  std::vector<LedgerRow> quickstarts;
+  std::set<std::string> occasions;
+  for (const LedgerRow& one : read_ledger(in, name)) {
+    if (one.cluster != "vm" || one.date > "2026-11-26T20:45") continue;  // later ones are no part of the figures
+    quickstarts.push_back(one);
+    occasions.insert(one.date);
+  }
+  ASSERT_EQ(occasions.size(), 14u);
+  double inside = 0;
+  std::vector<double> half_widths;
+  for (const std::string& left_out : occasions) {
+    std::vector<LedgerRow> others, own;
+    for (const LedgerRow& one : quickstarts) (one.date == left_out ? own : others).push_back(one);
+    core::Prediction asked = prediction();
+    asked.cluster = "vm";
+    asked.time_s = asked.gflops = 1;
+    IntervalBasis basis;
+    basis.past = past_errors(others, asked);
+    const core::PredictiveInterval interval = predictive_interval(asked, {}, basis, 90);
+    half_widths.push_back(std::log(interval.high_time_s / interval.low_time_s) / 2);
+    for (const LedgerRow& one : own) {
+      const double time_s = one.predicted_gflops / one.real_gflops;
+      inside += interval.low_time_s <= time_s && time_s <= interval.high_time_s ? 1 : 0;
+    }
+  }
+  const double share = inside / static_cast<double>(quickstarts.size()), half_width = core::median(half_widths);
+  std::cout << inside << " of " << quickstarts.size() << " inside, half width " << half_width << '\n';
+  EXPECT_GE(share, 0.85);
+  EXPECT_LE(share, 0.95);
+  EXPECT_LT(half_width, 0.165);  // 0.21 if an occasion that went wrong made all others wide
 }
 
 }  // namespace

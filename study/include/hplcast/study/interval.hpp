@@ -71,9 +71,10 @@ std::size_t append(std::vector<LedgerRow>& ledger, const std::vector<LedgerRow>&
 /// Errors of earlier comparisons of one cluster and kind.
 struct PastErrors {
   std::size_t configurations = 0, occasions = 0, repeated_runs = 0;
-  bool of_this_model = false;                    ///< all of the same cluster.json
-  double bias = 0;                               ///< mean of ln(real time / predicted time)
-  std::optional<core::EstimatedSd> discrepancy;  ///< of the configurations around it; needs three of them
+  bool has_model_errors = false;  ///< all of the same cluster.json as the prediction, or of three and more others
+  double bias = 0;                ///< centre of ln(real time / predicted time)
+  std::optional<core::EstimatedSd> machine;      ///< of the occasions around it; needs three that can be told apart
+  std::optional<core::EstimatedSd> discrepancy;  ///< of the configurations (of an occasion); needs three of them
   std::optional<core::EstimatedSd> run;          ///< of repeated runs; needs three pairs of them
 };
 PastErrors past_errors(const std::vector<LedgerRow>& ledger, const core::Prediction& prediction);
