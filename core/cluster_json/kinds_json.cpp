@@ -11,6 +11,7 @@ namespace hplcast::core::detail {
 namespace {
 
 constexpr int any_cpu = -1;
+constexpr std::size_t most_laws = 1000000;  // of all CPUs and kernels
 
 /// Where overrides may be.
 struct OverrideList {
@@ -30,13 +31,14 @@ std::vector<OverrideList> override_lists(Json& cluster, const std::string& file)
     for (auto& [name, model] : models.items()) add(model, pointer + "/" + name, true);
   };
   if (cluster.contains("kernels")) add_all(cluster["kernels"], "/kernels");
-  if (cluster.contains("program")) add_all(cluster["program"]["routines"], "/program/routines");
+  if (cluster.contains("program") && cluster["program"].is_object())
+    add_all(cluster["program"]["routines"], "/program/routines");
   if (cluster.contains("power")) add(cluster["power"], "/power", false);
   return result;
 }
 
-int cpu_of(const Json& one) {
-  return one.contains("cpu") ? one.at("cpu").get<int>() : any_cpu;
+int cpu_of(const Node& one) {
+  return one.has("cpu") ? one.at("cpu").integer<int>() : any_cpu;
 }
 
 int kind_of(const Node& one, const Hosts& hosts) {
@@ -46,30 +48,41 @@ int kind_of(const Node& one, const Hosts& hosts) {
   one.at("kind").fail("found \"" + name + "\"; expected a kind of /hosts/kinds");
 }
 
-void expand(const OverrideList& overrides, const Hosts& hosts) {
+/// `laws`: how many there are with those of the lists before.
+void expand(const OverrideList& overrides, const Hosts& hosts, std::size_t& laws) {
   Json result = Json::array();
   std::set<std::pair<int, int>> own, of_kinds;  // host or kind, and CPU
   std::vector<std::pair<int, Node>> one_cpu, all_cpus;
   for (const Node& one : overrides.node.elements()) {
     if (!one.has("kind")) {
-      own.emplace(one.has("host") ? one.at("host").integer<int>() : Hosts::no_kind, cpu_of(one.raw()));
+      own.emplace(one.has("host") ? one.at("host").integer<int>() : Hosts::no_kind, cpu_of(one));
       result.push_back(one.raw());
       continue;
     }
     const int kind = kind_of(one, hosts);
     if (one.has("host")) one.fail("found a host and a kind; expected one of both");
-    if (!of_kinds.emplace(kind, cpu_of(one.raw())).second) one.fail("kind " + hosts.kind_name(kind) + " twice");
+    const int cpu = cpu_of(one), cpus = hosts.values().kinds[static_cast<std::size_t>(kind)].cpus;
+    if (cpu >= cpus)
+      one.at("cpu").fail("found " + std::to_string(cpu) + "; expected CPUs below " + std::to_string(cpus) +
+                         " of kind " + hosts.kind_name(kind));
+    if (!of_kinds.emplace(kind, cpu).second) one.fail("kind " + hosts.kind_name(kind) + " twice");
     (one.has("cpu") ? one_cpu : all_cpus).emplace_back(kind, one);
   }
   one_cpu.insert(one_cpu.end(), all_cpus.begin(), all_cpus.end());
   for (const auto& [kind, one] : one_cpu) {
     Json body = one.raw();
     body.erase("kind");
-    const int cpu = cpu_of(body);
+    const int cpu = cpu_of(one);
     const bool every_cpu = cpu == any_cpu && overrides.per_cpu;
     const int cpus = hosts.values().kinds[static_cast<std::size_t>(kind)].cpus;
-    for (int host = 0; host < hosts.count(); ++host) {
-      if (hosts.kind_of(host) != kind) continue;
+    std::vector<int> its_hosts;
+    for (int host = 0; host < hosts.count(); ++host)
+      if (hosts.kind_of(host) == kind) its_hosts.push_back(host);
+    laws += its_hosts.size() * static_cast<std::size_t>(every_cpu ? cpus : 1);
+    if (laws > most_laws)
+      one.fail("the CPUs of its kind and of those before are " + std::to_string(laws) + "; expected at most " +
+               std::to_string(most_laws) + " with laws of their own");
+    for (const int host : its_hosts) {
       for (int c = every_cpu ? 0 : cpu; c < (every_cpu ? cpus : cpu + 1); ++c) {
         if (!own.emplace(host, c).second) continue;
         body["host"] = static_cast<unsigned>(host);  // as the parser has it
@@ -100,7 +113,7 @@ void collect(Json& list, bool per_cpu, const Hosts& hosts) {
   for (const Json& one : list) {
     const int kind = kind_of_one(one);
     if (kind == Hosts::no_kind) continue;
-    Alike& alike = kinds[kind][cpu_of(one)];
+    Alike& alike = kinds[kind][cpu_of(Node(one, ""))];
     Json body = one;
     body.erase("host");
     body.erase("cpu");
@@ -127,7 +140,7 @@ void collect(Json& list, bool per_cpu, const Hosts& hosts) {
   }
   for (Json& one : list) {
     const auto kind = kinds.find(kind_of_one(one));
-    if (kind == kinds.end() || kind->second.count(cpu_of(one)) == 0) result.push_back(std::move(one));
+    if (kind == kinds.end() || kind->second.count(cpu_of(Node(one, ""))) == 0) result.push_back(std::move(one));
   }
   list = std::move(result);
 }
@@ -135,7 +148,8 @@ void collect(Json& list, bool per_cpu, const Hosts& hosts) {
 }  // namespace
 
 void expand_kinds(Json& cluster, const std::string& file, const Hosts& hosts) {
-  for (const OverrideList& one : override_lists(cluster, file)) expand(one, hosts);
+  std::size_t laws = 0;
+  for (const OverrideList& one : override_lists(cluster, file)) expand(one, hosts, laws);
 }
 
 void collect_kinds(Json& cluster, const Hosts& hosts) {
