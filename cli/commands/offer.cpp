@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
@@ -28,8 +29,11 @@ study::OfferedMachine machine_of_logs(const study::Offer& offer) {
   machine.nodes = offer.machine.nodes;
   machine.memory_bytes = offer.machine.memory_bytes;
   double threads = 1;
-  if (!offer.machine.threads.empty() && !(core::parse_double(offer.machine.threads, threads) && threads >= 1))
-    throw core::ParseError(offer.where, "threads is `" + offer.machine.threads + "`; expected a number beside `logs`");
+  constexpr double most_threads = 4096;
+  if (!offer.machine.threads.empty() && !(core::parse_double(offer.machine.threads, threads) && threads >= 1 &&
+                                          threads <= most_threads && threads == std::floor(threads)))
+    throw core::ParseError(offer.where, "threads is `" + offer.machine.threads +
+                                            "`; expected a whole number from 1 to 4096 beside `logs`");
   machine.threads = static_cast<int>(threads);
   read_log_files(offer.logs, offer.benchmarks, machine);
   const study::LogCluster fit = study::fit_logs(machine);
