@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 #include <istream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "hplcast/core/csv.hpp"
@@ -175,8 +176,20 @@ RambleRun ramble_run(const nlohmann::json& experiment, const nlohmann::json& con
   RambleRun run;
   run.experiment = experiment.at("name").get<std::string>();
   run.status = experiment.value("RAMBLE_STATUS", "");
-  if (std::sscanf(problem.c_str(), "%lld-%d-%d-%d", &run.N, &run.NB, &run.P, &run.Q) != 4)
-    throw DomainError("N-NB-P-Q", problem, "four numbers such as 3000-128-1-2");
+  constexpr std::size_t sizes = 4;
+  const std::vector<std::string> parts = split_at(problem, '-');
+  std::vector<int> numbers;
+  for (const std::string& part : parts) {
+    double size = 0;
+    if (parse_double(part, size) && size >= 1 && size <= std::numeric_limits<int>::max() && size == std::floor(size))
+      numbers.push_back(static_cast<int>(size));
+  }
+  if (parts.size() != sizes || numbers.size() != sizes)
+    throw DomainError("N-NB-P-Q", problem, "four whole numbers from 1, such as 3000-128-1-2");
+  run.N = numbers[0];
+  run.NB = numbers[1];
+  run.P = numbers[2];
+  run.Q = numbers[3];
   for (const nlohmann::json& fom : context.at("foms")) {
     const std::string what = fom.at("name").get<std::string>();
     if (what != "Time" && what != "GFlops") continue;
@@ -205,7 +218,9 @@ std::optional<double> elapsed_s(const std::string& text) {
     if (!parse_double(part, value) || !(value >= 0)) return std::nullopt;
     total = 60 * total + value;
   }
-  return 86400 * days + total;
+  total += 86400 * days;
+  constexpr double century_s = 3.2e9;
+  return total <= century_s ? std::optional(total) : std::nullopt;
 }
 
 /// "12345", "12.35K", "1.2M": joules. Nothing where no plugin counted: empty, 0, or the 2^64 - 2 of a counter without a

@@ -56,6 +56,12 @@ EventsOfRanks events_in(std::istream& in, const std::string& name) {
         event.bytes = arguments.value("bytes", 0.0);
         event.waited_us = arguments.value("waited_us", 0.0);
       }
+      const double largest = std::max({std::abs(event.begin_us), std::abs(event.end_us), std::abs(event.bytes)});
+      if (!(largest <= 1e18) || event.bytes < 0)
+        throw core::ParseError({name, 0, "/traceEvents"},
+                               core::printed("an event of %g to %g us and %g bytes; expected at most 1e18, and no "
+                                             "negative bytes",
+                                             event.begin_us, event.end_us, event.bytes));
       ranks[one.at("tid").get<int>()].push_back(std::move(event));
     }
   } catch (const nlohmann::json::exception& error) {
@@ -81,7 +87,7 @@ void check(const EventsOfRanks& ranks, const std::string& name) {
     refuse(name,
            "it has " + std::to_string(count) + " ranks, the last one is " + std::to_string(ranks.rbegin()->first));
   for (const auto& [rank, events] : ranks) {
-    const auto is = [&](const char* category, const char* what) {
+    const auto is = [&events = events](const char* category, const char* what) {
       return std::any_of(events.begin(), events.end(),
                          [&](const TracedEvent& event) { return event.category == category && event.name == what; });
     };
