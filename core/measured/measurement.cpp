@@ -40,7 +40,13 @@ struct Optional {
   bool there() const { return index != CsvReader::npos; }
   std::string text(const std::string& otherwise) const { return there() ? std::string(csv.text(index)) : otherwise; }
   double number(double otherwise) const { return csv.has(index) ? csv.number(index) : otherwise; }
-  int integer(int otherwise) const { return csv.has(index) ? static_cast<int>(csv.integer(index)) : otherwise; }
+  int integer(int otherwise) const {
+    if (!csv.has(index)) return otherwise;
+    const long long value = csv.integer(index);
+    if (value != static_cast<int>(value))
+      throw ParseError(csv.at(index), "found " + std::to_string(value) + "; expected an integer below 2^31");
+    return static_cast<int>(value);
+  }
   /// @throws ParseError for a number below `least`.
   long at_least(long least, long otherwise) const {
     if (!csv.has(index)) return otherwise;
