@@ -119,13 +119,13 @@ TEST(ProgramStretches, DoNotExtrapolateWhatHappensOnce) {
   }
 }
 
-// Operands that no cache holds take 3 times as long, in all sizes from there on; classes that are joined hide where.
+// Operands that no cache holds take 3 times as long, in all sizes from there on. Classes of neighbouring sizes are one
+// node (there are 12), so that within one of them the time is off by up to 10 %.
 TEST(ProgramStretches, KeepAStepThatSeveralSizesShow) {
   const auto truth = [](double size) { return 4e-10 * size * (size > 20000 ? 3 : 1); };
   const ProgramFit fit = fit_program(barriers(panels({21000, 25000, 30000}), truth));
   EXPECT_NEAR(predicted_s(fit, loop, 3000) / truth(3001), 1, 0.01);
-  EXPECT_NEAR(predicted_s(fit, loop, 25000) / truth(25001), 1, 0.1);
-  EXPECT_NEAR(predicted_s(fit, loop, 30000) / truth(30001), 1, 0.01);
+  for (const double size : {25000.0, 30000.0}) EXPECT_NEAR(predicted_s(fit, loop, size) / truth(size + 1), 1, 0.1);
 }
 
 // Another program had the CPU during one call, or during one of three repetitions.
