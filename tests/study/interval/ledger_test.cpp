@@ -192,6 +192,13 @@ TEST(PastErrors, OfOtherQuickstartsGiveIntervalsThatHold) {
     occasions.insert(one.date);
   }
   ASSERT_EQ(occasions.size(), 14u);
+  core::Prediction of_all = prediction();
+  of_all.cluster = "vm";
+  // The defaults of virtual machines (study/interval/interval.cpp), to their digits.
+  const PastErrors all = past_errors(quickstarts, of_all);
+  EXPECT_NEAR(all.machine->sd / std::sqrt(1 + M_PI / 2 / 14), 0.046, 0.0005);
+  EXPECT_NEAR(all.machine->nu, 9.4, 0.05);
+  EXPECT_NEAR(all.run->sd, 0.070, 0.0005);
   double inside = 0;
   std::vector<double> half_widths;
   for (const std::string& left_out : occasions) {
