@@ -37,8 +37,13 @@ std::vector<OverrideList> override_lists(Json& cluster, const std::string& file)
   return result;
 }
 
+/// In what was read; the numbers of what is to be written are signed.
 int cpu_of(const Node& one) {
   return one.has("cpu") ? one.at("cpu").integer<int>() : any_cpu;
+}
+
+int cpu_of(const Json& written) {
+  return written.contains("cpu") ? written.at("cpu").get<int>() : any_cpu;
 }
 
 int kind_of(const Node& one, const Hosts& hosts) {
@@ -113,7 +118,7 @@ void collect(Json& list, bool per_cpu, const Hosts& hosts) {
   for (const Json& one : list) {
     const int kind = kind_of_one(one);
     if (kind == Hosts::no_kind) continue;
-    Alike& alike = kinds[kind][cpu_of(Node(one, ""))];
+    Alike& alike = kinds[kind][cpu_of(one)];
     Json body = one;
     body.erase("host");
     body.erase("cpu");
@@ -140,7 +145,7 @@ void collect(Json& list, bool per_cpu, const Hosts& hosts) {
   }
   for (Json& one : list) {
     const auto kind = kinds.find(kind_of_one(one));
-    if (kind == kinds.end() || kind->second.count(cpu_of(Node(one, ""))) == 0) result.push_back(std::move(one));
+    if (kind == kinds.end() || kind->second.count(cpu_of(one)) == 0) result.push_back(std::move(one));
   }
   list = std::move(result);
 }
