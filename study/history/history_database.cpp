@@ -33,6 +33,24 @@ void refuse_wrong_times(const CampaignRecord& campaign, std::int64_t now) {
                                                      "; expected a time in the past, since 2000: the clock was wrong");
 }
 
+constexpr double most_of_any_value = 1e30;
+
+/// What only another program can have written. @throws core::Error (bad_input)
+void require_time(const fs::path& path, std::int64_t time_s) {
+  constexpr std::int64_t year_10000_s = 253402300800;
+  if (time_s <= -year_10000_s || time_s >= year_10000_s)
+    throw core::InputError("history " + path.string() + ": a time of " + std::to_string(time_s) +
+                           " s; expected a Unix time before the year 10000\n  hint: was it changed by hand?");
+}
+
+void require_run(const fs::path& path, const std::string& factor, const Place& place, const StoredRun& run) {
+  require_time(path, run.time_s);
+  if (!(std::abs(run.value) <= most_of_any_value))
+    throw core::InputError("history " + path.string() + ": " + factor + " of " + to_string(place) + " is " +
+                           core::printed("%.6g", run.value) +
+                           "; expected a number of at most 1e30\n  hint: was it changed by hand?");
+}
+
 /// Writes the campaigns of one source, inside a transaction of the caller.
 class CampaignWriter {
  public:
@@ -90,7 +108,8 @@ class CampaignWriter {
   }
 
   void add(const FactorObservation& one, std::int64_t campaign) {
-    if (!std::isfinite(one.value)) throw core::DomainError(one.factor, one.value, "a finite number");
+    if (!(std::abs(one.value) <= most_of_any_value))
+      throw core::DomainError(one.factor, one.value, "a number of at most 1e30");
     if (one.time_s > now_ + day_s)
       throw core::Error(core::ExitCode::bad_input, to_string(one.place) + " was measured on " + date_text(one.time_s) +
                                                        ", in the future: the clock was wrong");
@@ -333,25 +352,35 @@ std::vector<Place> HistoryDatabase::places() const {
 }
 
 std::vector<Change> HistoryDatabase::changes() const {
-  return state_->rows<Change, 5>(
-      "SELECT time_s, cluster, hosts, type, description FROM changes ORDER BY 1, 2, 3, 4, 5");
+  auto all =
+      state_->rows<Change, 5>("SELECT time_s, cluster, hosts, type, description FROM changes ORDER BY 1, 2, 3, 4, 5");
+  for (const Change& one : all) require_time(path_, one.time_s);
+  return all;
 }
 
 std::vector<LoggedOutlier> HistoryDatabase::outliers() const {
-  return state_->rows<LoggedOutlier, 5>(
+  auto all = state_->rows<LoggedOutlier, 5>(
       "SELECT time_s, cluster, hosts, job, description FROM outliers ORDER BY 1, 2, 3, 4, 5");
+  for (const LoggedOutlier& one : all) require_time(path_, one.time_s);
+  return all;
 }
 
 std::vector<Verdict> HistoryDatabase::verdicts() const {
-  return state_->rows<Verdict, 10>(
+  auto all = state_->rows<Verdict, 10>(
       "SELECT told_s, cluster, host, cpu, factor, since_s, last_s, effect, effect_error, probability FROM verdicts "
       "ORDER BY 1, 2, 3, 4, 5, 6");
+  for (const Verdict& one : all)
+    for (const std::int64_t time_s : {one.told_s, one.since_s, one.last_s}) require_time(path_, time_s);
+  return all;
 }
 
 std::vector<StoredCampaign> HistoryDatabase::campaigns() const {
-  return state_->rows<StoredCampaign, 7>(
+  auto all = state_->rows<StoredCampaign, 7>(
       "SELECT c.id, c.job, c.cluster, s.name, c.start_s, c.end_s, c.protocol FROM campaigns c JOIN sources s ON "
       "s.id = c.source ORDER BY c.start_s, c.id");
+  for (const StoredCampaign& one : all)
+    for (const std::int64_t time_s : {one.start_s, one.end_s}) require_time(path_, time_s);
+  return all;
 }
 
 std::string HistoryDatabase::protocol(const std::string& sha256) const {
@@ -393,6 +422,7 @@ std::vector<StoredSeries> HistoryDatabase::series(const std::string& cluster, co
                          "SELECT o.time_s, o.value, o.campaign FROM observations o WHERE o.factor = (SELECT id FROM "
                          "factors WHERE name = ?) AND o.place = ? AND o.time_s <= ? ORDER BY o.time_s",
                          factor, place.id, until_s.value_or(std::numeric_limits<std::int64_t>::max()))};
+    for (const StoredRun& run : one.runs) require_run(path_, factor, one.place, run);
     if (!one.runs.empty()) result.push_back(std::move(one));
   }
   return result;

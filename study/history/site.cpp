@@ -394,13 +394,15 @@ class Site {
       const std::string where = one.place.host.empty() ? link(overview_page(one.cluster, one.factor, 0), "all CPUs")
                                                        : link(host_page(one.place), to_string(one.place));
       std::string also;
-      for (const std::string& text : also_texts(check, event)) also += (also.empty() ? "" : "<br>") + text;
+      for (const std::string& text : also_texts(check, event))
+        also += (also.empty() ? "" : "<br>") + core::xml_escaped(text);
       const std::string last = open ? "" : " to " + date_text(one.finding.last_s);
-      rows.push_back(
-          {where, core::signed_percent(one.finding.effect), date_text(one.finding.since_s) + last, one.factor, also,
-           one.told_s ? date_text(*one.told_s) : "", core::xml_escaped(probability_text(one.finding.probability)),
-           one.nearest ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
-                       : ""});
+      rows.push_back({where, core::signed_percent(one.finding.effect), date_text(one.finding.since_s) + last,
+                      core::xml_escaped(one.factor), also, one.told_s ? date_text(*one.told_s) : "",
+                      core::xml_escaped(probability_text(one.finding.probability)),
+                      one.nearest
+                          ? core::xml_escaped(one.nearest->description) + " (" + date_text(one.nearest->time_s) + ")"
+                          : ""});
     }
     for (std::size_t column = header.size(); column-- > 0;) {
       if (!std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return row[column].empty(); })) continue;

@@ -51,7 +51,15 @@ Configuration factors_of(const std::string& text) {
   Configuration factors;
   core::check_json(text, "factors in the database");
   const auto json = core::parse_json<nlohmann::ordered_json>(text);
-  for (const auto& [factor, value] : json.items()) factors.push_back({factor, value.get<std::string>()});
+  const auto fail = [&] {
+    throw core::ParseError({"factors in the database", 0, ""},
+                           "found " + text.substr(0, 60) + "; expected an object with a text per factor");
+  };
+  if (!json.is_object()) fail();
+  for (const auto& [factor, value] : json.items()) {
+    if (!value.is_string()) fail();
+    factors.push_back({factor, value.get<std::string>()});
+  }
   return factors;
 }
 
@@ -257,6 +265,10 @@ std::vector<SweepResult> SweepDatabase::results() const {
       SweepResult row{factors_of(query.getColumn(0).getString()), core::read_prediction(json, path_.string())};
       row.prediction.wall_s = query.getColumn(2).getDouble();
       row.prediction.peak_pss_bytes = query.getColumn(3).getDouble();
+      for (const double number : {row.prediction.wall_s, row.prediction.peak_pss_bytes})
+        if (!(number >= 0 && number <= 1e30))
+          throw core::InputError(path_.string() + ": an execution that took " + core::shortest(number) +
+                                 " s or bytes; expected a number from 0");
       result.push_back(std::move(row));
     }
     return result;
@@ -317,9 +329,10 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
       const auto found = std::find_if(all.begin(), all.end(), [&](const Setting& one) { return one.factor == name; });
       out << (found == all.end() ? "" : core::csv_field(found->value)) << ',';
     }
-    out << p.seed << ',' << p.mode << ',' << core::csv_field(p.cluster) << ',' << p.model_sha256 << ','
-        << core::shortest(p.time_s) << ',' << core::shortest(p.error_95_s) << ',' << core::shortest(p.gflops) << ','
-        << core::shortest(p.wall_s) << ',' << core::shortest(p.peak_pss_bytes);
+    out << p.seed << ',' << core::csv_field(p.mode) << ',' << core::csv_field(p.cluster) << ','
+        << core::csv_field(p.model_sha256) << ',' << core::shortest(p.time_s) << ',' << core::shortest(p.error_95_s)
+        << ',' << core::shortest(p.gflops) << ',' << core::shortest(p.wall_s) << ','
+        << core::shortest(p.peak_pss_bytes);
     if (energies && p.energy)
       out << ',' << core::shortest(p.energy->energy_j) << ',' << core::shortest(p.energy->mean_power_w) << ','
           << core::shortest(p.energy->gflops_per_w);

@@ -159,6 +159,18 @@ TEST_F(History, TellsVersionsThatItCannotRead) {
   EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::read); }), HasSubstr("version 99"));
 }
 
+TEST_F(History, TellsNumbersThatNobodyHasMeasured) {
+  add("one", campaign(1600000000));
+  SQLite::Database changed(path_.string(), SQLite::OPEN_READWRITE);
+  const HistoryDatabase database(path_, Access::read);
+  changed.exec("UPDATE observations SET value = 9e999");
+  EXPECT_THAT(error_in([&] { database.series("", "dgemm_gflops"); }), HasSubstr("dgemm_gflops of a CPU 0 is inf"));
+  changed.exec("UPDATE observations SET value = 1, time_s = -4611686018427387904");
+  EXPECT_THAT(error_in([&] { database.series("", "dgemm_gflops"); }), HasSubstr("a time of -4611686018427387904 s"));
+  changed.exec("UPDATE campaigns SET end_s = 9223372036854775807");
+  EXPECT_THAT(error_in([&] { database.campaigns(); }), HasSubstr("a time of 9223372036854775807 s"));
+}
+
 TEST_F(History, OfVersionOneBecomesOneWithVerdicts) {
   add("one", campaign(1600000000));
   const std::string rows = all_rows(path_);

@@ -60,6 +60,9 @@ TEST_F(Sweep, AFailedRunKeepsItsLogAndDoesNotStopTheOthers) {
   EXPECT_THAT(hplcast({"sweep", "plan.yaml", "--retry-failed"}).output,
               HasSubstr("1 runs made, 2 there already, 0 failed"));
   EXPECT_FALSE(std::filesystem::exists(log));
+  SQLite::Database((folder_ / "plan.db").string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE points SET factors = '{\"NB\": 3}'");
+  EXPECT_THAT(hplcast({"sweep", "export", "plan.db"}).output, HasSubstr("expected an object with a text per factor"));
 }
 
 TEST_F(Sweep, RefusesTwoSweepsOnOneDatabaseOtherVersionsAndOtherFiles) {
