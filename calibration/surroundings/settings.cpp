@@ -11,6 +11,7 @@
 #include "hplcast/calibration/surroundings.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
@@ -79,10 +80,8 @@ std::vector<FileText> set_governor(const fs::path& root, const std::string& valu
 /// Idle states of a CPU with their names, from the lightest to the deepest.
 std::vector<fs::path> idle_states(const fs::path& cpu) {
   std::vector<fs::path> states = entries(cpu / "cpuidle", "state");
-  std::sort(states.begin(), states.end(), [](const fs::path& a, const fs::path& b) {
-    const std::string x = a.filename(), y = b.filename();  // state2 before state10
-    return x.size() != y.size() ? x.size() < y.size() : x < y;
-  });
+  std::sort(states.begin(), states.end(),
+            [](const fs::path& a, const fs::path& b) { return core::ByNumber()(a.filename(), b.filename()); });
   return states;
 }
 
@@ -174,9 +173,8 @@ std::vector<Setting> make_table() {
        }},
       {"reserved_huge_pages", "number of them", chosen(reserved),
        [](Root root, Value value) {
-         double number = 0;
-         if (!core::parse_double(value, number) || number < 0 ||
-             number != static_cast<double>(static_cast<long>(number)))
+         constexpr std::size_t most_digits = 12;
+         if (value.empty() || value.size() > most_digits || value.find_first_not_of("0123456789") != std::string::npos)
            throw core::DomainError("value", value, "a number of pages");
          return std::vector<FileText>{{root / reserved, value}};
        }},

@@ -35,13 +35,10 @@ struct Pairs {
 };
 
 Pairs pairs_of(const std::vector<PairMeasurement>& measured) {
-  std::set<std::string> names;
+  std::set<std::string, core::ByNumber> names;
   for (const PairMeasurement& one : measured) names.insert({one.source, one.destination});
   Pairs pairs;
   pairs.hosts.assign(names.begin(), names.end());
-  std::sort(pairs.hosts.begin(), pairs.hosts.end(), [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;  // 2 before 10
-  });
   const std::size_t n = pairs.count();
   if (n < 3) throw core::InputError("pairs of " + std::to_string(n) + " hosts; expected three hosts or more");
   constexpr std::size_t most_hosts = 2048;

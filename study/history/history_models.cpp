@@ -77,13 +77,7 @@ std::map<RunKey, std::vector<double>> coefficients(const HistoryDatabase& databa
   return runs;
 }
 
-/// node2 stands before node10.
-struct ByNumber {
-  bool operator()(const std::string& a, const std::string& b) const {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  }
-};
-using HostIndex = std::map<std::string, int, ByNumber>;
+using HostIndex = std::map<std::string, int, core::ByNumber>;
 
 struct CpuMean {
   std::vector<double> sum;

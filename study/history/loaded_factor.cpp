@@ -5,6 +5,7 @@
 #include <map>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::study {
@@ -61,8 +62,7 @@ std::vector<std::string> FactorLoader::factors() const {
     const FactorInfo* factor = find_factor(name);  // those of segments have no name in the list
     if (factor != nullptr && factor->checked && name != factor->name) result.push_back(name);
   }
-  std::sort(result.begin() + static_cast<std::ptrdiff_t>(listed), result.end(),
-            [](const auto& a, const auto& b) { return std::make_pair(a.size(), a) < std::make_pair(b.size(), b); });
+  std::sort(result.begin() + static_cast<std::ptrdiff_t>(listed), result.end(), core::ByNumber());
   return result;
 }
 

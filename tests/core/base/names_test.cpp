@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "hplcast/core/statistics.hpp"
+
 namespace hplcast::core {
 namespace {
 
@@ -28,6 +32,12 @@ TEST(NameHint, ListsAllNamesIfNoneIsNear) {
 TEST(Folded, LosesCaseAndBlanksAtTheEnds) {
   EXPECT_EQ(folded(" \tSwap_Threshold \r\n"), "swap_threshold");
   EXPECT_EQ(folded("  "), "");
+}
+
+TEST(ByNumber, IsTheOrderOfNumbers) {
+  const std::set<std::string, ByNumber> hosts = {"node10", "node2", "node1"};
+  EXPECT_EQ(std::vector<std::string>(hosts.begin(), hosts.end()),
+            (std::vector<std::string>{"node1", "node2", "node10"}));
 }
 
 }  // namespace

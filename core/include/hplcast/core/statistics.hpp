@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,5 +42,12 @@ inline double normal_cdf(double z) {
 inline double normal_density(double z) {
   return std::exp(-0.5 * z * z) / std::sqrt(2 * 3.14159265358979323846);
 }
+
+/// Order of names that end with numbers: node2 before node10; shorter names first.
+struct ByNumber {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  }
+};
 
 }  // namespace hplcast::core
