@@ -10,6 +10,7 @@
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/kernel_model.hpp"
 #include "hplcast/core/prediction.hpp"
+#include "hplcast/fit/network_fit.hpp"
 
 namespace {
 
@@ -68,5 +69,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       text, [](std::istream& in) { return core::read_network_table(in, "fuzz", "one"); }, write_network);
   read_only(
       text, [](std::istream& in) { return core::with_mixtures({}, in, "fuzz"); }, write_network);
+  // What is not written again.
+  const auto nothing = [](std::ostream&, const auto&) {};
+  read_only(
+      text, [](std::istream& in) { return core::read_detours(in, "fuzz"); }, nothing);
+  read_only(
+      text, [](std::istream& in) { return core::read_predictions(in, "fuzz"); }, nothing);
+  read_only(
+      text, [](std::istream& in) { return core::cluster_problems(in, "fuzz"); }, nothing);
+  read_only(
+      text,
+      [](std::istream& in) {
+        fit::NetworkFitOptions options;
+        fit::set_thresholds(in, "fuzz", options);
+        return options;
+      },
+      nothing);
   return 0;
 }

@@ -1,5 +1,6 @@
-// What programs leave while they run, on arbitrary bytes: activities of ranks, samples of power, logs of HPL and of
-// benchmarks, controls, results and settings of simulations; ledgers and the published history beside them.
+// What programs leave while they run, on arbitrary bytes: activities of ranks, samples of power, logs of HPL, of
+// benchmarks and of frameworks, controls, results and settings of simulations; ledgers and the published history beside
+// them.
 #include <cstdint>
 
 #include "hplcast/calibration/power_design.hpp"
@@ -8,11 +9,13 @@
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/simulation.hpp"
+#include "hplcast/platforms/run_files.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/explain.hpp"
 #include "hplcast/study/follow.hpp"
 #include "hplcast/study/history.hpp"
 #include "hplcast/study/interval.hpp"
+#include "hplcast/study/report.hpp"
 #include "study/activity/rank_activity.hpp"
 #include "tests/fuzz/fuzzed_text.hpp"
 
@@ -24,6 +27,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   attempt([](std::istream& in) { core::read_power_samples(in, "fuzz", "", {}); });
   attempt([](std::istream& in) { core::read_benchmark_output(in, "fuzz", "remote"); });
   attempt([](std::istream& in) { core::read_perflog(in, "fuzz"); });
+  attempt([](std::istream& in) { core::read_ramble(in, "fuzz"); });
+  attempt([](std::istream& in) { core::read_sacct(in, "fuzz"); });
+  attempt([](std::istream& in) {
+    std::ostringstream goal;
+    platforms::write_goal(goal, in, "fuzz");
+  });
+  attempt([](std::istream& in) {
+    study::ReportData data;
+    study::add_study_file(in, "fuzz", data);
+  });
   attempt([](std::istream& in) { core::read_controls(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_simulation_settings(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_simulation_result(in, "fuzz"); });
