@@ -35,7 +35,7 @@ void refuse_wrong_times(const CampaignRecord& campaign, std::int64_t now) {
 
 constexpr double most_of_any_value = 1e30;
 
-/// What only another program can have written. @throws core::Error (bad_input)
+/// Values that only another program can have written. @throws core::Error (bad_input)
 void require_time(const fs::path& path, std::int64_t time_s) {
   constexpr std::int64_t year_10000_s = 253402300800;
   if (time_s <= -year_10000_s || time_s >= year_10000_s)
