@@ -24,7 +24,6 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <typeinfo>
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -201,8 +200,8 @@ void go_on(std::vector<std::string> inputs, double seconds, unsigned seed) {
 }  // namespace
 
 /// In place of that of the C++ library, which it calls: notes from where it is called.
-extern "C" [[noreturn]] void __cxa_throw(void* thrown, std::type_info* type, void (*destroy)(void*)) {
-  using Throw = void (*)(void*, std::type_info*, void (*)(void*));
+extern "C" [[noreturn]] void __cxa_throw(void* thrown, void* type, void (*destroy)(void*)) {
+  using Throw = void (*)(void*, void*, void (*)(void*));
   static const auto real = reinterpret_cast<Throw>(::dlsym(RTLD_NEXT, "__cxa_throw"));
   if (counts_throws) {
     std::array<void*, 6> callers = {};
