@@ -5,7 +5,7 @@ machine has without a word, or leave anything behind that it does not name.
 Each trial takes a command and a file that it reads from tests/cli/bad_inputs/base (or a campaign, a history, a sweep
 made at the start), damages the file at random, and looks at what the command does. The same seed gives the same trials:
 --only NUMBER repeats one and shows it."""
-import argparse, json, os, pathlib, random, re, resource, shutil, signal, subprocess, sys, tempfile, time, warnings, zipfile
+import argparse, json, os, pathlib, random, re, resource, shutil, signal, sqlite3, subprocess, sys, tempfile, time, warnings, zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BASE = ROOT / "tests/cli/bad_inputs/base"
@@ -90,6 +90,48 @@ COMMANDS = [
     ("made.db", "fit generative {} --parameters mnk -o out.json"),
     ("observed.zip", "fit program {} --cluster cluster.json -o out.json"),
     ("pairs.zip", "fit topology {}"),
+    ("mixed.json", "check-cluster {}"),
+    ("mixed.json", "predict {} -N 60 --nb 16 -P 2 -Q 2 --energy -o out.json"),
+    ("mixed.json", "predict {} -N 100 -P 3 -Q 4 --estimate"),
+    ("mixed.json", "emit {} --hostfile h --ranks 12"),
+    ("mixed.json", "transform {} -o out.json --remove-nodes 1 --sort-nodes slowest"),
+    ("mixed.json", "transform {} -o out.json --replace-nodes 1:first:cluster.json"),
+    ("cluster.json", "transform {} -o out.json --replace-nodes 2:last:newer.json"),
+    ("newer.json", "transform cluster.json -o out.json --replace-nodes 2:slowest:{}"),
+    ("newer.json", "transform mixed.json -o out.json --replace-nodes 3:first:{} --ranks-per-node 1"),
+    ("energy.json", "export green500 {}"),
+    ("energy.json", "export reframe {}"),
+    ("trace.json", "export goal {} -o out.goal"),
+    ("fitted.json", "predict {} -N 100 -P 1 -Q 2 --estimate --interval 95"),
+    ("fitted.json", "predict {} -N 60 --nb 16 -P 1 -Q 2 --control control.csv -o out.json"),
+    ("control.csv", "predict fitted.json -N 60 --nb 16 -P 1 -Q 2 --control {} -o out.json"),
+    ("control.csv", "predict fitted.json -N 100 -P 1 -Q 2 --estimate --control {}"),
+    ("fitted.json", "predict {} -N 60 --nb 16 -P 1 -Q 2 --day random --interval 99 -o out.json"),
+    ("campaign.zip", "fit cluster {} --kind new=$(hostname) -o out.json"),
+    ("campaign.zip:surroundings/", "fit cluster {} --kind new=$(hostname) -o out.json"),
+    ("campaign.zip:control", "fit cluster {} -o out.json"),
+    ("offers.yaml", "offer {} --picture p.svg -o page.html"),
+    ("mixed.json", "offer offers-mixed.yaml --json -o page.html"),
+    ("ramble.json", "import {} --ramble -o out.csv"),
+    ("sacct.txt", "import {} --sacct -o out.csv"),
+    ("groups.json", "check-cluster {}"),
+    ("groups.json", "predict {} -N 60 --nb 16 -P 2 -Q 2 -o out.json"),
+    ("groups.json", "transform {} -o out.json --replace-nodes 1:last:newer.json"),
+    ("adaptive.json", "check-cluster {}"),
+    ("adaptive.json", "predict {} -N 60 --nb 16 -P 2 -Q 2 -o out.json"),
+    ("accelerator.csv", "fit accelerator {} --cluster cluster.json -o out.json"),
+    ("accelerator.csv", "fit accelerator {} --cluster accelerated.json -o out.json"),
+    ("pairs.csv", "fit topology {} --cluster cluster.json -o out.json"),
+    # Cells of databases: SQL=.
+    ("made.db:SQL", "check {} --all --least-runs 2"),
+    ("made.db:SQL", "history site {} -o site"),
+    ("made.db:SQL", "history export {} -o out.json"),
+    ("made.db:SQL", "fit generative {} --parameters mnk -o out.json"),
+    ("made.db:SQL", "history change --date 2025-02-21 x --database {}"),
+    ("sweep.db:SQL", "sweep export {} -o out.csv"),
+    ("sweep.db:SQL", "sweep status {}"),
+    ("sweep.db:SQL", "report {} -o r.html"),
+    ("sweep.db:SQL", "sweep small.yaml --database {}"),
     # Only members of an archive whose names have this in them.
     ("campaign.zip:surroundings/", "fit cluster {} -o out.json"),
     ("campaign.zip:surroundings/", "history add {} --database h.db"),
@@ -150,7 +192,7 @@ class Trial:
         else:
             self.file, self.command = self.random.choice(COMMANDS)
             self.file, _, self.members = self.file.partition(":")
-            self.damage = self.member if self.members else self.any_damage
+            self.damage = self.cell if self.members == "SQL" else self.member if self.members else self.any_damage
             self.must_tell = False
         self.what = ""
 
@@ -308,6 +350,37 @@ class Trial:
             members[name] = b"0,\n" * 30000000
         self.write_zip(path, members, name if how == "twice" else "")
 
+    def cell(self, path):
+        """Another value in a table of a database, or a table that lacks something."""
+        r = self.random
+        with sqlite3.connect(path) as database:
+            tables = [name for (name,) in database.execute("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")]
+            for _ in range(r.choice([1, 1, 3])):
+                table = r.choice(tables)
+                column = r.choice([row[1] for row in database.execute(f"pragma table_info({table})")])
+                all_rows = list(database.execute(f"select * from {table}"))
+                names = [row[1] for row in database.execute(f"pragma table_info({table})")]
+                one = r.choice(all_rows) if all_rows and r.random() < 0.7 else None  # tables may have no rowid
+                rows = "" if one is None else " where " + " and ".join(f"{name} is ?" for name in names)
+                how = r.choice(["value"] * 6 + ["delete", "drop", "rename"])
+                value = r.choice([None, -1, 0, 1e300, -1e300, 1e-300, float("inf"), 2**62, -2**62, 2**31, 1.5, "", "x", "1e999", "{}", "[",
+                                  b"\x00\xff", "\xe9" * 3, "x" * 100000, "../..", "<script>"])
+                self.what += f" {how} {table}.{column} {str(value)[:20]!r}{rows[:6]}"
+                try:
+                    if how == "value":
+                        database.execute(f"update {table} set {column} = ?{rows}", (value, *(one or ())))
+                    elif how == "delete":
+                        database.execute(f"delete from {table}{rows}", one or ())
+                    elif how == "drop":
+                        database.execute(f"drop table {table}")
+                    else:
+                        database.execute(f"alter table {table} rename column {column} to {column}x")
+                except sqlite3.Error as error:
+                    self.what += f" ({error})"
+                if how == "drop":
+                    break
+        database.close()
+
     def run(self, hplcast, folder):
         """@returns what is wrong, and all that was printed."""
         work, temporary = folder / "work", folder / "tmp"
@@ -346,9 +419,9 @@ class Trial:
         if self.must_tell and status == 0 and "warning" not in out + err:
             wrong.append("absurd numbers, and nothing said")
         new = [name for name in files_below(work) if name not in before]
-        asked = re.findall(r"(?:-o|--database|--hostfile|--folder) (\S+)", self.command)
+        asked = re.findall(r"(?:-o|--database|--hostfile|--folder|--picture) (\S+)", self.command)
         for name in new:
-            mine = any(name == one or name.startswith(one + "/") for one in asked)
+            mine = any(name in (one, one + ".lock") or name.startswith(one + "/") for one in asked)
             if not (mine and status in (0, 4, 5)) and name.split("/")[0] not in err:
                 wrong.append(f"left behind: {name}")
         wrong += [f"left in TMPDIR: {name}" for name in os.listdir(temporary) if name not in err]
@@ -380,7 +453,34 @@ def make_inputs(hplcast, folder):
         "  - dgemm: {nb: 16, max_size: 120, count: 20, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
         "  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, recv, pingpong], background: none}\n")
     run("calibrate", "tiny.yaml", "--folder", "c", "-o", "campaign.zip")
-    for name in ("small.yaml", "tiny.yaml", "sweep.db.lock"):
+    run("fit", "cluster", "campaign.zip", "--force", "-o", "fitted.json")
+    with zipfile.ZipFile(folder / "campaign.zip") as archive:
+        control = next(name for name in archive.namelist() if name.endswith("control.csv"))
+        (folder / "control.csv").write_bytes(archive.read(control))
+    run("transform", "cluster.json", "--scale-dgemm", "1.5", "-o", "newer.json")
+    newer = json.loads((folder / "newer.json").read_text())
+    newer["name"] = "newer"
+    newer["hosts"].update({"names": "new-[1-2]", "cores": 6, "cpus": 3, "memory_bytes": 3.2e10})
+    (folder / "newer.json").write_text(json.dumps(newer, indent=1))
+    run("transform", "cluster.json", "--replace-nodes", "2:last:newer.json", "-o", "mixed.json")
+    run("predict", "cluster.json", "-N", "60", "--nb", "16", "-P", "1", "-Q", "2", "--energy", "-o", "energy.json")
+    run("predict", "cluster.json", "-N", "60", "--nb", "16", "-P", "1", "-Q", "2", "--mode", "exact", "--trace", "trace.json", "-o", "p.json")
+    (folder / "p.json").unlink()
+    groups = json.loads((folder / "cluster.json").read_text())
+    groups["network"]["topology"] = {"kind": "host_groups", "groups": [0, 0, 1, 1], "extra_latency_s": 1e-6, "bandwidth_share": 0.7}
+    (folder / "groups.json").write_text(json.dumps(groups, indent=1))
+    run("transform", "cluster.json", "--fat-tree", "2:2", "--routing", "adaptive", "-o", "adaptive.json")
+    shutil.copy(ROOT / "examples/accelerators/calls.csv", folder / "accelerator.csv")
+    (folder / "offers-mixed.yaml").write_text("offers:\n  - {name: A, cluster: mixed.json, memory: 1 GiB, price: 900}\n"
+                                              "  - {name: B, cluster: cluster.json, memory: 1 GiB, price: 800}\n")
+    (folder / "ramble.json").write_text(json.dumps({"experiments": [
+        {"name": "hpl.n1", "RAMBLE_STATUS": "SUCCESS", "CONTEXTS": [
+            {"name": "problem-name", "display_name": "N-NB-P-Q = 3000-128-1-2", "foms": [
+                {"name": "Time", "value": "0.50", "units": "s", "origin": "hpl"},
+                {"name": "GFlops", "value": 36.0, "units": "GFLOP/s", "origin": "hpl"}]}]}]}, indent=1))
+    (folder / "sacct.txt").write_text("JobID|JobName|NNodes|Elapsed|ConsumedEnergyRaw|State\n12|hpl|2|1-00:00:10||COMPLETED\n"
+                                      "12.extern|extern|2|00:01:40|18446744073709551614|COMPLETED\n12.0|xhpl|2|1-01:01:40|50000|COMPLETED\n")
+    for name in ("tiny.yaml", "sweep.db.lock"):
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder / "c")
     for name in ("hpl-one-node.out", "osu_latency.txt"):

@@ -21,7 +21,11 @@ struct SqliteKind {
 };
 
 /// In our words where SQLite's say less. `code`: as in sqlite3.h.
-inline std::string sqlite_reason(int code, const char* text) {
+inline std::string sqlite_reason(int code, const std::string& text) {
+  // Our own statements are right: what they ask for is not there.
+  const std::string missing = "no such ";
+  if (text.rfind(missing, 0) == 0)
+    return "it has no " + text.substr(missing.size()) + "; another program has changed the file";
   constexpr int corrupt = 11, cannot_open = 14, not_a_database = 26;
   return code == corrupt          ? "the file is damaged"
          : code == cannot_open    ? "the file cannot be opened or made"

@@ -211,8 +211,9 @@ ClusterModel with_frequencies(ClusterModel cluster, const OnCpus& frequencies) {
 }
 
 /// @throws core::DomainError for a frequency that cannot be set.
-double wanted_hz(const Argument& argument, const core::FrequencyModel& frequency) {
+double wanted_hz(const Argument& argument, const ClusterModel& cluster) {
   const double hz = require_positive("frequency", argument.quantity(0, core::parse_hertz));
+  const core::FrequencyModel& frequency = *power_of(cluster).values().frequency;
   if (!frequency.covers(hz)) {
     const auto [least, most] = range_of(frequency);
     throw core::DomainError("frequency", in_ghz(hz),
@@ -225,7 +226,7 @@ double wanted_hz(const Argument& argument, const core::FrequencyModel& frequency
 
 /// All CPUs at this frequency, or below it where the caps of the cluster do not allow it.
 ClusterModel at_frequency(ClusterModel cluster, const Argument& argument) {
-  const double hz = wanted_hz(argument, *power_of(cluster).values().frequency);
+  const double hz = wanted_hz(argument, cluster);
   const CappedFrequencies capped(cluster);
   const OnCpus chosen = choose_frequencies(cluster, [&](int host, int cpu) { return capped.of(host, cpu, hz); });
   return with_frequencies(cluster, chosen);
@@ -266,9 +267,9 @@ void set_watts(core::PowerModel::Values& values, const std::string& state, bool 
 
 /// The cores are at this frequency whenever they are in one of these states, and change it in no time.
 ClusterModel with_state_frequency(ClusterModel cluster, const Argument& argument) {
+  const double hz = wanted_hz(argument, cluster);
   const core::PowerModel power = power_of(cluster);
   core::PowerModel::Values values = power.values();
-  const double hz = wanted_hz(argument, *values.frequency);
   std::istringstream list(argument.text(1));
   std::set<std::string> states;
   for (std::string name; std::getline(list, name, ',');) states.insert(name);

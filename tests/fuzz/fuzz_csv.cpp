@@ -11,6 +11,9 @@
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_table.hpp"
 #include "hplcast/fit/network_fit.hpp"
+#include "hplcast/fit/pair_topology.hpp"
+#include "hplcast/fit/program_fit.hpp"
+#include "hplcast/fit/run_power.hpp"
 #include "tests/fuzz/fuzzed_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -44,5 +47,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   attempt([](std::istream& in) { calibration::read_mpi_design(in, "fuzz"); });
   attempt([](std::istream& in) { fit::fit_detours(core::join_traces({core::read_detour_trace(in, "fuzz")})); });
   attempt([](std::istream& in) { core::read_collective_csv(in, "fuzz", [](const core::CollectiveRun&) {}); });
+  attempt([](std::istream& in) { fit::fit_pair_topology(fit::read_pairs(in, "fuzz")); });
+  attempt([](std::istream& in) { fit::read_run_energies(in, "fuzz"); });
+  attempt([](std::istream& in) {
+    fit::ProgramObservation observation;
+    fit::read_reach({in, "fuzz"}, observation);
+  });
+  attempt([](std::istream& in) { core::read_watt_per_state(in, "fuzz", {"", {2.3e9, 2.1e9}}); });
   return 0;
 }

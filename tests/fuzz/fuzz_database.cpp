@@ -10,6 +10,8 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/history.hpp"
+#include "hplcast/study/history_check.hpp"
+#include "hplcast/study/history_models.hpp"
 #include "hplcast/study/sweep_database.hpp"
 
 namespace {
@@ -40,6 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     history.verdicts();
     for (const study::StoredCampaign& campaign : history.campaigns()) history.hosts(campaign.id);
     for (const study::FactorInfo& factor : study::known_factors()) history.series("", factor.name, 0);
+    study::day_to_day(history, {});
+    study::check_history(history, {});
   });
   attempt(path, text, [] {
     const study::SweepDatabase sweep(path, study::SweepDatabase::Access::read);

@@ -10,5 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   attempt([](std::istream& in) { core::read_hpl_dat(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_hpl_output(in, "fuzz", {}); });
   attempt([](std::istream& in) { core::read_hpl_csv(in, "fuzz", {}); });
+  attempt([](std::istream& in) { core::read_configurations(in, "fuzz"); });
+  attempt([](std::istream& in) { core::read_real_runs(in, "fuzz"); });
   return 0;
 }

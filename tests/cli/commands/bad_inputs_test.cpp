@@ -79,7 +79,7 @@ std::string damaged_json(const std::string& text, const std::string& damage) {
   const std::string action = damage.substr(blank + 1);
   Json json = Json::parse(text);
   if (action.compare(0, 2, "= ") == 0) {
-    json.at(pointer) = "@value@";
+    json[pointer] = "@value@";
     std::string result = json.dump(1);
     replace_all(result, "\"@value@\"", action.substr(2));
     return result;

@@ -169,6 +169,9 @@ TEST_F(History, TellsNumbersThatNobodyHasMeasured) {
   EXPECT_THAT(error_in([&] { database.series("", "dgemm_gflops"); }), HasSubstr("a time of -4611686018427387904 s"));
   changed.exec("UPDATE campaigns SET end_s = 9223372036854775807");
   EXPECT_THAT(error_in([&] { database.campaigns(); }), HasSubstr("a time of 9223372036854775807 s"));
+  changed.exec("ALTER TABLE campaigns RENAME TO lost");
+  EXPECT_THAT(error_in([&] { HistoryDatabase(path_, Access::read).campaigns(); }),
+              HasSubstr("it has no table: campaigns; another program has changed the file"));
 }
 
 TEST_F(History, OfVersionOneBecomesOneWithVerdicts) {
