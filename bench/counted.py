@@ -27,7 +27,7 @@ Exit codes: 0 median |error| of the last line at most 5 %, worst 12 %; 3 somethi
 """
 import argparse, csv, glob, io, json, os, random, re, shutil, statistics, subprocess, sys, time, zipfile
 
-parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
+parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"), add_help=True)
 parser.add_argument("cluster")
 parser.add_argument("--nas")
 parser.add_argument("--hpl")
