@@ -73,7 +73,8 @@ class NetworkFlows {
     }
     friend std::size_t hash_value(const Ends& ends) {
       std::size_t hash = boost::hash_value(std::pair(ends.first, ends.second));
-      boost::hash_combine(hash, (ends.first_card << 16) + ends.second_card);
+      boost::hash_combine(hash, ends.first_card);
+      boost::hash_combine(hash, ends.second_card);
       return hash;
     }
   };

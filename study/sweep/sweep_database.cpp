@@ -265,10 +265,11 @@ std::vector<SweepResult> SweepDatabase::results() const {
       SweepResult row{factors_of(query.getColumn(0).getString()), core::read_prediction(json, path_.string())};
       row.prediction.wall_s = query.getColumn(2).getDouble();
       row.prediction.peak_pss_bytes = query.getColumn(3).getDouble();
-      for (const double number : {row.prediction.wall_s, row.prediction.peak_pss_bytes})
+      for (const auto& [number, unit] :
+           {std::pair(row.prediction.wall_s, " s"), std::pair(row.prediction.peak_pss_bytes, " bytes")})
         if (!(number >= 0 && number <= 1e30))
-          throw core::InputError(path_.string() + ": an execution that took " + core::shortest(number) +
-                                 " s or bytes; expected a number from 0");
+          throw core::InputError(path_.string() + ": an execution that took " + core::shortest(number) + unit +
+                                 "; expected a number from 0 to 1e30");
       result.push_back(std::move(row));
     }
     return result;

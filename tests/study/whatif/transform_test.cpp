@@ -5,31 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "study/whatif/cluster_changes.hpp"
+#include "tests/study/whatif/dahu_like.hpp"
 
 namespace hplcast::study {
 namespace {
-
-constexpr core::KernelShape shape{2048, 2048, 128};
-
-core::ClusterModel dahu_like() {
-  const std::string path = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
-  std::ifstream in(path);
-  return core::read_cluster(in, path);
-}
-
-const core::DurationLaw& dgemm(const core::ClusterModel& cluster, int host, int cpu) {
-  return cluster.kernels.at("dgemm").law(host, cpu).at(shape);
-}
-
-core::ClusterModel with(const std::string& name, const std::string& argument) {
-  return transformed(dahu_like(), {{name, argument}});
-}
 
 TEST(Transform, LeavesTheClusterAloneForTheArgumentNone) {
   const auto cluster = dahu_like();
@@ -85,8 +69,8 @@ TEST(TransformSpeed, ScalesDgemmOnEveryCpuAndNothingElse) {
   const auto before = dahu_like();
   const auto after = with("scale-dgemm", "2");
   for (const auto& [host, cpu] : {std::pair(0, 0), std::pair(3, 0), std::pair(11, 1)}) {
-    EXPECT_DOUBLE_EQ(dgemm(after, host, cpu).mean_s(shape), dgemm(before, host, cpu).mean_s(shape) / 2);
-    EXPECT_DOUBLE_EQ(dgemm(after, host, cpu).sd_s(shape), dgemm(before, host, cpu).sd_s(shape) / 2);
+    EXPECT_DOUBLE_EQ(dgemm_of(after, host, cpu).mean_s(shape), dgemm_of(before, host, cpu).mean_s(shape) / 2);
+    EXPECT_DOUBLE_EQ(dgemm_of(after, host, cpu).sd_s(shape), dgemm_of(before, host, cpu).sd_s(shape) / 2);
   }
   EXPECT_EQ(core::kernel_model_json(after.kernels.at("daxpy")), core::kernel_model_json(before.kernels.at("daxpy")));
   EXPECT_EQ(core::network_model_json(after.network), core::network_model_json(before.network));
@@ -176,8 +160,8 @@ TEST(TransformVariability, SetsTheCoefficientOfVariationOfEveryCall) {
     const core::DurationLaw& law = cluster.kernels.at("dgemm").law(3, 0).at(call);
     EXPECT_NEAR(law.sd_s(call) / law.mean_s(call), 0.07, 1e-12);
   }
-  EXPECT_EQ(dgemm(with("temporal-cv", "0"), 0, 0).sd_s(shape), 0);
-  EXPECT_DOUBLE_EQ(dgemm(cluster, 3, 0).mean_s(shape), dgemm(dahu_like(), 3, 0).mean_s(shape));
+  EXPECT_EQ(dgemm_of(with("temporal-cv", "0"), 0, 0).sd_s(shape), 0);
+  EXPECT_DOUBLE_EQ(dgemm_of(cluster, 3, 0).mean_s(shape), dgemm_of(dahu_like(), 3, 0).mean_s(shape));
 }
 
 TEST(TransformVariability, ZeroMakesAllKernelsAndMessagesDeterministic) {
@@ -256,14 +240,14 @@ TEST(TransformVariability, SpatialZeroMakesAllCpusAlikeAndOthersScatterAsAsked) 
   double mean_s = 0;
   const auto before = dahu_like();
   for (int host = 0; host < 32; ++host)
-    mean_s += (dgemm(before, host, 0).mean_s(shape) + dgemm(before, host, 1).mean_s(shape)) / 64;
-  EXPECT_NEAR(dgemm(alike, 5, 1).mean_s(shape), mean_s, 1e-12 * mean_s);
+    mean_s += (dgemm_of(before, host, 0).mean_s(shape) + dgemm_of(before, host, 1).mean_s(shape)) / 64;
+  EXPECT_NEAR(dgemm_of(alike, 5, 1).mean_s(shape), mean_s, 1e-12 * mean_s);
 
   const auto wide = transformed(with("add-nodes", "468"), {{"spatial-cv", "0.05:3"}});
   double sum = 0, squares = 0;
   for (int host = 0; host < 500; ++host) {
     for (int cpu = 0; cpu < 2; ++cpu) {
-      const double value = dgemm(wide, host, cpu).mean_s(shape);
+      const double value = dgemm_of(wide, host, cpu).mean_s(shape);
       sum += value / 1000;
       squares += value * value / 1000;
     }
@@ -285,7 +269,8 @@ TEST(TransformNodes, RemovesTheSlowestAndMovesTheLawsOfTheRest) {
   EXPECT_EQ(after.hosts.count(), 31);
   for (int host = 0; host < 31; ++host) {
     for (int cpu = 0; cpu < 2; ++cpu) {
-      EXPECT_EQ(dgemm(after, host, cpu).mean_s(shape), dgemm(before, host + (host >= 11), cpu).mean_s(shape)) << host;
+      EXPECT_EQ(dgemm_of(after, host, cpu).mean_s(shape), dgemm_of(before, host + (host >= 11), cpu).mean_s(shape))
+          << host;
     }
   }
   EXPECT_EQ(with("remove-hosts", "node-[12]").hosts.values().names, after.hosts.values().names);
@@ -294,7 +279,7 @@ TEST(TransformNodes, RemovesTheSlowestAndMovesTheLawsOfTheRest) {
 TEST(TransformNodes, AddsCopiesUnderNewNames) {
   const auto after = with("add-nodes", "2:slowest");
   EXPECT_EQ(after.hosts.values().names, "node-[1-34]");
-  EXPECT_EQ(dgemm(after, 33, 1).mean_s(shape), dgemm(dahu_like(), 11, 1).mean_s(shape));
+  EXPECT_EQ(dgemm_of(after, 33, 1).mean_s(shape), dgemm_of(dahu_like(), 11, 1).mean_s(shape));
 }
 
 TEST(TransformNodes, ReplacesTheSlowestByTheMedian) {
@@ -392,122 +377,6 @@ TEST(TransformTopology, HostsHaveSeveralRails) {
   EXPECT_THROW(transformed(two, {{"torus", "4x4x2"}}), core::DomainError);
 }
 
-/// Three hosts of 16 cores on one CPU, kernels twice as fast, half the bandwidth.
-core::ClusterModel newer() {
-  core::ClusterModel cluster = transformed(dahu_like(), {{"scale-kernels", "2"}, {"scale-bandwidth", "0.5"}});
-  const auto law = [&](double factor) { return slowed(cluster.kernels.at("dgemm").cluster_law(), factor); };
-  for (auto& [name, model] : cluster.kernels) {
-    std::vector<core::CpuLaw> own;
-    if (name == "dgemm") own = {{0, 0, law(1)}, {1, 0, law(1.1)}, {2, 0, law(1.2)}};
-    model = core::KernelModel::make(model.level(), model.cluster_law(), own, core::ShapeRange{{2, 2, 2}, {5, 5, 5}});
-  }
-  cluster.kernels.erase("daxpy");
-  cluster.hosts = core::Hosts::make({"new-[1-3]", 16, 1, {}, 5e10});
-  cluster.name = "newer";
-  return cluster;
-}
-
-class OfAnotherCluster : public ::testing::Test {
- protected:
-  void write(const core::ClusterModel& cluster) const {
-    core::write_file(file_, [&](std::ostream& out) { core::write_cluster(out, cluster); });
-  }
-  core::ClusterModel replaced(const std::string& which) const { return with("replace-nodes", which + file_.string()); }
-  std::string error(const std::string& which = "8:") const {
-    try {
-      replaced(which);
-    } catch (const core::Error& error) {
-      return error.what();
-    }
-    return "";
-  }
-
-  core::TemporaryFolder folder_{"hplcast-kinds"};
-  std::filesystem::path file_ = folder_.path() / "newer.json";
-};
-
-TEST_F(OfAnotherCluster, HostsBecomeAKindWithItsCoresMemoryLinksLawsAndWatts) {
-  const core::ClusterModel other = newer(), old = dahu_like();
-  write(other);
-  const core::ClusterModel cluster = replaced("8:last:");
-  ASSERT_EQ(cluster.hosts.values().kinds.size(), 1U);
-  const core::HostKind& kind = cluster.hosts.values().kinds.front();
-  EXPECT_EQ(kind.name, "newer");
-  EXPECT_EQ(kind.hosts, "node-[25-32]");
-  EXPECT_EQ(kind.cores, 16);
-  EXPECT_EQ(kind.cpus, 1);
-  EXPECT_EQ(kind.memory_bytes, 5e10);
-  EXPECT_EQ(kind.link_share, 0.5);
-  EXPECT_EQ(cluster.hosts.total_cores(), 24 * 32 + 8 * 16);
-  EXPECT_EQ(dgemm(cluster, 23, 1).mean_s(shape), dgemm(old, 23, 1).mean_s(shape));
-  for (int i = 0; i < 8; ++i)
-    EXPECT_EQ(dgemm(cluster, 24 + i, 0).mean_s(shape), dgemm(other, i % 3, 0).mean_s(shape)) << i;
-  EXPECT_EQ(cluster.kernels.at("daxpy").law(24, 0).at(shape).mean_s(shape), 0) << "the other has no model of it";
-  EXPECT_GT(cluster.kernels.at("daxpy").law(23, 0).at(shape).mean_s(shape), 0);
-  const auto watts = [](const core::ClusterModel& of, int host) {
-    const core::HostPower power(*of.power, of.hosts, host);
-    return power.watts({{0, core::state_of(core::KernelId::dgemm), 3}, {0, core::CoreState::polling, 2}});
-  };
-  EXPECT_DOUBLE_EQ(watts(cluster, 30), watts(other, 0));
-  EXPECT_DOUBLE_EQ(watts(cluster, 3), watts(old, 3));
-  std::stringstream text;
-  core::write_cluster(text, cluster);
-  EXPECT_EQ(core::cluster_sha256(core::read_cluster(text, "text")), core::cluster_sha256(cluster));
-}
-
-TEST_F(OfAnotherCluster, KindsGoWithTheirHosts) {
-  write(newer());
-  const core::ClusterModel cluster = replaced("8:first:");
-  const auto kinds = [&](const char* name, const char* argument) {
-    return transformed(cluster, {{name, argument}}).hosts.values().kinds;
-  };
-  EXPECT_EQ(kinds("add-nodes", "2:fastest").front().hosts, "node-[1-8,33-34]");
-  EXPECT_EQ(kinds("remove-hosts", "node-[2,9]").front().hosts, "node-[1,3-8]");
-  EXPECT_TRUE(kinds("remove-hosts", "node-[1-8]").empty());
-  EXPECT_EQ(kinds("sort-nodes", "slowest").front().hosts, "node-[25-32]");
-  EXPECT_EQ(core::expand_hosts(kinds("replace-nodes", "3:slowest:fastest").front().hosts).size(), 11U);
-  const auto fewer = transformed(cluster, {{"ranks-per-node", "4"}}).hosts;
-  EXPECT_EQ(fewer.total_cores(), 32 * 4);
-  EXPECT_EQ(fewer.cpus_of(0), 1);
-  EXPECT_EQ(fewer.cpus_of(8), 2);
-  const auto threads = transformed(cluster, {{"threads-per-rank", "4"}}).hosts;
-  EXPECT_EQ(threads.total_cores(), 24 * 8 + 8 * 4);
-  EXPECT_THROW(transformed(cluster, {{"ranks-per-node", "20"}}), core::DomainError) << "more than one kind has";
-  // A second time: another kind of another name.
-  EXPECT_EQ(transformed(cluster, {{"replace-nodes", "2:last:" + file_.string()}}).hosts.values().kinds.back().name,
-            "newer-2");
-}
-
-TEST_F(OfAnotherCluster, RefusesWhatDoesNotGoTogether) {
-  using ::testing::HasSubstr;
-  core::ClusterModel other = newer();
-  write(other);
-  EXPECT_THAT(error("33:"), HasSubstr("0 to 32"));
-  EXPECT_THAT(error("8:largest:"), HasSubstr("replace-nodes"));
-  other.power.reset();
-  write(other);
-  EXPECT_THAT(error(), HasSubstr("power of newer"));
-  other = newer();
-  other.kernels.erase("dgemm");
-  write(other);
-  EXPECT_THAT(error(), HasSubstr("dgemm of newer"));
-  other = newer();
-  core::Hosts::Values hosts = other.hosts.values();
-  hosts.threads_per_rank = 2;
-  other.hosts = core::Hosts::make(hosts);
-  write(other);
-  EXPECT_THAT(error(), HasSubstr("threads_per_rank of newer"));
-  hosts.threads_per_rank = 1;
-  hosts.kinds = {{"a", "new-1", 1, 1, {}, 0, 1}};
-  other.hosts = core::Hosts::make(hosts);
-  write(other);
-  EXPECT_THAT(error(), HasSubstr("a cluster of one kind"));
-  write(newer());
-  core::ClusterModel tree = with("fat-tree", "8:4:2");
-  EXPECT_THROW(transformed(tree, {{"replace-nodes", "8:" + file_.string()}}), core::DomainError)
-      << "links of hosts in a tree";
-}
-
 TEST(TransformPlacement, SpreadsFewerRanksOverTheCpus) {
   const auto cluster = with("ranks-per-node", "4");  // cyclic
   EXPECT_EQ(cluster.hosts.values().cores, 4);
@@ -527,7 +396,7 @@ TEST(TransformPlacement, ThreadsShareTheMatrixKernels) {
   const auto after = with("threads-per-rank", "8:0.9");
   EXPECT_EQ(after.hosts.values().threads_per_rank, 8);
   EXPECT_EQ(after.hosts.values().cores, 4);
-  EXPECT_NEAR(dgemm(after, 3, 0).mean_s(shape) * 8 * 0.9, dgemm(before, 3, 0).mean_s(shape), 1e-15);
+  EXPECT_NEAR(dgemm_of(after, 3, 0).mean_s(shape) * 8 * 0.9, dgemm_of(before, 3, 0).mean_s(shape), 1e-15);
   EXPECT_EQ(core::kernel_model_json(after.kernels.at("daxpy")), core::kernel_model_json(before.kernels.at("daxpy")));
   EXPECT_THROW(with("threads-per-rank", "5"), core::DomainError);
 }

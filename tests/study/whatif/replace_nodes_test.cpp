@@ -1,0 +1,133 @@
+// Hosts in place of those of another cluster become a kind of their own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "study/whatif/cluster_changes.hpp"
+#include "tests/study/whatif/dahu_like.hpp"
+
+namespace hplcast::study {
+namespace {
+
+/// Three hosts of 16 cores on one CPU, kernels twice as fast, half the bandwidth.
+core::ClusterModel newer() {
+  core::ClusterModel cluster = transformed(dahu_like(), {{"scale-kernels", "2"}, {"scale-bandwidth", "0.5"}});
+  const auto law = [&](double factor) { return slowed(cluster.kernels.at("dgemm").cluster_law(), factor); };
+  for (auto& [name, model] : cluster.kernels) {
+    std::vector<core::CpuLaw> own;
+    if (name == "dgemm") own = {{0, 0, law(1)}, {1, 0, law(1.1)}, {2, 0, law(1.2)}};
+    model = core::KernelModel::make(model.level(), model.cluster_law(), own, core::ShapeRange{{2, 2, 2}, {5, 5, 5}});
+  }
+  cluster.kernels.erase("daxpy");
+  cluster.hosts = core::Hosts::make({"new-[1-3]", 16, 1, {}, 5e10});
+  cluster.name = "newer";
+  return cluster;
+}
+
+class OfAnotherCluster : public ::testing::Test {
+ protected:
+  void write(const core::ClusterModel& cluster) const {
+    core::write_file(file_, [&](std::ostream& out) { core::write_cluster(out, cluster); });
+  }
+  core::ClusterModel replaced(const std::string& which) const { return with("replace-nodes", which + file_.string()); }
+  std::string error(const std::string& which = "8:") const {
+    try {
+      replaced(which);
+    } catch (const core::Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  core::TemporaryFolder folder_{"hplcast-kinds"};
+  std::filesystem::path file_ = folder_.path() / "newer.json";
+};
+
+TEST_F(OfAnotherCluster, HostsBecomeAKindWithItsCoresMemoryLinksLawsAndWatts) {
+  const core::ClusterModel other = newer(), old = dahu_like();
+  write(other);
+  const core::ClusterModel cluster = replaced("8:last:");
+  ASSERT_EQ(cluster.hosts.values().kinds.size(), 1U);
+  const core::HostKind& kind = cluster.hosts.values().kinds.front();
+  EXPECT_EQ(kind.name, "newer");
+  EXPECT_EQ(kind.hosts, "node-[25-32]");
+  EXPECT_EQ(kind.cores, 16);
+  EXPECT_EQ(kind.cpus, 1);
+  EXPECT_EQ(kind.memory_bytes, 5e10);
+  EXPECT_EQ(kind.link_share, 0.5);
+  EXPECT_EQ(cluster.hosts.total_cores(), 24 * 32 + 8 * 16);
+  EXPECT_EQ(dgemm_of(cluster, 23, 1).mean_s(shape), dgemm_of(old, 23, 1).mean_s(shape));
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(dgemm_of(cluster, 24 + i, 0).mean_s(shape), dgemm_of(other, i % 3, 0).mean_s(shape)) << i;
+  EXPECT_EQ(cluster.kernels.at("daxpy").law(24, 0).at(shape).mean_s(shape), 0) << "the other has no model of it";
+  EXPECT_GT(cluster.kernels.at("daxpy").law(23, 0).at(shape).mean_s(shape), 0);
+  const auto watts = [](const core::ClusterModel& of, int host) {
+    const core::HostPower power(*of.power, of.hosts, host);
+    return power.watts({{0, core::state_of(core::KernelId::dgemm), 3}, {0, core::CoreState::polling, 2}});
+  };
+  EXPECT_DOUBLE_EQ(watts(cluster, 30), watts(other, 0));
+  EXPECT_DOUBLE_EQ(watts(cluster, 3), watts(old, 3));
+  std::stringstream text;
+  core::write_cluster(text, cluster);
+  EXPECT_EQ(core::cluster_sha256(core::read_cluster(text, "text")), core::cluster_sha256(cluster));
+}
+
+TEST_F(OfAnotherCluster, KindsGoWithTheirHosts) {
+  write(newer());
+  const core::ClusterModel cluster = replaced("8:first:");
+  const auto kinds = [&](const char* name, const char* argument) {
+    return transformed(cluster, {{name, argument}}).hosts.values().kinds;
+  };
+  EXPECT_EQ(kinds("add-nodes", "2:fastest").front().hosts, "node-[1-8,33-34]");
+  EXPECT_EQ(kinds("remove-hosts", "node-[2,9]").front().hosts, "node-[1,3-8]");
+  EXPECT_TRUE(kinds("remove-hosts", "node-[1-8]").empty());
+  EXPECT_EQ(kinds("sort-nodes", "slowest").front().hosts, "node-[25-32]");
+  EXPECT_EQ(core::expand_hosts(kinds("replace-nodes", "3:slowest:fastest").front().hosts).size(), 11U);
+  const auto fewer = transformed(cluster, {{"ranks-per-node", "4"}}).hosts;
+  EXPECT_EQ(fewer.total_cores(), 32 * 4);
+  EXPECT_EQ(fewer.cpus_of(0), 1);
+  EXPECT_EQ(fewer.cpus_of(8), 2);
+  const auto threads = transformed(cluster, {{"threads-per-rank", "4"}}).hosts;
+  EXPECT_EQ(threads.total_cores(), 24 * 8 + 8 * 4);
+  EXPECT_THROW(transformed(cluster, {{"ranks-per-node", "20"}}), core::DomainError) << "more than one kind has";
+  // A second time: another kind of another name.
+  EXPECT_EQ(transformed(cluster, {{"replace-nodes", "2:last:" + file_.string()}}).hosts.values().kinds.back().name,
+            "newer-2");
+}
+
+TEST_F(OfAnotherCluster, RefusesWhatDoesNotGoTogether) {
+  using ::testing::HasSubstr;
+  core::ClusterModel other = newer();
+  write(other);
+  EXPECT_THAT(error("33:"), HasSubstr("0 to 32"));
+  EXPECT_THAT(error("8:largest:"), HasSubstr("replace-nodes"));
+  other.power.reset();
+  write(other);
+  EXPECT_THAT(error(), HasSubstr("power of newer"));
+  other = newer();
+  other.kernels.erase("dgemm");
+  write(other);
+  EXPECT_THAT(error(), HasSubstr("dgemm of newer"));
+  other = newer();
+  core::Hosts::Values hosts = other.hosts.values();
+  hosts.threads_per_rank = 2;
+  other.hosts = core::Hosts::make(hosts);
+  write(other);
+  EXPECT_THAT(error(), HasSubstr("threads_per_rank of newer"));
+  hosts.threads_per_rank = 1;
+  hosts.kinds = {{"a", "new-1", 1, 1, {}, 0, 1}};
+  other.hosts = core::Hosts::make(hosts);
+  write(other);
+  EXPECT_THAT(error(), HasSubstr("a cluster of one kind"));
+  write(newer());
+  core::ClusterModel tree = with("fat-tree", "8:4:2");
+  EXPECT_THROW(transformed(tree, {{"replace-nodes", "8:" + file_.string()}}), core::DomainError)
+      << "links of hosts in a tree";
+}
+
+}  // namespace
+}  // namespace hplcast::study
