@@ -89,6 +89,24 @@ void scaling(Walk& walk, const Json& json) {
 }  // namespace
 
 template <typename Fields>
+static void describe(Fields& fields, FrequencySchedule& schedule) {
+  fields.if_any("hosts", schedule.hosts);
+  fields.if_any("cpu", schedule.cpu);
+  fields.if_any("period_s", schedule.period_s, positive);
+  fields("at_s", schedule.at_s);
+  fields("hz", schedule.hz);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, PowerController& controller) {
+  fields.if_any("hosts", controller.hosts);
+  fields.if_any("hosts_per_group", controller.hosts_per_group);
+  fields("cap_w", controller.cap_w, positive);
+  fields("period_s", controller.period_s, positive);
+  fields.if_any("step_hz", controller.step_hz, positive);
+}
+
+template <typename Fields>
 static void describe(Fields& fields, FrequencyModel& frequency) {
   fields("hz", frequency.hz, positive);
   fields.if_any("states_hz", frequency.states_hz);
@@ -97,6 +115,8 @@ static void describe(Fields& fields, FrequencyModel& frequency) {
   ByState<double> shares{frequency.scaling};
   fields.if_any("scaling", shares, scaling);
   fields.if_any("scaling_hz", frequency.scaling_hz, positive);
+  fields.if_any("schedules", frequency.schedules);
+  fields.if_any("controllers", frequency.controllers);
 }
 
 template <typename Fields>

@@ -264,7 +264,8 @@ std::string Hosts::text() const {
 }
 
 int ClusterModel::needed_schema_version() const {
-  if (network.values().rails) return schema_version;
+  if (frequency_changes(power)) return schema_version;
+  if (network.values().rails) return 8;
   if (hosts.has_kinds()) return 7;
   const Topology& topology = network.values().topology;
   if (!has_static_routes(topology) || std::holds_alternative<HostGroups>(topology)) return 6;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "hplcast/core/cluster_model.hpp"
@@ -34,6 +35,53 @@ void check_names(const States& states) {
                         state_hint(name));
 }
 
+/// Shorter ones no hardware keeps, and a simulation would never end.
+void check_period(const char* name, double period_s) {
+  constexpr double least_s = 1e-6;
+  if (!(period_s >= least_s) || !std::isfinite(period_s))
+    throw DomainError(name, shortest(period_s) + " s", "a period of at least 1e-06 s");
+}
+
+void check_schedule(const FrequencySchedule& schedule, const FrequencyModel& frequency) {
+  const std::string at = "at_s of frequency.schedules", hz = "hz of frequency.schedules";
+  if (schedule.period_s) check_period("period_s of frequency.schedules", *schedule.period_s);
+  if (schedule.at_s.empty() || schedule.at_s.size() != schedule.hz.size())
+    throw DomainError(
+        at, std::to_string(schedule.at_s.size()) + " instants, and " + std::to_string(schedule.hz.size()) + " hz",
+        "as many of both, at least one");
+  double before_s = -1;
+  for (const double at_s : schedule.at_s) {
+    if (!(at_s >= 0) || !std::isfinite(at_s))
+      throw DomainError(at, at_s, "seconds since the program began, at least 0");
+    if (at_s <= before_s)
+      throw DomainError(at, shortest(at_s) + " s after " + shortest(before_s) + " s", "instants that ascend");
+    before_s = at_s;
+  }
+  if (schedule.period_s && before_s >= *schedule.period_s)
+    throw DomainError(at, before_s, "below period_s, " + shortest(*schedule.period_s));
+  for (const double one : schedule.hz)
+    if (!frequency.covers(one)) throw DomainError(hz, one, "a frequency that power.frequency has");
+  if (schedule.cpu.value_or(0) < 0) throw DomainError("cpu of frequency.schedules", *schedule.cpu, "CPUs from 0");
+}
+
+void check_controller(const PowerController& controller, const FrequencyModel& frequency) {
+  require_positive("cap_w of frequency.controllers", controller.cap_w, "watts");
+  check_period("period_s of frequency.controllers", controller.period_s);
+  if (controller.hosts_per_group.value_or(1) < 1)
+    throw DomainError("hosts_per_group of frequency.controllers", *controller.hosts_per_group, "at least 1");
+  if (frequency.states_hz.empty() && !frequency.least_hz)
+    throw DomainError("frequency.controllers", "no frequencies that can be set", "states_hz, or least_hz and most_hz");
+  if (!controller.step_hz) return;
+  if (!frequency.least_hz)
+    throw DomainError("step_hz of frequency.controllers", *controller.step_hz,
+                      "none beside states_hz: they are the steps");
+  constexpr double most_steps = 1000;
+  const double range_hz = *frequency.most_hz - *frequency.least_hz;
+  if (!(*controller.step_hz > 0 && *controller.step_hz >= range_hz / most_steps) || !std::isfinite(*controller.step_hz))
+    throw DomainError("step_hz of frequency.controllers", *controller.step_hz,
+                      "at least 1/1000 of most_hz - least_hz, " + shortest(range_hz));
+}
+
 void check_frequency(const FrequencyModel& frequency) {
   require_positive("frequency.hz", frequency.hz, "Hz");
   for (const double state : frequency.states_hz) require_positive("a state of frequency.states_hz", state, "Hz");
@@ -57,6 +105,8 @@ void check_frequency(const FrequencyModel& frequency) {
     if (!(share >= 0 && share <= 1))
       throw DomainError("frequency.scaling." + name, share, "the share of its time that goes with the clock, 0 to 1");
   }
+  for (const FrequencySchedule& one : frequency.schedules) check_schedule(one, frequency);
+  for (const PowerController& one : frequency.controllers) check_controller(one, frequency);
 }
 
 /// All frequencies at which watts are looked at: the states, or the range in small steps.
@@ -221,7 +271,114 @@ std::vector<CoreState> unstated(const PowerModel& model) {
   return result;
 }
 
+bool frequency_changes(const std::optional<PowerModel>& power) noexcept {
+  return power && power->values().frequency && power->values().frequency->changes();
+}
+
+namespace {
+
+/// When that instant of a period, from 0, comes. It is computed in no other way: equal dates have equal digits.
+double date_of(const FrequencySchedule& schedule, double period, std::size_t instant) {
+  return period * schedule.period_s.value_or(0) + schedule.at_s[instant];
+}
+
+/// hz 0: nothing is set yet.
+FrequencyUntil setting_at(const FrequencySchedule& schedule, double time_s) {
+  const std::size_t instants = schedule.at_s.size();
+  double period = schedule.period_s ? std::floor(time_s / *schedule.period_s) : 0;
+  if (schedule.period_s && date_of(schedule, period + 1, 0) <= time_s) ++period;  // rounding
+  std::size_t next = 0;
+  while (next < instants && date_of(schedule, period, next) <= time_s) ++next;
+  FrequencyUntil result{0, std::numeric_limits<double>::infinity()};
+  if (next > 0) result.hz = schedule.hz[next - 1];
+  if (next == 0 && period > 0) result.hz = schedule.hz.back();
+  if (next < instants)
+    result.until_s = date_of(schedule, period, next);
+  else if (schedule.period_s)
+    result.until_s = date_of(schedule, period + 1, 0);
+  return result;
+}
+
+/// Draw of the hosts of a group at the wall with all cores in dgemm at this frequency.
+double dgemm_w(const PowerModel& model, const Hosts& hosts, const std::vector<int>& group, double hz) {
+  double sum_w = 0;
+  for (const int host : group) {
+    sum_w += model.idle(host).at(hz) + model.awake(host).at(hz);
+    for (int core = 0; core < hosts.cores_of(host); ++core)
+      sum_w += model.core(host, hosts.cpu_of(host, core), state_of(KernelId::dgemm)).at(hz);
+  }
+  return sum_w / model.values().supply_efficiency;
+}
+
+void check_changes(const PowerModel& model, const Hosts& hosts) {
+  const FrequencyModel& frequency = *model.values().frequency;
+  for (const FrequencySchedule& one : frequency.schedules)
+    for (const int host : hosts_named(one.hosts, hosts))
+      if (one.cpu.value_or(0) >= hosts.cpus_of(host))
+        throw DomainError("cpu of frequency.schedules", *one.cpu,
+                          "below the " + std::to_string(hosts.cpus_of(host)) + " CPUs of " +
+                              hosts.names()[static_cast<std::size_t>(host)]);
+  std::set<int> controlled;
+  for (const PowerController& one : frequency.controllers) {
+    const double least_hz = frequency.least_hz
+                                ? *frequency.least_hz
+                                : *std::min_element(frequency.states_hz.begin(), frequency.states_hz.end());
+    for (const std::vector<int>& group : groups_of(one, hosts)) {
+      const std::string& first = hosts.names()[static_cast<std::size_t>(group.front())];
+      for (const int host : group)
+        if (!controlled.insert(host).second)
+          throw DomainError("hosts of frequency.controllers", hosts.names()[static_cast<std::size_t>(host)] + " twice",
+                            "one controller for a host");
+      if (const double least_w = dgemm_w(model, hosts, group, least_hz); least_w > one.cap_w)
+        throw DomainError("cap_w of frequency.controllers", shortest(one.cap_w) + " W",
+                          "at least " + shortest(std::ceil(least_w * 100) / 100) + " W, what the " +
+                              std::to_string(group.size()) + " hosts from " + first +
+                              " on draw with all cores in dgemm at " + shortest(least_hz / 1e9) + " GHz");
+    }
+  }
+}
+
+}  // namespace
+
+FrequencyUntil scheduled_frequency(const std::vector<const FrequencySchedule*>& schedules, double hz, double time_s) {
+  FrequencyUntil result{0, std::numeric_limits<double>::infinity()};
+  for (const FrequencySchedule* one : schedules) {
+    const FrequencyUntil set = setting_at(*one, time_s);
+    if (set.hz > 0 && (result.hz == 0 || set.hz < result.hz)) result.hz = set.hz;
+    result.until_s = std::min(result.until_s, set.until_s);
+  }
+  if (result.hz == 0) result.hz = hz;
+  return result;
+}
+
+std::vector<int> hosts_named(const std::string& radical, const Hosts& hosts) {
+  std::vector<int> result;
+  const std::vector<std::string> named = radical.empty() ? hosts.names() : expand_hosts(radical);
+  const std::set<std::string> wanted(named.begin(), named.end());
+  for (int host = 0; host < hosts.count(); ++host)
+    if (wanted.count(hosts.names()[static_cast<std::size_t>(host)]) > 0) result.push_back(host);
+  const std::set<std::string> known(hosts.names().begin(), hosts.names().end());
+  for (const std::string& name : wanted)
+    if (known.count(name) == 0)
+      throw DomainError("a host whose frequency changes", name, "one of the cluster: " + hosts.values().names,
+                        "change the hosts before their frequencies");
+  return result;
+}
+
+std::vector<std::vector<int>> groups_of(const PowerController& controller, const Hosts& hosts) {
+  std::vector<std::vector<int>> groups;
+  const std::vector<int> all = hosts_named(controller.hosts, hosts);
+  const std::size_t size =
+      controller.hosts_per_group ? static_cast<std::size_t>(*controller.hosts_per_group) : all.size();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i % size == 0) groups.emplace_back();
+    groups.back().push_back(all[i]);
+  }
+  return groups;
+}
+
 void check_power(const PowerModel& model, const Hosts& hosts) {
+  if (model.values().frequency) check_changes(model, hosts);
   for (const PowerOverride& one : model.values().overrides) {
     const bool is_host = one.host.value_or(0) < hosts.count();
     const int cpus = one.host && is_host ? hosts.cpus_of(*one.host) : hosts.most_cpus();

@@ -108,16 +108,34 @@ bool FrequencyModel::covers(double frequency_hz) const noexcept {
   return same_frequency(frequency_hz, hz);
 }
 
-double FrequencyModel::share_of_clock(KernelId kernel) const {
-  auto found = scaling.find(to_string(kernel));
+static double share_of(const std::map<std::string, double>& scaling, const char* name) {
+  auto found = scaling.find(name);
   if (found == scaling.end()) found = scaling.find(default_state);
   return found == scaling.end() ? 1 : found->second;
 }
 
-double FrequencyModel::time_factor(KernelId kernel, double from_hz, double to_hz) const {
-  const double share = share_of_clock(kernel), reference_hz = scaling_hz.value_or(hz);
+double FrequencyModel::share_of_clock(KernelId kernel) const {
+  return share_of(scaling, to_string(kernel));
+}
+
+double FrequencyModel::time_factor(std::optional<KernelId> kernel, double from_hz, double to_hz) const {
+  const double share = share_of(scaling, kernel ? to_string(*kernel) : default_state);
+  const double reference_hz = scaling_hz.value_or(hz);
   const auto time_at = [&](double f) { return share * reference_hz / f + 1 - share; };
   return time_at(to_hz) / time_at(from_hz);
+}
+
+std::vector<double> FrequencyModel::steps_below(double from_hz, std::optional<double> step_hz) const {
+  std::vector<double> steps{from_hz};
+  for (const double state : states_hz)
+    if (state < from_hz && !same_frequency(state, from_hz)) steps.push_back(state);
+  std::sort(steps.rbegin(), steps.rend());
+  const double step = step_hz.value_or(PowerController::default_step_hz);
+  if (!least_hz) return steps;
+  for (int i = 1; from_hz - i * step > *least_hz && !same_frequency(from_hz - i * step, *least_hz); ++i)
+    steps.push_back(from_hz - i * step);
+  if (from_hz > *least_hz) steps.push_back(*least_hz);
+  return steps;
 }
 
 HostPower::HostPower(const PowerModel& model, const Hosts& hosts, int host, std::optional<double> hz)

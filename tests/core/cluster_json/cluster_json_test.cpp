@@ -373,5 +373,31 @@ TEST(ClusterJson, RefusesBadFilesWithTheirReason) {
   EXPECT_GE(files, 10);
 }
 
+TEST(ClusterJson, FrequenciesThatChangeNeedVersion9) {
+  ClusterModel cluster = example();
+  PowerModel::Values power = example_power().values();
+  FrequencySchedule schedule;
+  schedule.hosts = "n-2";
+  schedule.cpu = 1;
+  schedule.period_s = 10;
+  schedule.at_s = {0, 2.5};
+  schedule.hz = {2.3e9, 1.2e9};
+  PowerController controller;
+  controller.hosts_per_group = 1;
+  controller.cap_w = 400;
+  controller.period_s = 0.5;
+  power.frequency->schedules = {schedule};
+  power.frequency->controllers = {controller};
+  cluster.power = PowerModel::make(power);
+  const std::string first = text_of(cluster);
+  EXPECT_THAT(first, testing::HasSubstr("\"schema_version\": 9,"));
+  std::istringstream again(first);
+  EXPECT_EQ(text_of(read_cluster(again, "text")), first);
+  nlohmann::json json = nlohmann::json::parse(first);
+  json["power"]["frequency"]["controllers"][0]["cap_w"] = 100;
+  std::istringstream low(json.dump());
+  EXPECT_THAT(tests::error_in([&] { (void)read_cluster(low, "text"); }), testing::HasSubstr("cap_w"));
+}
+
 }  // namespace
 }  // namespace hplcast::core

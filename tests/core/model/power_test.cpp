@@ -242,5 +242,99 @@ TEST(PowerModel, OfOlderFilesBecomesOneOfTodayAndStaysIt) {
   EXPECT_EQ(second.str(), first.str());
 }
 
+FrequencySchedule schedule(std::vector<double> at_s, std::vector<double> hz) {
+  FrequencySchedule one;
+  one.at_s = std::move(at_s);
+  one.hz = std::move(hz);
+  return one;
+}
+
+TEST(FrequencySchedule, HoldsFromAnInstantToTheNext) {
+  FrequencySchedule one = schedule({3, 5}, {2e9, 1e9});
+  const auto at = [&](double time_s) { return scheduled_frequency({&one}, 1.5e9, time_s); };
+  EXPECT_EQ(at(0).hz, 1.5e9);
+  EXPECT_EQ(at(0).until_s, 3);
+  EXPECT_EQ(at(3).hz, 2e9);
+  EXPECT_EQ(at(4.9).until_s, 5);
+  EXPECT_EQ(at(5).hz, 1e9);
+  EXPECT_TRUE(std::isinf(at(1e9).until_s));
+  // Of two that have set something the lower one holds.
+  const FrequencySchedule other = schedule({4}, {1.8e9});
+  EXPECT_EQ(scheduled_frequency({&one, &other}, 1.5e9, 3.5).until_s, 4);
+  EXPECT_EQ(scheduled_frequency({&one, &other}, 1.5e9, 4).hz, 1.8e9);
+  EXPECT_EQ(scheduled_frequency({&one, &other}, 1.5e9, 6).hz, 1e9);
+}
+
+TEST(FrequencySchedule, ComesAgainEveryPeriodWithoutARoundingThatLosesAnInstant) {
+  FrequencySchedule duty = schedule({0.1, 0.3}, {2e9, 1e9});
+  duty.period_s = 0.7;
+  double time_s = 0;
+  EXPECT_EQ(scheduled_frequency({&duty}, 1.5e9, 0).hz, 1.5e9);
+  time_s = scheduled_frequency({&duty}, 1.5e9, 0).until_s;
+  for (int change = 0; change < 100'000; ++change) {
+    const FrequencyUntil now = scheduled_frequency({&duty}, 1.5e9, time_s);
+    ASSERT_EQ(now.hz, change % 2 == 0 ? 2e9 : 1e9) << change;
+    ASSERT_NEAR(now.until_s - time_s, change % 2 == 0 ? 0.2 : 0.5, 1e-10) << "dates of up to 35,000 s";
+    time_s = now.until_s;
+  }
+}
+
+TEST(FrequencySchedule, AndControllersAreChecked) {
+  const Hosts hosts = Hosts::make({"n-[1-4]", 4, 2, {}, 0});
+  PowerModel::Values values;
+  values.idle = 50;
+  values.awake = 10;
+  values.states["default"] = Watts::polynomial({0, 2});
+  values.frequency = FrequencyModel{2e9, {2e9, 1e9}, {}, {}, {}};
+  const auto error = [&](const auto& edit) {
+    PowerModel::Values wrong = values;
+    edit(*wrong.frequency);
+    return error_in([&] { check_power(PowerModel::make(wrong), hosts); });
+  };
+  const auto of_schedule = [&](FrequencySchedule one) {
+    return error([&](FrequencyModel& frequency) { frequency.schedules = {std::move(one)}; });
+  };
+  FrequencySchedule named = schedule({0}, {1e9}), cpu = named, period = schedule({0, 5}, {1e9, 2e9});
+  EXPECT_EQ(of_schedule(named), "");
+  named.hosts = "n-[3-5]";
+  cpu.cpu = 2;
+  period.period_s = 5;
+  EXPECT_THAT(of_schedule(named), HasSubstr("n-5"));
+  EXPECT_THAT(of_schedule(cpu), HasSubstr("below the 2 CPUs of n-1"));
+  EXPECT_THAT(of_schedule(period), HasSubstr("below period_s, 5"));
+  EXPECT_THAT(of_schedule(schedule({3, 2}, {1e9, 2e9})), HasSubstr("2 s after 3 s"));
+  EXPECT_THAT(of_schedule(schedule({-1}, {1e9})), HasSubstr("at least 0"));
+  EXPECT_THAT(of_schedule(schedule({1, 2}, {1e9})), HasSubstr("2 instants, and 1 hz"));
+  EXPECT_THAT(of_schedule(schedule({1}, {1.5e9})), HasSubstr("a frequency that power.frequency has"));
+  const auto of_controller = [&](PowerController one) {
+    return error([&](FrequencyModel& frequency) { frequency.controllers = {std::move(one)}; });
+  };
+  PowerController good;
+  good.hosts_per_group = 2;
+  good.cap_w = 2 * (60 + 4 * 2 * 1);
+  good.period_s = 1;
+  EXPECT_EQ(of_controller(good), "") << "two hosts at 1 GHz, exactly";
+  PowerController low = good, still = good, step = good, none = good;
+  low.cap_w -= 0.1;
+  still.period_s = 0;
+  step.step_hz = 1e8;
+  none.hosts_per_group = 0;
+  EXPECT_THAT(of_controller(low), HasSubstr("at least 136 W"));
+  EXPECT_THAT(of_controller(still), HasSubstr("period_s"));
+  EXPECT_THAT(of_controller(step), HasSubstr("they are the steps"));
+  EXPECT_THAT(of_controller(none), HasSubstr("at least 1"));
+  EXPECT_THAT(error([&](FrequencyModel& frequency) { frequency.controllers = {good, good}; }), HasSubstr("n-1 twice"));
+  values.frequency->states_hz = {};
+  EXPECT_THAT(of_controller(good), HasSubstr("no frequencies that can be set"));
+}
+
+TEST(FrequencyModel, StepsGoDownFromWhereItIs) {
+  const FrequencyModel states{2e9, {1e9, 1.5e9, 2e9, 2.5e9}, {}, {}, {}};
+  EXPECT_THAT(states.steps_below(2e9, {}), testing::ElementsAre(2e9, 1.5e9, 1e9));
+  const FrequencyModel range{2e9, {}, 1e9, 2.5e9, {}};
+  EXPECT_THAT(range.steps_below(2e9, 4e8), testing::ElementsAre(2e9, 1.6e9, 1.2e9, 1e9));
+  EXPECT_EQ(range.steps_below(2e9, {}).size(), 11U) << "steps of 100 MHz";
+}
+
 }  // namespace
 }  // namespace hplcast::core

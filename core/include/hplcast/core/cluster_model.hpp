@@ -247,7 +247,7 @@ struct AcceleratorModel {
 
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 8;
+  static constexpr int schema_version = 9;
   static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
   int needed_schema_version() const;               ///< what is written: the oldest that can say it
   std::string name;

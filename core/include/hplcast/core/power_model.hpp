@@ -67,6 +67,26 @@ class Watts {
   std::variant<Coefficients, Table> law_ = Coefficients{0.0};
 };
 
+/// Frequencies that are set while a run goes on: hz[i] from at_s[i] on, until the next one. Before the first nothing is
+/// set. Where several say something of a CPU, the lowest holds.
+struct FrequencySchedule {
+  std::string hosts;               ///< radical: names among those of the cluster; empty: all
+  std::optional<int> cpu;          ///< of each of them, from 0; nothing: all
+  std::optional<double> period_s;  ///< the instants come again every so often; nothing: once
+  std::vector<double> at_s;        ///< since the program began: strictly ascending, at least 0, below period_s
+  std::vector<double> hz;          ///< as many
+};
+
+/// Keeps the mean power of groups of hosts at a limit while a run goes on: the rule is in docs/models/energy.md.
+struct PowerController {
+  std::string hosts;                   ///< as of a schedule; a host has one controller at most
+  std::optional<int> hosts_per_group;  ///< neighbours in that list; nothing: all are one group
+  double cap_w = 0;                    ///< of each group, at the wall
+  double period_s = 0;                 ///< from one look at the power to the next
+  std::optional<double> step_hz;       ///< of a range of frequencies; nothing: default_step_hz
+  static constexpr double default_step_hz = 1e8;
+};
+
 /// The frequencies of the cores, and what they do to kernels.
 struct FrequencyModel {
   double hz = 0;                          ///< at which the kernels of the cluster were measured, or are predicted
@@ -75,14 +95,30 @@ struct FrequencyModel {
   std::optional<double> most_hz;          ///< to most
   std::map<std::string, double> scaling;  ///< b in [0, 1] by kernel or `default`: time x (b f0/f + 1 - b)
   std::optional<double> scaling_hz = std::nullopt;  ///< the f0 of that; absent: hz
+  std::vector<FrequencySchedule> schedules = {};
+  std::vector<PowerController> controllers = {};
 
+  /// Whether frequencies may change while a run goes on.
+  bool changes() const noexcept { return !schedules.empty() || !controllers.empty(); }
   /// Whether a frequency can be set: one of the states, in the range, or, with neither of both, hz itself.
   bool covers(double frequency_hz) const noexcept;
   /// b of a kernel: its own, that of `default`, else 1 (all of its time goes with the clock).
   double share_of_clock(KernelId kernel) const;
-  /// How much longer the kernel takes at `to_hz` than at `from_hz`.
-  double time_factor(KernelId kernel, double from_hz, double to_hz) const;
+  /// How much longer the kernel takes at `to_hz` than at `from_hz`; nothing: code that is no kernel of HPL, with b of
+  /// `default`.
+  double time_factor(std::optional<KernelId> kernel, double from_hz, double to_hz) const;
+  /// Frequencies that can be set below `from_hz`, which comes first, in descending order; of a range in steps down to
+  /// least_hz.
+  std::vector<double> steps_below(double from_hz, std::optional<double> step_hz) const;
 };
+
+/// A frequency, and until when it holds.
+struct FrequencyUntil {
+  double hz = 0;
+  double until_s = 0;  ///< may be infinite
+};
+/// @param hz  where no schedule has set anything yet
+FrequencyUntil scheduled_frequency(const std::vector<const FrequencySchedule*>& schedules, double hz, double time_s);
 
 /// Limits of power that the hardware keeps by lowering frequencies.
 struct PowerCaps {
@@ -140,7 +176,17 @@ class PowerModel {
 /// States (of polling, blocked, messages) that the model does not give: they are taken as 0 W.
 std::vector<CoreState> unstated(const PowerModel& model);
 
-/// @throws DomainError for an override of a host or CPU that the cluster does not have.
+/// Whether frequencies may change while a run goes on.
+bool frequency_changes(const std::optional<PowerModel>& power) noexcept;
+
+/// Indices of the hosts of a schedule or controller, ascending. @throws DomainError for a name that the cluster does
+/// not have
+std::vector<int> hosts_named(const std::string& radical, const Hosts& hosts);
+/// The groups of hosts that a controller looks at.
+std::vector<std::vector<int>> groups_of(const PowerController& controller, const Hosts& hosts);
+
+/// @throws DomainError for an override or schedule of a host or CPU that the cluster does not have, a host with two
+/// controllers, and a cap below what a group draws with all cores in dgemm at the lowest frequency.
 void check_power(const PowerModel& model, const Hosts& hosts);
 
 /// Some cores of a CPU in one state.
