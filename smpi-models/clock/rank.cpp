@@ -42,6 +42,34 @@ void RankClock::add(Work what, double duration_s, core::CoreState state) {
   if (state_ == State::catching_up && ahead_s_ >= 0) state_ = State::running;
 }
 
+/// Work that is left when the frequency changes is done at the new one.
+double RankClock::work_at_frequencies(core::KernelId kernel, double duration_s, bool clocked) {
+  require(state_ == State::running, rank_, "it works in its own past, at a frequency that changes [s]", duration_s);
+  CpuFrequency& frequency = *meter_->frequency();
+  const std::size_t code = clocked ? static_cast<std::size_t>(kernel) : CpuFrequency::other_code;
+  double left_s = duration_s, spent_s = 0;  // of the duration; at the frequencies
+  for (double date_s = now_s();;) {
+    while (frequency.known_until_s() <= date_s) {
+      flush();
+      frequency.learn_until(date_s);
+      worked_ = true;
+    }
+    const CpuFrequency::Span span = frequency.at(date_s);
+    const double slower = span.level.slower[code], part_s = left_s * slower;
+    double free_s = span.until_s - date_s;
+    if (detours_.any() && std::isfinite(free_s) && part_s > 0)
+      free_s = RankDetours(detours_).free_s(Work::kernel, date_s, span.until_s);
+    if (part_s <= free_s) {
+      add(Work::kernel, part_s, core::state_of(kernel));
+      return spent_s + part_s;
+    }
+    add(Work::kernel, free_s, core::state_of(kernel));
+    spent_s += free_s;
+    left_s -= free_s / slower;
+    date_s = std::max(now_s(), span.until_s);
+  }
+}
+
 double RankClock::after(Work what, double begin_s, double work_s) {
   if (!detours_.any()) return begin_s + work_s;
   const double end_s = detours_.after(what, begin_s, work_s);
@@ -97,7 +125,7 @@ void RankClock::catch_up_probing(double probe_s) {
     spend(probe_s > 0 ? std::ceil(-ahead_s_ / probe_s) * probe_s : -ahead_s_);
     return;
   }
-  const double done_s = detours_.free_s(now_s(), port::clock_s());
+  const double done_s = detours_.free_s(Work::other, now_s(), port::clock_s());
   ahead_s_ = 0;
   spend(probe_s > 0 ? std::max(0.0, std::ceil(done_s / probe_s) * probe_s - done_s) : 0);
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hplcast/core/kernel_shape.hpp"
-#include "smpi-models/clock/rank_detours.hpp"
+#include "smpi-models/clock/rank_speed.hpp"
 #include "smpi-models/messages/message.hpp"
 #include "smpi-models/messages/probe_series.hpp"
 #include "smpi-models/observe/energy_meters.hpp"
@@ -73,10 +73,14 @@ class RankClock {
 
   /// The rank spends time of its own in a call.
   void spend(double duration_s) { add(Work::other, duration_s, between_kernels_); }
-  /// The same in a kernel.
-  void work(core::KernelId kernel, double duration_s) {
+  /// The same in a kernel. Where a controller sets frequencies it blocks until they are known. @param clocked  whether
+  /// the frequency does to it what it does to that kernel, not what it does to other code. @return how long it took,
+  /// without detours
+  double work(core::KernelId kernel, double duration_s, bool clocked = true) {
     worked_ = true;
+    if (meter_ != nullptr && meter_->frequency() != nullptr) return work_at_frequencies(kernel, duration_s, clocked);
     add(Work::kernel, duration_s, core::state_of(kernel));
+    return duration_s;
   }
   /// After a wait for others, at the simulated clock.
   void resume();
@@ -160,10 +164,12 @@ class RankClock {
   void is_between_kernels(core::CoreState state) {
     tell(between_kernels_);
     between_kernels_ = state;
+    if (meter_ != nullptr) meter_->expect(state == core::CoreState::polling ? state : core::CoreState::blocked);
   }
 
  private:
   void add(Work what, double duration_s, core::CoreState state);
+  double work_at_frequencies(core::KernelId kernel, double duration_s, bool clocked);
   void spend_noted(double date_s);
   void spend_pieces();
   void enter(State from, State to);

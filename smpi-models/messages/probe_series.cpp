@@ -94,7 +94,7 @@ ProbeSeries::Stop ProbeSeries::stop(Prober& prober, double now_s) {
   Stop stop{prober.end_s_, !prober.works_, prober.work_s_, prober.failed_};
   if (stop.end_s >= now_s) return stop;
   if (prober.detours_ != nullptr) {
-    const double done_s = prober.detours_->free_s(stop.end_s, now_s);
+    const double done_s = prober.detours_->free_s(Work::other, stop.end_s, now_s);
     const double probes = probe_s_ > 0 ? std::ceil(done_s / probe_s_) : 0;
     const double left_s = std::max(0.0, probes * probe_s_ - done_s);
     stop.end_s = prober.detours_->after(Work::other, now_s, left_s);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "smpi-models/clock/rank_detours.hpp"
+#include "smpi-models/clock/rank_speed.hpp"
 
 namespace hplcast::smpi_models {
 

@@ -44,10 +44,11 @@ HPLCAST_LOG_CATEGORY(probes, "MPI_Iprobe, made and skipped");
 
 namespace hplcast::smpi_models {
 
-Probes::Probes(const Kernels& kernels, const Messages& messages, bool may_sleep)
+Probes::Probes(const Kernels& kernels, const Messages& messages, bool may_sleep, bool may_work_later)
     : kernels_(kernels),
       messages_(messages),
       may_sleep_(may_sleep),
+      may_work_later_(may_sleep && may_work_later),
       grow_(port::setting<bool>("smpi/grow-injected-times") && port::setting<double>("smpi/iprobe") > 0),
       late_(kernels.has_late_probes()),
       series_(port::setting<double>("smpi/iprobe"), grow_) {}
@@ -66,7 +67,7 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
     rank.let_in_s = clock_s();
     loop.probe_failed = !found;
     series_.ended(clock_s(), found);
-    if (!is_there && may_sleep_ && loop.kind == HPLCAST_LOOP_WORKS_BETWEEN) work_later(rank, channel);
+    if (!is_there && may_work_later_ && loop.kind == HPLCAST_LOOP_WORKS_BETWEEN) work_later(rank, channel);
   } else {
     rank.let_in_s = rank.clock.now_s();
   }

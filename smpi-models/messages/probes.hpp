@@ -45,9 +45,9 @@ class Polling {
 /// swap, dozens of times in a row on large process columns, and a rank that slept there would hold up its column.
 class Probes {
  public:
-  /// Reads the cost of probes from SMPI's settings. `may_sleep` false: every probe is an event. The messages must
-  /// outlive this.
-  Probes(const Kernels& kernels, const Messages& messages, bool may_sleep);
+  /// Reads the cost of probes from SMPI's settings. `may_sleep` false: every probe is an event. `may_work_later` false:
+  /// those of loops with work between them are. The messages must outlive this.
+  Probes(const Kernels& kernels, const Messages& messages, bool may_sleep, bool may_work_later);
 
   /// As MPI_Iprobe by `rank`, the destination of the channel. Blocks.
   bool probe(Rank& rank, const hplcast_channel& channel);
@@ -68,6 +68,7 @@ class Probes {
   const Kernels& kernels_;
   const Messages& messages_;
   bool may_sleep_;
+  bool may_work_later_;
   bool grow_;  // smpi/grow-injected-times, and they cost something
   bool late_;  // core::NetworkModel::Values::late_probes
   ProbeSeries series_;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -91,7 +92,112 @@ void ActiveTime::add(double begin_s, double end_s) {
   parts_.emplace(begin_s, end_s);
 }
 
+CpuFrequency::CpuFrequency(const core::ClusterModel& cluster, int host, int cpu,
+                           std::vector<const core::FrequencySchedule*> schedules, ControlledGroup* group)
+    : cluster_(cluster),
+      host_(host),
+      cpu_(cpu),
+      hz_(*cluster.power->frequency_hz(host, cpu)),
+      schedules_(std::move(schedules)),
+      group_(group) {}
+
+const CpuFrequency::Level& CpuFrequency::level(double hz) {
+  const auto [place, is_new] = levels_.try_emplace(hz);
+  Level& level = place->second;
+  if (!is_new) return level;
+  const core::PowerModel& power = *cluster_.power;
+  const core::FrequencyModel& model = *power.values().frequency;
+  for (int kernel = 0; kernel < core::kernel_count; ++kernel)
+    level.slower[static_cast<std::size_t>(kernel)] = model.time_factor(static_cast<core::KernelId>(kernel), hz_, hz);
+  level.slower[other_code] = model.time_factor(std::nullopt, hz_, hz);
+  for (int state = 0; state < core::core_state_count; ++state)
+    level.watts[static_cast<std::size_t>(state)] = power.core(host_, cpu_, static_cast<core::CoreState>(state)).at(hz);
+  level.idle_w = power.idle(host_).at(hz) / cluster_.hosts.cpus_of(host_);
+  level.awake_w = power.awake(host_).at(hz) / cluster_.hosts.cpus_of(host_);
+  return level;
+}
+
+const CpuFrequency::Level& CpuFrequency::level_at(double time_s, double limit_hz) {
+  return level(std::min(limit_hz, core::scheduled_frequency(schedules_, hz_, time_s).hz));
+}
+
+CpuFrequency::Span CpuFrequency::at(double time_s) {
+  const core::FrequencyUntil scheduled = core::scheduled_frequency(schedules_, hz_, time_s);
+  if (group_ == nullptr) return {level(scheduled.hz), scheduled.until_s};
+  const core::FrequencyUntil limit = group_->limit(time_s);
+  return {level(std::min(scheduled.hz, limit.hz)), std::min(scheduled.until_s, limit.until_s)};
+}
+
+double CpuFrequency::known_until_s() const {
+  return group_ == nullptr ? std::numeric_limits<double>::infinity() : group_->next_s();
+}
+
+void CpuFrequency::learn_until(double time_s) {
+  if (group_ != nullptr) group_->look_until(time_s);
+}
+
+core::FrequencyUntil ControlledGroup::limit(double time_s) const {
+  const auto next = std::upper_bound(limits_.begin(), limits_.end(), time_s,
+                                     [](double time, const Limit& limit) { return time < limit.from_s; });
+  return {std::prev(next)->hz, next == limits_.end() ? next_s() : next->from_s};
+}
+
+void ControlledGroup::look_until(double time_s) {
+  while (next_s() <= time_s) {
+    const double now_s = next_s();
+    const double mean_w = read_j(now_s) / controller_.period_s;
+    ++looks_;
+    const std::size_t before = step_;
+    if (mean_w > controller_.cap_w)
+      step_ = std::min(step_ + 1, steps_hz_.size() - 1);
+    else if (step_ > 0 && mean_w + busy_w(step_ - 1, now_s) - busy_w(step_, now_s) <= controller_.cap_w)
+      --step_;
+    if (step_ != before) limits_.push_back({now_s, steps_hz_[step_]});
+    for (const Member& one : hosts_)
+      for (StateMeter* rank : one.host->ranks()) rank->count_told();
+  }
+}
+
+/// At the wall, from the last look until now.
+double ControlledGroup::read_j(double now_s) {
+  const double since_s = static_cast<double>(looks_) * controller_.period_s;
+  double all_j = 0;
+  for (Member& one : hosts_) {
+    one.read_j.resize(one.host->ranks().size());
+    double cores_j = 0, host_j = 0;
+    for (std::size_t i = 0; i < one.read_j.size(); ++i) {
+      const double before_j = std::exchange(one.read_j[i], one.host->ranks()[i]->told_j(now_s));
+      cores_j += one.read_j[i] - before_j;
+    }
+    for (CpuFrequency* cpu : one.host->cpus)
+      host_j += cpu->integral(since_s, now_s, [&](double, double, const CpuFrequency::Level& level) {
+        return level.idle_w + (cores_j > 0 ? level.awake_w : 0);
+      });
+    all_j += one.host->power().at_wall_w(host_j + cores_j);
+  }
+  return all_j;
+}
+
+/// At the wall with all ranks in dgemm.
+double ControlledGroup::busy_w(std::size_t step, double time_s) const {
+  double sum_w = 0;
+  for (const Member& one : hosts_) {
+    double host_w = 0;
+    for (CpuFrequency* cpu : one.host->cpus) {
+      const CpuFrequency::Level& level = cpu->level_at(time_s, steps_hz_[step]);
+      host_w += level.idle_w + level.awake_w;
+    }
+    for (const StateMeter* rank : one.host->ranks())
+      host_w +=
+          rank->frequency()->level_at(time_s, steps_hz_[step]).watts[index(core::state_of(core::KernelId::dgemm))];
+    sum_w += one.host->power().at_wall_w(host_w);
+  }
+  return sum_w;
+}
+
 void StateMeter::begin(double now_s, double origin_s) {
+  more_j_ = {};
+  told_.clear();
   seconds_ = noted_ = since_note_ = {};
   origin_s_ = origin_s;
   begun_s_ = ended_s_ = since_s_ = now_s;
@@ -105,14 +211,43 @@ void StateMeter::end(core::CoreState state, double now_s) {
   runs_ = false;
 }
 
-/// Where the time is still known: 0 or less than that by rounding.
 void StateMeter::pass(core::CoreState state, double now_s) {
+  if (frequency_ == nullptr) return count(state, now_s, watts_[index(state)]);
+  told_.push_back({state, now_s});
+  count_told();
+}
+
+void StateMeter::count_told() {
+  const double known_s = frequency_->known_until_s();
+  while (!told_.empty() && since_s_ < known_s) {
+    const auto [state, until_s] = told_.front();
+    const double end_s = std::min(until_s, known_s);
+    do {  // once also for an end that is before by rounding
+      const CpuFrequency::Span span = frequency_->at(since_s_);
+      const double to_s = std::min(span.until_s, end_s), w = span.level.watts[index(state)];
+      more_j_[index(state)] += (to_s - since_s_) * (w - watts_[index(state)]);
+      counted_j_ += (to_s - since_s_) * w;
+      count(state, to_s, w);
+    } while (since_s_ < end_s);
+    if (end_s < until_s) return;
+    told_.pop_front();
+  }
+}
+
+double StateMeter::told_j(double until_s) const {
+  if (!runs_ || until_s <= since_s_) return counted_j_;
+  return counted_j_ + frequency_->integral(since_s_, until_s, [this](double, double, const CpuFrequency::Level& level) {
+    return level.watts[index(expected_)];
+  });
+}
+
+/// Where the time is still known: 0 or less than that by rounding.
+void StateMeter::count(core::CoreState state, double now_s, double w) {
   const double duration_s = now_s - since_s_;
   if (duration_s == 0) return;
   seconds_[index(state)] += duration_s;
   const double begin_s = since_s_ - origin_s_, end_s = now_s - origin_s_;
   since_s_ = now_s;
-  const double w = watts_[index(state)];
   if (w <= 0) return;
   host_->add_watts(begin_s, end_s, w);
   if (host_->sleeps()) active_until(begin_s, end_s);
@@ -174,18 +309,19 @@ double StateMeter::total_s() const {
 
 ByState StateMeter::joules() const {
   ByState joules;
-  for (std::size_t i = 0; i < joules.size(); ++i) joules[i] = host_->power().at_wall_w(seconds_[i] * watts_[i]);
+  for (std::size_t i = 0; i < joules.size(); ++i)
+    joules[i] = host_->power().at_wall_w(seconds_[i] * watts_[i] + more_j_[i]);
   return joules;
 }
 
-void StateMeter::fill(double time_s) {
-  pass(core::CoreState::blocked, begun_s_ + time_s);
+void StateMeter::hand_over() {
   if (host_->sleeps()) host_->add_active(active_begin_s_, active_end_s_);
 }
 
-void HostMeter::begin() {
+void HostMeter::begin(double origin_s) {
   active_ = ActiveTime();
-  awake_s_ = 0;
+  awake_s_ = more_awake_j_ = 0;
+  origin_s_ = origin_s;
 }
 
 void HostMeter::add_active(double begin_s, double end_s) {
@@ -200,22 +336,70 @@ void HostMeter::add_active(double begin_s, double end_s) {
 void HostMeter::add_awake(double begin_s, double end_s) {
   awake_s_ += end_s - begin_s;
   add_watts(begin_s, end_s, power_.awake_w());
+  more_awake_j_ += add_changes(begin_s, end_s, &CpuFrequency::Level::awake_w, power_.awake_w());
 }
 
-double HostMeter::end(double time_s) {
+/// Joules that the frequencies of the CPUs add to w.
+double HostMeter::add_changes(double begin_s, double end_s, double CpuFrequency::Level::*share, double w) {
+  double sum_j = 0;
+  for (CpuFrequency* cpu : cpus)
+    sum_j += cpu->integral(origin_s_ + begin_s, origin_s_ + end_s, [&](double from_s, double to_s, const auto& level) {
+      const double more_w = level.*share - w / static_cast<double>(cpus.size());
+      add_watts(from_s - origin_s_, to_s - origin_s_, more_w);
+      return more_w;
+    });
+  return sum_j;
+}
+
+HostMeter::Whole HostMeter::end(double time_s) {
   // Ranks begin at slightly different times: the last of them may end a little after the time of the run.
   if (sleeps_)
     active_.take_until(time_s, [this](double from_s, double to_s) { add_awake(from_s, to_s); });
   else
     add_awake(0, time_s);
   add_watts(0, time_s, power_.idle_w());
-  return awake_s_;
+  const double more_idle_j = add_changes(0, time_s, &CpuFrequency::Level::idle_w, power_.idle_w());
+  return {awake_s_, power_.awake_w() * awake_s_ + more_awake_j_, power_.idle_w() * time_s + more_idle_j};
 }
 
 EnergyAccount::EnergyAccount(const core::ClusterModel& cluster, const core::EnergySettings& settings)
     : cluster_(cluster), settings_(settings), all_(settings.bin_s > 0 ? settings.bin_s : 1) {
   if (!cluster.power)
     throw core::DomainError("power of cluster " + cluster.name, "missing", "watts of its hosts (docs/use/energy.md)");
+  if (core::frequency_changes(cluster.power)) find_changes(*cluster.power->values().frequency);
+}
+
+void EnergyAccount::find_changes(const core::FrequencyModel& frequency) {
+  const core::Hosts& hosts = cluster_.hosts;
+  schedules_.resize(static_cast<std::size_t>(hosts.count()));
+  group_of_.resize(schedules_.size());
+  for (const core::FrequencySchedule& schedule : frequency.schedules)
+    for (const int host : core::hosts_named(schedule.hosts, hosts))
+      schedules_[static_cast<std::size_t>(host)].push_back(&schedule);
+  for (const core::PowerController& controller : frequency.controllers)
+    for (const std::vector<int>& group : core::groups_of(controller, hosts)) {
+      double most_hz = 0;
+      for (const int host : group) {
+        for (int cpu = 0; cpu < hosts.cpus_of(host); ++cpu)
+          most_hz = std::max(most_hz, *cluster_.power->frequency_hz(host, cpu));
+        for (const core::FrequencySchedule* schedule : schedules_[static_cast<std::size_t>(host)])
+          most_hz = std::max(most_hz, *std::max_element(schedule->hz.begin(), schedule->hz.end()));
+      }
+      groups_.emplace_back(controller, frequency.steps_below(most_hz, controller.step_hz));
+      for (const int host : group) group_of_[static_cast<std::size_t>(host)] = &groups_.back();
+    }
+}
+
+void EnergyAccount::add_changes(int host, HostMeter& meter) {
+  if (schedules_.empty()) return;
+  const auto place = static_cast<std::size_t>(host);
+  for (int cpu = 0; cpu < cluster_.hosts.cpus_of(host); ++cpu) {
+    std::vector<const core::FrequencySchedule*> own;
+    for (const core::FrequencySchedule* one : schedules_[place])
+      if (one->cpu.value_or(cpu) == cpu) own.push_back(one);
+    meter.cpus.push_back(&frequencies_.emplace_back(cluster_, host, cpu, std::move(own), group_of_[place]));
+  }
+  if (group_of_[place] != nullptr) group_of_[place]->add(meter);
 }
 
 HostMeter& EnergyAccount::host_meter(int host) {
@@ -224,7 +408,10 @@ HostMeter& EnergyAccount::host_meter(int host) {
   const core::HostPower power(*cluster_.power, cluster_.hosts, host);
   PowerBins* bins = nullptr;
   if (settings_.bin_s > 0) bins = settings_.hosts ? &bins_.emplace(host, settings_.bin_s).first->second : &all_;
-  return hosts_.emplace(host, HostMeter(power, bins, may_sleep(cluster_.hosts.cpus_of(host), power))).first->second;
+  HostMeter& meter =
+      hosts_.emplace(host, HostMeter(power, bins, may_sleep(cluster_.hosts.cpus_of(host), power))).first->second;
+  add_changes(host, meter);
+  return meter;
 }
 
 StateMeter& EnergyAccount::add_rank(int host, int cpu) {
@@ -232,7 +419,8 @@ StateMeter& EnergyAccount::add_rank(int host, int cpu) {
   ByState watts;
   for (std::size_t i = 0; i < watts.size(); ++i)
     watts[i] = its_host.power().core_w(cpu, static_cast<core::CoreState>(static_cast<int>(i)));
-  StateMeter& meter = meters_.emplace_back(its_host, watts);
+  CpuFrequency* const frequency = its_host.cpus.empty() ? nullptr : its_host.cpus[static_cast<std::size_t>(cpu)];
+  StateMeter& meter = meters_.emplace_back(its_host, watts, frequency);
   its_host.add_rank(meter);
   return meter;
 }
@@ -242,7 +430,7 @@ void EnergyAccount::begin(StateMeter& meter, double now_s) {
     origin_s_ = now_s;
     all_ = PowerBins(all_.bin_s());
     for (auto& [host, bins] : bins_) bins = PowerBins(bins.bin_s());
-    for (auto& [index, host] : hosts_) host.begin();
+    for (auto& [index, host] : hosts_) host.begin(origin_s_);
   }
   meter.begin(now_s, origin_s_);
 }
@@ -258,16 +446,18 @@ core::SimulatedEnergy EnergyAccount::end() {
   double time_s = 0;
   for (const StateMeter& meter : meters_) time_s = std::max(time_s, meter.time_s());
   StateSums sums;
+  for (StateMeter& meter : meters_) meter.fill(time_s);
+  for (CpuFrequency& frequency : frequencies_) frequency.learn_until(origin_s_ + time_s);
   for (StateMeter& meter : meters_) {
-    meter.fill(time_s);
+    meter.hand_over();
     add(sums, meter);
   }
   double awake_s = 0;
   for (auto& [index, host] : hosts_) {
-    const double host_awake_s = host.end(time_s);
-    awake_s += host_awake_s;
-    energy.idle_j += host.power().at_wall_w(host.power().idle_w() * time_s);
-    energy.awake_j += host.power().at_wall_w(host.power().awake_w() * host_awake_s);
+    const HostMeter::Whole whole = host.end(time_s);
+    awake_s += whole.awake_s;
+    energy.idle_j += host.power().at_wall_w(whole.idle_j);
+    energy.awake_j += host.power().at_wall_w(whole.awake_j);
   }
   const auto used = static_cast<double>(hosts_.size());
   if (time_s > 0) energy.awake_share = std::min(1.0, awake_s / (used * time_s));

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/simulation.hpp"
+#include "smpi-models/clock/rank_speed.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -59,9 +62,6 @@ class ActiveTime {
   std::map<double, double> parts_;  // begin to end; they do not touch each other
 };
 
-/// Seconds, watts or joules by core::CoreState.
-using ByState = std::array<double, core::core_state_count>;
-
 class HostMeter;
 
 /// States of one rank in the timed part of HPL (from begin() to end()): seconds in each core::CoreState, which add up
@@ -77,7 +77,9 @@ class HostMeter;
 class StateMeter {
  public:
   /// `host` must outlive this. @param watts  that the rank's core adds in each state
-  StateMeter(HostMeter& host, const ByState& watts) : host_(&host), watts_(watts) {}
+  /// @param frequency  of its CPU, if it changes
+  StateMeter(HostMeter& host, const ByState& watts, CpuFrequency* frequency)
+      : host_(&host), watts_(watts), frequency_(frequency) {}
 
   /// The timed part begins: what was counted before is forgotten. Power over time is counted from `origin_s` on, which
   /// is not after that.
@@ -115,11 +117,24 @@ class StateMeter {
   double time_s() const { return ended_s_ - begun_s_; }
   /// It will not tell its host of active times before this, after the origin.
   double held_from_s() const { return active_begin_s_; }
-  /// Ranks that end before the last wait for it. The intervals that are held back are handed over.
-  void fill(double time_s);
+  /// Ranks that end before the last wait for it.
+  void fill(double time_s) { pass(core::CoreState::blocked, begun_s_ + time_s); }
+  /// The intervals that are held back are handed over.
+  void hand_over();
+
+  /// The one of its CPU; null: it does not change while the run goes on.
+  CpuFrequency* frequency() const { return frequency_; }
+  /// Time that is told next will most likely be this.
+  void expect(core::CoreState state) { expected_ = state; }
+  /// Counts the time in which the frequency is known, as far as it was told.
+  void count_told();
+  /// Joules of its core up to an instant at which the frequency is known, behind the supply, since it began first. Of
+  /// what was not told yet it takes the expected state.
+  double told_j(double until_s) const;
 
  private:
   void pass(core::CoreState state, double now_s);
+  void count(core::CoreState state, double now_s, double w);
   void spread(const ByState& amounts, double end_s);
   void active_until(double begin_s, double end_s);
 
@@ -131,6 +146,16 @@ class StateMeter {
   double active_begin_s_ = 0, active_end_s_ = 0;  // after the origin: an interval that may go on
   ByState seconds_{}, noted_{}, since_note_{};
   double stretched_s_ = 0;
+  // Where the frequency changes:
+  struct Told {
+    core::CoreState state;
+    double until_s;
+  };
+  CpuFrequency* frequency_;
+  std::deque<Told> told_;  // and not counted
+  ByState more_j_{};       // than at the frequency of the models
+  double counted_j_ = 0;
+  core::CoreState expected_ = core::CoreState::blocked;
 };
 
 /// The power of one host over time, beyond what it draws when idle.
@@ -141,27 +166,69 @@ class HostMeter {
   HostMeter(const core::HostPower& power, PowerBins* bins, bool sleeps) : power_(power), bins_(bins), sleeps_(sleeps) {}
 
   const core::HostPower& power() const { return power_; }
-  void add_rank(const StateMeter& meter) { ranks_.push_back(&meter); }
+  void add_rank(StateMeter& meter) { ranks_.push_back(&meter); }
   bool sleeps() const { return sleeps_; }
-  /// Forgets all that was told.
-  void begin();
+  /// Its CPUs, where frequencies change; they must outlive this.
+  std::vector<CpuFrequency*> cpus;
+  const std::vector<StateMeter*>& ranks() const { return ranks_; }
+  /// Forgets all that was told. Times are counted from `origin_s` on.
+  void begin(double origin_s);
   /// Adds watts of one core; times after the origin, watts behind the supply.
   void add_watts(double begin_s, double end_s, double w) {
     if (bins_ != nullptr) bins_->add(begin_s, end_s, power_.at_wall_w(w));
   }
   void add_active(double begin_s, double end_s);
-  /// Adds what all of the host draws, whatever its cores do. @return how long it was awake
-  double end(double time_s);
+  /// How long it was awake, and joules behind the supply.
+  struct Whole {
+    double awake_s = 0, awake_j = 0, idle_j = 0;
+  };
+  /// Adds what all of the host draws, whatever its cores do.
+  Whole end(double time_s);
 
  private:
   void add_awake(double begin_s, double end_s);
+  double add_changes(double begin_s, double end_s, double CpuFrequency::Level::*share, double w);
 
   core::HostPower power_;
   PowerBins* bins_;
   bool sleeps_;
-  std::vector<const StateMeter*> ranks_;
+  std::vector<StateMeter*> ranks_;
   ActiveTime active_;
-  double awake_s_ = 0;
+  double awake_s_ = 0, origin_s_ = 0;
+  double more_awake_j_ = 0;  // than at the frequency of the models
+};
+
+/// Hosts whose power a controller keeps at a limit (core::PowerController), as docs/models/energy.md says.
+class ControlledGroup {
+ public:
+  /// `controller` must outlive this. @param steps_hz  descending, from the highest that any of its CPUs has in the run
+  ControlledGroup(const core::PowerController& controller, std::vector<double> steps_hz)
+      : controller_(controller), steps_hz_(std::move(steps_hz)) {}
+  void add(HostMeter& host) { hosts_.push_back({&host, {}}); }
+
+  /// When it looks next.
+  double next_s() const { return static_cast<double>(looks_ + 1) * controller_.period_s; }
+  /// Looks as often as it does until then.
+  void look_until(double time_s);
+  /// The highest frequency that it allows.
+  core::FrequencyUntil limit(double time_s) const;
+
+ private:
+  double read_j(double now_s);
+  double busy_w(std::size_t step, double time_s) const;
+  const core::PowerController& controller_;
+  std::vector<double> steps_hz_;
+  std::size_t step_ = 0;
+  long looks_ = 0;
+  struct Limit {
+    double from_s, hz;
+  };
+  std::vector<Limit> limits_{{0, std::numeric_limits<double>::infinity()}};
+  struct Member {
+    HostMeter* host;
+    std::vector<double> read_j;  // of its ranks, at the last look
+  };
+  std::vector<Member> hosts_;
 };
 
 /// Seconds and joules by state, summed over the ranks.
@@ -191,12 +258,19 @@ class EnergyAccount {
 
  private:
   HostMeter& host_meter(int host);
+  void find_changes(const core::FrequencyModel& frequency);
+  void add_changes(int host, HostMeter& meter);
   void end_bins(core::PowerTrace& trace, double network_w);
   const core::ClusterModel& cluster_;
   core::EnergySettings settings_;
   PowerBins all_;
   std::map<int, PowerBins> bins_;  // by host
   std::map<int, HostMeter> hosts_;
+  // Where frequencies change while the run goes on:
+  std::vector<std::vector<const core::FrequencySchedule*>> schedules_;  // by host
+  std::vector<ControlledGroup*> group_of_;                              // by host
+  std::deque<ControlledGroup> groups_;
+  std::deque<CpuFrequency> frequencies_;
   std::deque<StateMeter> meters_;
   std::size_t begun_ = 0;  // times that a rank has begun
   double origin_s_ = 0;    // when the first did

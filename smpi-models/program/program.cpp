@@ -102,7 +102,7 @@ int Program::routine(const std::string& name, const std::string& base) {
     routine.name = name;
     routine.model = model_of(name, base, routine.of_hpl);
     routine.stream = hash_of(name);
-    routine.watts_of = core::kernel_from_name(base).value_or(other_work);
+    routine.kernel = core::kernel_from_name(base);
     routine.is_strided = core::is_strided(name);
     routine.is_mpi = core::is_mpi_function(name);
     routine.count.has_model = routine.model != nullptr;
@@ -110,13 +110,15 @@ int Program::routine(const std::string& name, const std::string& base) {
   return place->second;
 }
 
-void Program::spend(Rank& rank, double duration_s, const Where& where, core::KernelId as) {
-  if (!(duration_s > 0)) return;
+/// How long it took: others may run meanwhile (RankClock::work()).
+double Program::spend(Rank& rank, double duration_s, const Where& where, std::optional<core::KernelId> kernel) {
+  if (!(duration_s > 0)) return 0;
   const Moment begin = moment_of(rank);
-  rank.clock.work(as, duration_s);
+  const double spent_s = rank.clock.work(kernel.value_or(other_work), duration_s, kernel.has_value());
   const Moment now = moment_of(rank);
   states_[rank.number].last_s = now.now_s;
   if (times_.measures()) times_.code(static_cast<int>(rank.number), where.part, where.name, where.shape, begin, now);
+  return spent_s;
 }
 
 Program::Routine& Program::at(int routine) {
@@ -148,14 +150,12 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
   const double drawn_s = duration_s(settings_, routine.model->law(state.place.host, state.place.cpu).at(known), known,
                                     {settings_.seed, core::stream_routine, rank.number, routine.stream},
                                     state.calls[static_cast<std::size_t>(number)]++);
-  routine.count.time_s += drawn_s;
   const bool modelled_rest = rest() == core::RestMode::model && program_ != nullptr && !routine.is_mpi;
   // With strided vectors k is a distance, not a size.
   const double elements = routine.is_strided ? shape.n : core::largest_face(shape);
   const double rest_s = modelled_rest ? program_->rest_s_per_call + program_->rest_s_per_element * elements : 0;
-  counts_.rest_s += rest_s;
-  spend(rank, drawn_s, {Part::routine, routine.name, shape}, routine.watts_of);
-  spend(rank, rest_s, {Part::rest, rest_name});
+  routine.count.time_s += spend(rank, drawn_s, {Part::routine, routine.name, shape}, routine.kernel);
+  counts_.rest_s += spend(rank, rest_s, {Part::rest, rest_name});
 }
 
 namespace {
@@ -187,11 +187,9 @@ void Program::pause(Rank& rank) {
   Entered* const region = state.regions.empty() ? nullptr : &state.regions.back();
   if (region != nullptr && region->model != nullptr) {
     if (region->model->mode == core::RegionMode::factor) spent_s *= region->model->factor;
-    region->time_s += spent_s;
-    spend(rank, spent_s, {Part::region, region->name});
+    region->time_s += spend(rank, spent_s, {Part::region, region->name});
   } else {
-    counts_.rest_s += spent_s;
-    spend(rank, spent_s, {Part::rest, rest_name});
+    counts_.rest_s += spend(rank, spent_s, {Part::rest, rest_name});
   }
 }
 
@@ -234,8 +232,7 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
           ? mean_s
           : duration_s(settings_, model->model.law(state.place.host, state.place.cpu).at(shape), shape,
                        {settings_.seed, core::stream_routine, rank.number, hash_of("region " + name)}, call);
-  state.regions.back().time_s = spent_s;
-  spend(rank, spent_s, {Part::region, name});
+  state.regions.back().time_s = spend(rank, spent_s, {Part::region, name});
   return has_numerics();
 }
 
@@ -278,11 +275,11 @@ void Program::comes_to(Rank& rank, const char* function, const hplcast_frame& fr
   if (ended.model->range() && !core::contains(*ended.model->range(), ended.shape)) ++count.outside_range;
   const core::DurationLaw& law = ended.model->law(state.place.host, state.place.cpu).at(ended.shape);
   const double spent_s = std::max(0.0, law.mean_s(ended.shape));
-  count.time_s += spent_s;
-  spend(rank, spent_s, {Part::region, name_of(ended.level)});
+  count.time_s += spend(rank, spent_s, {Part::region, name_of(ended.level)});
 }
 
 void Program::enter_mpi(Rank& rank, const char* function) {
+  const std::optional<CollectiveWaits::Call> meeting = std::exchange(next_meeting_, std::nullopt);
   pause(rank);
   const Moment now = moment_of(rank);
   if (is_clock(function)) {
@@ -292,7 +289,6 @@ void Program::enter_mpi(Rank& rank, const char* function) {
   } else {
     intervals_.other_function();
   }
-  const std::optional<CollectiveWaits::Call> meeting = std::exchange(next_meeting_, std::nullopt);
   State& state = states_[rank.number];
   state.mpi.push_back({function, now.now_s, rank.clock.blocked_s(), meeting.has_value()});
   if (std::string_view(function) == "MPI_Finalize") state.finalized = true;

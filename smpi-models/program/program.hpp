@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -89,9 +90,9 @@ class Program {
     const core::KernelModel* model = nullptr;
     std::uint32_t stream = 0;
     bool is_strided = false;
-    bool is_mpi = false;  ///< MPI_Pack: no code of the program around it that belongs to it
-    bool of_hpl = false;  ///< the model is that of a kernel of HPL
-    core::KernelId watts_of = other_work;
+    bool is_mpi = false;                   ///< MPI_Pack: no code of the program around it that belongs to it
+    bool of_hpl = false;                   ///< the model is that of a kernel of HPL
+    std::optional<core::KernelId> kernel;  // of HPL, whose watts and share of the clock it has
     core::RoutineUse count;
   };
   struct Entered {
@@ -128,7 +129,7 @@ class Program {
   /// @throws DomainError for a number that routine() has not given.
   Routine& at(int routine);
   const core::KernelModel* model_of(const std::string& name, const std::string& base, bool& of_hpl) const;
-  void spend(Rank& rank, double duration_s, const Where& where, core::KernelId as = other_work);
+  double spend(Rank& rank, double duration_s, const Where& where, std::optional<core::KernelId> kernel = std::nullopt);
   core::RestMode rest() const { return settings_.program ? settings_.program->rest : core::RestMode::zero; }
   bool benches(const State& state) const;
   /// Tells the rank's state during a call that is over.
@@ -140,8 +141,8 @@ class Program {
   const std::optional<Model>& model_;
   const core::ProgramModel* program_ = nullptr;
   std::unordered_map<std::string, int> numbers_;
-  std::vector<Routine> routines_;
-  std::vector<State> states_;  // by rank
+  std::deque<Routine> routines_;  // stay where they are while a rank is blocked in one
+  std::vector<State> states_;     // by rank
   core::ProgramCounts counts_;
   ClockIntervals intervals_;
   ProgramTimes times_;

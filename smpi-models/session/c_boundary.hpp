@@ -26,10 +26,10 @@ namespace hplcast::smpi_models {
   end_simulation("rank " + std::to_string(rank) + " " + what);
 }
 
-/// Calls `body`, for use at the boundary to C: what it throws ends the simulation. Nothing inside may block the actor,
-/// because SimGrid unwinds the stack of a killed actor with an exception of its own.
+/// Calls `body`, for use at the boundary to C: what it throws ends the simulation, but for the exception, none of the
+/// standard's, with which SimGrid unwinds the stack of an actor that was killed while it was blocked.
 template <typename Body>
-auto guarded(Body&& body) noexcept -> decltype(body()) {
+auto guarded(Body&& body) -> decltype(body()) {
   try {
     return std::forward<Body>(body)();
   } catch (const core::Error& error) {

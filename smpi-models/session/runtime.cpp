@@ -113,7 +113,11 @@ void Runtime::add_ranks() {
   const core::SimulationDiagnosis& diagnosis = settings_.diagnosis;
   if (diagnosis.load && (settings_.fast || settings_.fast_panels > 0 || diagnosis.poll_by_waiting))
     throw core::DomainError("load", "true", "false with fast or poll_by_waiting: no rank may work in its past");
-  if (settings_.energy) begin_account();
+  const bool changes = kernels_.model() && core::frequency_changes(kernels_.model()->cluster.power);
+  if (changes && (diagnosis.load || settings_.window || settings_.fast || settings_.fast_panels > 0))
+    throw core::DomainError("frequency.schedules or controllers", "in " + kernels_.model()->source,
+                            "none with load, window or fast: when work is done must be known");
+  if (settings_.energy || changes) begin_account(changes);
   std::unordered_map<const s4u::Host*, int> ranks_on;
   const std::vector<port::Process> processes = port::processes();
   if (!session().platform && !processes.empty())
@@ -147,24 +151,27 @@ void Runtime::add_ranks() {
   if (program_.accelerators().has_messages())
     messages_->set_device_costs(
         [this](int source, int destination) { return program_.accelerators().message(source, destination); });
-  probes_.emplace(kernels_, *messages_, diagnosis.poll_by_waiting);
+  probes_.emplace(kernels_, *messages_, diagnosis.poll_by_waiting, !changes);
   if (settings_.fast) result_.mode = "fast";
   if (settings_.fast || settings_.fast_panels > 0) {
     columns_.emplace(kernels_, *messages_, costs, counts_, diagnosis.sampled_exchanges);
   }
 }
 
-void Runtime::begin_account() {
+void Runtime::begin_account(bool changes) {
   if (!kernels_.model()) throw core::DomainError("energy", "counted", "a cluster.json with power");
   if (!settings_.program && (!session().platform || !settings_.diagnosis.direct_messages))
-    throw core::DomainError("energy", "counted", "the platform library, and direct_messages");
-  energy_.emplace(kernels_.model()->cluster, *settings_.energy);
+    throw core::DomainError(changes ? "frequency.schedules or controllers" : "energy", changes ? "there" : "counted",
+                            "the platform library, and direct_messages");
+  energy_.emplace(kernels_.model()->cluster, settings_.energy.value_or(core::EnergySettings()));
 }
 
 void Runtime::end_account() {
   if (settings_.program)
     for (Rank& rank : ranks_) rank.clock.meter()->end(core::CoreState::messages, program_.last_s(rank));
-  result_.energy = energy_->end();
+  core::SimulatedEnergy energy = energy_->end();
+  if (!settings_.energy) return;
+  result_.energy = std::move(energy);
   const core::PowerTrace& trace = result_.energy->trace;
   for (std::size_t i = 0; i < trace.bins_j.size(); ++i)
     activity_.counter("power [W]", energy_->begun_s() + static_cast<double>(i) * trace.bin_s,
@@ -216,11 +223,12 @@ Rank& Runtime::rank() {
 }
 
 void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
-  const double duration_s = kernels_.spend_s(rank, kernel, shape);
+  const double modelled_s = kernels_.spend_s(rank, kernel, shape);
   if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.add({kernel, shape});
   const double begin_s = rank.clock.now_s();
   const double detours_s = rank.clock.detours_s();
-  rank.clock.work(kernel, duration_s);
+  const double duration_s = rank.clock.work(kernel, modelled_s);
+  if (duration_s != modelled_s) counts_.kernel(rank.panel_place, kernel).time_s += duration_s - modelled_s;
   if (activity_.measures() && duration_s > 0) {
     const double in_detours_s = rank.clock.detours_s() - detours_s;
     activity_.kernel(static_cast<int>(rank.number), kernel, shape, {begin_s, begin_s + duration_s + in_detours_s},

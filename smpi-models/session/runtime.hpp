@@ -63,7 +63,7 @@ class Runtime {
   Runtime();
   static Runtime& make();
   void add_ranks();
-  void begin_account();
+  void begin_account(bool changes);
   void end_account();
   MessageTotals program_totals() const;
   void check() const;
