@@ -173,6 +173,8 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster, const
 std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
   std::vector<std::string> losses;
+  if (core::frequency_changes(cluster.power))
+    losses.emplace_back("schedules and controllers of frequencies: they stay as they are at the begin");
   if (!cluster.detours.empty()) losses.emplace_back("detours: what SMPI spends in messages is not held up");
   if (cluster.network.values().late_probes)
     losses.emplace_back("late_probes: SMPI's MPI_Iprobe finds a message at the first call after it has come");

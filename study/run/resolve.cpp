@@ -35,6 +35,7 @@ double messages_saved_by_fast(const core::HplParameters& p) {
 /// exact or fast: the meaning of `automatic` if all panels are simulated.
 SimulationMode mode_of_all_panels(const PredictionRequest& request) {
   if (request.mode != SimulationMode::automatic) return request.mode;
+  if (core::frequency_changes(request.cluster.power)) return SimulationMode::exact;
   if (observes_messages(request.observation) || platform_library(request.programs).empty())
     return SimulationMode::exact;
   return messages_saved_by_fast(request.parameters) < fast_from_messages ? SimulationMode::exact : SimulationMode::fast;
@@ -46,7 +47,8 @@ bool worth_sampling(const PredictionRequest& request, int panels, SimulationMode
   constexpr int least_rounds = 15;
   constexpr double worth_sampling_s = 30;
   const core::HplParameters& p = request.parameters;
-  return (request.only_window || !is_observed(request.observation)) && panels > least_rounds * std::max(p.P, p.Q) &&
+  return (request.only_window || !is_observed(request.observation)) &&
+         !core::frequency_changes(request.cluster.power) && panels > least_rounds * std::max(p.P, p.Q) &&
          SimulationNeeds::of_all_panels(p, unsampled_mode).wall_s > worth_sampling_s;
 }
 
@@ -253,6 +255,22 @@ void check_energy(const PredictionRequest& request) {
   require_platform_library(request, "--energy");
 }
 
+/// Where frequencies change while the run goes on, it must be known when each kernel is called.
+void check_changes(const RunPlan& plan) {
+  const PredictionRequest& request = plan.request();
+  if (!core::frequency_changes(request.cluster.power)) return;
+  const std::string what = "frequencies of " + request.cluster.name + " change while the run goes on: ";
+  if (plan.mode() == SimulationMode::fast)
+    throw core::UsageError(what +
+                           "the fast mode does not know when the kernels of a panel are called; use --mode exact");
+  if (plan.is_sampled())
+    throw core::UsageError(what +
+                           "windows stand for the panels between them only if those run alike; use --windows off");
+  if (!request.observation.paje.empty())
+    throw core::UsageError(what + "not with --paje, whose messages are SMPI's own");
+  require_platform_library(request, what + "this");
+}
+
 /// platform.xml lets flows share links by their factors, which no machine does.
 void check_platform(const PredictionRequest& request) {
   if (request.force || !platform_library(request.programs).empty()) return;
@@ -372,6 +390,7 @@ RunPlan resolve(PredictionRequest request) {
   check_mode(plan.request());
   check_windows(plan);
   check_energy(plan.request());
+  check_changes(plan);
   check_platform(plan.request());
   for (std::string& doubt : doubts(plan.request())) plan.warnings_.push_back(std::move(doubt));
   return plan;

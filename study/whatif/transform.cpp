@@ -86,6 +86,7 @@ ClusterModel with_change(const ClusterModel& cluster, const Transformation& tran
   if (transformation.argument == "none") return cluster;
   const Argument argument(known->info, transformation.argument, known->separator);
   ClusterModel result = known->apply(cluster, argument);
+  if (core::frequency_changes(result.power)) core::check_power(*result.power, result.hosts);
   auto provenance = core::parse_json<nlohmann::ordered_json>(result.provenance);
   provenance["transformations"].push_back(transformation.name + "=" + transformation.argument);
   result.provenance = core::json_text(provenance);

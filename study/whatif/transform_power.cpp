@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -17,7 +20,8 @@
 //   idle + awake + sum over cores of p(dgemm, f)
 // is at most the limit. A CPU has its share 1/cpus of its host's idle and awake watts. All watts are behind the power
 // supply, as RAPL's are. Some states may be at a frequency of their own while a run goes on: their watts are those of
-// that frequency from then on, whatever the cluster's.
+// that frequency from then on, whatever the cluster's. Frequencies that change at instants of the run are kept beside
+// all that (core::FrequencySchedule, core::PowerController): the simulation applies them.
 
 namespace hplcast::study {
 
@@ -33,6 +37,16 @@ const core::PowerModel& power_of(const ClusterModel& cluster) {
   throw core::DomainError("power.frequency of " + cluster.name, "not known",
                           "the frequency at which its kernels were measured, and those that can be set",
                           "`hplcast fit power` measures it; docs/formats/cluster-json.md says how to write it");
+}
+
+/// For a change of the frequencies that later ones are relative to.
+const core::PowerModel& power_before_changes(const ClusterModel& cluster) {
+  const core::PowerModel& power = power_of(cluster);
+  if (power.values().frequency->changes())
+    throw core::DomainError("frequency of " + cluster.name, "changes while a run goes on",
+                            "one frequency, before it changes",
+                            "frequency-at, power-cap-at and power-control come after other changes of the power");
+  return power;
 }
 
 std::string in_ghz(double hz) {
@@ -211,9 +225,8 @@ ClusterModel with_frequencies(ClusterModel cluster, const OnCpus& frequencies) {
 }
 
 /// @throws core::DomainError for a frequency that cannot be set.
-double wanted_hz(const Argument& argument, const ClusterModel& cluster) {
-  const double hz = require_positive("frequency", argument.quantity(0, core::parse_hertz));
-  const core::FrequencyModel& frequency = *power_of(cluster).values().frequency;
+double require_covered(double hz, const core::FrequencyModel& frequency) {
+  require_positive("frequency", hz);
   if (!frequency.covers(hz)) {
     const auto [least, most] = range_of(frequency);
     throw core::DomainError("frequency", in_ghz(hz),
@@ -222,6 +235,10 @@ double wanted_hz(const Argument& argument, const ClusterModel& cluster) {
                                                               " states from " + in_ghz(least) + " to " + in_ghz(most));
   }
   return hz;
+}
+
+double wanted_hz(const Argument& argument, const ClusterModel& cluster) {
+  return require_covered(argument.quantity(0, core::parse_hertz), *power_before_changes(cluster).values().frequency);
 }
 
 /// All CPUs at this frequency, or below it where the caps of the cluster do not allow it.
@@ -236,11 +253,9 @@ ClusterModel at_frequency(ClusterModel cluster, const Argument& argument) {
 /// those that a cap has kept slow get faster with a higher one. @throws core::DomainError for a cap below what a CPU or
 /// host draws at its lowest frequency (says how much), and for power that does not depend on the frequency or says of
 /// no frequency that can be set.
-ClusterModel with_power_cap(ClusterModel cluster, const Argument& argument) {
-  const std::string limited = argument.size() > 1 ? argument.text(1) : "cpu";
-  if (limited != "cpu" && limited != "host") argument.fail();
-  const double cap_w = require_positive("power cap", argument.quantity(0, core::parse_watts));
-  const core::PowerModel before = power_of(cluster);
+ClusterModel with_cap(ClusterModel cluster, double cap_w, const std::string& limited) {
+  require_positive("power cap", cap_w);
+  const core::PowerModel before = power_before_changes(cluster);
   const double most_hz = range_of(*before.values().frequency).second;
   const bool was_capped = before.values().caps.cpu_w || before.values().caps.host_w;
   core::PowerModel::Values values = before.values();
@@ -251,6 +266,12 @@ ClusterModel with_power_cap(ClusterModel cluster, const Argument& argument) {
     return capped.of(host, cpu, was_capped ? most_hz : *before.frequency_hz(host, cpu));
   });
   return with_frequencies(cluster, chosen);
+}
+
+ClusterModel with_power_cap(ClusterModel cluster, const Argument& argument) {
+  const std::string limited = argument.size() > 1 ? argument.text(1) : "cpu";
+  if (limited != "cpu" && limited != "host") argument.fail();
+  return with_cap(std::move(cluster), argument.quantity(0, core::parse_watts), limited);
 }
 
 /// The watts of a state at one frequency, whatever that of the CPUs.
@@ -294,6 +315,125 @@ ClusterModel with_state_frequency(ClusterModel cluster, const Argument& argument
   return cluster;
 }
 
+// --- frequencies that change while a run goes on
+
+/// "FIRST[;KEY=VALUE]...": the value of a key, or nothing.
+std::optional<std::string> option_of(const Argument& argument, const std::string& key) {
+  for (std::size_t i = 1; i < argument.size(); ++i)
+    if (argument.text(i).rfind(key + "=", 0) == 0) return argument.text(i).substr(key.size() + 1);
+  return std::nullopt;
+}
+
+void require_options(const Argument& argument, const std::vector<std::string>& keys) {
+  for (std::size_t i = 1; i < argument.size(); ++i) {
+    const std::string key = argument.text(i).substr(0, argument.text(i).find('='));
+    if (std::find(keys.begin(), keys.end(), key) == keys.end() || key.size() == argument.text(i).size())
+      argument.fail();
+  }
+}
+
+double quantity_of(const Argument& argument, const std::string& text, double (*parse)(const std::string&)) {
+  try {
+    return parse(text);
+  } catch (const core::UsageError&) {
+    argument.fail();
+  }
+}
+
+std::optional<double> quantity_of(const Argument& argument, const char* key, double (*parse)(const std::string&)) {
+  const std::optional<std::string> text = option_of(argument, key);
+  if (!text) return std::nullopt;
+  return require_positive(key, quantity_of(argument, *text, parse));
+}
+
+/// "120s:VALUE,300s:VALUE": hz are the values.
+core::FrequencySchedule instants_of(const Argument& argument, double (*parse)(const std::string&)) {
+  core::FrequencySchedule schedule;
+  std::istringstream list(argument.text());
+  for (std::string one; std::getline(list, one, ',');) {
+    const std::size_t colon = one.find(':');
+    if (colon == std::string::npos) argument.fail();
+    schedule.at_s.push_back(quantity_of(argument, one.substr(0, colon), core::parse_seconds));
+    schedule.hz.push_back(quantity_of(argument, one.substr(colon + 1), parse));
+  }
+  if (schedule.at_s.empty()) argument.fail();
+  schedule.period_s = quantity_of(argument, "every", core::parse_seconds);
+  schedule.hosts = option_of(argument, "on").value_or("");
+  return schedule;
+}
+
+ClusterModel with_changes(ClusterModel cluster, const std::function<void(core::FrequencyModel&)>& edit) {
+  core::PowerModel::Values values = power_of(cluster).values();
+  edit(*values.frequency);
+  cluster.power = core::PowerModel::make(std::move(values));
+  core::check_power(*cluster.power, cluster.hosts);
+  return cluster;
+}
+
+ClusterModel with_frequency_at(ClusterModel cluster, const Argument& argument) {
+  require_options(argument, {"every", "on"});
+  core::FrequencySchedule schedule = instants_of(argument, core::parse_hertz);
+  for (const double hz : schedule.hz) require_covered(hz, *power_of(cluster).values().frequency);
+  return with_changes(std::move(cluster),
+                      [&](core::FrequencyModel& frequency) { frequency.schedules.push_back(std::move(schedule)); });
+}
+
+/// The frequencies that limits leave, as by `power-cap`: a schedule for hosts whose CPUs get the same.
+ClusterModel with_power_cap_at(ClusterModel cluster, const Argument& argument) {
+  require_options(argument, {"every", "on", "of"});
+  const std::string limited = option_of(argument, "of").value_or("cpu");
+  if (limited != "cpu" && limited != "host") argument.fail();
+  const core::FrequencySchedule caps = instants_of(argument, core::parse_watts);
+  std::map<std::vector<std::vector<double>>, std::vector<std::string>> alike;  // hosts by frequencies of CPUs
+  std::vector<std::vector<std::vector<double>>> of_host(static_cast<std::size_t>(cluster.hosts.count()));
+  for (const double cap_w : caps.hz) {
+    ClusterModel capped = cluster;
+    core::PowerModel::Values values = power_of(cluster).values();
+    values.frequency->schedules.clear();
+    values.frequency->controllers.clear();
+    capped.power = core::PowerModel::make(std::move(values));
+    capped = with_cap(std::move(capped), cap_w, limited);
+    for (int host = 0; host < cluster.hosts.count(); ++host) {
+      auto& cpus = of_host[static_cast<std::size_t>(host)];
+      cpus.resize(static_cast<std::size_t>(cluster.hosts.cpus_of(host)));
+      for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu)
+        cpus[cpu].push_back(*capped.power->frequency_hz(host, static_cast<int>(cpu)));
+    }
+  }
+  for (const int host : core::hosts_named(caps.hosts, cluster.hosts))
+    alike[of_host[static_cast<std::size_t>(host)]].push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
+  return with_changes(std::move(cluster), [&](core::FrequencyModel& frequency) {
+    for (const auto& [cpus, names] : alike) {
+      const bool one = std::all_of(cpus.begin(), cpus.end(), [&](const auto& cpu) { return cpu == cpus.front(); });
+      for (std::size_t cpu = 0; cpu < (one ? 1 : cpus.size()); ++cpu) {
+        core::FrequencySchedule& schedule = frequency.schedules.emplace_back(caps);
+        if (alike.size() > 1) schedule.hosts = compressed_hosts(names);
+        if (!one) schedule.cpu = static_cast<int>(cpu);
+        schedule.hz = cpus[cpu];
+      }
+    }
+  });
+}
+
+ClusterModel with_power_control(ClusterModel cluster, const Argument& argument) {
+  require_options(argument, {"every", "group", "on", "step"});
+  core::PowerController controller;
+  controller.cap_w = require_positive("power cap", argument.quantity(0, core::parse_watts));
+  const std::optional<double> period_s = quantity_of(argument, "every", core::parse_seconds);
+  if (!period_s) argument.fail();
+  controller.period_s = *period_s;
+  controller.hosts = option_of(argument, "on").value_or("");
+  controller.step_hz = quantity_of(argument, "step", core::parse_hertz);
+  if (const std::optional<std::string> group = option_of(argument, "group")) {
+    double hosts = 0;
+    constexpr double most = 1e9;
+    if (!core::parse_double(*group, hosts) || hosts != std::floor(hosts) || hosts < 1 || hosts > most) argument.fail();
+    controller.hosts_per_group = static_cast<int>(hosts);
+  }
+  return with_changes(std::move(cluster),
+                      [&](core::FrequencyModel& frequency) { frequency.controllers.push_back(std::move(controller)); });
+}
+
 }  // namespace
 
 std::vector<KnownTransformation> power_changes() {
@@ -302,7 +442,19 @@ std::vector<KnownTransformation> power_changes() {
           {{states_change, "NUMBERGHz:STATES", "of these states: 1.2GHz:blocked,polling; changes take no time"},
            with_state_frequency},
           {{"power-cap", "WATTS[:cpu|host]", "limit of each CPU (or host), 125W: lowers the frequency to it"},
-           with_power_cap}};
+           with_power_cap},
+          {{"frequency-at", "TIME:NUMBERGHz[,...][;every=TIME][;on=HOSTS]",
+            "from these instants of a run on: 120s:1.8GHz,300s:2.1GHz"},
+           with_frequency_at,
+           Argument::semicolon},
+          {{"power-cap-at", "TIME:WATTS[,...][;every=TIME][;on=HOSTS][;of=cpu|host]",
+            "limits from these instants of a run on: 18h:100W"},
+           with_power_cap_at,
+           Argument::semicolon},
+          {{"power-control", "WATTS;every=TIME[;group=HOSTS][;on=HOSTS][;step=NUMBERGHz]",
+            "a controller that keeps each group of hosts at a limit: 5kW;every=1s;group=16"},
+           with_power_control,
+           Argument::semicolon}};
 }
 
 }  // namespace hplcast::study

@@ -1,4 +1,4 @@
-/* A simulated MPI program on cores that detours take away now and then. Numbers are printed as hexadecimal floats, one
+/* A simulated MPI program on cores that detours take away now and then, or whose frequency changes. Numbers are printed as hexadecimal floats, one
  * line a fact: "rank what number...". The first argument says what to do. */
 #include <mpi.h>
 #include <stdio.h>
@@ -44,6 +44,39 @@ static void message(int rank, double bytes, double time_s) {
   }
 }
 
+/* Calls of dgemm with an m of each of these, all of it timed: when each ends. */
+static void kernels(int rank, int count, char** texts) {
+  int i;
+  hplcast_timed_part(1, hplcast_clock_s());
+  for (i = 0; i < count; ++i) {
+    hplcast_kernel_call(HPLCAST_DGEMM, strtod(texts[i], NULL), 1, 1);
+    printf("%d end %a\n", rank, hplcast_clock_s());
+  }
+  hplcast_timed_part(0, hplcast_clock_s());
+}
+
+/* `count` times: rank 0 works for `work_s`, rank 1 waits for its message, works as long, and sends one back. */
+static void turns(int rank, int count, double work_s) {
+  hplcast_message message;
+  int i;
+  memset(&message, 0, sizeof message);
+  message.channel.tag = 5;
+  message.bytes = 100;
+  hplcast_timed_part(1, hplcast_clock_s());
+  for (i = 0; i < 2 * count; ++i) {
+    message.channel.source = i % 2;
+    message.channel.destination = 1 - i % 2;
+    if (rank == i % 2) {
+      hplcast_kernel_call(HPLCAST_DGEMM, work_s, 1, 1);
+      hplcast_send(&message, 0);
+    } else if (rank < 2) {
+      hplcast_wait(hplcast_irecv(&message));
+    }
+  }
+  printf("%d end %a\n", rank, hplcast_clock_s());
+  hplcast_timed_part(0, hplcast_clock_s());
+}
+
 int main(int argc, char* argv[]) {
   int rank;
   MPI_Init(&argc, &argv);
@@ -52,6 +85,8 @@ int main(int argc, char* argv[]) {
   if (argc > 4 && strcmp(argv[1], "barriers") == 0)
     barriers(rank, atoi(argv[2]), atoi(argv[3]), strtod(argv[4], NULL));
   if (argc > 3 && strcmp(argv[1], "message") == 0) message(rank, strtod(argv[2], NULL), strtod(argv[3], NULL));
+  if (argc > 1 && strcmp(argv[1], "kernels") == 0) kernels(rank, argc - 2, argv + 2);
+  if (argc > 3 && strcmp(argv[1], "turns") == 0) turns(rank, atoi(argv[2]), strtod(argv[3], NULL));
   hplcast_flush();
   MPI_Finalize();
   return 0;

@@ -1,13 +1,18 @@
 // Frequencies, limits and objectives with the real simulator.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
+#include "hplcast/study/resolve.hpp"
 #include "hplcast/study/transform.hpp"
 #include "hplcast/study/tune.hpp"
 #include "tests/study/simulated_cluster.hpp"
+#include "tests/support/errors_in.hpp"
 #include "tests/support/sweep_fixture.hpp"
 
 namespace hplcast::study {
@@ -109,6 +114,104 @@ TEST_F(EnergyWhatIf, TuneFindsTheLeastEnergy) {
   EXPECT_NE(json.str().find("\"objective\": \"energy\""), std::string::npos);
   request.cluster.power.reset();
   EXPECT_THROW(tune(request), core::DomainError);
+}
+
+/// Four cores in kernels or waiting; watts of both go with the clock.
+core::PowerModel::Values watts_of_states() {
+  core::PowerModel::Values values;
+  values.idle = core::Watts::polynomial({40, 10});
+  values.awake = 10;
+  for (const char* state : {"default", "polling", "blocked", "messages"})
+    values.states[state] = core::Watts::polynomial({1, 0, 2});
+  values.frequency = core::FrequencyModel{2e9, {2e9, 1.6e9, 1.2e9, 1e9}, {}, {}, {}};
+  return values;
+}
+double busy_w(double ghz) {
+  return 40 + 10 * ghz + 10 + 4 * (1 + 2 * ghz * ghz);
+}
+
+class ChangesWhatIf : public EnergyWhatIf {
+ protected:
+  void SetUp() override {
+    EnergyWhatIf::SetUp();
+    request_.noise = false;
+    request_.cluster.hosts = core::Hosts::make({"node-[1-8]", 4, 1, {}, 0});
+    for (auto& [name, model] : request_.cluster.kernels)
+      model = core::KernelModel::make(model.level(), model.cluster_law());
+    request_.cluster.power = core::PowerModel::make(watts_of_states());
+    request_.parameters.N = 1500;
+    request_.parameters.NB = 64;
+    request_.parameters.P = request_.parameters.Q = 2;
+    request_.observation.bin_s = 1e-3;
+    setenv("HPLCAST_CHECKS", "on", 1);
+  }
+  core::Prediction predicted(const std::vector<Transformation>& changes) const {
+    PredictionRequest request = request_;
+    request.cluster = transformed(request_.cluster, changes);
+    return predict(request);
+  }
+};
+
+TEST_F(ChangesWhatIf, ThatSetWhatIsSetAlreadyChangeNothing) {
+  const core::Prediction still = predicted({});
+  const core::Prediction same = predicted({{"frequency-at", "0:2GHz,7ms:2GHz"}});
+  EXPECT_EQ(same.mode, "exact");
+  // Ranks probe between pieces of work where they would have slept: sums of the same durations in another order.
+  EXPECT_NEAR(same.time_s / still.time_s, 1, 1e-9);
+  EXPECT_NEAR(same.energy->energy_j / still.energy->energy_j, 1, 1e-9);
+}
+
+TEST_F(ChangesWhatIf, OfHplHaveTheTimeAndPowerOfTheirParts) {
+  const double fast_s = predicted({}).time_s;
+  const double slow_s = predicted({{"frequency", "1GHz"}}).time_s;
+  core::TemporaryFolder folder("hplcast-test");
+  request_.observation.power_trace = folder.path() / "power.csv";
+  const double at_s = std::floor(fast_s / 2 * 1000) / 1000;
+  const core::Prediction both = predicted({{"frequency-at", core::shortest(at_s) + ":1GHz"}});
+  // Kernels of the second half take twice as long, messages and probes as long as before, all of them overlap: the run
+  // is as far as the slow one in its share of time, to what panels near the change differ by.
+  EXPECT_NEAR(both.time_s, at_s + (1 - at_s / fast_s) * slow_s, 0.01 * fast_s);
+  const double late_s = both.time_s - at_s;
+  EXPECT_NEAR(both.energy->energy_j, at_s * busy_w(2) + late_s * busy_w(1), 1e-4 * both.energy->energy_j)
+      << "the timed part begins 11 us after the program";
+  core::read_file(request_.observation.power_trace, [&](std::istream& in, const std::string& name) {
+    core::CsvReader reader(in, name);
+    while (reader.next()) {
+      const double begin_s = reader.number(reader.column("time_s"));
+      if (std::abs(begin_s - at_s) < 2e-3) continue;
+      EXPECT_NEAR(reader.number(reader.column("power_w")), busy_w(begin_s < at_s ? 2 : 1), 1e-6) << begin_s;
+    }
+  });
+}
+
+/// Every core draws as much in each state: the controller sees the power of its frequency.
+TEST_F(ChangesWhatIf, AControllerOfHplKeepsItsLimit) {
+  const double cap_w = (busy_w(1.2) + busy_w(1.6)) / 2;
+  const std::string control = core::shortest(cap_w) + "W;every=1ms";
+  const core::Prediction kept = predicted({{"power-control", control}});
+  // Two periods above the limit, then that of the highest frequency below it, which power-cap takes.
+  const core::Prediction capped = predicted({{"power-cap", core::shortest(cap_w) + "W:host"}});
+  EXPECT_NEAR(kept.energy->energy_j, 1e-3 * (busy_w(2) + busy_w(1.6)) + (kept.time_s - 2e-3) * busy_w(1.2),
+              1e-3 * kept.energy->energy_j);
+  EXPECT_LT(kept.time_s, capped.time_s);
+  EXPECT_NEAR(kept.time_s, capped.time_s, 2e-3);
+  EXPECT_EQ(predicted({{"power-control", control}}).time_s, kept.time_s);
+}
+
+TEST_F(ChangesWhatIf, ThatNeedToKnowWhenKernelsRunAreRefusedWithWindowsAndFastMode) {
+  request_.cluster = transformed(request_.cluster, {{"frequency-at", "1s:1GHz"}});
+  request_.windows = WindowRule::from("4:16");
+  request_.observation.bin_s = 0;
+  const auto error = [&] { return tests::error_in([&] { (void)resolve(request_); }); };
+  EXPECT_NE(error().find("--windows off"), std::string::npos) << error();
+  request_.windows = WindowRule::from("off");
+  request_.mode = SimulationMode::fast;
+  EXPECT_NE(error().find("--mode exact"), std::string::npos) << error();
+  request_.mode = SimulationMode::automatic;
+  request_.parameters.N = 400'000;
+  request_.windows = WindowRule::from("auto");
+  request_.force = true;
+  EXPECT_FALSE(resolve(request_).is_sampled());
 }
 
 class SweepEnergy : public testing::SweepFolder {};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "hplcast/core/cluster_model.hpp"
@@ -280,6 +281,78 @@ TEST(TransformPower, ThreadsThatSpinDrawWhatOneThatPollsDoes) {
   values.states.erase("polling");
   EXPECT_THROW(transformed(cluster_of(values), {{"threads-per-rank", "4:0.9:spin"}}), core::DomainError);
   EXPECT_THROW(transformed(before, {{"threads-per-rank", "4:0.9:waits"}}), core::Error);
+}
+
+TEST(TransformPower, SchedulesOfFrequenciesAreKeptAsTheyAreSaid) {
+  const core::ClusterModel before = cluster_of(watts());
+  const core::ClusterModel after = transformed(before, {{"frequency", "1.8GHz"},
+                                                        {"frequency-at", "2min:1.5GHz,300s:2100MHz"},
+                                                        {"frequency-at", "0:2GHz,0.7s:1GHz;every=1s;on=node-6"}});
+  const auto& schedules = after.power->values().frequency->schedules;
+  ASSERT_EQ(schedules.size(), 2U);
+  EXPECT_EQ(schedules[0].at_s, (std::vector<double>{120, 300}));
+  EXPECT_EQ(schedules[0].hz, (std::vector<double>{1.5e9, 2.1e9}));
+  EXPECT_FALSE(schedules[0].period_s);
+  EXPECT_EQ(schedules[1].hosts, "node-6");
+  EXPECT_EQ(schedules[1].period_s, 1);
+  EXPECT_EQ(after.power->frequency_hz(0, 0), 1.8e9) << "until then";
+  for (const char* wrong :
+       {"1.5GHz", "120s:1.5", "120s:1.5GHz;", "120s:1.5GHz;every", "120s:1.5GHz;often=1s", "120s:9GHz",
+        "9s:2GHz,3s:1GHz", "0:1GHz;every=0s", "5s:1GHz;every=5s", "0:1GHz;on=node-7", "-1s:1GHz", ""})
+    EXPECT_THROW(transformed(before, {{"frequency-at", wrong}}), core::Error) << wrong;
+  EXPECT_THROW(transformed(cluster_of({}), {{"frequency-at", "1s:1GHz"}}), core::Error) << "no power.frequency";
+}
+
+/// Each CPU gets what `power-cap` would give it.
+TEST(TransformPower, CapsFromAnInstantOnAreTheFrequenciesOfCaps) {
+  core::PowerModel::Values values = watts();
+  core::PowerOverride hot;
+  hot.host = 1;
+  hot.cpu = 1;
+  hot.states = {{"default", core::Watts::polynomial({0.5, 1, 0, 0.2})}};
+  for (const bool alike : {true, false}) {
+    if (!alike) values.overrides = {hot};
+    const core::ClusterModel before = cluster_of(values);
+    const core::ClusterModel after = transformed(before, {{"power-cap-at", "1h:90W,2h:100W"}});
+    const auto& schedules = after.power->values().frequency->schedules;
+    EXPECT_EQ(schedules.size(), alike ? 1U : 3U) << "one for node-5, two for the CPUs of node-6";
+    for (const int host : {0, 1})
+      for (const int cpu : {0, 1}) {
+        std::vector<const core::FrequencySchedule*> own;
+        for (const core::FrequencySchedule& one : schedules) {
+          const std::vector<int> hosts = core::hosts_named(one.hosts, after.hosts);
+          if (std::count(hosts.begin(), hosts.end(), host) > 0 && one.cpu.value_or(cpu) == cpu) own.push_back(&one);
+        }
+        ASSERT_EQ(own.size(), 1U);
+        EXPECT_EQ(own[0]->hz[0], *with_power_cap(before, 90, false).power->frequency_hz(host, cpu));
+        EXPECT_EQ(own[0]->hz[1], *with_power_cap(before, 100, false).power->frequency_hz(host, cpu));
+        EXPECT_LT(own[0]->hz[0], own[0]->hz[1]);
+      }
+  }
+  const core::ClusterModel whole = transformed(cluster_of(watts()), {{"power-cap-at", "0:170W;of=host;on=node-5"}});
+  EXPECT_EQ(whole.power->values().frequency->schedules.at(0).hosts, "node-5");
+  for (const char* wrong : {"1h:20W", "1h:90W;of=rack", "1h:90GHz", "1h"})
+    EXPECT_THROW(transformed(cluster_of(watts()), {{"power-cap-at", wrong}}), core::Error) << wrong;
+}
+
+TEST(TransformPower, ControllersComeLastAndAreChecked) {
+  const core::ClusterModel before = cluster_of(watts());
+  const core::ClusterModel after =
+      transformed(before, {{"power-control", "0.3kW;every=100ms;group=1;on=node-[5-6];step=0.2GHz"}});
+  const core::PowerController& one = after.power->values().frequency->controllers.at(0);
+  EXPECT_EQ(one.cap_w, 300);
+  EXPECT_EQ(one.period_s, 0.1);
+  EXPECT_EQ(one.hosts_per_group, 1);
+  EXPECT_EQ(one.hosts, "node-[5-6]");
+  EXPECT_EQ(one.step_hz, 2e8);
+  for (const char* wrong : {"300W", "300W;every=0s", "300W;every=1s;group=0", "300W;every=1s;group=1.5", "300;each=1s",
+                            "100W;every=1s", "300W;every=1s;on=other", "0W;every=1s"})
+    EXPECT_THROW(transformed(before, {{"power-control", wrong}}), core::Error) << wrong;
+  for (const Transformation& late : {Transformation{"frequency", "1.5GHz"},
+                                     {"power-cap", "100W"},
+                                     {"state-frequency", "1.4GHz:daxpy"},
+                                     {"remove-hosts", "node-6"}})
+    EXPECT_THROW(transformed(after, {late}), core::DomainError) << late.name;
 }
 
 }  // namespace
