@@ -169,7 +169,7 @@ double ControlledGroup::read_j(double now_s) {
       const double before_j = std::exchange(one.read_j[i], one.host->ranks()[i]->told_j(now_s));
       cores_j += one.read_j[i] - before_j;
     }
-    for (CpuFrequency* cpu : one.host->cpus)
+    for (CpuFrequency* cpu : one.host->cpus())
       host_j += cpu->integral(since_s, now_s, [&](double, double, const CpuFrequency::Level& level) {
         return level.idle_w + (cores_j > 0 ? level.awake_w : 0);
       });
@@ -183,7 +183,7 @@ double ControlledGroup::busy_w(std::size_t step, double time_s) const {
   double sum_w = 0;
   for (const Member& one : hosts_) {
     double host_w = 0;
-    for (CpuFrequency* cpu : one.host->cpus) {
+    for (CpuFrequency* cpu : one.host->cpus()) {
       const CpuFrequency::Level& level = cpu->level_at(time_s, steps_hz_[step]);
       host_w += level.idle_w + level.awake_w;
     }
@@ -342,9 +342,9 @@ void HostMeter::add_awake(double begin_s, double end_s) {
 /// Joules that the frequencies of the CPUs add to w.
 double HostMeter::add_changes(double begin_s, double end_s, double CpuFrequency::Level::*share, double w) {
   double sum_j = 0;
-  for (CpuFrequency* cpu : cpus)
+  for (CpuFrequency* cpu : cpus_)
     sum_j += cpu->integral(origin_s_ + begin_s, origin_s_ + end_s, [&](double from_s, double to_s, const auto& level) {
-      const double more_w = level.*share - w / static_cast<double>(cpus.size());
+      const double more_w = level.*share - w / static_cast<double>(cpus_.size());
       add_watts(from_s - origin_s_, to_s - origin_s_, more_w);
       return more_w;
     });
@@ -397,7 +397,7 @@ void EnergyAccount::add_changes(int host, HostMeter& meter) {
     std::vector<const core::FrequencySchedule*> own;
     for (const core::FrequencySchedule* one : schedules_[place])
       if (one->cpu.value_or(cpu) == cpu) own.push_back(one);
-    meter.cpus.push_back(&frequencies_.emplace_back(cluster_, host, cpu, std::move(own), group_of_[place]));
+    meter.add_cpu(frequencies_.emplace_back(cluster_, host, cpu, std::move(own), group_of_[place]));
   }
   if (group_of_[place] != nullptr) group_of_[place]->add(meter);
 }
@@ -419,7 +419,7 @@ StateMeter& EnergyAccount::add_rank(int host, int cpu) {
   ByState watts;
   for (std::size_t i = 0; i < watts.size(); ++i)
     watts[i] = its_host.power().core_w(cpu, static_cast<core::CoreState>(static_cast<int>(i)));
-  CpuFrequency* const frequency = its_host.cpus.empty() ? nullptr : its_host.cpus[static_cast<std::size_t>(cpu)];
+  CpuFrequency* const frequency = its_host.cpus().empty() ? nullptr : its_host.cpus()[static_cast<std::size_t>(cpu)];
   StateMeter& meter = meters_.emplace_back(its_host, watts, frequency);
   its_host.add_rank(meter);
   return meter;

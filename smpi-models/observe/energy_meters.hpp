@@ -168,9 +168,10 @@ class HostMeter {
   const core::HostPower& power() const { return power_; }
   void add_rank(StateMeter& meter) { ranks_.push_back(&meter); }
   bool sleeps() const { return sleeps_; }
-  /// Its CPUs, where frequencies change; they must outlive this.
-  std::vector<CpuFrequency*> cpus;
   const std::vector<StateMeter*>& ranks() const { return ranks_; }
+  /// Where frequencies change: its next CPU, which must outlive this.
+  void add_cpu(CpuFrequency& cpu) { cpus_.push_back(&cpu); }
+  const std::vector<CpuFrequency*>& cpus() const { return cpus_; }
   /// Forgets all that was told. Times are counted from `origin_s` on.
   void begin(double origin_s);
   /// Adds watts of one core; times after the origin, watts behind the supply.
@@ -193,6 +194,7 @@ class HostMeter {
   PowerBins* bins_;
   bool sleeps_;
   std::vector<StateMeter*> ranks_;
+  std::vector<CpuFrequency*> cpus_;  // none: frequencies do not change
   ActiveTime active_;
   double awake_s_ = 0, origin_s_ = 0;
   double more_awake_j_ = 0;  // than at the frequency of the models
