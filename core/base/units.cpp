@@ -56,7 +56,7 @@ double parse_bytes_per_s(const std::string& text) {
 }
 
 double parse_flop_per_s(const std::string& text) {
-  const Units prefixes = {{"", 1}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
+  const Units prefixes = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
   const Units flop = {{"flop/s", 1}, {"Flop/s", 1}, {"flops", 1}, {"FLOPS", 1}, {"FLOP/s", 1}};
   return parse(text, with_prefixes(prefixes, flop, plain),
                "a rate; expected a number with Mflop/s, Gflop/s, Tflop/s or Pflop/s (30Gflop/s)");

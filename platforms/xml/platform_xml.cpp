@@ -1,14 +1,20 @@
 #include "hplcast/platforms/platform_xml.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
+#include <tuple>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/network_model.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "platforms/xml/xml_costs.hpp"
 
@@ -224,6 +230,161 @@ void write_platform_xml(std::ostream& out, const ClusterModel& cluster, const Xm
     write_single_switch(out, cluster);
   }
   out << "</platform>\n";
+}
+
+namespace {
+
+/// A setting of <config>, or SMPI's default.
+double setting(const PlatformFile& file, const std::string& name, double otherwise) {
+  const auto found = file.settings.find(name);
+  double value = otherwise;
+  if (found != file.settings.end() && (!core::parse_double(found->second, value) || value < 0))
+    throw core::ParseError(file.config, name + ": found `" + found->second + "`; expected a number from 0");
+  return value;
+}
+
+core::Hosts hosts_of(const HostGroup& group, double widest) {
+  core::Hosts::Values values;
+  values.names = group.names;
+  values.cores = 0;  // of the first host with the widest link
+  std::map<std::pair<int, double>, std::string> kinds;
+  for (const XmlHost& host : group.hosts) {
+    const double share = widest > 0 ? host.link.bytes_per_s / widest : 1;
+    if (values.cores == 0 && share == 1) values.cores = host.cores;
+    std::string& names = kinds[{host.cores, share}];
+    names += (names.empty() ? "" : ",") + host.name;
+  }
+  for (const auto& [kind, names] : kinds)
+    if (kind != std::pair(values.cores, 1.0))
+      values.kinds.push_back({std::to_string(kind.first) + "-cores-link-" + core::significant(kind.second, 3),
+                              names,
+                              kind.first,
+                              1,
+                              {},
+                              0,
+                              kind.second});
+  return core::Hosts::make(std::move(values));
+}
+
+/// Defaults are those of SMPI, measured between hosts with links of 1 Gbit/s.
+XmlCosts costs_of(const PlatformFile& file) {
+  const auto list = [&](const char* name, const char* other_name, const char* otherwise) -> std::string {
+    for (const char* one : {name, other_name})
+      if (file.settings.count(one) > 0) return file.settings.at(one);
+    return otherwise;
+  };
+  return {list("smpi/os", "", "0:0:0"), list("smpi/ois", "", "0:0:0"), list("smpi/or", "", "0:0:0"),
+          list("smpi/bw-factor", "network/bandwidth-factor",
+               "65472:0.940694;15424:0.697866;9376:0.58729;5776:1.08739;3484:0.77493;1426:0.608902;732:0.341987;"
+               "257:0.338112;0:0.812084"),
+          list("smpi/lat-factor", "network/latency-factor",
+               "65472:11.6436;15424:3.48845;9376:2.59299;5776:2.18796;3484:1.88101;1426:1.61075;732:1.9503;"
+               "257:1.95341;0:2.01467")};
+}
+
+core::NetworkModel network_of(PlatformFile& file, double widest) {
+  const HostGroup& group = file.group;
+  const XmlCosts costs = costs_of(file);
+  const double window = setting(file, "network/TCP-gamma", 4194304);
+  core::NetworkModel::Values values{};
+  std::vector<double> latencies;
+  for (const XmlHost& host : group.hosts) latencies.push_back(host.link.latency_s);
+  Wire route{widest, 2 * core::median(latencies), ""};
+  values.topology = group.topology;
+  if (group.backbone) {
+    values.topology = core::SingleSwitch{core::Backbone{group.backbone->bytes_per_s, group.backbone->latency_s}};
+    route = {std::min(widest, group.backbone->bytes_per_s), route.latency_s + group.backbone->latency_s, ""};
+  }
+  const Wire loopback = group.loopback.value_or(route);
+  values.local = scope_of(costs, loopback.bytes_per_s, loopback.latency_s, window);
+  if (loopback.policy == "SHARED")
+    values.local.capacity = core::LinkCapacity{loopback.bytes_per_s, 0, 0, core::LinkCapacity::Origin::published};
+  if (group.hosts.size() > 1) {
+    values.remote = scope_of(costs, route.bytes_per_s, route.latency_s, window);
+    values.remote->capacity = core::LinkCapacity{widest, 0, 0, core::LinkCapacity::Origin::published};
+  }
+  values.async_small_bytes = static_cast<std::uint64_t>(setting(file, "smpi/async-small-thresh", 0));
+  values.detached_bytes = static_cast<std::uint64_t>(setting(file, "smpi/send-is-detached-thresh", 65536));
+  values.iprobe_s = setting(file, "smpi/iprobe", 1e-4);
+  values.test_s = setting(file, "smpi/test", 1e-4);
+  values.wtime_s = setting(file, "smpi/wtime", 1e-8);
+  const auto grow = file.settings.find("smpi/grow-injected-times");
+  values.growing_probes = grow == file.settings.end() || (grow->second != "no" && grow->second != "0");
+  // SimGrid's links do more than these.
+  const auto lose = [&](bool lost, const std::string& text) {
+    if (lost) file.losses.push_back(text);
+  };
+  const double least = *std::min_element(latencies.begin(), latencies.end());
+  lose(least < *std::max_element(latencies.begin(), latencies.end()),
+       "links of different latency: all have the median");
+  lose(!group.loopback, "no loopback: messages inside a host take what those between hosts do, beside their links");
+  const std::string& policy = group.hosts.front().link.policy;
+  lose(values.remote && policy == "SHARED", "SHARED links: messages in both directions do not share them here");
+  lose(values.remote && policy == "FATPIPE", "FATPIPE links: messages share them here");
+  lose(setting(file, "network/crosstraffic", 1) != 0, "network/crosstraffic: answers take nothing of the links");
+  lose(file.settings.count("smpi/bw-factor") == 0, "no smpi/bw-factor in <config>: SMPI's own costs of messages");
+  return core::NetworkModel::make(std::move(values));
+}
+
+/// BLAS at the speed of each host.
+std::map<std::string, core::KernelModel> kernels_of(const HostGroup& group) {
+  constexpr core::Monomial mnk{1, 1, 1}, mn{1, 1, 0}, n{0, 1, 0}, nn{0, 2, 0};
+  constexpr std::array<std::tuple<const char*, core::Monomial, double>, 7> all = {{{"dgemm", mnk, 2},
+                                                                                   {"dtrsm", mnk, 1},
+                                                                                   {"dgemv", mn, 2},
+                                                                                   {"dger", mn, 2},
+                                                                                   {"dtrsv", nn, 1},
+                                                                                   {"daxpy", n, 2},
+                                                                                   {"dscal", n, 1}}};
+  std::map<std::string, core::KernelModel> kernels;
+  for (const auto& [name, unit, flop] : all) {
+    const auto law = [unit = unit, flop = flop](const XmlHost& host) {
+      return core::PiecewiseLaw(core::DurationLaw::make(core::Polynomial::make({unit}, {flop / host.flop_per_s}), {},
+                                                        core::NoiseFamily::none));
+    };
+    std::vector<core::CpuLaw> others;
+    for (std::size_t i = 0; i < group.hosts.size(); ++i)
+      if (group.hosts[i].flop_per_s != group.hosts.front().flop_per_s)
+        others.push_back({static_cast<int>(i), 0, law(group.hosts[i])});
+    kernels[name] = core::KernelModel::make("M1", law(group.hosts.front()), std::move(others));
+  }
+  return kernels;
+}
+
+}  // namespace
+
+ImportedPlatform read_platform_xml(std::istream& in, const std::string& name, const std::string& zone,
+                                   const ClusterModel* models) {
+  PlatformFile file = read_platform_file(in, name, zone);
+  double widest = 0;
+  for (const XmlHost& host : file.group.hosts) widest = std::max(widest, host.link.bytes_per_s);
+  ImportedPlatform result;
+  result.cluster.name = file.group.id;
+  nlohmann::ordered_json provenance = {{"origin", "hplcast import: a platform of SimGrid"}};
+  try {
+    result.cluster.hosts = hosts_of(file.group, widest);
+    result.cluster.network = network_of(file, widest);
+    core::check_links(result.cluster);
+  } catch (const core::DomainError& error) {
+    throw core::ParseError({name, 0, ""}, error.what());
+  }
+  if (models == nullptr) {
+    result.cluster.kernels = kernels_of(file.group);
+    provenance["quality_flags"].push_back(
+        {{"subject", "kernels"},
+         {"flag", "not_calibrated"},
+         {"detail", "BLAS at the `speed` of hosts; kernels that move memory cost nothing"}});
+  } else {
+    for (const auto& [kernel, model] : models->kernels) result.cluster.kernels[kernel] = model.with_overrides({});
+    result.cluster.program = models->program;
+  }
+  result.losses = std::move(file.losses);
+  provenance["quality_flags"].push_back({{"subject", "network"},
+                                         {"flag", "imported"},
+                                         {"detail", "not measured" + std::string(result.losses.empty() ? "" : "; ") +
+                                                        core::joined(result.losses, "; ")}});
+  result.cluster.provenance = core::json_text(provenance);
+  return result;
 }
 
 }  // namespace hplcast::platforms

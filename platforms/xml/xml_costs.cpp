@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <sstream>
 
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
 #include "hplcast/core/network_model.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
@@ -96,6 +100,60 @@ XmlCosts xml_costs(const core::ScopeModel& scope) {
     costs.lat_factor = join(costs.lat_factor, shortest(bound) + ":" + shortest(flow.latency_s / scope.latency_s));
   }
   return costs;
+}
+
+namespace {
+
+/// "bound:value[:value];...": the values above each bound. One value alone is that of all sizes.
+std::map<double, std::array<double, 2>> read_list(const std::string& list, double below_all) {
+  std::map<double, std::array<double, 2>> values = {{0, {below_all, 0}}};
+  std::istringstream items(list);
+  for (std::string item; std::getline(items, item, ';');) {
+    if (item.find(':') == std::string::npos) item = "0:" + item;
+    std::istringstream numbers(item);
+    std::array<double, 3> read{};
+    std::size_t count = 0;
+    for (std::string number; std::getline(numbers, number, ':'); ++count)
+      if (double value = 0; !core::parse_double(number, value) || !(value >= 0))
+        throw core::DomainError("`" + item + "` of \"" + list + "\"", number, "numbers from 0: bound:value[:value]");
+      else if (count < read.size())
+        read[count] = value;
+    values[read[0]] = {read[1], read[2]};
+  }
+  return values;
+}
+
+core::SegmentedLaw read_overheads(const std::string& list) {
+  std::vector<Segment> segments;
+  for (const auto& [bound, values] : read_list(list, 0))
+    segments.push_back({bound > 0 ? bound + 1 : 0, values[0], values[1]});
+  return core::SegmentedLaw::make(std::move(segments));
+}
+
+}  // namespace
+
+ScopeModel scope_of(const XmlCosts& costs, double link_bytes_per_s, double latency_s, double window_bytes) {
+  ScopeModel scope;
+  scope.cost(MessageCost::send) = read_overheads(costs.os);
+  scope.cost(MessageCost::isend) = read_overheads(costs.ois);
+  scope.cost(MessageCost::recv) = read_overheads(costs.overhead_recv);
+  const auto rates = read_list(costs.bw_factor, 1), latencies = read_list(costs.lat_factor, 1);
+  std::map<double, Segment> segments;  // SimGrid sees messages with their envelope
+  for (const auto* list : {&rates, &latencies})
+    for (const auto& [bound, values] : *list) {
+      const double message_s = latency_s * std::prev(latencies.upper_bound(bound))->second[0];
+      double rate = link_bytes_per_s * std::prev(rates.upper_bound(bound))->second[0];
+      if (window_bytes > 0 && message_s > 0) rate = std::min(rate, window_bytes / (2 * message_s));
+      if (!(rate > 0)) throw core::DomainError("bandwidth factor", 0, "more than 0");
+      const double begin = bound < core::smpi_envelope_bytes ? 0 : bound + 1 - core::smpi_envelope_bytes;
+      segments[begin] = {begin, message_s + core::smpi_envelope_bytes / rate, 1 / rate};
+    }
+  std::vector<Segment> all;
+  for (const auto& [begin, segment] : segments) all.push_back(segment);
+  scope.bandwidth_bytes_per_s = 1 / all.back().slope_s_per_byte;
+  scope.cost(MessageCost::transfer) = core::SegmentedLaw::make(std::move(all));
+  scope.latency_s = latency_s > 0 ? latency_s : 1e-9;  // something that factors refer to
+  return scope;
 }
 
 namespace {

@@ -1,11 +1,48 @@
 #pragma once
 
+#include <iosfwd>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hplcast/core/errors.hpp"
 #include "hplcast/core/network_model.hpp"
 
 namespace hplcast::platforms {
+
+/// A link of SimGrid.
+struct Wire {
+  double bytes_per_s = 0, latency_s = 0;
+  std::string policy;  ///< of sharing: SPLITDUPLEX, SHARED, FATPIPE
+};
+
+/// A host with its link to the switch.
+struct XmlHost {
+  std::string name;
+  double flop_per_s = 0;  ///< of a core
+  int cores = 1;
+  Wire link;
+};
+
+/// Hosts on one switch, or in one topology.
+struct HostGroup {
+  std::string id, names;  ///< names: radical, see core::expand_hosts()
+  std::vector<XmlHost> hosts;
+  std::optional<Wire> backbone, loopback;
+  core::Topology topology = {};
+};
+
+/// The content of a platform file, as far as it was read.
+struct PlatformFile {
+  HostGroup group;
+  std::map<std::string, std::string> settings;  ///< of its <config>
+  core::Location config;
+  std::vector<std::string> losses;
+};
+
+/// `zone`: which group of hosts, if there are several. @throws ParseError
+PlatformFile read_platform_file(std::istream& in, const std::string& name, const std::string& zone);
 
 /// The message costs of one scope as the values of SimGrid properties "bound:value[:value];...".
 struct XmlCosts {
@@ -14,6 +51,10 @@ struct XmlCosts {
 };
 
 XmlCosts xml_costs(const core::ScopeModel& scope);
+
+/// The other way round: a scope whose messages go over links of this bandwidth, at most at the rate that TCP's window
+/// allows, `window_bytes` / (2 latency) (0: no window). @throws DomainError for lists that SimGrid does not take.
+core::ScopeModel scope_of(const XmlCosts& costs, double link_bytes_per_s, double latency_s, double window_bytes);
 
 /// Losses of xml_costs() for a single message of this scope, one sentence with its size each.
 std::vector<std::string> xml_cost_losses(const core::ScopeModel& scope, core::Scope which);

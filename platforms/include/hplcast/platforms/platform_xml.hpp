@@ -20,6 +20,20 @@ using XmlSettings = std::vector<std::pair<std::string, std::string>>;
 /// (`n-[1-32]`), because SimGrid's <cluster> names its hosts itself.
 void write_platform_xml(std::ostream& out, const core::ClusterModel& cluster, const XmlSettings& more = {});
 
+/// A cluster from SimGrid's platform file.
+struct ImportedPlatform {
+  core::ClusterModel cluster;
+  std::vector<std::string> losses;  ///< for people: what was not read, and what the model cannot say
+};
+
+/// Reads a platform file (version 4 and later): a <cluster>, a zone of hosts with <host_link>, or one with routes
+/// between its hosts, which becomes a switch; `zone`: its id, if there are several. Messages cost what the <config>
+/// says, or SMPI's defaults: alone on its links each takes as long as with SimGrid. Kernels are those of
+/// `models`, as its program; without it, BLAS takes its flop over the speed of the host, and all else nothing.
+/// The provenance has a quality flag for the kernels and for the network. @throws ParseError
+ImportedPlatform read_platform_xml(std::istream& in, const std::string& name, const std::string& zone = "",
+                                   const core::ClusterModel* models = nullptr);
+
 /// The losses of platform.xml for this cluster, one sentence with its size each: how flows share links
 /// (sharing_losses()), messages faster than their link, costs that differ between local and remote messages, noise of
 /// messages, segments from 2^31 bytes on, lines that start below zero.
