@@ -165,6 +165,14 @@ std::optional<ObservedRun> read_observed_run(const std::map<std::string, std::st
     throw core::InputError(archive + ": rank-*.times.csv of " + std::to_string(found) + " ranks in it; expected " +
                            std::to_string(run.ranks) +
                            ", as program.json says\n  hint: the archive is damaged; observe again");
+  std::vector<core::ControlRows> controls;
+  for (const char* name : {"control-before.csv", "control-after.csv"})
+    if (const auto file = files.find(name); file != files.end()) {
+      std::istringstream in(file->second);
+      const auto rows = core::read_controls(in, archive + ":" + name);
+      controls.insert(controls.end(), rows.begin(), rows.end());
+    }
+  if (controls.size() > 1) run.control = core::summarized(controls);
   return run;
 }
 

@@ -68,20 +68,23 @@ study::ProgramOutput real_output(const std::string& path) {
     observed.program = std::filesystem::path(run->program).filename().string();
     observed.arguments = core::joined(run->arguments, " ");
     observed.ranks = run->ranks;
+    observed.control = run->control;
   }
   return observed;
 }
 
 void write_program_table(std::ostream& out, const study::ProgramComparison& comparison) {
+  const bool valid = comparison.disturbances.empty();
+  if (!valid) out << study::validity_text(comparison) << "\n\n";
   TextTable table({"configuration", "runs", "real [s]", "spread", "predicted [s]", "error of the time"});
   for (const study::ComparedProgram& row : comparison.rows)
     table.add({row.configuration.empty() ? "all" : row.configuration, std::to_string(row.real_s.size()),
                significant(row.real_median), percent(row.real_spread), significant(row.predicted_median),
                signed_percent(row.error)});
   table.write(out);
-  out << "\n|error|: median " << percent(comparison.summary.median_abs_error) << ", worst "
-      << percent(comparison.summary.max_abs_error) << "; bias " << signed_percent(comparison.summary.bias) << "; "
-      << comparison.rows.size() << (comparison.rows.size() == 1 ? " configuration\n" : " configurations\n");
+  out << "\n|error|" << (valid ? "" : " (not valid)") << ": median " << percent(comparison.summary.median_abs_error)
+      << ", worst " << percent(comparison.summary.max_abs_error) << "; bias " << signed_percent(comparison.summary.bias)
+      << "; " << comparison.rows.size() << (comparison.rows.size() == 1 ? " configuration\n" : " configurations\n");
 }
 
 /// The same file again would count as another run.
@@ -356,7 +359,8 @@ void setup_compare(Command& app) {
                                       "learns from; made if it is not there",
                                       writes("LEDGER.csv"), excludes(time_from));
   command.add_option("--ledger-date", options.ledger_date,
-                     "when the real runs were made, as 2026-11-25 or 2026-11-25T14:20: equal dates are one occasion (default: today, UTC)",
+                     "when the real runs were made, as 2026-11-25 or 2026-11-25T14:20: equal dates are one occasion "
+                     "(default: today, UTC)",
                      of_type("DATE"), needs(ledger));
   command.add_option("--max-error", options.max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5",
                      as_ratio());

@@ -14,6 +14,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/study/compare.hpp"
 #include "hplcast/study/transform.hpp"
 
 namespace hplcast::cli {
@@ -72,6 +73,10 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, cons
     throw InputError(path + ": a run on " + std::to_string(run->ranks) + " ranks, but " + counted->name +
                      " is of one on " + std::to_string(counted->ranks.size()) + "; expected the same run");
   if (!found) throw InputError(path + ": no rank-*.times.csv in it; expected an archive of `hplcast observe`");
+  study::ProgramOutput judged{path, "", std::nullopt};
+  if (run) judged.control = run->control;
+  for (const std::string& reason : study::disturbances_of({judged}, {}))
+    warn(path + ": the machine was disturbed: " + reason + "; the models follow it: observe again");
   return run ? run->program : "";
 }
 

@@ -176,6 +176,7 @@ ProgramComparison compare_programs(const std::vector<ProgramOutput>& real, const
     throw core::InputError("no configuration is both run and predicted: real " + comparison.unmatched_real.front() +
                            ", predicted " + comparison.unmatched_predicted.front());
   comparison.summary = summarize({comparison.rows.begin(), comparison.rows.end()});
+  comparison.disturbances = disturbances_of(real, comparison.rows);
   return comparison;
 }
 
@@ -216,7 +217,9 @@ void write_program_comparison(std::ostream& out, const ProgramComparison& compar
                     {"predicted_s", row.predicted_median},
                     {"predicted_runs", row.predicted_s.size()},
                     {"error", row.error}});
-  const Json json = {{"rows", rows},
+  const Json json = {{"valid", comparison.disturbances.empty()},
+                     {"disturbances", comparison.disturbances},
+                     {"rows", rows},
                      {"median_abs_error", comparison.summary.median_abs_error},
                      {"max_abs_error", comparison.summary.max_abs_error},
                      {"bias", comparison.summary.bias},

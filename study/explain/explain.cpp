@@ -327,6 +327,7 @@ Explanation explain(const ExplainRequest& asked) {
                                          baseline.summaries.empty() ? request.prediction.phases : baseline.summaries,
                                          explanation.predicted_s);
   explanation.kinds = kind_times(request.cluster.hosts, places, real_phases, baseline.phases);
+  explanation.cards = card_times(request.cluster.network.values().rails, places, real_phases, baseline.phases);
   add_details(explanation, findings, request, places);
   conclude(explanation, std::move(causes));
   if (draws) draw(explanation, write_timelines(request, runs.front(), baseline.ranks), request.picture);

@@ -43,6 +43,9 @@ struct RankPlace {
 /// Empty unless ranks are on several kinds of hosts. `predicted`: may be empty.
 std::vector<KindTimes> kind_times(const core::Hosts& hosts, const std::vector<RankPlace>& places,
                                   const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted);
+/// The same for network cards, where each rank has one; `kind` is such as "card 0".
+std::vector<KindTimes> card_times(const std::optional<core::Rails>& rails, const std::vector<RankPlace>& places,
+                                  const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted);
 
 std::vector<RankPlace> rank_places(const core::ClusterModel& cluster, int ranks);
 

@@ -77,10 +77,10 @@ Json phases_json(const Explanation& explanation) {
   return phases;
 }
 
-Json kinds_json(const Explanation& explanation) {
+Json groups_json(const std::vector<KindTimes>& groups) {
   Json list = Json::array();
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  for (const KindTimes& kind : explanation.kinds)
+  for (const KindTimes& kind : groups)
     list.push_back({{"kind", kind.kind},
                     {"ranks", kind.ranks},
                     {"real_kernels_s", kind.real_kernels_s},
@@ -116,7 +116,8 @@ void write_explanation(std::ostream& out, const Explanation& explanation) {
                {"verdict", verdict(explanation)},
                {"causes", causes_json(explanation)},
                {"phases", phases_json(explanation)},
-               {"kinds", kinds_json(explanation)},
+               {"kinds", groups_json(explanation.kinds)},
+               {"cards", groups_json(explanation.cards)},
                {"kernels", kernels_json(explanation)},
                {"messages", messages},
                {"own_work_s", explanation.own_work_s},
@@ -259,11 +260,11 @@ std::string waiting_line(const Explanation& e) {
   return text + ".";
 }
 
-/// Which kind of hosts waits for which.
-std::string kinds_line(const Explanation& e) {
-  if (e.kinds.empty()) return "";
+/// Which kind of hosts, or which card, waits for which. `alike`: they all do.
+std::string groups_line(const Explanation& e, const std::vector<KindTimes>& groups, const std::string& of_kind,
+                        const char* alike) {
   const auto [least, most] = std::minmax_element(
-      e.kinds.begin(), e.kinds.end(), [](const auto& a, const auto& b) { return a.real_waiting_s < b.real_waiting_s; });
+      groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.real_waiting_s < b.real_waiting_s; });
   const auto of = [&](const KindTimes& kind) {
     std::string text = kind.kind + " " + core::percent(kind.real_waiting_s / e.real_s);
     if (kind.predicted_waiting_s)
@@ -272,8 +273,8 @@ std::string kinds_line(const Explanation& e) {
   };
   constexpr double much = 0.02;  // of the time
   const bool waits = most->real_waiting_s - least->real_waiting_s > much * e.real_s;
-  return (waits ? "Hosts of kind " + most->kind + " wait for those of " + least->kind : "Kinds of hosts wait alike") +
-         ": ranks of " + of(*most) + " of the time, of " + of(*least) + ".";
+  return (waits ? of_kind + most->kind + " wait for those of " + least->kind : alike) + ": ranks of " + of(*most) +
+         " of the time, of " + of(*least) + ".";
 }
 
 /// Empty unless more of the difference is no part of the model than the largest cause makes.
@@ -317,7 +318,10 @@ std::vector<std::string> verdict(const Explanation& e) {
   if (untold > 0 && lines.size() > 1)
     lines.push_back(std::to_string(untold) + (untold == 1 ? " smaller difference" : " smaller differences") + ": " +
                     core::percent(untold_s / e.predicted_s) + " together.");
-  if (const std::string kinds = kinds_line(e); !kinds.empty()) lines.push_back(kinds);
+  if (!e.kinds.empty())
+    lines.push_back(groups_line(e, e.kinds, "Hosts of kind ", "Kinds of hosts wait alike"));
+  else if (!e.cards.empty())
+    lines.push_back(groups_line(e, e.cards, "Ranks on ", "Ranks on all network cards wait alike"));
   if (const std::string waiting = waiting_line(e); !waiting.empty()) lines.push_back(waiting);
   constexpr double worth_telling = 0.01;
   if (e.held_up_s > worth_telling * e.predicted_s)

@@ -72,19 +72,21 @@ std::vector<RankPhases> mean_of(const std::vector<std::vector<RankPhases>>& runs
   return mean;
 }
 
-std::vector<KindTimes> kind_times(const core::Hosts& hosts, const std::vector<RankPlace>& places,
-                                  const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted) {
-  std::map<int, std::vector<std::size_t>> ranks;
-  for (std::size_t rank = 0; rank < places.size(); ++rank) ranks[hosts.kind_of(places[rank].host)].push_back(rank);
+namespace {
+
+/// Nothing of one group. `name_of`: of the number of a group.
+template <typename NameOf>
+std::vector<KindTimes> times_of_groups(const std::map<int, std::vector<std::size_t>>& ranks, NameOf name_of,
+                                       const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted) {
   std::vector<KindTimes> kinds;
-  for (const auto& [kind, its_ranks] : ranks) {
+  for (const auto& [group, its_ranks] : ranks) {
     const auto mean_s = [&, &its = its_ranks](const std::vector<RankPhases>& phases, const auto member) {
       double sum_s = 0;
       for (const RankPhases& phase : phases)
         for (const std::size_t rank : its) sum_s += (phase.*member).at(rank);
       return sum_s / static_cast<double>(its.size());
     };
-    KindTimes one{hosts.kind_name(kind), static_cast<int>(its_ranks.size())};
+    KindTimes one{name_of(group), static_cast<int>(its_ranks.size())};
     one.real_kernels_s = mean_s(real, &RankPhases::kernels_s);
     one.real_waiting_s = mean_s(real, &RankPhases::waiting_s);
     if (!predicted.empty()) {
@@ -94,6 +96,29 @@ std::vector<KindTimes> kind_times(const core::Hosts& hosts, const std::vector<Ra
     kinds.push_back(std::move(one));
   }
   return kinds.size() > 1 ? kinds : std::vector<KindTimes>();
+}
+
+}  // namespace
+
+std::vector<KindTimes> kind_times(const core::Hosts& hosts, const std::vector<RankPlace>& places,
+                                  const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted) {
+  std::map<int, std::vector<std::size_t>> ranks;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) ranks[hosts.kind_of(places[rank].host)].push_back(rank);
+  return times_of_groups(
+      ranks, [&](int kind) { return hosts.kind_name(kind); }, real, predicted);
+}
+
+std::vector<KindTimes> card_times(const std::optional<core::Rails>& rails, const std::vector<RankPlace>& places,
+                                  const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted) {
+  if (!rails || rails->use != core::Rails::Use::bound) return {};
+  std::map<int, std::vector<std::size_t>> ranks;
+  std::map<std::pair<int, int>, int> of_cpu;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    const RankPlace& place = places[rank];
+    ranks[rails->card_of(place.cpu, of_cpu[{place.host, place.cpu}]++)].push_back(rank);
+  }
+  return times_of_groups(
+      ranks, [](int card) { return "card " + std::to_string(card); }, real, predicted);
 }
 
 std::vector<PhaseDifference> phase_differences(const std::vector<RankPhases>& real,

@@ -256,9 +256,7 @@ OfferedMachine machine_of_cluster(const Offer& offer, core::ClusterModel cluster
     if (given.full_w > 0 || given.idle_w > 0) {
       if (!(given.idle_w > 0 && given.full_w >= given.idle_w))
         throw core::DomainError("watts-full", given.full_w, "at least watts-idle, and both");
-      cluster.power = core::power_from_loads(
-          {{std::nullopt, given.idle_w, given.idle_w + (given.full_w - given.idle_w) / hosts.cores, given.full_w, 0}},
-          hosts.cores);
+      cluster.power = power_of_data_sheet(given.idle_w, given.full_w, hosts.cores);
     }
     return {offer, std::move(cluster), NB};
   });

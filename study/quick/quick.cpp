@@ -187,12 +187,7 @@ core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumpt
   cluster.hosts = core::Hosts::make(hosts);
   cluster.kernels = kernels(machine, assumptions);
   cluster.network = network(machine, assumptions);
-  // Watts between idle and full in proportion to the cores at work.
-  if (machine.full_w > 0)
-    cluster.power = core::power_from_loads(
-        {{std::nullopt, machine.idle_w, machine.idle_w + (machine.full_w - machine.idle_w) / machine.cores,
-          machine.full_w, 0}},
-        machine.cores);
+  if (machine.full_w > 0) cluster.power = power_of_data_sheet(machine.idle_w, machine.full_w, machine.cores);
   cluster.provenance = provenance(machine, assumptions);
   std::vector<Transformation> changes;
   if (!machine.threads.empty()) changes.push_back({"threads-per-rank", machine.threads});
@@ -200,6 +195,14 @@ core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumpt
   if (!machine.fat_tree.empty()) changes.push_back({"fat-tree", machine.fat_tree});
   if (!changes.empty()) cluster = transformed(std::move(cluster), changes);
   return cluster;
+}
+
+core::PowerModel power_of_data_sheet(double idle_w, double full_w, int cores) {
+  core::PowerModel::Values values;
+  values.idle = idle_w;
+  for (const char* state : {core::default_state, "polling", "blocked", "messages"})
+    values.states[state] = (full_w - idle_w) / cores;
+  return core::PowerModel::make(std::move(values));
 }
 
 std::optional<double> assumed_spread(const core::ClusterModel& cluster, const core::HplParameters& parameters) {

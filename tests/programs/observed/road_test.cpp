@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/files.hpp"
 #include "tests/support/run_hplcast.hpp"
 
@@ -65,6 +66,7 @@ TEST_F(ProgramRoad, LeadsFromARealProgramToAComparedPrediction) {
   const auto files = calibration::read_archive(folder_.path() / "300.tar.gz");
   for (const char* name : {"control-before.csv", "control-after.csv", "surroundings/hosts.json"})
     EXPECT_EQ(files.count(name), 1U) << name;
+  EXPECT_TRUE(calibration::read_observed_run(files, "300.tar.gz")->control);
   EXPECT_EQ(calibration::read_archive(folder_.path() / "300.zip").count("control-before.csv"), 0U)
       << "ranks share cores";
   done({"compare", "300.tar.gz", "--predicted", "run.json", "--time-from", "run"});

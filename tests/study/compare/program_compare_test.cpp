@@ -97,6 +97,31 @@ TEST(ComparePrograms, TellsOfArgumentsThatDiffer) {
   EXPECT_THAT(compare_programs({ran("a.zip", "solver", "200", 2)}, {predicted}, {}).warnings, testing::IsEmpty());
 }
 
+TEST(ComparePrograms, SayThatTheMachineWasDisturbed) {
+  const ProgramOutput predicted = ran("run.json", "solver-smpi", "100", 2);
+  const auto reasons = [&](double time_s, std::optional<core::Control> control) {
+    ProgramOutput run = ran("b.zip", "solver", "100", 2);
+    run.time_s = time_s;
+    run.control = std::move(control);
+    return compare_programs({ran("a.zip", "solver", "100", 2), run}, {predicted}, {}).disturbances;
+  };
+  const auto control = [](double low_s, double high_s, double cpu_s) {
+    return core::Control{"640x640x640", (low_s + high_s) / 2, low_s, high_s, cpu_s, 0};
+  };
+  EXPECT_THAT(reasons(1.05, std::nullopt), testing::IsEmpty());
+  EXPECT_THAT(reasons(1.05, control(0.0100, 0.0105, 0.0100)), testing::IsEmpty());
+  EXPECT_THAT(reasons(1.5, std::nullopt), ElementsAre("runs of one configuration differ by 40 %"));  // 0.5 / 1.25
+  EXPECT_THAT(reasons(1, control(0.012, 0.012, 0.010)), ElementsAre(HasSubstr("processor time by 20 %")));
+  EXPECT_THAT(reasons(1, control(0.010, 0.012, 0.011)), ElementsAre("the control changed during a run by 20 %"));
+  ProgramComparison comparison;
+  EXPECT_EQ(validity_text(comparison), "");
+  comparison.disturbances = {"x"};
+  EXPECT_THAT(validity_text(comparison), testing::AllOf(testing::StartsWith("Not valid:"), HasSubstr("observe")));
+  std::ostringstream json;
+  write_program_comparison(json, comparison);
+  EXPECT_THAT(json.str(), HasSubstr("\"valid\": false"));
+}
+
 TEST(ComparePrograms, KnowsPredictions) {
   EXPECT_TRUE(is_program_run(R"({"schema_version": 1, "time_s": 1.5, "output": "time 2 s"})"));
   EXPECT_FALSE(is_program_run(R"({"time": 1.5})")) << "a program may print JSON";

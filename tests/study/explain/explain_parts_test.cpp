@@ -255,6 +255,30 @@ TEST(KindTimes, AreMeansOverTheRanksOfAKind) {
   EXPECT_FALSE(kinds[1].predicted_waiting_s);
 }
 
+TEST(KindTimes, AreThoseOfTheRanksOnACardWhereEachRankHasOne) {
+  core::ClusterModel cluster;
+  cluster.hosts = core::Hosts::make({"a,b", 3, 1, {}, 0});
+  const RankPhases phase{"update", {5, 5, 5, 5}, {1, 2, 3, 4}, {0, 0, 0, 0}, {4, 3, 2, 1}};
+  const auto times = [&](std::optional<core::Rails> rails) {
+    return card_times(rails, rank_places(cluster, 4), {phase}, {phase});
+  };
+  EXPECT_THAT(times(std::nullopt), IsEmpty());
+  core::Rails rails = core::equal_rails(2, 1);
+  const std::vector<KindTimes> cards = times(rails);  // ranks 0, 2 of host a, and 3, the first of host b
+  ASSERT_EQ(cards.size(), 2U);
+  EXPECT_EQ(cards[0].kind, "card 0");
+  EXPECT_EQ(cards[0].ranks, 3);
+  EXPECT_DOUBLE_EQ(cards[0].real_waiting_s, (4 + 2 + 1) / 3.0);
+  EXPECT_EQ(cards[1].ranks, 1);
+  EXPECT_EQ(cards[1].predicted_waiting_s, 3);
+  Explanation explanation;
+  explanation.real_s = explanation.predicted_s = 5;
+  explanation.cards = cards;
+  EXPECT_THAT(verdict(explanation), testing::Contains(testing::HasSubstr("Ranks on card 1 wait for those of card 0")));
+  rails.use = core::Rails::Use::striped;
+  EXPECT_THAT(times(rails), IsEmpty()) << "long messages take all cards";
+}
+
 TEST(MeasuredCluster, PiecesOfALawKeepTheirBorders) {
   const core::PiecewiseLaw pieces = core::PiecewiseLaw::make(
       Monomial{1, 1, 1}, {{0, law_of(1e-9, 0).pieces()[0].law}, {500, law_of(2e-9, 0).pieces()[0].law}});

@@ -111,6 +111,19 @@ TEST(Offer, DrawsWhatItsNodesDrawWithAllCoresAtWork) {
   EXPECT_FALSE(estimate_offer(question, machine_of_numbers(question.offers[1])).watts.has_value());
 }
 
+// `predict --energy` of what `quick -o` wrote, and `offer --simulate`: waiting ranks poll, and draw what working ones
+// do.
+TEST(Offer, ADataSheetHasTheSameWattsForCoresThatWait) {
+  const core::ClusterModel cluster = machine_of_numbers(read(two).offers[0]).cluster;
+  const core::HostPower power(*cluster.power, cluster.hosts, 0);
+  for (const core::CoreState state : {core::state_of(core::KernelId::dgemm), core::CoreState::polling,
+                                      core::CoreState::blocked, core::CoreState::messages})
+    EXPECT_NEAR(power.watts({{0, state, cluster.hosts.cores_of(0)}}), 300, 1e-9);
+  EXPECT_NEAR(power.watts({{0, core::CoreState::polling, cluster.hosts.cores_of(0) / 2}}), 200, 1e-9);
+  EXPECT_DOUBLE_EQ(power.watts({}), 100);
+  EXPECT_THAT(core::unstated(*cluster.power), testing::IsEmpty());
+}
+
 TEST(Offer, GetsTheLargestMatrixOfAnNbAskedFor) {
   OfferQuestion question = read(two);
   question.NB = {64, 128};

@@ -61,6 +61,7 @@ struct ObservedRun {
   std::string program;  ///< path
   std::vector<std::string> arguments;
   int ranks = 0;
+  std::optional<core::Control> control = {};  ///< before and after it, if both are there
 };
 
 /// Nothing if there is no program.json. @param files read_archive() of `archive`, which observe_program() wrote.

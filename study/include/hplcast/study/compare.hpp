@@ -190,6 +190,7 @@ struct ProgramOutput {
   /// blanks between them, ranks; else empty and 0.
   std::string program = {}, arguments = {};
   int ranks = 0;
+  std::optional<core::Control> control = {};  ///< before and after a real run, if it was measured
 };
 
 /// Where times and configurations stand in outputs (docs/use/any-program.md). Patterns are regular expressions
@@ -214,7 +215,13 @@ struct ProgramComparison {
   ComparisonSummary summary;
   std::vector<std::string> unmatched_real, unmatched_predicted;  ///< configurations
   std::vector<std::string> warnings;                             ///< of arguments that differ in one configuration
+  std::vector<std::string> disturbances;                         ///< disturbances_of(); empty: valid
 };
+
+/// As for HPL, but for the change since the calibration. Without rows: signs in the controls alone.
+std::vector<std::string> disturbances_of(const std::vector<ProgramOutput>& real,
+                                         const std::vector<ComparedProgram>& rows);
+std::string validity_text(const ProgramComparison& comparison);
 
 /// @throws as time_in(), likewise for groups of match_from; core::Error if no configuration is both run and predicted,
 /// or if one has runs of several programs or on several numbers of ranks.

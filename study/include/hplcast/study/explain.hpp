@@ -137,6 +137,7 @@ struct Explanation {
   double measured_model_waiting_s = 0;    ///< of the last counterfactual, mean over ranks; 0 if not simulated
   std::vector<PhaseDifference> phases;
   std::vector<KindTimes> kinds;           ///< that have ranks; of more than one kind only
+  std::vector<KindTimes> cards;           ///< the same by network card
   std::vector<KernelDifference> kernels;  ///< largest |real - model| first
   std::vector<MessageDifference> messages;
   double own_work_s = 0;  ///< of the real run: neither in kernels nor in MPI calls, mean over ranks; with observation_s
