@@ -2,8 +2,10 @@
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/imported.hpp"
+#include "hplcast/platforms/platform_xml.hpp"
 
 namespace hplcast::cli {
 
@@ -12,7 +14,8 @@ namespace {
 struct ImportOptions {
   std::vector<std::string> inputs;
   std::string scope;
-  bool hpl = false, perflog = false, ramble = false, sacct = false;
+  bool hpl = false, perflog = false, ramble = false, sacct = false, platform = false;
+  std::string zone, kernels;  ///< of --platform
   std::string output;
 };
 
@@ -75,7 +78,23 @@ void write_sacct(std::ostream& rows, const std::string&, const core::SlurmEnergy
        << (one.elapsed_s > 0 ? core::printed("%.6g", one.energy_j / one.elapsed_s) : "") << '\n';
 }
 
+void import_platform(const ImportOptions& options) {
+  if (options.inputs.size() > 1) throw core::UsageError("--platform takes one file");
+  std::optional<core::ClusterModel> models;
+  if (!options.kernels.empty()) models = read_cluster_file(options.kernels);
+  const platforms::ImportedPlatform imported =
+      read_from(options.inputs.front(), platforms::read_platform_xml, options.zone, models ? &*models : nullptr);
+  tell(imported.cluster.hosts.text() + ", " + core::kind_of(imported.cluster.network.values().topology));
+  for (const std::string& loss : imported.losses) tell("lost: " + loss);
+  if (!models)
+    warn(
+        "rates of BLAS are the speed of the hosts, nothing of them is calibrated; --kernels takes models of a "
+        "cluster.json");
+  write_cluster_file(options.output, imported.cluster);
+}
+
 void run_import(const ImportOptions& options) {
+  if (options.platform) return import_platform(options);
   if (options.hpl) return import_hpl(options);
   if (options.perflog)
     return import_rows(options,
@@ -111,14 +130,15 @@ void run_import(const ImportOptions& options) {
 
 void setup_import(Command& app) {
   Command& command = add_command(
-      app, "import", "Measurements from the output of OSU or Intel MPI Benchmarks, HPL, ReFrame, Ramble, Slurm",
+      app, "import", "Output of OSU or Intel MPI Benchmarks, HPL, ReFrame, Ramble, Slurm, and SimGrid's platforms",
       "hplcast import examples/import/osu_latency.txt --scope remote -o imported.csv\n"
       "  hplcast fit network imported.csv --detached 64KiB -o imported-network.json\n"
       "  hplcast import examples/import/hpl-one-node.out --hpl -o progress.csv");
   auto& options = command.runs<ImportOptions>(run_import);
-  command.add_option("files", options.inputs,
-                     "what osu_latency, osu_bw, IMB PingPong, HPL, ReFrame, Ramble or sacct have written", required,
-                     reads("FILE"));
+  command.add_option(
+      "files", options.inputs,
+      "what osu_latency, osu_bw, IMB PingPong, HPL, ReFrame, Ramble or sacct have written, or platform.xml", required,
+      reads("FILE"));
   Option* scope =
       command.add_option("--scope", options.scope, "where the two ranks were: local (one host) or remote (two)",
                          among({"local", "remote"}));
@@ -131,10 +151,19 @@ void setup_import(Command& app) {
   const Option* ramble = command.add_flag(
       "--ramble", options.ramble, "the files are results of Ramble (JSON): CSV of its runs of HPL, for `compare`",
       excludes(scope), excludes(hpl), excludes(perflog));
-  command.add_flag("--sacct", options.sacct,
-                   "the files are what `sacct --parsable2` prints: CSV of the joules and watts of jobs",
-                   excludes(scope), excludes(hpl), excludes(perflog), excludes(ramble));
-  command.add_output(options.output, "CSV for `fit network` (default: the standard output)");
+  const Option* sacct = command.add_flag(
+      "--sacct", options.sacct, "the files are what `sacct --parsable2` prints: CSV of the joules and watts of jobs",
+      excludes(scope), excludes(hpl), excludes(perflog), excludes(ramble));
+  const Option* platform = command.add_flag(
+      "--platform", options.platform, "the file is a platform of SimGrid: cluster.json of its hosts, links and costs",
+      excludes(scope), excludes(hpl), excludes(perflog), excludes(ramble), excludes(sacct));
+  command.add_option("--zone", options.zone, "id of the zone or cluster to take, where there are several",
+                     of_type("ID"), needs(platform));
+  command.add_option(
+      "--kernels", options.kernels,
+      "take the models of kernels, and of a program, from there (default: BLAS at the speed of the hosts)",
+      reads("CLUSTER.json"), needs(platform));
+  command.add_output(options.output, "CSV, or cluster.json (default: the standard output)");
 }
 
 }  // namespace hplcast::cli

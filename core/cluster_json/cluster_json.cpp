@@ -395,6 +395,14 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   const Node root(json, name);
   root.object();
   check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
+  const Json::json_pointer of_kinds("/hosts/kinds");
+  const Json kinds = json.contains(of_kinds) ? json.at(of_kinds) : Json();
+  for (std::size_t i = 0; kinds.is_array() && i < kinds.size(); ++i)
+    if (kinds[i].is_object() && kinds[i].contains("accelerators"))
+      throw ParseError(
+          {name, 0, "/hosts/kinds/" + std::to_string(i) + "/accelerators"},
+          "kinds of hosts with other accelerators are not there yet; expected `accelerators` beside `hosts`, "
+          "the same for all");
   require(json, RuleOf<ClusterModel>::check, name);
   if (root.has("power") && root.at("power").has("one_core_w"))  // versions 1 and 2
     json["power"] = own_json(power_from_four_numbers(root.at("power"), root.at("hosts").at("cores").integer<int>()));

@@ -65,8 +65,9 @@ void require_costs_of_messages(const std::string& first_host, const std::optiona
       "a platform with measured costs of messages" +
           (model ? ", and the hosts of cluster " + model->cluster.name + ": " + model->cluster.hosts.values().names
                  : std::string(": platform.xml and hostfile of `hplcast emit`")),
-      "a platform of your own needs the <config> of `hplcast emit CLUSTER.json --platform platform.xml` in front of "
-      "its "
+      "`hplcast import FILE.xml --platform` makes a cluster.json of a platform of your own, for hplcast predict and "
+      "run. "
+      "With plain smpirun it needs the <config> of `hplcast emit CLUSTER.json --platform platform.xml` in front of its "
       "zones, and with a cluster in the settings its names of hosts; --cfg=smpi/os:0:0:0 simulates without such costs");
 }
 
