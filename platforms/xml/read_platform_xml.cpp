@@ -407,9 +407,8 @@ void PlatformReader::judge(const Routes& routes, const std::map<const Wire*, std
     least_bytes_per_s = std::min(least_bytes_per_s, route.bytes_per_s);
   }
   if (odd_links > 0)
-    file_.losses.push_back(std::to_string(odd_links) +
-                           " links that are neither of one host nor of all: here each host " +
-                           "has one link of its own");
+    file_.losses.push_back("links that are neither of one host nor of all: " + std::to_string(odd_links) +
+                           "; here each host has one link of its own");
   if (odd_routes > 0)
     file_.losses.push_back(std::to_string(odd_routes) + " of " + std::to_string(routes.size()) +
                            " routes differ from those of a switch (up to " + core::time_text(most_s) + ", down to " +

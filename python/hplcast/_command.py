@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import warnings
 from typing import Any, Iterable, Union
 
 import pandas
@@ -58,6 +59,9 @@ def _run(arguments: list[str], stdin: str | None = None) -> str:
     done = subprocess.run([command(), *arguments], input=stdin, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise CommandError(arguments, done.returncode, done.stderr)
+    for line in done.stderr.splitlines():
+        if "warning: " in line:
+            warnings.warn(line.split("warning: ", 1)[1], stacklevel=3)
     return done.stdout
 
 

@@ -130,6 +130,13 @@ class Runs(Folder):
         self.assertEqual(found.exception.status, 2)
         self.assertIn("--cores", str(found.exception))
 
+    def test_warnings_of_the_program_are_warnings(self):
+        cluster = json.loads((EXAMPLES / "dahu-like.json").read_text())
+        cluster.setdefault("provenance", {})["quality_flags"] = [
+            {"subject": "kernels", "flag": "not_calibrated", "detail": "the speed of hosts"}]
+        with self.assertWarnsRegex(UserWarning, "not_calibrated"):
+            hplcast.predict(cluster, N=500, P=1, Q=1)
+
     def test_offers_and_the_content_of_a_cluster(self):
         offers = hplcast.offer(BASE / "offers.yaml")
         self.assertIn(offers.name[0], offers.attrs["verdict"])
