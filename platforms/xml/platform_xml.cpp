@@ -318,6 +318,12 @@ core::NetworkModel network_of(PlatformFile& file, double widest) {
   lose(least < *std::max_element(latencies.begin(), latencies.end()),
        "links of different latency: all have the median");
   lose(!group.loopback, "no loopback: messages inside a host take what those between hosts do, beside their links");
+  if (values.remote) {
+    const std::vector<core::Segment>& segments = values.remote->cost(core::MessageCost::transfer).segments();
+    lose(std::any_of(segments.begin(), segments.end(),
+                     [&](const auto& one) { return one.slope_s_per_byte * route.bytes_per_s < 1 - 1e-9; }),
+         "bandwidth factors above 1: no message is faster than its link here");
+  }
   const std::string& policy = group.hosts.front().link.policy;
   lose(values.remote && policy == "SHARED", "SHARED links: messages in both directions do not share them here");
   lose(values.remote && policy == "FATPIPE", "FATPIPE links: messages share them here");

@@ -105,6 +105,7 @@ TEST(ImportedPlatform, WithoutCostsMessagesHaveThoseOfSmpi) {
   EXPECT_NEAR(remote_s(one.cluster, 257 - 16), 2.01467 * 4e-6 + 257 / (0.812084 * 1.25e9), 1e-12) << "up to the bound";
   EXPECT_EQ(one.cluster.network.values().detached_bytes, 65536U);
   EXPECT_THAT(one.losses, Contains(HasSubstr("SMPI's own costs")));
+  EXPECT_THAT(one.losses, Contains(HasSubstr("bandwidth factors above 1"))) << "5776:1.08739";
   const ImportedPlatform slow = imported(platform(cluster(),
                                                   "<prop id=\"network/TCP-gamma\" value=\"4000\"/><prop id=\"smpi/os\" "
                                                   "value=\"0:1e-6:0;1000:2e-6:1e-9\"/>"));
