@@ -256,7 +256,7 @@ core::Hosts hosts_of(const HostGroup& group, double widest) {
   }
   for (const auto& [kind, names] : kinds)
     if (kind != std::pair(values.cores, 1.0))
-      values.kinds.push_back({std::to_string(kind.first) + "-cores-link-" + core::significant(kind.second, 3),
+      values.kinds.push_back({std::to_string(kind.first) + "-cores-link-" + shortest(kind.second),
                               names,
                               kind.first,
                               1,

@@ -249,6 +249,10 @@ void PlatformReader::look_at(const Element& one) {
   if (one.is("link"))
     links_[one.text("id")] = wire_of(one, "bandwidth", "latency", one.text_or("sharing_policy", "SHARED"));
   if (one.is("prop")) ++not_read_["property " + one.text("id")];
+  for (const char* key : {"id", "prefix", "suffix"})
+    if ((one.is("host") || key != std::string_view("id")) &&
+        one.text_or(key, "").find_first_of("[],") != std::string::npos)
+      one.fail("found " + std::string(key) + "=\"" + one.text(key) + "\"; expected a name without brackets and commas");
   for (const auto& [key, value] : one.attributes)
     if (core::ends_with(key, "_file") || key == "limiter_link" || key == "pstate")
       ++not_read_[key + " of <" + tag + ">"];

@@ -256,7 +256,13 @@ OfferedMachine machine_of_cluster(const Offer& offer, core::ClusterModel cluster
     if (given.full_w > 0 || given.idle_w > 0) {
       if (!(given.idle_w > 0 && given.full_w >= given.idle_w))
         throw core::DomainError("watts-full", given.full_w, "at least watts-idle, and both");
-      cluster.power = power_of_data_sheet(given.idle_w, given.full_w, hosts.cores);
+      // A rank that waits polls on one core; threads-per-rank has the same rule for clusters of `quick`.
+      const int threads = hosts.threads_per_rank;
+      core::PowerModel::Values power = power_of_data_sheet(given.idle_w, given.full_w, hosts.cores * threads).values();
+      if (threads > 1)
+        for (const char* kernel : {"dgemm", "dtrsm"})
+          power.states[kernel] = (given.full_w - given.idle_w) / hosts.cores;
+      cluster.power = core::PowerModel::make(std::move(power));
     }
     return {offer, std::move(cluster), NB};
   });

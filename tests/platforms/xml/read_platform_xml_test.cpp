@@ -215,6 +215,8 @@ TEST(ImportedPlatform, RefusesWhatItCannotReadWithTheLine) {
     EXPECT_THAT(error(platform(text)), AllOf(HasSubstr("p.xml:5"), HasSubstr(key))) << wrong;
   }
   EXPECT_THAT(error(platform(cluster("topology=\"TORUS\" topo_parameters=\"3,2\""))), HasSubstr("expected 6"));
+  EXPECT_THAT(error(platform("<zone id=\"z\" routing=\"Full\"><host id=\"a,b\" speed=\"1Gf\"/></zone>")),
+              HasSubstr("id=\"a,b\"; expected a name without"));
   EXPECT_THAT(error(platform(cluster("topology=\"RING\""))), HasSubstr("ring"));
   EXPECT_THAT(error(platform(routed("Full", route("a", "b", {"la"})))), HasSubstr("no route from a to c"));
   EXPECT_THAT(error(platform(routed("Full", route("a", "b", {"none"})))), HasSubstr("the link `none`"));
