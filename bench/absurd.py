@@ -5,7 +5,7 @@ machine has without a word, or leave anything behind that it does not name.
 Each trial takes a command and a file that it reads from tests/cli/bad_inputs/base (or a campaign, a history, a sweep
 made at the start), damages the file at random, and looks at what the command does. The same seed gives the same trials:
 --only NUMBER repeats one and shows it."""
-import argparse, json, os, pathlib, random, re, resource, shutil, signal, sqlite3, subprocess, sys, tempfile, time, warnings, zipfile
+import argparse, json, os, pathlib, random, re, resource, shlex, shutil, signal, sqlite3, subprocess, sys, tempfile, time, warnings, zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BASE = ROOT / "tests/cli/bad_inputs/base"
@@ -122,6 +122,34 @@ COMMANDS = [
     ("accelerator.csv", "fit accelerator {} --cluster cluster.json -o out.json"),
     ("accelerator.csv", "fit accelerator {} --cluster accelerated.json -o out.json"),
     ("pairs.csv", "fit topology {} --cluster cluster.json -o out.json"),
+    ("rails.json", "check-cluster {}"),
+    ("rails.json", "predict {} -N 60 --nb 16 -P 4 -Q 2 -o out.json"),
+    ("rails.json", "predict {} -N 100 -P 4 -Q 2 --estimate"),
+    ("rails.json", "emit {} --platform platform.xml --hostfile h"),
+    ("rails.json", "transform {} -o out.json --rails-use bound --replace-nodes 1:last:newer.json"),
+    ("rails.json", "transform {} -o out.json --ranks-per-node 2 --scale-messages 2:remote"),
+    ("rails.yaml", "calibrate {} -o out.zip"),
+    ("rails-plan.yaml", "sweep {} --dry-run"),
+    ("rails-plan.yaml", "sweep {} --database s.db"),
+    ("spinning.json", "check-cluster {}"),
+    ("spinning.json", "predict {} -N 60 --nb 16 -P 1 -Q 2 --energy -o out.json"),
+    ("states.json", "check-cluster {}"),
+    ("states.json", "predict {} -N 60 --nb 16 -P 1 -Q 2 --energy -o out.json"),
+    ("newer.json", "assemble --kernel-fits kernels.json --network-fit network.json --name x --hosts node-[1-4] --cores 2 --kind 2:last:{} -o out.json"),
+    ("kernels.json", "assemble --kernel-fits {} --network-fit network.json --name x --hosts node-[1-4] --cores 2 --kind 2:last:newer.json -o out.json"),
+    ("small.json", "fit program power.zip --cluster program.json --messages-from {} -o out.json"),
+    ("small.json", "compare power.zip --predicted {} --time-from run"),
+    ("program.json", "fit program power.zip --cluster {} --messages-from small.json -o out.json"),
+    ("program.json", "run ./power-smpi --cluster {} -np 2 --phases -o out.json -- 60 2"),
+    ("power.zip:rank-", "fit program {} --cluster program.json --messages-from small.json -o out.json"),
+    ("counted.csv", "fit program power.zip --cluster program.json --counts {} -o out.json"),
+    ("quick.json", "check-cluster {}"),
+    ("quick.json", "predict {} -N 100 -P 2 -Q 4 --estimate --interval 90"),
+    ("energy.json", "follow follow.out --predicted {} --timeout 0"),
+    ("energy.json", "compare HPL.out {} --json"),
+    ("energy.json", "compare HPL.out {} --append-to-ledger new.csv"),
+    ("ledger.csv", "predict cluster.json -N 60 --nb 16 -P 1 -Q 2 --ledger {} --interval 80 -o out.json"),
+    ("trace.json", "report {} -o r.html"),
     # Cells of databases: SQL=.
     ("made.db:SQL", "check {} --all --least-runs 2"),
     ("made.db:SQL", "history site {} -o site"),
@@ -172,13 +200,59 @@ COLUMNS = [  # file, command, column, factors
     ("samples.csv", "fit power {}", "power_w", [1e6, 1e-6, -1]),
     ("history.csv", "history import {} --database h.db", "start_time", [1e9, -1]),
 ]
+# Values of options: between < and >, one of them is another. Files are named as they are in the folder.
+OPTIONS = [
+    "transform cluster.json -o out.json --rails <2> --rails-use <bound>",
+    "transform cluster.json -o out.json --rails <4> --rails-use <striped> --ranks-per-node <2>",
+    "transform rails.json -o out.json --rails <1>",
+    "transform rails.json -o out.json --replace-nodes <1:last:newer.json> --fat-tree <2:2>",
+    "transform cluster.json -o out.json --scale-messages <2:local>",
+    "transform states.json -o out.json --state-frequency <1.2GHz:blocked,polling>",
+    "transform states.json -o out.json --frequency <1.5GHz> --power-cap <125W:cpu>",
+    "transform cluster.json -o out.json --threads-per-rank <2:0.95:spin>",
+    "transform cluster.json -o out.json --ranks-per-node <2> --threads-per-rank <2:0.95:sleep>",
+    "transform cluster.json -o out.json --replace-nodes <2:last:newer.json>",
+    "transform mixed.json -o out.json --replace-nodes <2:slowest:newer.json>",
+    "transform fat_tree.json -o out.json --routing <adaptive> --fail-links <0,1;1,0>",
+    "transform cluster.json -o out.json --generate <generative.json;seed=1;day=2;hosts=node-[1-4];spatial=0.5;temporal=2>",
+    "transform cluster.json -o out.json --add-detours <1s:10ms:host:0-1>",
+    "assemble --kernel-fits kernels.json --network-fit network.json --name <x> --hosts <node-[1-4]> --cores <2> --cpus <2> --memory <1GiB> --kind <1:last:newer.json> -o out.json",
+    "run ./lu-smpi --cluster accelerated.json -np <2> --seed <1> --timeout 4s -o out.json -- 200 50 1 2",
+    "run ./lu-smpi --cluster accelerated.json -np 2 --trace out.json --trace-ranks <0-1> --trace-time <0s:1s> -- 200 50 1 2",
+    "run ./power-smpi --cluster program.json -np <2> --rest <counted> --share-above <1MiB> --collectives <mpich> -o out.json -- 60 2",
+    "run ./lu-smpi --cluster accelerated.json -np 2 --energy --power-trace out.csv --bin <1ms> -- 200 50 1 2",
+    "quick --nodes <4> --accelerators <4> --tflops-per-accelerator <20Tflop/s> --accelerator-memory <64GiB> --accelerator-bandwidth <1600GB/s> "
+    "--bandwidth <100Gb/s> --latency <1us> --split <0.3> --nb <512> -N <100000> --memory-fraction <0.9> --json -o out.json",
+    "quick --nodes <4> --cores <8> --gflops-per-core <30> --bandwidth <100Gb/s> --latency <1us> --memory <64GiB> --threads <2:0.9> "
+    "--watts-idle <100> --watts-full <300> --fat-tree <2:2:1> --json -o out.json",
+    "follow follow.out --timeout <0> --abort-below <100> -N <60000> --json",
+    "follow follow.out --predicted <energy.json> --timeout <0>",
+    "export reframe energy.json --system <dahu:compute> --variable <Gflops> --unit <Gflop/s>",
+    "predict fitted.json -N 100 -P 1 -Q 2 --estimate --interval <95> --day <random> --ledger <ledger.csv> --interval-elasticities <default>",
+    "predict fitted.json -N <60> --nb <16> -P <1> -Q <2> --control <control.csv> --interval <95> --seed <1> --jobs <1> --timeout 4s -o out.json",
+    "predict cluster.json -N 200 --nb 16 -P 1 -Q 2 --windows <2:1:1> --target-error <5%> --windows-jobs <1> -o out.json",
+    "predict cluster.json -N 60 --nb 16 -P 1 -Q 2 --energy --power-trace out.csv --bin <1ms> -o out.json",
+    "compare HPL.out predictions.json --append-to-ledger <ledger.csv> --ledger-date <2026-11-26> --max-error <20%>",
+    "compare program.txt --predicted program-run.json --time-from <time (.*) s> --match-from <N=([0-9]+)>",
+    "fit program power.zip --cluster <program.json> --messages-from <small.json> -o out.json",
+    "fit program power.zip --cluster program.json --counts <counted.csv> -o out.json",
+    "fit imported hpl-one-node.out --osu osu_latency.txt --nodes <4> --memory <64GiB> --threads <1> -o out.json",
+    "fit accelerator accelerator.csv --cluster cluster.json --memory <16GiB> --per-host <2> -o out.json",
+    "fit cluster campaign.zip --kind <new=node-1> --messages <idle> -o out.json",
+    "check made.db --confidence <0.999> --least-runs <2>",
+    "history change --date <2025-02-21> <text> --database made.db",
+    "import osu_latency.txt --scope <remote> -o out.csv",
+    "generate generative.json --base cluster.json --hosts <node-[1-4]> --seed <1> --day <2> -o out.json",
+    "emit cluster.json --hostfile h --ranks <4> --platform platform.xml",
+    "tune cluster.json --grid <1x2> -N 60 --budget 2s --nb <16,32> --jobs <1> --json -o H.dat",
+]
 WORDS = ["0", "-1", "1e300", "-1e300", "1e-300", "nan", "inf", "99999999999999999999", "2147483648", "-2147483648", "",
          "x", "1e3", "0x10", "1,5", "true", "null", "[]", "{}", "\"", "'", "../../etc/passwd", "a" * 5000, "\xe9", "\x00",
          "%s%n", "$(touch pwned)", "`touch pwned`", "; touch pwned", "&a [*a]", "!!python/object:x", "- -", "\t", "<script>"]
 
 
 class Trial:
-    def __init__(self, number, seed, made):
+    def __init__(self, number, seed, made, options_share):
         self.random, self.made, self.members = random.Random(f"{seed}/{number}"), made, ""
         kind = self.random.random()
         if kind < 0.12:
@@ -189,12 +263,33 @@ class Trial:
             self.file, self.command, column, factors = self.random.choice(COLUMNS)
             self.damage = lambda path: self.scale_column(path, column, factors)
             self.must_tell = True
+        elif kind < 0.2 + options_share:
+            self.file, self.command, self.must_tell = "-", self.with_option(), False
         else:
             self.file, self.command = self.random.choice(COMMANDS)
             self.file, _, self.members = self.file.partition(":")
             self.damage = self.cell if self.members == "SQL" else self.member if self.members else self.any_damage
             self.must_tell = False
         self.what = ""
+
+    def with_option(self):
+        """A command with another value of one of its options: all of it, or one part."""
+        r, command = self.random, self.random.choice(OPTIONS)
+        values = list(re.finditer(r"<([^>]*)>", command))
+        one = r.choice(values)
+        value = one.group(1)
+        parts = re.split(r"([:;,=x-])", value)
+        if len(parts) > 1 and r.random() < 0.5:
+            parts[r.randrange(len(parts))] = r.choice(WORDS)
+            other = "".join(parts)
+        elif value[:1].isdigit() and r.random() < 0.4:
+            number = re.match(r"[\d.]+", value).group()
+            other = f"{float(number) * r.choice([-1, 0, 1e-9, 1e-3, 1e3, 1e6, 1e9, 1e30]):.9g}" + value[len(number):]
+        else:
+            other = r.choice(WORDS + ["cluster.json", ".", "HPL.out", "/dev/zero", "1:2:3:4:5", "a=b", "x" * 200, "1s", "1GiB", "1e9GiB", "100%"])
+        other = other.replace("\x00", "\x01")
+        return "".join(piece if i % 2 == 0 else shlex.quote(other if i == 2 * values.index(one) + 1 else piece)
+                       for i, piece in enumerate(re.split(r"<([^>]*)>", command)))
 
     def scale_json(self, path, where, factors):
         tree = json.loads(path.read_text())
@@ -386,7 +481,8 @@ class Trial:
         work, temporary = folder / "work", folder / "tmp"
         shutil.copytree(self.made, work)
         temporary.mkdir()
-        self.damage(work / self.file)
+        if self.file != "-":
+            self.damage(work / self.file)
         before = set(files_below(work))
         words = "exec " + str(hplcast) + " " + self.command.replace("{}", self.file)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -419,7 +515,7 @@ class Trial:
         if self.must_tell and status == 0 and "warning" not in out + err:
             wrong.append("absurd numbers, and nothing said")
         new = [name for name in files_below(work) if name not in before]
-        asked = re.findall(r"(?:-o|--database|--hostfile|--folder|--picture) (\S+)", self.command)
+        asked = re.findall(r"(?:-o|--database|--hostfile|--folder|--picture|--platform|--trace|--power-trace|--append-to-ledger) (\S+)", self.command)
         for name in new:
             mine = any(name in (one, one + ".lock") or name.startswith(one + "/") for one in asked)
             if not (mine and status in (0, 4, 5)) and name.split("/")[0] not in err:
@@ -443,7 +539,7 @@ def make_inputs(hplcast, folder):
     shutil.copytree(BASE, folder)
 
     def run(*words):
-        subprocess.run([hplcast, *words, "--quiet"], cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run([hplcast, "--quiet", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     run("history", "import", "history.csv", "--database", "made.db")
     (folder / "small.yaml").write_text("name: small\ncluster: cluster.json\nfixed: {N: 60, grid: 1x2}\nfactors: {NB: [16, 32]}\n")
@@ -499,6 +595,27 @@ def make_inputs(hplcast, folder):
     run("observe", "-np", "2", "--oversubscribe", "--reach", "0", "-o", "observed.zip", "--", hplcast.parent / "xhpl")
     (folder / "pairs.yaml").unlink()
     shutil.rmtree(folder / "c")
+    run("transform", "cluster.json", "--rails", "2", "--rails-use", "striped", "-o", "rails.json")
+    (folder / "rails.yaml").write_text(
+        "name: rails\nlauncher: /nonexistent/mpirun\nhosts: [a, b]\nranks_per_host: 2\nsteps:\n"
+        "  - rails: {bytes: 64KiB, repetitions: 2, pairs: 2, background: none, seed: 3}\n")
+    (folder / "rails-plan.yaml").write_text(
+        "name: rails\ncluster: cluster.json\nfixed: {N: 60, NB: 16, grid: 2x2}\n"
+        "factors: {rails: [2], rails-use: [bound, striped], scale-messages: ['2:local', 1]}\n")
+    states = json.loads((folder / "cluster.json").read_text())
+    states["power"] = {"idle_w": 95, "awake_w": 15.7, "off_w": 10, "states": {"default": [-3.9, 1.8, 1.6], "dgemm": {"ghz": [2.3, 1.2], "w": [8.3, 3.0]},
+                       "polling": 5.4, "blocked": 5.4, "messages": 6},
+                       "frequency": {"hz": 2.3e9, "states_hz": [2.3e9, 1.2e9], "scaling": {"default": 0.6, "dgemm": 0.97}}}
+    states["schema_version"] = 8
+    (folder / "states.json").write_text(json.dumps(states, indent=1))
+    run("transform", "states.json", "--threads-per-rank", "2:0.95:spin", "-o", "spinning.json")
+    run("quick", "--nodes", "4", "--cores", "8", "--gflops-per-core", "30", "--bandwidth", "100Gb/s", "--latency", "1us", "--memory", "64GiB", "-o", "quick.json")
+    for compiler, output, libraries in ((hplcast.parent / "hplcast-cc", "power-smpi", ["--count", "-lblas"]), ("mpicc", "power", ["-lopenblas"])):
+        subprocess.run([compiler, "-O2", ROOT / "examples/programs/power_method.c", *libraries, "-lm", "-o", folder / output], check=True)
+    run("observe", "-np", "2", "--oversubscribe", "--reach", "0", "-o", "power.zip", "--", "./power", "60", "2")
+    run("run", "./power-smpi", "--cluster", "fitted.json", "-np", "2", "--count", "counted.csv", "-o", "small.json", "--", "60", "2")
+    run("fit", "program", "power.zip", "--cluster", "fitted.json", "--counts", "counted.csv", "-o", "program.json")
+    run("run", "./power-smpi", "--cluster", "program.json", "-np", "2", "--rest", "counted", "--phases", "-o", "small.json", "--", "60", "2")
 
 
 def main():
@@ -506,18 +623,21 @@ def main():
     parser.add_argument("--trials", type=int, default=1000, help="how many (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the trials (%(default)s)")
     parser.add_argument("--only", type=int, help="the trial of this number, with what it prints")
+    parser.add_argument("--options-share", type=float, default=0.25, help="share of trials that change an option, not a file (%(default)s)")
+    parser.add_argument("--made", type=pathlib.Path, help="keep the made inputs in this folder, and take them from there if it exists")
     parser.add_argument("--hplcast", default=ROOT / "build/bin/hplcast", help="the program (%(default)s)")
     options = parser.parse_args()
     hplcast = pathlib.Path(options.hplcast).absolute()
     resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
     failed, begin = 0, time.time()
     with tempfile.TemporaryDirectory(prefix="absurd.") as top:
-        made = pathlib.Path(top) / "made"
-        make_inputs(hplcast, made)
+        made = options.made or pathlib.Path(top) / "made"
+        if not made.exists():
+            make_inputs(hplcast, made)
         numbers = range(1, options.trials + 1) if options.only is None else [options.only]
         for number in numbers:
             with tempfile.TemporaryDirectory(dir=top) as folder:
-                trial = Trial(number, options.seed, made)
+                trial = Trial(number, options.seed, made, options.options_share)
                 wrong, printed = trial.run(hplcast, pathlib.Path(folder))
             if wrong or options.only is not None:
                 failed += bool(wrong)

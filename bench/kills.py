@@ -238,11 +238,12 @@ def main():
                         run = Run(command, hplcast, top / command.name / how)
                         run.expected, run.whole = expected, calm.folder
                     wrong = disturbed(run, how, whole_s, chance)
+                    told = run.log
                     if how != "disk" and (number % 2 == 1 or number == options.times - 1):
                         wrong += again(run)
                     if wrong:
                         wrong_here += 1
-                        print(f"{command.name}, {how} {number + 1}: " + "; ".join(wrong) + "\n    " + run.log[-600:].replace("\n", "\n    "), flush=True)
+                        print(f"{command.name}, {how} {number + 1}: " + "; ".join(wrong) + "\n    " + told[-600:].replace("\n", "\n    "), flush=True)
                 failed += wrong_here
                 print(f"{command.name}: {how} {options.times} times, {wrong_here} wrong", flush=True)
     print(f"{failed} wrong, {time.time() - begin:.0f} s")

@@ -38,7 +38,7 @@ constexpr int position_digits = 20;
 char* mapped_position = nullptr;
 
 void map_position(const std::string& path) {
-  core::write_file(path, [](std::ostream& out) { out << std::string(position_digits, ' ') << '\n'; });
+  write_result(path, [](std::ostream& out) { out << std::string(position_digits, ' ') << '\n'; });
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) throw InputError("cannot write " + path);
   void* const memory = ::mmap(nullptr, position_digits, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -54,13 +54,14 @@ std::string lscpu_text() {
   return core::run(command).output;
 }
 
-/// A file of every host on rank 0's: `prefix`-HOST`suffix`.
+/// A file of every host on rank 0's: `prefix`-HOST`suffix`. Its folder is there, or hplcast was killed, and it is gone
+/// for good.
 void write_host_files(const calibration::World& world, const std::string& prefix, const std::string& suffix,
                       const std::string& mine) {
   const std::vector<std::string> texts = world.gather(mine);
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     if (texts[rank].empty()) continue;
-    core::write_file(prefix + "-" + world.hosts()[rank] + suffix, [&](std::ostream& out) { out << texts[rank]; });
+    write_result(prefix + "-" + world.hosts()[rank] + suffix, [&](std::ostream& out) { out << texts[rank]; });
   }
 }
 

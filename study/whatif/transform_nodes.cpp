@@ -39,15 +39,30 @@ NumberedName numbered(const std::string& name) {
   return {name.substr(0, begin), std::stoll(name.substr(begin, end - begin)), name.substr(end)};
 }
 
-/// A name that is not taken, for a copy of a host: the next number of its family, or "-2", "-3" behind it.
-std::string copy_name(const std::string& name, std::set<std::string>& taken) {
-  const NumberedName parts = numbered(name);
-  for (long long number = parts.number < 0 ? 2 : parts.number + 1;; ++number) {
-    const std::string candidate =
-        parts.number < 0 ? name + "-" + std::to_string(number) : parts.prefix + std::to_string(number) + parts.suffix;
-    if (taken.insert(candidate).second) return candidate;
+/// Names that are not taken, for copies of a host: the next numbers of its family, or "-2", "-3" behind it.
+class CopyNames {
+ public:
+  explicit CopyNames(const std::vector<std::string>& taken)
+      : taken_(taken.begin(), taken.end()), name_(taken.back()), parts_(numbered(name_)), last_(parts_.number) {
+    if (last_ < 0) last_ = 1;
   }
-}
+
+  std::string next() {
+    std::string name;
+    do {
+      ++last_;
+      name = parts_.number < 0 ? name_ + "-" + std::to_string(last_)
+                               : parts_.prefix + std::to_string(last_) + parts_.suffix;
+    } while (taken_.count(name) > 0);
+    return name;
+  }
+
+ private:
+  std::set<std::string> taken_;
+  std::string name_;
+  NumberedName parts_;
+  long long last_;
+};
 
 /// The number of hosts that the argument begins with, from 0 to `most`; its form is looked at before: a wrong one is
 /// wrong for any cluster.
@@ -147,14 +162,14 @@ ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hos
         "the " + std::to_string(cluster.hosts.count()) + " hosts that its " + core::kind_of(topology) + " joins",
         "change the number of hosts first, then the topology");
   const std::vector<std::string>& old_names = cluster.hosts.names();
-  std::set<std::string> taken(old_names.begin(), old_names.end());
+  CopyNames copies(old_names);
   std::set<int> used;
   std::vector<std::string> names;
   for (const int host : hosts) {
     if (host < 0 || host >= cluster.hosts.count())
       throw core::DomainError("host", host, "0 to " + std::to_string(cluster.hosts.count() - 1));
     const std::string& name = old_names[static_cast<std::size_t>(host)];
-    names.push_back(used.insert(host).second ? name : copy_name(old_names.back(), taken));
+    names.push_back(used.insert(host).second ? name : copies.next());
   }
   if (names.empty()) throw core::DomainError("hosts", 0, "at least one host that stays");
   ClusterModel result = with_models_of(cluster, hosts);

@@ -1,4 +1,4 @@
-// Archives of campaigns on arbitrary bytes: what can be read also goes into the history.
+// Archives of campaigns on arbitrary bytes: what can be read also goes into the history, and is fitted.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/fit/campaign.hpp"
 #include "hplcast/study/history.hpp"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
@@ -82,6 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const core::CampaignArchive archive = calibration::read_campaign_archive(file_of(data, size));
     std::vector<std::string> notes;
     study::campaign_record(archive, "", notes);
+    fit::fit_campaign(fit::campaign_of(archive));
   } catch (const core::Error&) {  // what bad input is meant to end with
   }
   return 0;

@@ -53,6 +53,35 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fit::ProgramObservation observation;
     fit::read_reach({in, "fuzz"}, observation);
   });
+  attempt([](std::istream& in) {
+    std::vector<fit::CpuMessage> rows;
+    fit::read_cpu_messages(in, "fuzz", {0, 0, 1, 1, 0, 0, 1, 1}, rows);
+    fit::fit_rails(rows);
+  });
+  attempt([](std::istream& in) {
+    std::istringstream times("function,time_s\nMPI_Init,1\nMPI_Barrier,1e-5\n");
+    const fit::CountedRun counted = fit::read_counts({in, "fuzz"});
+    fit::ProgramObservation observation;
+    observation.stretches.runs.push_back("fuzz");
+    fit::read_stretches({times, "times"}, counted, 0, observation);
+  });
+  attempt([](std::istream& in) {
+    std::istringstream counts("rank,function,site,blocks\n0,MPI_Init,main+10,5\n0,MPI_Barrier,main+40,70\n");
+    const fit::CountedRun counted = fit::read_counts({counts, "counts"});
+    fit::ProgramObservation observation;
+    observation.stretches.runs.push_back("counts");
+    fit::read_stretches({in, "fuzz"}, counted, 0, observation);
+  });
+  attempt([](std::istream& in) {
+    std::istringstream times("what,name,calls,time_s,flop\n");
+    fit::ProgramObservation observation;
+    fit::read_observed_rank({in, "fuzz"}, {times, "times"}, observation);
+  });
+  attempt([](std::istream& in) {
+    std::istringstream calls("routine,m,n,k,duration_s,calls\n");
+    fit::ProgramObservation observation;
+    fit::read_observed_rank({calls, "calls"}, {in, "fuzz"}, observation);
+  });
   attempt([](std::istream& in) { core::read_watt_per_state(in, "fuzz", {"", {2.3e9, 2.1e9}}); });
   return 0;
 }

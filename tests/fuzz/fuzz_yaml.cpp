@@ -1,4 +1,4 @@
-// The readers of campaign files, plans of sweeps and offers on arbitrary bytes.
+// The readers of campaign files, plans of sweeps and offers on arbitrary bytes; what short plans ask for.
 #include <cstdint>
 #include <sstream>
 #include <string>
@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     std::istringstream in(text);
-    study::read_plan(in, "fuzz", HPLCAST_SOURCE_DIR "/tests/fuzz/corpus/json");
+    const study::SweepPlan plan = study::read_plan(in, "fuzz", HPLCAST_SOURCE_DIR "/tests/fuzz/corpus/json");
+    if (study::run_count(plan) < 50) study::runs_of(plan);
   } catch (const core::Error&) {
   }
   try {
