@@ -517,7 +517,7 @@ class Trial:
         new = [name for name in files_below(work) if name not in before]
         asked = re.findall(r"(?:-o|--database|--hostfile|--folder|--picture|--platform|--trace|--power-trace|--append-to-ledger) (\S+)", self.command)
         for name in new:
-            mine = any(name in (one, one + ".lock") or name.startswith(one + "/") for one in asked)
+            mine = name in [one + ".lock" for one in asked + [self.file]] or any(name == one or name.startswith(one + "/") for one in asked)
             if not (mine and status in (0, 4, 5)) and name.split("/")[0] not in err:
                 wrong.append(f"left behind: {name}")
         wrong += [f"left in TMPDIR: {name}" for name in os.listdir(temporary) if name not in err]

@@ -40,9 +40,10 @@ std::string reason(archive* handle) {
 [[noreturn]] void fail_to_read(const fs::path& path, archive* handle) {
   std::error_code error;
   fail("read", path,
-       reason(handle) + (fs::is_regular_file(path, error)
-                             ? "\n  hint: an archive is what `hplcast calibrate` or `observe` wrote with -o"
-                             : ""));
+       (archive_error_string(handle) == nullptr ? "it is damaged" : reason(handle)) +
+           (fs::is_regular_file(path, error)
+                ? "\n  hint: an archive is what `hplcast calibrate` or `observe` wrote with -o"
+                : ""));
 }
 
 template <auto free>

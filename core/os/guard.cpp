@@ -227,7 +227,7 @@ pid_t start_program(const Pointers& pointers, const ExecRequest& request, const 
   sigset_t awake = mask;
   sigdelset(&awake, SIGCHLD);
   // Locks and pipes of others: to hold them would say that we live. Descriptors that exec hands on are for the program.
-  close_descriptors(CloseWhich::those_that_exec_closes, {life, report, request.output});
+  close_descriptors(CloseWhich::those_that_exec_closes, {life, report, request.output, keeper_descriptor()});
   leave_standard_streams();
   const pid_t program = start_program(pointers, request, mask);
   if (program < 0) {

@@ -19,6 +19,10 @@ void close_descriptors(CloseWhich which, std::initializer_list<int> kept);
 /// between fork and exec.
 void leave_standard_streams();
 
+/// What tells the keeper of leftovers.cpp that we live, -1: nothing. Guards keep it open: files go after the programs
+/// that may still write them, or make their folders again.
+int keeper_descriptor() noexcept;
+
 /// Everything that exec needs.
 struct ExecRequest {
   std::vector<std::string> arguments;    ///< the first one is the path of the program

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/os/guard.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -35,7 +36,8 @@ void remove_all_of(const std::vector<fs::path>& paths) {
   for (const fs::path& path : paths) {
     std::error_code error;
     do {
-      fs::remove_all(path, error);
+      if (fs::remove_all(path, error) > 0 && begins_with(path.parent_path().filename().string(), "ompi."))
+        fs::remove(path.parent_path(), error);  // of Open MPI, if it was the last one in it
       if (!fs::exists(fs::symlink_status(path, error))) break;
       std::this_thread::sleep_for(pause);
     } while (std::chrono::steady_clock::now() < end);
@@ -67,6 +69,10 @@ void tell(char what, const fs::path& path) {
 }
 
 }  // namespace
+
+int keeper_descriptor() noexcept {
+  return to_keeper;
+}
 
 void remove_leftovers_when_we_die() {
   int ends[2] = {-1, -1};

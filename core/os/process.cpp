@@ -16,6 +16,7 @@
 #include <ctime>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <ostream>
 #include <sstream>
 
@@ -141,6 +142,33 @@ struct Descriptor {
   }
 };
 
+/// What mpirun of Open MPI 4 keeps while it runs, and leaves if the guard has to kill it: below a folder of all that
+/// this user runs on this host.
+class MpirunSession {
+ public:
+  MpirunSession(const fs::path& program, pid_t pid) {
+    if (program.filename() != "mpirun") return;
+    std::error_code error;
+    const fs::path base = fs::temp_directory_path(error);
+    const std::string host = host_name();
+    path_ = (error ? fs::path("/tmp") : base) /
+            ("ompi." + host.substr(0, host.find('.')) + "." + std::to_string(::geteuid())) /
+            ("pid." + std::to_string(pid));
+    leftover_.emplace(path_);
+  }
+  /// The program has ended.
+  ~MpirunSession() {
+    std::error_code error;
+    if (!path_.empty() && fs::remove_all(path_, error) > 0) fs::remove(path_.parent_path(), error);
+  }
+  MpirunSession(const MpirunSession&) = delete;
+  MpirunSession& operator=(const MpirunSession&) = delete;
+
+ private:
+  fs::path path_;
+  std::optional<Leftover> leftover_;
+};
+
 /// Waits for the child, calling `while_running` about every 100 ms. Sets timed_out; throws when interrupted.
 int wait_for(const Command& command, GuardedProgram& child, ShownOutput& shown, CommandResult& result,
              Clock::time_point begin) {
@@ -199,7 +227,9 @@ CommandResult run(const Command& command) {
   CommandResult result;
   const auto begin = Clock::now();
   ShownOutput shown(command, output.fd);
+  std::optional<MpirunSession> session;  // ends after the program
   GuardedProgram child(exec_request(command, program, output.fd), command.program);
+  session.emplace(program, child.pid());
   const int status = wait_for(command, child, shown, result, begin);
   result.wall_s = seconds_since(begin);
   result.status = result.timed_out ? 124 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <thread>
+
+#include "hplcast/core/process.hpp"
 
 namespace hplcast::core {
 namespace {
@@ -59,6 +62,41 @@ TEST_F(Leftovers, FoldersAndHalfWrittenFilesGoWithTheirProcess) {
   });
   EXPECT_EQ(count(), 2);
   kill(pid);
+  EXPECT_TRUE(becomes_empty());
+}
+
+// The program outlives us by 0.3 s, and makes our folder again.
+TEST_F(Leftovers, FoldersGoAfterTheProgramsThatMayMakeThemAgain) {
+  const pid_t pid = fork_that([&] {
+    remove_leftovers_when_we_die();
+    const TemporaryFolder folder("work", folder_.path());
+    Command command;
+    command.program = "/bin/sh";
+    command.arguments = {"-c", "trap 'sleep 0.3; mkdir -p \"$1\"; exit' TERM; touch \"$2\"; sleep 100 & wait", "sh",
+                         (folder.path() / "again").string(), (folder_.path() / "ready").string()};
+    run(command);
+  });
+  kill(pid);
+  std::this_thread::sleep_for(1s);  // for the program
+  EXPECT_TRUE(becomes_empty());
+}
+
+// Its session is what Open MPI 4 keeps; SIGTERM does not end it.
+TEST_F(Leftovers, SessionsOfMpirunGoThoughItIsKilled) {
+  const fs::path mpirun = folder_.path() / "mpirun";
+  std::ofstream(mpirun) << "#!/bin/sh\ntrap '' TERM\nmkdir -p \"$TMPDIR/ompi.$(hostname -s).$(id -u)/pid.$$/0\"\n"
+                           "touch \"$TMPDIR/ready\"\nsleep 100\n";
+  fs::permissions(mpirun, fs::perms::owner_all);
+  const pid_t pid = fork_that([&] {
+    ::setenv("TMPDIR", folder_.path().c_str(), 1);
+    remove_leftovers_when_we_die();
+    Command command;
+    command.program = mpirun.string();
+    run(command);
+  });
+  EXPECT_EQ(count(), 2) << "mpirun and its session";
+  kill(pid);
+  fs::remove(mpirun);
   EXPECT_TRUE(becomes_empty());
 }
 

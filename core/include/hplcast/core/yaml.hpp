@@ -8,6 +8,7 @@
 #include <string>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 /// YAML as plans and campaigns are written. Only for those who link yaml-cpp: core itself does not.
 namespace hplcast::core {
@@ -78,13 +79,24 @@ inline void require_unique_keys(const YAML::Node& node, const std::string& file,
   }
 }
 
-/// Gives the document to `use`, and returns its result. @throws ParseError for a syntax error, an anchor or alias, a
-/// key twice, more than 4 MiB, 50 levels or a million values, and where `use` finds a list or mapping in place of a
-/// word.
+/// @throws ParseError for bytes that are not UTF-8: they would be names of files and hosts that no JSON takes.
+inline void require_utf8(const std::string& text, const std::string& name) {
+  std::istringstream in(text);
+  std::size_t number = 1;
+  for (std::string line; std::getline(in, line); ++number)
+    if (!is_utf8(line))
+      throw ParseError({name, number, ""}, "found bytes that are not UTF-8",
+                       "iconv -f latin1 -t utf8 may mend the file");
+}
+
+/// Gives the document to `use`, and returns its result. @throws ParseError for a syntax error, bytes that are not
+/// UTF-8, an anchor or alias, a key twice, more than 4 MiB, 50 levels or a million values, and where `use` finds a list
+/// or mapping in place of a word.
 template <typename Use>
 auto with_yaml(const std::string& text, const std::string& name, Use use) {
   constexpr std::size_t largest = std::size_t{1} << 22;
   if (text.size() > largest) throw ParseError({name, 0, ""}, "more than 4 MiB", "is this a YAML file of hplcast?");
+  require_utf8(text, name);
   try {
     std::istringstream in(text);
     YamlLimits limits(name);
