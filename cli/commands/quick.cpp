@@ -108,6 +108,10 @@ void run_accelerated(const QuickOptions& options) {
   study::AcceleratorRequest request = completed(options.accelerated, options);
   request.machine.flop_per_s = 1e12 * options.tflops_per_accelerator;
   const study::QuickResult result = of_options([&] { return study::quick_accelerators(request); });
+  const double memory_bytes_per_s = options.accelerated.machine.memory_bytes_per_s;
+  if (memory_bytes_per_s > 0 && (memory_bytes_per_s < 1e10 || memory_bytes_per_s > 1e14))
+    warn("--accelerator-bandwidth: it is " + core::significant(memory_bytes_per_s) +
+         " B/s; usual is 10 GB/s to 100 TB/s; a bare number is in B/s");
   if (result.parameters.Q > 4 * result.parameters.P && result.parameters.Q > 8)
     warn(std::to_string(result.parameters.P * result.parameters.Q) + " accelerators make no grid near to a square");
   if (options.json) return write_result("", to_json(result, study::accelerator_form_error));

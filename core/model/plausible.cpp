@@ -208,6 +208,36 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
                                   text(capacity_over_flow, "times"), "another unit than bytes/s"));
 }
 
+/// Cards, and the way to those that are far.
+void look_at_rails(const NetworkModel::Values& network, std::vector<QualityFlag>& flags) {
+  if (!network.rails || !network.remote) return;
+  const auto look = [&](const std::string& name, double value, const Limits& limits, const char* unit,
+                        const char* mistake) {
+    if (!limits.hold(value))
+      flags.push_back(beyond_limits("/network/rails/" + name, text(value, unit), text(limits, unit), mistake));
+  };
+  const double share_1_bytes_per_s = network.remote->link_bytes_per_s();
+  const std::optional<SingleFlow> flow = fastest_flow(*network.remote);
+  const auto look_at_end = [&](const std::string& name, double extra_latency_s, double rate_share) {
+    look(name + "/extra_latency_s", extra_latency_s, {0, remote_latency_s.high}, "s",
+         "microseconds in place of seconds");
+    if (flow)
+      look(name + "/rate_share", rate_share * flow->bytes_per_s, bytes_per_s, "bytes/s", "a rate in place of a share");
+  };
+  std::size_t number = 0;
+  for (const Rail& card : network.rails->cards) {
+    const std::string name = "cards/" + std::to_string(number++);
+    look(name + "/link_share", card.link_share * share_1_bytes_per_s, bytes_per_s, "bytes/s",
+         "a rate in place of a share");
+    look_at_end(name, card.extra_latency_s, card.rate_share.value_or(card.link_share));
+  }
+  number = 0;
+  for (const RailReach& far : network.rails->far)
+    look_at_end("far/" + std::to_string(number++), far.extra_latency_s, far.rate_share);
+  look("striped_from_bytes", network.rails->striped_from_bytes, {0, bytes_per_s.high}, "bytes",
+       "another unit than bytes");
+}
+
 /// `field`: the hosts, or a kind.
 void look_at_memory(const std::string& field, double memory_bytes, std::vector<QualityFlag>& flags) {
   if (memory_bytes > 0 && !host_bytes.hold(memory_bytes))
@@ -219,14 +249,19 @@ void look_at_power(const ClusterModel& cluster, int host, std::vector<QualityFla
   if (!cluster.power) return;
   try {
     const HostPower power(*cluster.power, cluster.hosts, host);
-    std::vector<CoresInState> all;
     const int cores = cluster.hosts.cores_of(host);
-    for (int core = 0; core < cores; ++core)
-      all.push_back({cluster.hosts.cpu_of(host, core), state_of(KernelId::dgemm), 1});
-    const double one_w = power.watts(all) / cores;
-    if (!busy_core_w.hold(one_w))
-      flags.push_back(beyond_limits("/power", "a busy host draws " + text(one_w, "W per core"), text(busy_core_w, "W"),
-                                    "milliwatts or kilowatts in place of watts"));
+    for (const CoreState state :
+         {state_of(KernelId::dgemm), CoreState::polling, CoreState::blocked, CoreState::messages}) {
+      std::vector<CoresInState> all;
+      for (int core = 0; core < cores; ++core) all.push_back({cluster.hosts.cpu_of(host, core), state, 1});
+      const double one_w = power.watts(all) / cores;
+      const bool computes = is_kernel(state);
+      if (one_w > busy_core_w.high || (computes && one_w < busy_core_w.low))
+        flags.push_back(beyond_limits(
+            "/power",
+            std::string("a ") + (computes ? "busy" : to_string(state)) + " host draws " + text(one_w, "W per core"),
+            text(busy_core_w, "W"), "milliwatts or kilowatts in place of watts"));
+    }
   } catch (const DomainError&) {
     // A frequency without watts: predict says so where it matters.
   }
@@ -341,6 +376,7 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
   const NetworkModel::Values& network = cluster.network.values();
   look_at_scope("/network/local", network.local, false, flags);
   if (network.remote) look_at_scope("/network/remote", *network.remote, true, flags);
+  look_at_rails(network, flags);
   const Hosts& hosts = cluster.hosts;
   look_at_memory("/hosts", hosts.values().memory_bytes, flags);
   for (std::size_t kind = 0; kind < hosts.values().kinds.size(); ++kind)

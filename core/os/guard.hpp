@@ -19,7 +19,7 @@ void close_descriptors(CloseWhich which, std::initializer_list<int> kept);
 /// between fork and exec.
 void leave_standard_streams();
 
-/// What tells the keeper of leftovers.cpp that we live, -1: nothing. Guards keep it open: files go after the programs
+/// Tells the keeper of leftovers.cpp that we live, -1: nothing. Guards keep it open: files go after the programs
 /// that may still write them, or make their folders again.
 int keeper_descriptor() noexcept;
 

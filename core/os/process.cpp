@@ -142,8 +142,8 @@ struct Descriptor {
   }
 };
 
-/// What mpirun of Open MPI 4 keeps while it runs, and leaves if the guard has to kill it: below a folder of all that
-/// this user runs on this host.
+/// The session that mpirun of Open MPI 4 keeps while it runs, and leaves if the guard has to kill it: below a folder of
+/// all that this user runs on this host.
 class MpirunSession {
  public:
   MpirunSession(const fs::path& program, pid_t pid) {
