@@ -15,7 +15,8 @@ double open_unit(std::uint64_t bits) noexcept {
 
 constexpr double two_pi = 6.283185307179586476925286766559;
 
-std::array<std::uint64_t, 4> random_bits(const StreamName& name, std::uint64_t call) noexcept {
+[[gnu::always_inline]] inline std::array<std::uint64_t, 4> random_bits(const StreamName& name,
+                                                                       std::uint64_t call) noexcept {
   const r123::Philox4x64 philox;
   const r123::Philox4x64::ctr_type counter = {
       {call, (static_cast<std::uint64_t>(name.domain) << 32) | name.rank, name.kernel, name.detail}};

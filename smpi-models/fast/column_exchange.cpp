@@ -84,6 +84,12 @@ class Exchange {
 
  private:
   static std::size_t at(int position) { return static_cast<std::size_t>(position); }
+  double after(int position, Work what, double begin_s, double work_s) {
+    return costs_.stretches ? costs_.after(position, what, begin_s, work_s) : begin_s + work_s;
+  }
+  void waited(int position, double duration_s) {
+    if (costs_.stretches) costs_.waited(position, duration_s);
+  }
   static double bytes(int count) { return 8.0 * count; }
 
   /// A message on its way: when it arrives, and when its sender goes on. The receiver looks from `wanted_s` on.
@@ -98,10 +104,10 @@ class Exchange {
     const ExchangeMessage message = costs_.message(from, to, size);
     if (size >= costs_.detached_bytes) {
       const double arrival_s = std::max(sent_s, wanted_s) + message.transfer_s;
-      if (wanted_s > sent_s) costs_.waited(from, wanted_s - sent_s);
+      if (wanted_s > sent_s) waited(from, wanted_s - sent_s);
       return {arrival_s, arrival_s, 0, sent_s};
     }
-    const double leaves_s = costs_.after(from, Work::other, sent_s, message.send_s);
+    const double leaves_s = after(from, Work::other, sent_s, message.send_s);
     const double starts_s = size < costs_.async_small_bytes ? leaves_s : std::max(leaves_s, wanted_s);
     return {leaves_s, starts_s + message.transfer_s, message.recv_s, leaves_s};
   }
@@ -109,7 +115,7 @@ class Exchange {
   /// HPL_send and HPL_recv.
   void one_way(int from, int to, int count) {
     const Passage message = pass(from, to, count, times_s_[at(from)], times_s_[at(to)]);
-    times_s_[at(from)] = costs_.after(from, Work::other, message.sender_s, 0);
+    times_s_[at(from)] = after(from, Work::other, message.sender_s, 0);
     times_s_[at(to)] = received(to, times_s_[at(to)], message);
   }
 
@@ -125,14 +131,14 @@ class Exchange {
 
   /// When a process that looks for the message from `begin_s` on has received it.
   double received(int position, double begin_s, const Passage& message) {
-    if (message.there_s > begin_s) costs_.waited(position, message.there_s - begin_s);
+    if (message.there_s > begin_s) waited(position, message.there_s - begin_s);
     const double arrived_s = std::max(begin_s, message.arrival_s);
-    return costs_.after(position, Work::other, arrived_s, message.receiver_cost_s);
+    return after(position, Work::other, arrived_s, message.receiver_cost_s);
   }
 
   void copy(int position, int count) {
     double& time_s = times_s_[at(position)];
-    time_s = costs_.after(position, Work::kernel, time_s, costs_.copy_s(position, count));
+    time_s = after(position, Work::kernel, time_s, costs_.copy_s(position, count));
   }
 
   /// A process beyond the power of two hands over its candidate; the first of them gets the current row in return.

@@ -76,6 +76,8 @@ class ColumnCosts {
   virtual double after(int /*position*/, Work /*what*/, double begin_s, double work_s) { return begin_s + work_s; }
   /// A process has waited for another that had not come: part of the times that exchange_column() gives.
   virtual void waited(int /*position*/, double /*duration_s*/) {}
+  /// False: after() adds, and nobody asks who waited; then neither is called.
+  bool stretches = true;
   /// Below: a message leaves at once; below: its sender does not wait for the receiver.
   double async_small_bytes = 0;
   double detached_bytes = 0;

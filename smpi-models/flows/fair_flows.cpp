@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <cstring>
 #include <utility>
 
 #include "smpi-models/session/invariants.hpp"
@@ -11,9 +11,11 @@ namespace hplcast::smpi_models {
 
 std::size_t FairFlows::KindHash::operator()(const Kind& kind) const {
   constexpr std::size_t mix = 0x9e3779b97f4a7c15;
-  std::size_t hash = kind.route;
+  std::uint64_t hash = kind.route;
   for (const double value : {kind.limit_bytes_per_s, kind.gain}) {
-    hash = (hash ^ std::hash<double>()(value)) * mix;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);  // no rate is 0, or not a number
+    hash = (hash ^ bits) * mix;
     hash ^= hash >> 32;
   }
   return hash;
@@ -33,6 +35,7 @@ void FairFlows::begin(double date_s, const Flow& flow) {
   starts_.push({date_s, starts_made_++, flow});
   if (flow.name >= places_.size()) places_.resize(flow.name + 1);
   places_[flow.name] = {false, 0, 0, date_s + flow.bytes / flow.limit_bytes_per_s};
+  next_s_ = std::min(next_s_, date_s);
 }
 
 double FairFlows::earliest_end_s(std::uint32_t name, double now_s) const {
@@ -48,6 +51,7 @@ double FairFlows::end_s(const Class& of) const {
 }
 
 double FairFlows::next_s() {
+  if (std::exchange(knows_next_, true)) return next_s_;
   while (!ends_.empty()) {
     const EndNote first = ends_.top();
     const Class& of = classes_[first.of];
@@ -57,13 +61,15 @@ double FairFlows::next_s() {
     classes_[first.of].noted_s = never_s;
     note_end(first.of);
   }
-  return std::min(ends_.empty() ? never_s : ends_.top().date_s, starts_.empty() ? never_s : starts_.top().date_s);
+  return next_s_ =
+             std::min(ends_.empty() ? never_s : ends_.top().date_s, starts_.empty() ? never_s : starts_.top().date_s);
 }
 
 void FairFlows::advance(double date_s, std::vector<std::uint32_t>& ended) {
   for (;;) {
     const double event_s = next_s();
     if (event_s > date_s) break;
+    knows_next_ = false;
     now_s_ = std::max(now_s_, event_s);
     if (checks_) count_moved();
     const double until_s = now_s_ + resolution_s_;
@@ -133,6 +139,7 @@ FairFlows::ClassIndex FairFlows::class_of(const Kind& kind) {
   const RouteState& route = routes_[kind.route];
   Class& made = classes_[index];
   made.kind = kind;
+  made.route = &route;
   made.level_limit = kind.limit_bytes_per_s / kind.gain * route.penalty;
   made.is_limited = true;
   made.moved_bytes = 0;
@@ -154,7 +161,7 @@ FairFlows::ClassIndex FairFlows::class_of(const Kind& kind) {
 void FairFlows::remove(ClassIndex index) {
   Class& of = classes_[index];
   ++of.note;
-  const std::vector<Link>& links = routes_[of.kind.route].links;
+  const std::vector<Link>& links = of.route->links;
   for (std::size_t i = 0; i < links.size(); ++i) {
     std::vector<ClassIndex>& list = links_[links[i]].classes;
     const ClassIndex last = list.back();
@@ -162,7 +169,7 @@ void FairFlows::remove(ClassIndex index) {
     list.pop_back();
     if (last == index) continue;
     Class& moved = classes_[last];
-    const std::vector<Link>& others = routes_[moved.kind.route].links;
+    const std::vector<Link>& others = moved.route->links;
     const auto at = std::find(others.begin(), others.end(), links[i]) - others.begin();
     moved.places[static_cast<std::size_t>(at)] = of.places[i];
   }
@@ -171,11 +178,11 @@ void FairFlows::remove(ClassIndex index) {
 }
 
 void FairFlows::count_flows(Class& of) const {
-  of.weight = static_cast<double>(of.flows.size()) / routes_[of.kind.route].penalty;
+  of.weight = static_cast<double>(of.flows.size()) / of.route->penalty;
 }
 
 void FairFlows::change_links(const Class& of) {
-  for (const Link link : routes_[of.kind.route].links) {
+  for (const Link link : of.route->links) {
     if (std::exchange(links_[link].is_changed, true)) continue;
     changed_links_.push_back(link);
   }
@@ -196,8 +203,7 @@ void FairFlows::take(ClassIndex index) {
 
 void FairFlows::take_all_connected() {
   for (std::size_t next = 0; next < part_.size(); ++next) {
-    const Route route = classes_[part_[next]].kind.route;
-    for (const Link link : routes_[route].links)
+    for (const Link link : classes_[part_[next]].route->links)
       for (const ClassIndex index : links_[link].classes) take(index);
   }
 }
@@ -211,6 +217,7 @@ void FairFlows::offer(Link link) {
   state.open = 0;
   state.full_at = -1;
   state.held_at = 0;
+  state.has_others = false;
   bool held_up_part = false;
   for (const ClassIndex index : state.classes) {
     const Class& of = classes_[index];
@@ -220,6 +227,7 @@ void FairFlows::offer(Link link) {
       ++state.open;
       held_up_part |= held_up;
     } else {
+      state.has_others = true;
       state.left_bytes_per_s -= of.weight * of.level;
       if (held_up) state.held_at = std::max(state.held_at, of.level);
     }
@@ -234,7 +242,7 @@ void FairFlows::fix(ClassIndex index, double level, Link held_up_by) {
   of.is_fixed = true;
   of.next_level = level;
   of.next_held_up_by = held_up_by;
-  for (const Link link : routes_[of.kind.route].links) {
+  for (const Link link : of.route->links) {
     LinkState& state = links_[link];
     state.left_bytes_per_s -= of.weight * level;
     state.load -= of.weight;
@@ -293,7 +301,7 @@ void FairFlows::fill() {
   for (const ClassIndex index : part_) {
     Class& of = classes_[index];
     of.is_fixed = false;
-    for (const Link link : routes_[of.kind.route].links)
+    for (const Link link : of.route->links)
       if (links_[link].fill != fills_) offer(link);
     if (of.is_limited) class_stops_.add({of.level_limit, index});
   }
@@ -328,7 +336,7 @@ bool FairFlows::fill_alone() {
   if (part_.size() != 1) return false;
   Class& of = classes_[part_.front()];
   Stop first{of.is_limited ? of.level_limit : never_s, no_link};
-  for (const Link link : routes_[of.kind.route].links) {
+  for (const Link link : of.route->links) {
     if (links_[link].classes.size() != 1) return false;
     const double level = links_[link].bytes_per_s / of.weight;
     if (level < first.level || (level == first.level && !of.is_limited && link < first.index)) first = {level, link};
@@ -341,6 +349,7 @@ bool FairFlows::fill_alone() {
 /// Takes those classes on a link that may not keep their rates beside the new ones of the part.
 void FairFlows::take_disturbed(Link link) {
   const LinkState& state = links_[link];
+  if (!state.has_others) return;
   constexpr double rounding = 1e-12;
   if (state.full_at >= 0) {
     for (const ClassIndex index : state.classes) {
@@ -400,7 +409,7 @@ void FairFlows::set_level(ClassIndex index) {
     return;
   }
   of.level = of.next_level;
-  const double rate_bytes_per_s = of.kind.gain * of.level / routes_[of.kind.route].penalty;
+  const double rate_bytes_per_s = of.kind.gain * of.level / of.route->penalty;
   if (of.rate_bytes_per_s != rate_bytes_per_s) {
     of.moved_bytes += of.rate_bytes_per_s * (now_s_ - of.since_s);
     of.since_s = now_s_;

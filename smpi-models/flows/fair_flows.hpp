@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <queue>
 #include <unordered_map>
@@ -94,7 +95,11 @@ class FairFlows {
     double end_bytes = 0;   // likewise
     double earliest_s = 0;  // otherwise
   };
-  struct Class {
+  struct RouteState {
+    std::vector<Link> links;
+    double penalty;
+  };
+  struct alignas(64) Class {
     // Looked at by share_out(), side by side:
     std::uint64_t round = 0;
     double weight = 0;       // of its flows on their links
@@ -105,6 +110,7 @@ class FairFlows {
     Link next_held_up_by = no_link;
     bool is_limited = false;  // by less than any of its links
     bool is_fixed = false;
+    const RouteState* route = nullptr;
     Kind kind{};
     std::vector<Moving> flows;  // a heap
     double moved_bytes = 0;     // by each flow, until since_s
@@ -122,15 +128,12 @@ class FairFlows {
     std::uint64_t fill = 0;
     bool binds = false;  // if not, it is full by classes that have more there than the part
     double left_bytes_per_s = 0;
-    double load = 0;       // by which it is filled per rise of the level
-    std::size_t open = 0;  // classes that are not fixed
-    double full_at = 0;    // level; negative: it holds up nobody of the part
-    double held_at = 0;    // level of classes beyond the part that it holds up; 0: there are none
+    double load = 0;          // by which it is filled per rise of the level
+    std::size_t open = 0;     // classes that are not fixed
+    bool has_others = false;  // classes beyond the part
+    double full_at = 0;       // level; negative: it holds up nobody of the part
+    double held_at = 0;       // level of classes beyond the part that it holds up; 0: there are none
     double level() const { return std::max(0.0, left_bytes_per_s) / load; }
-  };
-  struct RouteState {
-    std::vector<Link> links;
-    double penalty;
   };
   struct Start {
     double date_s;
@@ -196,9 +199,11 @@ class FairFlows {
   double resolution_s_;
   bool checks_;
   double now_s_ = 0;
+  double next_s_ = never_s;  // next_s(), if it is known
+  bool knows_next_ = false;
   std::uint64_t starts_made_ = 0;
   std::vector<LinkState> links_;
-  std::vector<RouteState> routes_;
+  std::deque<RouteState> routes_;  // classes point at them
   std::vector<Class> classes_;
   std::vector<Place> places_;
   std::vector<ClassIndex> free_classes_;

@@ -200,11 +200,9 @@ void Activity::trace_call(int number, Rank& rank, double waited, double now_s, b
   if (found) release_probe(number, rank);
 }
 
-void Activity::call_end(int rank, const void* request, bool found, const Moment& now) {
+void Activity::end_call(int rank, Rank& state, const void* request, bool found, const Moment& now) {
   const double now_s = now.now_s;
-  Rank& state = ranks_[static_cast<std::size_t>(rank)];
-  Call& call = state.call;
-  call.inside = false;
+  const Call& call = state.call;
   const bool opened = returns_at_once(call.operation) && request != nullptr;
   if (opened) {
     state.requests.push_back({request, receives(call.operation), call.channel, call.number, call.bytes});

@@ -78,7 +78,12 @@ class Activity {
   void phase_begin(int rank, hplcast_phase phase, const Moment& now);
   void phase_end(int rank, const Moment& now);
   void call_begin(int rank, const MpiCall& call, const Moment& now);
-  void call_end(int rank, const void* request, bool found, const Moment& now);
+  void call_end(int rank, const void* request, bool found, const Moment& now) {
+    Rank& state = ranks_[static_cast<std::size_t>(rank)];
+    state.call.inside = false;
+    if (measures_ || state.call.operation == HPLCAST_MPI_WAIT || request != nullptr)
+      end_call(rank, state, request, found, now);
+  }
 
   /// `rank` comes to mark 0, 1, ... of the panels of a window.
   void begin_panel(int rank, std::size_t mark, const Moment& now);
@@ -150,6 +155,7 @@ class Activity {
   };
 
   void spend(Rank& rank, const Moment& now);
+  void end_call(int rank, Rank& state, const void* request, bool found, const Moment& now);
   static std::vector<Request>::iterator find_request(Rank& rank, const void* id);
   void follow(Call& call);
   double waited_s(Rank& rank, double now_s, bool found);

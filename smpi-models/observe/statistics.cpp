@@ -25,13 +25,6 @@ CallCounts& CallCounts::operator+=(const CallCounts& other) {
   return *this;
 }
 
-void PanelCounts::add_message(std::size_t place, hplcast_mpi operation, double bytes) {
-  core::MessageCount& count = places_[place].messages.at(static_cast<std::size_t>(operation));
-  ++count.calls;
-  count.bytes += bytes;
-  if (measured_bytes_ > 0 && bytes > measured_bytes_) ++count.outside_range;
-}
-
 std::size_t PanelCounts::begin_panel(int index) {
   constexpr int begin_of_factorisation = -1;
   const auto place = static_cast<std::size_t>(index - begin_of_factorisation + 1);

@@ -45,7 +45,12 @@ class PanelCounts {
   core::KernelCount& kernel(std::size_t place, core::KernelId kernel) {
     return places_[place].kernels[static_cast<std::size_t>(kernel)];
   }
-  void add_message(std::size_t place, hplcast_mpi operation, double bytes);
+  void add_message(std::size_t place, hplcast_mpi operation, double bytes) {
+    core::MessageCount& count = places_[place].messages.at(static_cast<std::size_t>(operation));
+    ++count.calls;
+    count.bytes += bytes;
+    if (measured_bytes_ > 0 && bytes > measured_bytes_) ++count.outside_range;
+  }
 
   /// A rank leaves a place; `detours_s`: its RankClock::detours_s().
   void leave(std::size_t from, std::size_t to, double detours_s) {

@@ -205,18 +205,17 @@ ProgramMessages* Runtime::program_messages() {
   return &*program_messages_;
 }
 
-Rank& Runtime::rank() {
-  static const void* last = nullptr;  // it asks several times in succession
-  static Rank* rank_of_last = nullptr;
-  if (last != nullptr && last == port::running.actor) return *rank_of_last;
+Rank& Runtime::find_rank() {
   if (const s4u::Actor* const actor = s4u::Actor::self()) {
-    if (last == actor->get_impl()) return *rank_of_last;
-    instance();  // tells the actors what they run
-    if (Rank* const rank = actor->extension(rank_extension())) {
+    static const void* last = nullptr;  // it asks several times in succession
+    static Rank* rank_of_last = nullptr;
+    if (last != actor->get_impl()) {
+      instance();  // tells the actors what they run
+      rank_of_last = actor->extension(rank_extension());
       last = actor->get_impl();
-      rank_of_last = rank;
-      return *rank;
     }
+    if (port::running.actor == last) port::running.its_rank = rank_of_last;
+    if (rank_of_last != nullptr) return *rank_of_last;
   }
   end_simulation(
       "called outside of a rank of the simulated program, perhaps by a thread of it, which are not simulated; expected "

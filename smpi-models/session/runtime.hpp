@@ -26,7 +26,9 @@ class Runtime {
   static Runtime& instance() { return made_ == nullptr ? make() : *made_; }
 
   /// The calling rank. Ends the simulation outside of a simulated rank.
-  static Rank& rank();
+  static Rank& rank() {
+    return port::running.its_rank != nullptr ? *static_cast<Rank*>(port::running.its_rank) : find_rank();
+  }
 
   /// The rank spends a drawn duration in a kernel.
   void kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape);
@@ -60,6 +62,7 @@ class Runtime {
 
  private:
   inline static Runtime* made_ = nullptr;
+  static Rank& find_rank();
   Runtime();
   static Runtime& make();
   void add_ranks();

@@ -72,6 +72,7 @@ void run_by_ourselves();
 struct Waiter {
   simgrid::kernel::actor::ActorImpl* actor = nullptr;
   simgrid::kernel::context::SwappedContext* context = nullptr;  ///< null: SimGrid's kernel runs it
+  void* its_rank = nullptr;                                     ///< what the runtime has noted in `running`
 };
 /// The one that run_by_ourselves() runs; null: SimGrid's kernel runs one, or none runs.
 inline Waiter running;
