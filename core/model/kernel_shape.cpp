@@ -15,9 +15,7 @@ double power(double base, int exponent) noexcept {
   return product;
 }
 
-inline double product(const Monomial& monomial, const KernelShape& shape) noexcept {
-  if ((monomial.m | monomial.n | monomial.k) <= 1)  // nearly always
-    return (monomial.m == 0 ? 1 : shape.m) * (monomial.n == 0 ? 1 : shape.n) * (monomial.k == 0 ? 1 : shape.k);
+double product(const Monomial& monomial, const KernelShape& shape) noexcept {
   return power(shape.m, monomial.m) * power(shape.n, monomial.n) * power(shape.k, monomial.k);
 }
 

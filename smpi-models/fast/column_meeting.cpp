@@ -38,8 +38,6 @@ class ColumnMeetings::Costs : public ColumnCosts {
   Costs(ColumnMeetings& meetings, Column& column) : meetings_(meetings), column_(column) {
     async_small_bytes = meetings.messages_.async_small_bytes();
     detached_bytes = meetings.messages_.detached_bytes();
-    for (const Member& member : column.members)
-      places_.push_back({static_cast<int>(member.rank->number), member.rank->host});
   }
 
  protected:
@@ -49,16 +47,17 @@ class ColumnMeetings::Costs : public ColumnCosts {
     core::Scope scope;
   };
   Ends ends(int from, int to) const {
-    const Place& source = at(places_, from);
-    const Place& destination = at(places_, to);
-    return {source.number, destination.number,
+    const Rank& source = rank(from);
+    const Rank& destination = rank(to);
+    return {static_cast<int>(source.number), static_cast<int>(destination.number),
             source.host == destination.host ? core::Scope::local : core::Scope::remote};
   }
   Rank& rank(int position) const { return *at(column_.members, position).rank; }
   /// @param excess_s  of the transfer, beyond its time alone
   ExchangeMessage cost_of(const Ends& ends, double bytes, const MessageName* name, double excess_s) {
-    const bool is_own = ends.scope == core::Scope::remote && differs_by_hosts_;
-    if (is_own || (name != nullptr && draws_)) return with_excess(drawn(ends, bytes, name), excess_s);
+    const NetworkCosts& costs = meetings_.costs_;
+    const bool is_own = ends.scope == core::Scope::remote && costs.differs_by_hosts();
+    if (is_own || (name != nullptr && costs.draws())) return with_excess(drawn(ends, bytes, name), excess_s);
     const auto same = [&](const Known& one) { return one.bytes == bytes && one.scope == ends.scope; };
     auto found = std::find_if(known_.begin(), known_.end(), same);
     if (found == known_.end()) found = known_.insert(found, {ends.scope, bytes, drawn(ends, bytes, nullptr)});
@@ -66,13 +65,8 @@ class ColumnMeetings::Costs : public ColumnCosts {
   }
   ColumnMeetings& meetings_;
   Column& column_;
-  const bool draws_ = meetings_.costs_.draws();
 
  private:
-  struct Place {
-    int number;
-    const simgrid::s4u::Host* host;
-  };
   ExchangeMessage drawn(const Ends& ends, double bytes, const MessageName* name) const {
     const NetworkCosts& costs = meetings_.costs_;
     const core::MessageFlow flow =
@@ -92,8 +86,6 @@ class ColumnMeetings::Costs : public ColumnCosts {
     ExchangeMessage message;
   };
   std::vector<Known> known_;
-  std::vector<Place> places_;  // by position
-  const bool differs_by_hosts_ = meetings_.costs_.differs_by_hosts();
 };
 
 /// Costs of exchanges that are made otherwise: nothing is drawn or counted.
@@ -131,7 +123,7 @@ class ColumnMeetings::DrawnCosts final : public Costs {
     const Ends between = ends(from, to);
     meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
     if (between.scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
-    if (!draws_) return cost_of(between, bytes, nullptr, excess_s_);
+    if (!meetings_.costs_.draws()) return cost_of(between, bytes, nullptr, excess_s_);
     const MessageName name = meetings_.messages_.next_name({between.source, between.destination, column_.tag, 0});
     return cost_of(between, bytes, &name, excess_s_);
   }

@@ -83,7 +83,11 @@ void FairFlows::advance(double date_s, std::vector<std::uint32_t>& ended) {
       starts_.pop();
       start(flow);
     }
-    share_out();
+    if (all_stay_at_limits())
+      begin_at_limits();
+    else
+      share_out();
+    begun_.clear();
     if (checks_) check_rates();
   }
   now_s_ = std::max(now_s_, date_s);
@@ -118,7 +122,10 @@ void FairFlows::start(const Flow& flow) {
   std::push_heap(of.flows.begin(), of.flows.end());
   count_flows(of);
   change_links(of);
-  if (of.places.empty()) note_end(index);
+  if (of.places.empty())
+    note_end(index);
+  else
+    begun_.push_back(index);
   if (checks_) {
     bytes_.resize(places_.size());
     bytes_[flow.name] = {flow.bytes, 0};
@@ -211,28 +218,29 @@ void FairFlows::take_all_connected() {
 /// The part's share of a link: all that other classes, whose rates stay, do not carry there.
 void FairFlows::offer(Link link) {
   LinkState& state = links_[link];
-  state.fill = fills_;
-  state.left_bytes_per_s = state.bytes_per_s;
-  state.load = 0;
-  state.open = 0;
-  state.full_at = -1;
-  state.held_at = 0;
-  state.has_others = false;
+  double left_bytes_per_s = state.bytes_per_s, load = 0, held_at = 0;
+  std::size_t open = 0;
   bool held_up_part = false;
   for (const ClassIndex index : state.classes) {
     const Class& of = classes_[index];
     const bool held_up = of.held_up_by == link;
     if (is_in_part(of)) {
-      state.load += of.weight;
-      ++state.open;
+      load += of.weight;
+      ++open;
       held_up_part |= held_up;
     } else {
-      state.has_others = true;
-      state.left_bytes_per_s -= of.weight * of.level;
-      if (held_up) state.held_at = std::max(state.held_at, of.level);
+      left_bytes_per_s -= of.weight * of.level;
+      if (held_up) held_at = std::max(held_at, of.level);
     }
   }
-  state.binds = held_up_part || state.held_at == 0;
+  state.fill = fills_;
+  state.left_bytes_per_s = left_bytes_per_s;
+  state.load = load;
+  state.open = open;
+  state.full_at = -1;
+  state.held_at = held_at;
+  state.has_others = open < state.classes.size();
+  state.binds = held_up_part || held_at == 0;
   part_links_.push_back(link);
   if (state.binds) link_stops_.add({state.level(), link});
 }
@@ -257,12 +265,8 @@ void FairFlows::Stops::clear() {
   lowest_level_ = never_s;
 }
 
-void FairFlows::Stops::add(const Stop& stop) {
-  if (is_sorted_)
-    all_.insert(std::upper_bound(all_.begin(), all_.end(), stop), stop);
-  else
-    all_.push_back(stop);
-  lowest_level_ = std::min(lowest_level_, stop.level);
+void FairFlows::Stops::insert(const Stop& stop) {
+  all_.insert(std::upper_bound(all_.begin(), all_.end(), stop), stop);
 }
 
 FairFlows::Stop FairFlows::Stops::take() {
@@ -370,6 +374,34 @@ void FairFlows::take_disturbed(Link link) {
     return;
   for (const ClassIndex index : state.classes)
     if (classes_[index].held_up_by == link) take(index);
+}
+
+/// Whether all classes on changed links are at their limits, and stay there: no link that has changed is full, neither
+/// before nor after. Then other classes keep their rates, too: on their links nothing changes, and the other links of
+/// these classes need not be looked at.
+bool FairFlows::all_stay_at_limits() const {
+  constexpr double rounding = 1e-9;
+  return std::all_of(changed_links_.begin(), changed_links_.end(), [this](Link link) {
+    const LinkState& state = links_[link];
+    double carried_bytes_per_s = 0;
+    for (const ClassIndex index : state.classes) {
+      const Class& of = classes_[index];
+      if (of.held_up_by != no_link || !of.is_limited) return false;
+      carried_bytes_per_s += of.weight * of.level_limit;
+    }
+    return carried_bytes_per_s < state.bytes_per_s * (1 - rounding);
+  });
+}
+
+void FairFlows::begin_at_limits() {
+  for (const Link link : changed_links_) links_[link].is_changed = false;
+  changed_links_.clear();
+  for (const ClassIndex index : begun_) {
+    Class& of = classes_[index];
+    of.next_level = of.level_limit;
+    of.next_held_up_by = no_link;
+    set_level(index);
+  }
 }
 
 /// Rates are fair if each class has reached its limit, or is held up by a link that is full and gives no other class

@@ -162,12 +162,17 @@ class FairFlows {
   class Stops {
    public:
     void clear();
-    void add(const Stop& stop);
+    void add(const Stop& stop) {
+      lowest_level_ = std::min(lowest_level_, stop.level);
+      is_sorted_ ? insert(stop) : all_.push_back(stop);
+    }
     bool empty() const { return all_.empty(); }
     double lowest_level() const { return lowest_level_; }  ///< infinity: there is none
     Stop take();
 
    private:
+    void insert(const Stop& stop);
+
     std::vector<Stop> all_;
     bool is_sorted_ = false;  // the lowest last
     double lowest_level_ = never_s;
@@ -188,6 +193,8 @@ class FairFlows {
   void fill();
   bool fill_alone();
   bool all_reach_limits();
+  bool all_stay_at_limits() const;
+  void begin_at_limits();
   void count_flows(Class& of) const;
   void fix(ClassIndex index, double level, Link held_up_by);
   void share_out();
@@ -211,6 +218,7 @@ class FairFlows {
   std::priority_queue<Start> starts_;
   std::priority_queue<EndNote> ends_;
   std::vector<Link> changed_links_;
+  std::vector<ClassIndex> begun_;  // in which flows have begun, on links
   // State of share_out():
   std::uint64_t round_ = 0;
   std::uint64_t fills_ = 0;

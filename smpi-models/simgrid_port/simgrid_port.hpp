@@ -74,8 +74,7 @@ struct Waiter {
   simgrid::kernel::context::SwappedContext* context = nullptr;  ///< null: SimGrid's kernel runs it
   void* its_rank = nullptr;                                     ///< what the runtime has noted in `running`
 };
-/// The one that run_by_ourselves() runs; null: SimGrid's kernel runs one, or none runs.
-inline Waiter running;
+inline Waiter running;  ///< the one that run_by_ourselves() runs; null: SimGrid's kernel runs one, or none runs
 
 /// One actor at a time waits for it, and others ring it: a semaphore of SimGrid, closed at first, in the same order of
 /// events, without an activity of SimGrid for each wait.
