@@ -2,7 +2,6 @@
  * of the matrix. */
 #include "own_memory.h"
 
-#include <search.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,73 +9,20 @@
 
 #include "wrap.h"
 
-/* --- panels ------------------------------------------------------------------------------------------------------- */
+/* --- memory without content --------------------------------------------------------------------------------------- */
 
-/* A panel in memory, alike on every rank:
- *     head:   L2 (rows below the diagonal block times jb), L1 (jb*jb)      addresses only
- *     middle: DPIV (jb), DINFO (1): pivots, which are read                 private to the rank
- *     tail:   U                                                            as the head
- * HPL's own layout is the same but for the process column that owns the panel: there L2 lies in the matrix. Here it
- * lies in front of WORK, so that a panel is sent as one piece of memory, of which only the pivots are copied. Where
- * SMPI itself carries the messages, it would touch all of it: there head and tail are one page mapped repeatedly. */
+enum { page = 4096, most_regions = 128 };
+
+/* Addresses without pages until they are written, which ranks use at the same time: what is in them means nothing. */
 typedef struct {
-  size_t head, middle, tail; /* bytes */
-} block_sizes;
+  char* begin;
+  size_t bytes;
+} region;
 
-typedef struct block {
-  char* work; /* what HPL got; NULL: it never did */
-  char* base;
-  block_sizes sizes;
-  int shared;      /* uncommitted, or mapped repeatedly, except the middle; else plain memory */
-  int reserved;    /* by reserving addresses; else by mapping one page repeatedly */
-  size_t asked;    /* bytes that HPL asked for */
-  int mapped;      /* by the malloc of glibc, see allocate() */
-  double new_head; /* bytes in which no message has been yet */
-  double new_tail;
-  const char* pivots; /* somewhere in the middle */
-  size_t pivot_bytes;
-  struct block* next; /* in idle_blocks */
-} block;
-
-enum { page = 4096 };
-
-/* Of all ranks that share this copy of the program; ranks run one at a time. Panels become smaller in the course of a
- * run, so a block that a panel no longer needs does for the panels to come, of any rank: nearly all mapping is done at
- * the start. */
-static void* blocks; /* those that HPL has, and idle ones: they lie apart, too */
-static block* idle_blocks;
-
-static size_t total(block_sizes sizes) {
-  return sizes.head + sizes.middle + sizes.tail;
-}
-
-/* Finds the block that the address `work` of the key lies in. */
-static int by_address(const void* key, const void* node) {
-  const char* address = ((const block*)key)->work;
-  const block* b = node;
-  return (address >= b->base + total(b->sizes)) - (address < b->base);
-}
-
-/* Every message asks, and nearly always for a block that it asked for before. Valid until a block ends. */
-enum { remembered_places = 16384 };
-static struct {
-  block* found;
-  unsigned deletions;
-} remembered[remembered_places];
-static unsigned deletions = 1;
-
-static block* block_at(const void* address) {
-  const size_t place = ((uintptr_t)address / (16 * page)) % remembered_places;
-  block* before = remembered[place].found;
-  block key;
-  key.work = (char*)address;
-  if (remembered[place].deletions == deletions && by_address(&key, before) == 0) return before;
-  void* found = tfind(&key, &blocks, by_address);
-  if (found == NULL) return NULL;
-  remembered[place].found = *(block**)found;
-  remembered[place].deletions = deletions;
-  return *(block**)found;
-}
+static region regions[most_regions];
+static int region_count;
+static const char* regions_begin = (const char*)UINTPTR_MAX; /* they lie between these */
+static const char* regions_end;
 
 static size_t whole_pages(size_t bytes) {
   return (bytes / page + 1) * page;
@@ -88,61 +34,200 @@ static void* required(void* pointer) {
   abort();
 }
 
-/* What reserve() has given lies between these. */
-static const char* reserved_begin = (const char*)UINTPTR_MAX;
-static const char* reserved_end;
-
-/* Uncommitted memory: addresses without pages until they are written. */
 static void* reserve(size_t bytes) {
-  char* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return NULL;
-  if (memory < reserved_begin) reserved_begin = memory;
-  if (memory + bytes > reserved_end) reserved_end = memory + bytes;
-  return memory;
+  void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
 }
 
+static char* new_region(size_t bytes) {
+  if (region_count == most_regions) abort();
+  char* const begin = required(reserve(bytes));
+  regions[region_count++] = (region){begin, bytes};
+  if (begin < regions_begin) regions_begin = begin;
+  if (begin + bytes > regions_end) regions_end = begin + bytes;
+  return begin;
+}
+
+int hplcast_without_content(const void* address) {
+  const char* first = address;
+  if (first < regions_begin || first >= regions_end) return 0; /* nearly never: no look-up */
+  for (int i = region_count - 1; i >= 0; --i) {
+    if (first >= regions[i].begin && first < regions[i].begin + regions[i].bytes) return 1;
+  }
+  return 0;
+}
+
+/* --- panels ------------------------------------------------------------------------------------------------------- */
+
+/* The pivots of a panel, the same on all ranks: one list for all. Each rank that factors the panel writes the same
+ * numbers into it, and each that receives the panel finds them there. */
+typedef struct pivot_list {
+  int first_row;  /* of the panel */
+  int ranks_left; /* that have not ended it yet: all ranks begin every panel */
+  struct pivot_list* next;
+  double rows[];
+} pivot_list;
+
+/* Lists of indices (IWORK) of panels of one width, in one process grid. HPL writes little of one, the rest has no
+ * content (row_swap_indices.c): lists begin so close to each other, `stride` integers apart, that what is written of
+ * some lies where nothing is of others. */
+typedef struct index_lists {
+  int columns, process_rows, capacity;
+  int made, in_use;
+  size_t stride;
+  int* memory;
+  size_t bytes;
+  int* idle; /* its first integer: number of the next one; NULL: none */
+  struct index_lists* next;
+} index_lists;
+
+/* A panel in memory, alike on every rank:
+ *     head:   L2 (rows below the diagonal block times jb), L1 (jb*jb)      addresses only
+ *     middle: DPIV (jb), DINFO (1)                                         pivots: elsewhere, see pivot_list
+ *     tail:   U                                                            as the head
+ * HPL's own layout is the same but for the process column that owns the panel: there L2 lies in the matrix. Here it
+ * lies in front of WORK, so that a panel is sent as one piece of memory. The panels of all ranks lie at the same
+ * addresses, those that one rank has at a time beside each other.
+ * Where SMPI itself carries the messages it would touch all of that: there each panel has memory of its own, in which
+ * head and tail are one page mapped repeatedly, and the middle, with the pivots, is private. */
+typedef struct {
+  size_t head, middle, tail; /* bytes */
+} block_sizes;
+
+typedef struct block {
+  char* work;  /* what HPL got; NULL: it has freed it */
+  char* first; /* of the panel */
+  char* head_end;
+  int slot; /* in the places of `generation`; negative: memory of its own */
+  int generation;
+  char* base; /* of memory of its own */
+  block_sizes sizes;
+  int shared;      /* not plain memory */
+  size_t asked;    /* bytes that HPL asked for */
+  int mapped;      /* by the malloc of glibc, see allocate() */
+  double new_head; /* bytes in which no message has been yet */
+  double new_tail;
+  pivot_list* pivots;
+  index_lists* lists;
+  int* list;
+  struct block* next;
+} block;
+
+/* Of the calling rank: its panels, and its heap as far as panels are concerned, as malloc() of glibc has it: pieces of
+ * `mapped_from` bytes or more are mapped, and new each time; when one is freed, pieces of its size come from the heap
+ * from then on, and are new where the heap has not been. So a rank has new memory for one or two panels, and for all
+ * above 32 MiB. */
+typedef struct {
+  size_t mapped_from, used, most_used;
+  block* panels;
+  pivot_list* ended; /* of the last panel that it ended: HPL begins one of the first panels twice */
+} heap;
+
+static heap* heap_of_caller(void) {
+  static void** heaps_of_ranks;
+  return of_calling_rank(&heaps_of_ranks, sizeof(heap));
+}
+
+/* The places of the panels of a rank, in the last one of the regions that were made for panels. */
+static struct {
+  char* begin;
+  size_t head, tail; /* bytes of each */
+  int slots;
+  int generation;
+} places;
+
+static char* head_end_of(int slot) {
+  return places.begin + (size_t)slot * (places.head + places.tail) + places.head;
+}
+
+/* The first place that the caller has free. Panels become smaller in the course of a run: one region is enough. */
+static void place(block* b, const heap* h, const HPL_T_panel* panel, block_sizes needed) {
+  const size_t tail = needed.middle + needed.tail;
+  if (needed.head > places.head || tail > places.tail || panel->algo->depth >= places.slots) {
+    /* Other ranks have a few rows more. */
+    if (panel->algo->depth >= places.slots) places.slots = panel->algo->depth + 1;
+    if (needed.head > places.head) places.head = whole_pages(needed.head + needed.head / 2);
+    if (tail > places.tail) places.tail = whole_pages(tail + tail / 2);
+    places.begin = new_region((size_t)places.slots * (places.head + places.tail));
+    ++places.generation;
+  }
+  int slot = 0;
+  for (const block* other = h->panels; other != NULL;) {
+    const int taken = other->slot == slot && other->generation == places.generation;
+    slot += taken;
+    other = taken ? h->panels : other->next;
+  }
+  b->slot = slot;
+  b->generation = places.generation;
+  b->head_end = head_end_of(slot);
+}
+
+static block* idle_blocks; /* they do for panels to come, of any rank */
+
+/* A block with memory of its own. */
 static block* new_block(int shared, block_sizes needed) {
-  block* b = required(malloc(sizeof *b));
+  block* b = required(calloc(1, sizeof *b));
   /* Whole pages: smpi_shared_malloc_partial of SimGrid 3.32 shares the page in which a shared range both begins and
    * ends with the allocation, and with it what comes before the range. */
   b->sizes = (block_sizes){whole_pages(needed.head), whole_pages(needed.middle), whole_pages(needed.tail)};
   const size_t middle_end = b->sizes.head + b->sizes.middle;
   const size_t end = middle_end + b->sizes.tail;
   const size_t ranges[4] = {0, b->sizes.head, middle_end, end};
-  b->work = NULL;
+  b->slot = -1;
   b->shared = shared;
-  b->reserved = shared && hplcast_direct_messages();
-  if (b->reserved)
-    b->base = required(reserve(end));
-  else
-    b->base = required(shared ? SMPI_PARTIAL_SHARED_MALLOC(end, ranges, 2) : aligned_alloc(page, end));
+  b->base = required(shared ? SMPI_PARTIAL_SHARED_MALLOC(end, ranges, 2) : aligned_alloc(page, end));
+  b->head_end = b->base + b->sizes.head;
   return b;
 }
 
 static void delete_block(block* b) {
-  ++deletions;
-  (void)tdelete(b, &blocks, by_address);
-  if (b->reserved)
-    (void)munmap(b->base, total(b->sizes));
-  else if (b->shared)
-    SMPI_SHARED_FREE(b->base);
-  else
-    free(b->base);
+  if (b->slot < 0 && b->shared) SMPI_SHARED_FREE(b->base);
+  if (b->slot < 0 && !b->shared) free(b->base);
   free(b);
 }
 
 static block* take_block(int shared, block_sizes needed) {
-  for (block** link = &idle_blocks; shared && *link != NULL; link = &(*link)->next) {
+  const int placed = hplcast_direct_messages(); /* it has no memory of its own */
+  for (block** link = &idle_blocks; (shared || placed) && *link != NULL; link = &(*link)->next) {
     block* b = *link;
     if (b->sizes.head < needed.head || b->sizes.middle < needed.middle || b->sizes.tail < needed.tail) continue;
     *link = b->next;
     return b;
   }
-  return new_block(shared, needed);
+  if (!placed) return new_block(shared, needed);
+  block* b = required(calloc(1, sizeof *b));
+  b->sizes = (block_sizes){SIZE_MAX, SIZE_MAX, SIZE_MAX};
+  return b;
 }
 
 /* The one that the memory is for: nothing in HPL_pdpanel_init lets another rank run. */
 static const HPL_T_panel* panel_to_fill;
+
+static int ranks_of(const HPL_T_panel* panel) {
+  return panel->grid->nprow * panel->grid->npcol;
+}
+
+static pivot_list* pivot_lists;
+
+static pivot_list* begin_pivots(const HPL_T_panel* panel) {
+  pivot_list* found = pivot_lists;
+  while (found != NULL && found->first_row != panel->ia) found = found->next;
+  if (found != NULL) return found;
+  found = required(malloc(sizeof *found + (size_t)panel->jb * sizeof(double)));
+  found->first_row = panel->ia;
+  found->ranks_left = ranks_of(panel);
+  found->next = pivot_lists;
+  pivot_lists = found;
+  return found;
+}
+
+static void end_pivots(pivot_list* ended) {
+  if (ended == NULL || --ended->ranks_left > 0) return;
+  pivot_list** link = &pivot_lists;
+  while (*link != ended) link = &(*link)->next;
+  *link = ended->next;
+  free(ended);
+}
 
 WRAP(void, HPL_pdpanel_init, HPL_T_grid* grid, HPL_T_palg* algorithm, const int m, const int n, const int jb,
      HPL_T_pmat* matrix, const int ia, const int ja, const int tag, HPL_T_panel* panel) {
@@ -152,18 +237,12 @@ WRAP(void, HPL_pdpanel_init, HPL_T_grid* grid, HPL_T_palg* algorithm, const int 
   hplcast_place_panel(matrix, &row, &rows);
   panel_to_fill = panel;
   __real_HPL_pdpanel_init(grid, algorithm, rows, rows + 1, jb, matrix, row, row, tag, panel);
-}
-
-/* The heap of the calling rank as far as panels are concerned, as malloc() of glibc has it: pieces of `mapped_from`
- * bytes or more are mapped, and new each time; when one is freed, pieces of its size come from the heap from then on,
- * and are new where the heap has not been. So a rank has new memory for one or two panels, and for all above 32 MiB. */
-typedef struct {
-  size_t mapped_from, used, most_used;
-} heap;
-
-static heap* heap_of_caller(void) {
-  static void** heaps_of_ranks;
-  return of_calling_rank(&heaps_of_ranks, sizeof(heap));
+  heap* const h = heap_of_caller();
+  block* const b = h->panels;
+  if (b->slot < 0 || jb <= 0) return;
+  b->pivots = begin_pivots(panel);
+  if (h->ended == b->pivots) h->ended = NULL;
+  panel->DPIV = b->pivots->rows;
 }
 
 static const size_t first_mapped_from = 128 << 10, last_mapped_from = 32 << 20; /* DEFAULT_MMAP_THRESHOLD_... */
@@ -179,9 +258,14 @@ void hplcast_panel_memory_begins(int whole) {
   }
 }
 
-/* Returns the share of the bytes that are new. */
-static double allocate(block* b, size_t bytes) {
+void hplcast_panel_memory_ends(void) {
   heap* h = heap_of_caller();
+  end_pivots(h->ended);
+  h->ended = NULL;
+}
+
+/* Returns the share of the bytes that are new. */
+static double allocate(heap* h, block* b, size_t bytes) {
   b->asked = bytes;
   b->mapped = bytes >= h->mapped_from;
   if (b->mapped) return 1;
@@ -192,8 +276,7 @@ static double allocate(block* b, size_t bytes) {
   return grown >= bytes ? 1 : (double)grown / (double)bytes;
 }
 
-static void release(const block* b) {
-  heap* h = heap_of_caller();
+static void release(heap* h, const block* b) {
   const size_t pages = whole_pages(b->asked);
   if (!b->mapped)
     h->used -= b->asked;
@@ -201,54 +284,78 @@ static void release(const block* b) {
     h->mapped_from = pages;
 }
 
-/* Lists of indices, of which little is written (row_swap_indices.c): pages of their own, uncommitted until then. In the
- * heap, which is in huge pages, all of them would be memory: 90 kB of each rank with NB 1024. */
-typedef struct list {
-  size_t bytes; /* of its pages */
-  struct list* next_idle;
-} list;
-
-static struct {
-  size_t bytes; /* of each that is made now */
-  char *next, *end;
-  list* idle;
-} lists;
-
-static void* list_malloc(size_t bytes) {
-  enum { at_once = 256 };
-  const size_t needed = whole_pages(sizeof(list) + bytes);
-  if (needed > lists.bytes) { /* smaller ones are not used again */
-    lists.bytes = needed;
-    lists.next = lists.end = NULL;
-    lists.idle = NULL;
+/* The smallest stride in which no integer is written by two lists. With `rows` process rows HPL writes IFLAG and IPL,
+ * IPA, then LLEN and its copy or IPLEN, IPMAP and IPMAPM1, and in the equilibration IWORK; in one row all of IPIV. */
+static size_t stride_of_lists(size_t columns, size_t rows) {
+  const size_t parts[4][2] = {{0, 2},
+                              {2 + 4 * columns, 1},
+                              {2 + 8 * columns, 3 * rows + 2},
+                              {4 + 9 * columns + 3 * rows, rows + 1}}; /* begin, length */
+  size_t stride = rows == 1 ? columns : 4 * rows + 6;
+  for (int i = 0; rows > 1 && i < 16; ++i) {
+    const size_t apart = (parts[i / 4][0] + stride * parts[3][0] - parts[i % 4][0]) % stride;
+    if (i / 4 == i % 4 || apart >= parts[i % 4][1]) continue;
+    ++stride;
+    i = -1;
   }
-  list* taken = lists.idle;
-  if (taken != NULL) {
-    lists.idle = taken->next_idle;
-    return taken + 1;
-  }
-  if (lists.next == lists.end) {
-    lists.next = required(reserve(at_once * lists.bytes));
-    lists.end = lists.next + at_once * lists.bytes;
-    (void)madvise(lists.next, at_once * lists.bytes, MADV_NOHUGEPAGE);
-  }
-  taken = (list*)lists.next;
-  taken->bytes = lists.bytes;
-  lists.next += lists.bytes;
-  return taken + 1;
+  return stride;
 }
 
-static void list_free(void* memory) {
-  list* const freed = (list*)memory - 1;
-  if (freed->bytes < lists.bytes) return;
-  freed->next_idle = lists.idle;
-  lists.idle = freed;
+static index_lists* all_lists;
+
+static index_lists* lists_for(const HPL_T_panel* panel, size_t bytes) {
+  const int columns = panel->jb > 0 ? panel->jb : 1;
+  index_lists* l = all_lists;
+  const int capacity = ranks_of(panel) * (panel->algo->depth + 1);
+  while (l != NULL && (l->columns != columns || l->process_rows != panel->grid->nprow || l->capacity < capacity))
+    l = l->next;
+  if (l != NULL) return l;
+  l = required(calloc(1, sizeof *l));
+  l->columns = columns;
+  l->process_rows = panel->grid->nprow;
+  l->capacity = capacity;
+  l->stride = stride_of_lists((size_t)columns, (size_t)panel->grid->nprow);
+  l->bytes = whole_pages((size_t)capacity * l->stride * sizeof(int) + bytes);
+  l->memory = required(reserve(l->bytes));
+  (void)madvise(l->memory, l->bytes, MADV_NOHUGEPAGE);
+  l->next = all_lists;
+  all_lists = l;
+  return l;
+}
+
+static int* begin_list(block* b, size_t bytes) {
+  index_lists* const l = lists_for(panel_to_fill, bytes);
+  int* taken = l->idle;
+  if (taken == NULL) {
+    if (l->made == l->capacity) abort();
+    taken = l->memory + (size_t)l->made++ * l->stride;
+  } else {
+    l->idle = *taken < 0 ? NULL : l->memory + (size_t)*taken * l->stride;
+  }
+  ++l->in_use;
+  b->lists = l;
+  b->list = taken;
+  return taken;
+}
+
+static void end_list(block* b) {
+  index_lists* const l = b->lists;
+  *b->list = l->idle == NULL ? -1 : (int)((size_t)(l->idle - l->memory) / l->stride);
+  l->idle = b->list;
+  b->list = NULL;
+  if (--l->in_use > 0) return;
+  index_lists** link = &all_lists;
+  while (*link != l) link = &(*link)->next;
+  *link = l->next;
+  (void)munmap(l->memory, l->bytes);
+  free(l);
 }
 
 /* `bytes` is what HPL asks for: from its WORK to the end of U, with room for aligning it. */
 void* hplcast_panel_malloc(size_t bytes) {
   const HPL_T_panel* panel = panel_to_fill;
-  if (panel->WORK != NULL) return list_malloc(bytes); /* the second allocation of a panel */
+  heap* h = heap_of_caller();
+  if (panel->WORK != NULL) return begin_list(h->panels, bytes); /* the second allocation of a panel */
   const HPL_T_grid* grid = panel->grid;
   const size_t jb = (size_t)panel->jb;
   const size_t align = (size_t)panel->algo->align * sizeof(double);
@@ -260,31 +367,43 @@ void* hplcast_panel_malloc(size_t bytes) {
   /* The broadcasts blong and blonM send a panel in npcol pieces. SMPI 3.32 copies nothing of a message that begins
    * inside a private range, so panels so short that a piece could begin among the pivots are plain memory. */
   const int shared = l2 + l1 + pivots >= (size_t)grid->npcol * (pivots + align);
+  const block_sizes needed = {l2 + l1, pivots + align, bytes};
 
-  block* b = take_block(shared, (block_sizes){l2 + l1, pivots + align, bytes});
-  char* work = b->base + b->sizes.head - work_to_pivots;
+  block* b = take_block(shared, needed);
+  if (hplcast_direct_messages()) place(b, h, panel, needed);
+  b->next = h->panels;
+  h->panels = b;
+  char* work = b->head_end - work_to_pivots;
   work +=
       (align - (uintptr_t)work % align) % align; /* HPL would align it, and move the pivots where nobody expects them */
-  const int is_new = b->work == NULL;
   b->work = work;
-  b->pivots = work + work_to_pivots;
-  b->pivot_bytes = pivots;
-  const double new_share = allocate(b, bytes);
+  b->first = work + work_to_pivots - (l2 + l1);
+  const double new_share = allocate(h, b, bytes) * shared;
   const size_t work_to_u = work_to_pivots + pivots;
   b->new_head = new_share * (double)(l2 + l1 + pivots);
   b->new_tail = new_share * (double)(bytes - work_to_u);
-  if (is_new) (void)required(tsearch(b, &blocks, by_address));
   return work;
 }
 
-void hplcast_panel_free(void* work) {
-  block* b = block_at(work);
-  if (b == NULL) {
-    list_free(work);
-    return;
+void hplcast_panel_free(void* memory) {
+  heap* h = heap_of_caller();
+  block** link = &h->panels;
+  while ((*link)->work != memory && (void*)(*link)->list != memory) link = &(*link)->next;
+  block* b = *link;
+  if (b->work == memory) {
+    release(h, b);
+    if (b->pivots != NULL) {
+      end_pivots(h->ended);
+      h->ended = b->pivots;
+    }
+    b->pivots = NULL;
+    b->work = NULL;
+  } else {
+    end_list(b);
   }
-  release(b);
-  if (b->shared) {
+  if (b->work != NULL || b->list != NULL) return;
+  *link = b->next;
+  if (b->slot >= 0 || b->shared) {
     b->next = idle_blocks;
     idle_blocks = b;
   } else {
@@ -295,79 +414,38 @@ void hplcast_panel_free(void* work) {
 /* --- workspaces --------------------------------------------------------------------------------------------------- */
 
 /* The last one is the largest; ranks may still be using those before it. */
-enum { most_workspaces = 64 };
-static struct {
-  char* begin;
-  size_t bytes;
-} workspaces[most_workspaces];
-static int workspace_count;
-
 void* hplcast_workspace_malloc(size_t bytes) {
-  if (workspace_count == 0 || bytes > workspaces[workspace_count - 1].bytes) {
-    /* Half as much again, so that a few are enough. */
-    const size_t larger = bytes + bytes / 2;
-    if (workspace_count == most_workspaces) abort();
-    workspaces[workspace_count].begin = required(reserve(larger));
-    workspaces[workspace_count].bytes = larger;
-    ++workspace_count;
+  static region largest;
+  if (largest.begin == NULL || bytes > largest.bytes) {
+    largest.bytes = bytes + bytes / 2; /* half as much again, so that a few are enough */
+    largest.begin = new_region(largest.bytes);
   }
-  return workspaces[workspace_count - 1].begin;
+  return largest.begin;
 }
 
 void hplcast_workspace_free(void* memory) {
   (void)memory;
 }
 
-static int is_workspace(const char* address) {
-  for (int i = workspace_count - 1; i >= 0; --i) {
-    if (address >= workspaces[i].begin && address < workspaces[i].begin + workspaces[i].bytes) return 1;
-  }
-  return 0;
-}
-
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
-/* Nearly never: no look-up. */
-static int may_be_reserved(const char* address) {
-  return address >= reserved_begin && address < reserved_end;
-}
-
-int hplcast_without_content(const void* address) {
-  const char* first = address;
-  if (!may_be_reserved(first)) return 0;
-  if (is_workspace(first)) return 1;
-  const block* b = block_at(address);
-  if (b == NULL || !b->reserved) return 0;
-  const char* pivots = b->base + b->sizes.head;
-  return first < pivots || first >= pivots + b->sizes.middle;
-}
-
 void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message) {
-  const char* first = data;
-  const char* end = first + bytes;
-  const block* b = NULL;
-  message->content_bytes = 0;
-  if (may_be_reserved(first)) {
-    if (is_workspace(first)) return;
-    b = block_at(data);
-  }
-  if (b != NULL && b->reserved) {
-    if (first < b->pivots) first = b->pivots;
-    if (end > b->pivots + b->pivot_bytes) end = b->pivots + b->pivot_bytes;
-  }
-  message->content = (void*)first;
-  message->content_first = (size_t)(first - (const char*)data);
-  message->content_bytes = end > first ? (size_t)(end - first) : 0;
+  message->content = (void*)data;
+  message->content_first = 0;
+  message->content_bytes = hplcast_without_content(data) ? 0 : bytes;
 }
 
 double hplcast_take_new_bytes(const void* address, double bytes) {
   const char* first = address;
-  block* b = may_be_reserved(first) && !is_workspace(first) ? block_at(address) : NULL;
-  if (b == NULL || !b->reserved) return 0;
-  double* const left = first < b->base + b->sizes.head ? &b->new_head : &b->new_tail;
-  const double taken = bytes < *left ? bytes : *left;
-  *left -= taken;
-  return taken;
+  if (!hplcast_without_content(first)) return 0;
+  for (block* b = heap_of_caller()->panels; b != NULL; b = b->next) {
+    if (first < b->first || first >= b->work + b->asked) continue;
+    double* const left = first < b->head_end ? &b->new_head : &b->new_tail;
+    const double taken = bytes < *left ? bytes : *left;
+    *left -= taken;
+    return taken;
+  }
+  return 0;
 }
 
 /* Part of a panel as a message: `length` doubles from the double `first` on. HPL describes them by a data type, which

@@ -23,6 +23,8 @@ void hplcast_find_content(const void* data, size_t bytes, hplcast_message* messa
 
 /* Before the first panel of a factorisation: of the whole matrix, or of a window, where panels have come before. */
 void hplcast_panel_memory_begins(int whole);
+/* After its last panel. */
+void hplcast_panel_memory_ends(void);
 
 /* Bytes of a message of `bytes` at `address` that go where no message has been: each byte of a panel is new once. */
 double hplcast_take_new_bytes(const void* address, double bytes);

@@ -48,6 +48,7 @@ static void factor_window(factor_function* factor, HPL_T_grid* grid, HPL_T_palg*
   hplcast_panel_begins(&window, -1);
   matrix->n = all ? here->rows - window.first * nb : window.count * nb;
   factor(grid, algorithm, matrix);
+  hplcast_panel_memory_ends();
   hplcast_panel_begins(&window, window.count);
   matrix->n = here->rows;
   if (!all) matrix->info = 1; /* HPL does not solve with what is not there */
