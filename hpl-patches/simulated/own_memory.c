@@ -68,15 +68,12 @@ typedef struct pivot_list {
   double rows[];
 } pivot_list;
 
-/* Lists of indices (IWORK) of panels of one width, in one process grid. HPL writes little of one, the rest has no
- * content (row_swap_indices.c): lists begin so close to each other, `stride` integers apart, that what is written of
- * some lies where nothing is of others. */
+/* Lists of indices (IWORK) of panels of one width, in one process grid. HPL writes little of one (row_swap_indices.c):
+ * they begin only `stride` integers apart, and what is written of some lies where nothing is of others. */
 typedef struct index_lists {
-  int columns, process_rows, capacity;
-  int made, in_use;
-  size_t stride;
+  int columns, process_rows, capacity, made, in_use;
+  size_t stride, bytes;
   int* memory;
-  size_t bytes;
   int* idle; /* its first integer: number of the next one; NULL: none */
   struct index_lists* next;
 } index_lists;
@@ -98,25 +95,23 @@ typedef struct block {
   char* work;  /* what HPL got; NULL: it has freed it */
   char* first; /* of the panel */
   char* head_end;
-  int slot; /* in the places of `generation`; negative: memory of its own */
-  int generation;
-  char* base; /* of memory of its own */
+  int slot, generation; /* of places; negative: memory of its own */
+  char* base;           /* of memory of its own */
   block_sizes sizes;
-  int shared;      /* not plain memory */
-  size_t asked;    /* bytes that HPL asked for */
-  int mapped;      /* by the malloc of glibc, see allocate() */
-  double new_head; /* bytes in which no message has been yet */
-  double new_tail;
+  int shared;                /* not plain memory */
+  size_t asked;              /* bytes that HPL asked for */
+  int mapped;                /* by the malloc of glibc, see allocate() */
+  double new_head, new_tail; /* bytes in which no message has been yet */
   pivot_list* pivots;
+  const char *pivots_from, *pivots_to; /* where HPL would have them */
   index_lists* lists;
   int* list;
   struct block* next;
 } block;
 
-/* Of the calling rank: its panels, and its heap as far as panels are concerned, as malloc() of glibc has it: pieces of
- * `mapped_from` bytes or more are mapped, and new each time; when one is freed, pieces of its size come from the heap
- * from then on, and are new where the heap has not been. So a rank has new memory for one or two panels, and for all
- * above 32 MiB. */
+/* Of the calling rank: its panels, and its heap as far as panels are concerned, as malloc() of glibc has it: pieces
+ * from `mapped_from` bytes on are mapped, and new each time; when one is freed, pieces of its size come from the heap,
+ * and are new where the heap has not been. So a rank has new memory for one or two panels, and for all above 32 MiB. */
 typedef struct {
   size_t mapped_from, used, most_used;
   block* panels;
@@ -127,6 +122,7 @@ static heap* heap_of_caller(void) {
   static void** heaps_of_ranks;
   return of_calling_rank(&heaps_of_ranks, sizeof(heap));
 }
+static const size_t first_mapped_from = 128 << 10, last_mapped_from = 32 << 20; /* DEFAULT_MMAP_THRESHOLD_... */
 
 /* The places of the panels of a rank, in the last one of the regions that were made for panels. */
 static struct {
@@ -135,10 +131,6 @@ static struct {
   int slots;
   int generation;
 } places;
-
-static char* head_end_of(int slot) {
-  return places.begin + (size_t)slot * (places.head + places.tail) + places.head;
-}
 
 /* The first place that the caller has free. Panels become smaller in the course of a run: one region is enough. */
 static void place(block* b, const heap* h, const HPL_T_panel* panel, block_sizes needed) {
@@ -159,11 +151,10 @@ static void place(block* b, const heap* h, const HPL_T_panel* panel, block_sizes
   }
   b->slot = slot;
   b->generation = places.generation;
-  b->head_end = head_end_of(slot);
+  b->head_end = places.begin + (size_t)slot * (places.head + places.tail) + places.head;
 }
 
 static block* idle_blocks; /* they do for panels to come, of any rank */
-
 /* A block with memory of its own. */
 static block* new_block(int shared, block_sizes needed) {
   block* b = required(calloc(1, sizeof *b));
@@ -181,8 +172,7 @@ static block* new_block(int shared, block_sizes needed) {
 }
 
 static void delete_block(block* b) {
-  if (b->slot < 0 && b->shared) SMPI_SHARED_FREE(b->base);
-  if (b->slot < 0 && !b->shared) free(b->base);
+  if (b->slot < 0) (b->shared ? smpi_shared_free : free)(b->base);
   free(b);
 }
 
@@ -208,8 +198,12 @@ static int ranks_of(const HPL_T_panel* panel) {
 }
 
 static pivot_list* pivot_lists;
+static int ranks_share; /* this copy of the program: no, where SMPI privatises; then messages carry the pivots */
 
 static pivot_list* begin_pivots(const HPL_T_panel* panel) {
+  static int first_rank = -1;
+  if (first_rank < 0) first_rank = hplcast_world_rank();
+  ranks_share |= hplcast_world_rank() != first_rank;
   pivot_list* found = pivot_lists;
   while (found != NULL && found->first_row != panel->ia) found = found->next;
   if (found != NULL) return found;
@@ -222,7 +216,7 @@ static pivot_list* begin_pivots(const HPL_T_panel* panel) {
 }
 
 static void end_pivots(pivot_list* ended) {
-  if (ended == NULL || --ended->ranks_left > 0) return;
+  if (ended == NULL || (--ended->ranks_left > 0 && ranks_share)) return;
   pivot_list** link = &pivot_lists;
   while (*link != ended) link = &(*link)->next;
   *link = ended->next;
@@ -244,8 +238,6 @@ WRAP(void, HPL_pdpanel_init, HPL_T_grid* grid, HPL_T_palg* algorithm, const int 
   if (h->ended == b->pivots) h->ended = NULL;
   panel->DPIV = b->pivots->rows;
 }
-
-static const size_t first_mapped_from = 128 << 10, last_mapped_from = 32 << 20; /* DEFAULT_MMAP_THRESHOLD_... */
 
 void hplcast_panel_memory_begins(int whole) {
   heap* h = heap_of_caller();
@@ -378,6 +370,8 @@ void* hplcast_panel_malloc(size_t bytes) {
       (align - (uintptr_t)work % align) % align; /* HPL would align it, and move the pivots where nobody expects them */
   b->work = work;
   b->first = work + work_to_pivots - (l2 + l1);
+  b->pivots_from = work + work_to_pivots;
+  b->pivots_to = b->pivots_from + jb * sizeof(double);
   const double new_share = allocate(h, b, bytes) * shared;
   const size_t work_to_u = work_to_pivots + pivots;
   b->new_head = new_share * (double)(l2 + l1 + pivots);
@@ -429,23 +423,36 @@ void hplcast_workspace_free(void* memory) {
 
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
+/* The panel of the caller that the address lies in. */
+static block* panel_at(const char* address) {
+  block* b = heap_of_caller()->panels;
+  while (b != NULL && (address < b->first || address >= b->work + b->asked)) b = b->next;
+  return b;
+}
+
 void hplcast_find_content(const void* data, size_t bytes, hplcast_message* message) {
   message->content = (void*)data;
   message->content_first = 0;
-  message->content_bytes = hplcast_without_content(data) ? 0 : bytes;
+  const char* const first = data;
+  const int has_content = !hplcast_without_content(data);
+  const block* const b = has_content || ranks_share ? NULL : panel_at(first);
+  message->content_bytes = has_content ? bytes : 0;
+  if (b == NULL || b->pivots == NULL) return;
+  const char* const from = first > b->pivots_from ? first : b->pivots_from;
+  const char* const to = first + bytes < b->pivots_to ? first + bytes : b->pivots_to;
+  if (from >= to) return;
+  message->content = (char*)b->pivots->rows + (from - b->pivots_from);
+  message->content_first = (size_t)(from - first);
+  message->content_bytes = (size_t)(to - from);
 }
 
 double hplcast_take_new_bytes(const void* address, double bytes) {
-  const char* first = address;
-  if (!hplcast_without_content(first)) return 0;
-  for (block* b = heap_of_caller()->panels; b != NULL; b = b->next) {
-    if (first < b->first || first >= b->work + b->asked) continue;
-    double* const left = first < b->head_end ? &b->new_head : &b->new_tail;
-    const double taken = bytes < *left ? bytes : *left;
-    *left -= taken;
-    return taken;
-  }
-  return 0;
+  block* const b = hplcast_without_content(address) ? panel_at(address) : NULL;
+  if (b == NULL) return 0;
+  double* const left = (const char*)address < b->head_end ? &b->new_head : &b->new_tail;
+  const double taken = bytes < *left ? bytes : *left;
+  *left -= taken;
+  return taken;
 }
 
 /* Part of a panel as a message: `length` doubles from the double `first` on. HPL describes them by a data type, which

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "smpi-models/fast/column_exchange.hpp"
@@ -186,6 +187,10 @@ void ColumnMeetings::note(Rank& rank, const hplcast_column& column, int index, c
     throw core::DomainError("exchange that rank " + std::to_string(rank.number) + " notes", index,
                             std::to_string(next));
   }
+  if (notes.capacity() == 0 && !spare_notes_.empty()) {
+    notes = std::move(spare_notes_.back());
+    spare_notes_.pop_back();
+  }
   notes.push_back({rank.clock.take_note(), candidate});
 }
 
@@ -261,7 +266,10 @@ void ColumnMeetings::compute(Column& column) {
     exchange_column(column.panel_columns, costs, meeting.finish_s, candidates);
     meeting.pivots.rows.push_back(candidates.front().row);
   }
-  for (Member& member : column.members) member.notes.clear();
+  for (Member& member : column.members) {
+    member.notes.clear();
+    spare_notes_.push_back(std::exchange(member.notes, {}));
+  }
 }
 
 /// The computed exchanges take their part of the links until their members are done: as one flow per member, whose

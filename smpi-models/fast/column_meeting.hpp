@@ -121,6 +121,7 @@ class ColumnMeetings {
   SampledExchanges sampled_;
   ExchangeLessons lessons_;
   std::unordered_map<int, std::unique_ptr<Column>> columns_;
+  std::vector<std::vector<Note>> spare_notes_;  ///< of members that note nothing at the moment
 };
 
 }  // namespace hplcast::smpi_models
