@@ -45,7 +45,7 @@ SimulationMode mode_of_all_panels(const PredictionRequest& request) {
 /// run.
 bool worth_sampling(const PredictionRequest& request, int panels, SimulationMode unsampled_mode) {
   constexpr int least_rounds = 15;
-  constexpr double worth_sampling_s = 30;
+  constexpr double worth_sampling_s = 15;
   const core::HplParameters& p = request.parameters;
   return (request.only_window || !is_observed(request.observation)) &&
          !core::frequency_changes(request.cluster.power) && panels > least_rounds * std::max(p.P, p.Q) &&
@@ -55,15 +55,14 @@ bool worth_sampling(const PredictionRequest& request, int panels, SimulationMode
 /// Panels that count, where windows are chosen automatically and would take long with those of `rule`.
 int affordable_panels(const PredictionRequest& request, const WindowRule& rule) {
   constexpr double costly_s = 60;
-  constexpr int exact_panels = 320, costly_panels = 224;
+  constexpr int fewer_panels = 320;
   const core::HplParameters& p = request.parameters;
   const double share = WindowPlan::make(p, rule).simulated_share();
-  if (share * SimulationNeeds::of_all_panels(p, SimulationMode::fast).wall_s > costly_s)
-    return std::min(rule.panels, costly_panels);
+  const bool is_costly = share * SimulationNeeds::of_all_panels(p, SimulationMode::fast).wall_s > costly_s;
   // Where auto would take fast mode, an exact panel costs twice as much; one with long swaps, or of many ranks, more.
   const bool exact_is_costly =
       request.mode == SimulationMode::exact && share * messages_saved_by_fast(p) >= fast_from_messages_in_windows;
-  return exact_is_costly ? std::min(rule.panels, exact_panels) : rule.panels;
+  return is_costly || exact_is_costly ? std::min(rule.panels, fewer_panels) : rule.panels;
 }
 
 WindowPlan windows_of(const PredictionRequest& request, SimulationMode unsampled_mode) {

@@ -110,7 +110,7 @@ TEST(Resolve, TakesFewerWindowsWherePanelsAreCostly) {
   PredictionRequest asked = request(parameters(500000, 128, 32, 32));
   const auto windows = [&] { return resolve_unchecked(asked).windows().windows.size(); };
   asked.parameters.SWAP = 1;  // so many messages that fewer panels have to do
-  EXPECT_EQ(windows(), 4U);
+  EXPECT_EQ(windows(), 6U);
   asked.parameters.SWAP = 0;
   EXPECT_EQ(windows(), 7U);
   asked.mode = SimulationMode::exact;
