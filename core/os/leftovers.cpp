@@ -36,7 +36,8 @@ void remove_all_of(const std::vector<fs::path>& paths) {
   for (const fs::path& path : paths) {
     std::error_code error;
     do {
-      if (fs::remove_all(path, error) > 0 && begins_with(path.parent_path().filename().string(), "ompi."))
+      fs::remove_all(path, error);
+      if (begins_with(path.parent_path().filename().string(), "ompi."))
         fs::remove(path.parent_path(), error);  // of Open MPI, if it was the last one in it
       if (!fs::exists(fs::symlink_status(path, error))) break;
       std::this_thread::sleep_for(pause);

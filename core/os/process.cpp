@@ -159,7 +159,9 @@ class MpirunSession {
   /// The program has ended.
   ~MpirunSession() {
     std::error_code error;
-    if (!path_.empty() && fs::remove_all(path_, error) > 0) fs::remove(path_.parent_path(), error);
+    if (path_.empty()) return;
+    fs::remove_all(path_, error);
+    fs::remove(path_.parent_path(), error);  // if it was the last one in it, as mpirun itself does
   }
   MpirunSession(const MpirunSession&) = delete;
   MpirunSession& operator=(const MpirunSession&) = delete;
