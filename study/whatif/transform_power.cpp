@@ -238,7 +238,8 @@ double require_covered(double hz, const core::FrequencyModel& frequency) {
 }
 
 double wanted_hz(const Argument& argument, const ClusterModel& cluster) {
-  return require_covered(argument.quantity(0, core::parse_hertz), *power_before_changes(cluster).values().frequency);
+  const double hz = argument.quantity(0, core::parse_hertz);  // a wrong word first
+  return require_covered(hz, *power_before_changes(cluster).values().frequency);
 }
 
 /// All CPUs at this frequency, or below it where the caps of the cluster do not allow it.

@@ -202,7 +202,7 @@ TEST_F(ChangesWhatIf, AControllerOfHplKeepsItsLimit) {
 TEST_F(ChangesWhatIf, ThatNeedToKnowWhenKernelsRunAreRefusedWithWindowsAndFastMode) {
   request_.cluster = transformed(request_.cluster, {{"frequency-at", "1s:1GHz"}});
   request_.windows = WindowRule::from("4:16");
-  request_.observation.bin_s = 0;
+  request_.observation.bin_s = 60;
   const auto error = [&] { return tests::error_in([&] { (void)resolve(request_); }); };
   EXPECT_NE(error().find("--windows off"), std::string::npos) << error();
   request_.windows = WindowRule::from("off");
