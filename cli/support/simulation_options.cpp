@@ -101,7 +101,7 @@ void add_windows(Command& command, study::PredictionRequest& request) {
   };
   command.add_option_function<std::string>(
       "--windows", take_rule,
-      "panels that are simulated: auto (a few windows of a run that would take more than 30 s), off (all), or K "
+      "panels that are simulated: auto (a few windows of a run that would take more than 15 s), off (all), or K "
       "windows of WIDTH panels after WARMUP panels (docs/use/sampled.md)",
       of_type("auto|off|K[:WIDTH[:WARMUP]]"), in_group("Sampled prediction"));
   command.add_option(
@@ -109,8 +109,10 @@ void add_windows(Command& command, study::PredictionRequest& request) {
       "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%; that "
       "error is of the sampling only, not of the models",
       as_percentage(), in_group("Sampled prediction"));
+  request.window_jobs = 0;
   command.add_option("--windows-jobs", request.window_jobs,
-                     "windows at a time, each in a process of its own; the result does not depend on it (default 1)",
+                     "windows at a time, each in a process of its own; the result does not depend on it (default: as "
+                     "many as there are cores for each of --jobs, and memory)",
                      between(1, 4096), in_group("Sampled prediction"));
   command.add_option(
       "--only-window", request.only_window,

@@ -84,6 +84,7 @@ SimulationMode mode_of(const PredictionRequest& request, SimulationMode unsample
   return sampled && saved < fast_from_messages_in_windows ? SimulationMode::exact : SimulationMode::fast;
 }
 
+/// With one window at a time.
 SimulationNeeds needs_of(const PredictionRequest& request, SimulationMode mode, const WindowPlan& windows) {
   SimulationNeeds needs = SimulationNeeds::of_all_panels(request.parameters, mode);
   if (windows.windows.size() == 1) return needs;
@@ -91,12 +92,20 @@ SimulationNeeds needs_of(const PredictionRequest& request, SimulationMode mode, 
   core::HplParameters one_panel = request.parameters;
   one_panel.N = one_panel.NB;
   const double start_s = SimulationNeeds::of_all_panels(one_panel, SimulationMode::fast).wall_s;
-  const int jobs = std::min(std::max(1, request.window_jobs), static_cast<int>(windows.windows.size()));
-  needs.wall_s =
-      (windows.simulated_share() * needs.wall_s + static_cast<double>(windows.windows.size()) * start_s) / jobs;
+  needs.wall_s = windows.simulated_share() * needs.wall_s + static_cast<double>(windows.windows.size()) * start_s;
   needs.simulated_messages *= windows.simulated_share();
-  needs.memory_bytes *= jobs;
   return needs;
+}
+
+int window_jobs_of(const PredictionRequest& request, const WindowPlan& windows, const SimulationNeeds& one_job) {
+  const auto count = static_cast<int>(windows.windows.size());
+  if (count == 1 || request.only_window) return 1;
+  if (request.window_jobs > 0) return std::min(request.window_jobs, count);
+  const LocalMachine machine = local_machine();
+  int jobs = std::min(machine.cores / request.at_a_time, count);
+  if (machine.available_bytes > 0)
+    jobs = static_cast<int>(std::min<double>(jobs, machine.available_bytes / request.at_a_time / one_job.memory_bytes));
+  return std::max(jobs, 1);
 }
 
 // --- what cannot be run, and doubts ---
@@ -353,7 +362,10 @@ RunPlan::RunPlan(PredictionRequest request)
       unsampled_mode_(mode_of_all_panels(*request_)),
       windows_(windows_of(*request_, unsampled_mode_)),
       mode_(mode_of(*request_, unsampled_mode_, windows_)),
-      needs_(needs_of(*request_, mode_, windows_)) {
+      needs_(needs_of(*request_, mode_, windows_)),
+      window_jobs_(window_jobs_of(*request_, windows_, needs_)) {
+  needs_.wall_s /= window_jobs_;
+  needs_.memory_bytes *= window_jobs_;
   BusyRanks busy = with_busy_ranks(request_->cluster, ranks_of_hosts(*request_).per_host);
   if (busy.cluster) simulated_ = std::make_shared<const core::ClusterModel>(*std::move(busy.cluster));
   if (!busy.text.empty()) warnings_.push_back(std::move(busy.text));

@@ -88,7 +88,7 @@ class SampledRun {
 
   void simulate_all(const std::vector<PanelWindow>& windows) {
     ParallelRuns<HplSimulation>(
-        windows.size(), plan_.request().window_jobs,
+        windows.size(), plan_.window_jobs(),
         [&](std::size_t index, const SimulationWatch& watch) { return simulate(windows[index], watch); })
         .run(
             [&](std::size_t index, HplSimulation simulation) {
@@ -195,7 +195,7 @@ class SampledRun {
     std::vector<double> peaks;
     for (const auto& [begin, sample] : samples_) peaks.push_back(sample.simulation.prediction.peak_pss_bytes);
     std::sort(peaks.rbegin(), peaks.rend());
-    peaks.resize(std::min(peaks.size(), static_cast<std::size_t>(std::max(1, plan_.request().window_jobs))));
+    peaks.resize(std::min(peaks.size(), static_cast<std::size_t>(plan_.window_jobs())));
     return std::accumulate(peaks.begin(), peaks.end(), 0.0);
   }
 

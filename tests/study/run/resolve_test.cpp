@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/study/predict.hpp"
 #include "tests/support/errors_in.hpp"
 
 namespace hplcast::study {
@@ -146,6 +147,11 @@ TEST(Resolve, EstimatesTheWindowsThatAreSimulated) {
   const SimulationNeeds three_jobs = resolve(asked).needs();
   EXPECT_DOUBLE_EQ(three_jobs.wall_s, one_job.needs().wall_s / 3);
   EXPECT_DOUBLE_EQ(three_jobs.memory_bytes, 3 * one_job.needs().memory_bytes);
+  asked.window_jobs = 0;  // cores of this machine, of which others leave it none
+  EXPECT_EQ(resolve(asked).window_jobs(), jobs_for(one_job.windows().windows.size(), 0));
+  asked.at_a_time = 1000;
+  asked.force = true;
+  EXPECT_EQ(resolve(asked).window_jobs(), 1);
 }
 
 TEST(Resolve, PlansWindowsFromThePlanOfTheWhole) {

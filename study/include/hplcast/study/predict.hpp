@@ -38,6 +38,9 @@ core::Prediction predict(const RunPlan& plan, const SimulationWatch& watch = {})
 /// The same of resolve(request). @throws what that throws, too.
 core::Prediction predict(const PredictionRequest& request, const SimulationWatch& watch = {});
 
+/// How many of so many simulations run at a time: `asked`, or if that is 0 one for each core that this process may use.
+int jobs_for(std::size_t simulations, int asked);
+
 /// Several predictions, up to `jobs` at a time. What each one gives does not depend on the others.
 struct PredictionBatch {
   std::vector<RunPlan> plans;
@@ -57,8 +60,8 @@ inline const std::vector<const char*> run_folder_files = {"platform.xml", "hostf
 
 /// Writes a folder in which `run.sh` runs HPL by plain smpirun, without hplcast: platform.xml with SMPI's settings,
 /// hostfile, model.h, HPL.dat, settings.json. Cluster, parameters, seed, noise and programs.smpirun of the plan count.
-/// The time is that of `predict --mode exact` where platform.xml is its platform, too (docs/formats/platform-xml.md says
-/// what that loses).
+/// The time is that of `predict --mode exact` where platform.xml is its platform, too (docs/formats/platform-xml.md
+/// says what that loses).
 /// @throws core::Error if a file cannot be written.
 void write_run_folder(const RunPlan& plan, const std::filesystem::path& folder);
 

@@ -83,7 +83,8 @@ struct PredictionRequest {
   WindowRule windows;       ///< which panels are simulated
   double target_error = 0;  ///< of a sampled prediction: windows are added until error_95_s is at most this share of
                             ///< time_s, as far as there is place; 0: none are added
-  int window_jobs = 1;      ///< windows that are simulated at a time: the result does not depend on it
+  int window_jobs = 1;      ///< windows that are simulated at a time: the result does not depend on it; 0: as many as
+                            ///< there are cores for each of `at_a_time`, and memory
   std::optional<int>
       only_window;       ///< simulates this one of the windows, counted from 0, and leaves its result in `keep`
   double timeout_s = 0;  ///< 0: none
@@ -168,6 +169,8 @@ class RunPlan {
   const std::optional<PanelWindow>& window() const noexcept { return window_; }  ///< nothing: all that are planned
   std::uint64_t seed() const noexcept { return seed_; }                          ///< of the run, or of the window
 
+  /// Windows that are simulated at a time.
+  int window_jobs() const noexcept { return window_jobs_; }
   /// Time, memory and messages of all windows, estimated.
   const SimulationNeeds& needs() const noexcept { return needs_; }
   /// For this machine: reads its limit of memory maps.
@@ -188,6 +191,7 @@ class RunPlan {
   WindowPlan windows_;
   SimulationMode mode_;
   SimulationNeeds needs_;
+  int window_jobs_ = 1;
   std::optional<PanelWindow> window_;
   std::vector<std::string> warnings_;
 };
