@@ -10,11 +10,6 @@ case " $* " in *' --help '* | *' -h '*) sed -n '2,5s/^# //p' test.sh && exit ;; 
 tools/setup --tests
 tools/build
 
-# What commands that fail keep, and name, goes with the tests of them.
-TMPDIR=$(mktemp -d -t hplcast-tests.XXXXXX)
-export TMPDIR
-trap 'rm -rf "$TMPDIR"' EXIT
-
 logs=build/Testing/Temporary failed=build/Testing/Temporary/LastTestsFailed.log status=0 skipped=''
 # ctest alone hides the output of programs that pass: what was skipped, and why, must be seen.
 run() {
