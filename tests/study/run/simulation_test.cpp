@@ -177,16 +177,5 @@ TEST_F(Simulation, ReportsItsMemory) {
   EXPECT_LT(prediction.peak_pss_bytes, 500e6);
 }
 
-/// 62 MB. It was 99 MB while each rank had pivots, lists of indices and notes of exchanges of its own.
-TEST_F(Simulation, OfManyRanksTakesLittleMemoryForEach) {
-  core::read_file(HPLCAST_SOURCE_DIR "/examples/stampede-like.json",
-                  [&](std::istream& in, const std::string& name) { request_.cluster = core::read_cluster(in, name); });
-  request_.parameters.N = 8192;
-  request_.parameters.NB = 1024;
-  request_.parameters.P = request_.parameters.Q = 32;
-  request_.mode = SimulationMode::fast;
-  EXPECT_LT(predict(request_).peak_pss_bytes, 80e6);
-}
-
 }  // namespace
 }  // namespace hplcast::study
