@@ -34,7 +34,7 @@ struct PredictOptions {
   bool estimate = false;
   bool random_day = false;
   bool resume = false;
-  int jobs = 0;  ///< 0: the cores of this machine
+  int jobs = 1;
   std::string output;
   std::string interval = "90";  ///< a level in percent, or off
   bool simulated_elasticities = false;
@@ -108,7 +108,8 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
       requests.back().parameters = parameters;
       requests.back().seed = options.seeds[i];
       if (options.random_day) requests.back().cluster = study::on_random_day(base.cluster, options.seeds[i]);
-      requests.back().at_a_time = study::jobs_for(configurations.size() * options.seeds.size(), options.jobs);
+      requests.back().at_a_time =
+          std::min(options.jobs, static_cast<int>(configurations.size() * options.seeds.size()));
       if (!base.keep.empty() && configurations.size() * options.seeds.size() > 1) {
         requests.back().keep = base.keep / std::to_string(requests.size());
       }
@@ -166,13 +167,13 @@ void tell_warnings(const std::vector<study::RunPlan>& plans) {
 /// Makes the predictions that `results` does not have.
 void predict_missing(const std::vector<study::RunPlan>& plans, int jobs, PredictionResults& results) {
   study::PredictionBatch batch;
+  batch.jobs = jobs;
   const std::vector<std::size_t> missing = results.missing();
   for (const std::size_t index : missing) batch.plans.push_back(plans[index]);
-  batch.jobs = study::jobs_for(batch.plans.size(), jobs);
   std::vector<double> work;
   double all_work = 0, expected_s = 0;
   for (const study::RunPlan& plan : batch.plans) {
-    expected_s += plan.needs().wall_s / batch.jobs;
+    expected_s += plan.needs().wall_s / std::clamp<double>(jobs, 1, static_cast<double>(batch.plans.size()));
     work.push_back(static_cast<double>(plan.parameters().N) * plan.parameters().P * plan.parameters().Q);
     all_work += work.back();
   }
@@ -461,8 +462,7 @@ void setup_predict(Command& app) {
       "also predict runs that do not fit the memory of the cluster or of this machine, and, without the platform "
       "library, runs that platform.xml gets wrong");
   command.add_flag("--estimate", options->estimate, "print the estimate of time and memory only");
-  command.add_option("--jobs", options->jobs,
-                     "simulations at a time; results do not depend on it (default: the cores of this machine)",
+  command.add_option("--jobs", options->jobs, "simulations at a time; results do not depend on it (default 1)",
                      between(1, 4096));
   command.add_flag("--resume", options->resume,
                    "go on with the file of -o: predictions that it has are not made again");

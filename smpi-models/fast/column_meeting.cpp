@@ -268,7 +268,7 @@ void ColumnMeetings::compute(Column& column) {
   }
   for (Member& member : column.members) {
     member.notes.clear();
-    spare_notes_.push_back(std::exchange(member.notes, {}));
+    if (member.notes.capacity() > 0) spare_notes_.push_back(std::exchange(member.notes, {}));
   }
 }
 

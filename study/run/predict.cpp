@@ -1,13 +1,10 @@
 #include "hplcast/study/predict.hpp"
 
-#include <algorithm>
-
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/hpl_simulation.hpp"
-#include "study/run/local_machine.hpp"
 #include "study/run/parallel_runs.hpp"
 #include "study/sampling/sampled_prediction.hpp"
 
@@ -53,11 +50,6 @@ core::Prediction predict(const RunPlan& plan, const SimulationWatch& watch) {
 
 core::Prediction predict(const PredictionRequest& request, const SimulationWatch& watch) {
   return predict(resolve(request), watch);
-}
-
-int jobs_for(std::size_t simulations, int asked) {
-  const int most = asked > 0 ? asked : local_machine().cores;
-  return static_cast<int>(std::min(static_cast<std::size_t>(most), std::max<std::size_t>(simulations, 1)));
 }
 
 void predict_many(const PredictionBatch& batch) {

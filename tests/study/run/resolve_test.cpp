@@ -3,11 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <type_traits>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/study/predict.hpp"
+#include "study/run/local_machine.hpp"
 #include "tests/support/errors_in.hpp"
 
 namespace hplcast::study {
@@ -148,7 +149,8 @@ TEST(Resolve, EstimatesTheWindowsThatAreSimulated) {
   EXPECT_DOUBLE_EQ(three_jobs.wall_s, one_job.needs().wall_s / 3);
   EXPECT_DOUBLE_EQ(three_jobs.memory_bytes, 3 * one_job.needs().memory_bytes);
   asked.window_jobs = 0;  // cores of this machine, of which others leave it none
-  EXPECT_EQ(resolve(asked).window_jobs(), jobs_for(one_job.windows().windows.size(), 0));
+  EXPECT_EQ(resolve(asked).window_jobs(),
+            std::min(local_machine().cores, static_cast<int>(one_job.windows().windows.size())));
   asked.at_a_time = 1000;
   asked.force = true;
   EXPECT_EQ(resolve(asked).window_jobs(), 1);

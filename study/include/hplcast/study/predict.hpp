@@ -38,9 +38,6 @@ core::Prediction predict(const RunPlan& plan, const SimulationWatch& watch = {})
 /// The same of resolve(request). @throws what that throws, too.
 core::Prediction predict(const PredictionRequest& request, const SimulationWatch& watch = {});
 
-/// How many of so many simulations run at a time: `asked`, or if that is 0 one for each core that this process may use.
-int jobs_for(std::size_t simulations, int asked);
-
 /// Several predictions, up to `jobs` at a time. What each one gives does not depend on the others.
 struct PredictionBatch {
   std::vector<RunPlan> plans;
