@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds and runs the tests: ./test.sh [ctest options, for example -L unit or -R core]
-# As many at a time as there are cores, but for those that measure this machine.
+# One more at a time than there are cores, but for those that measure this machine: alone.
 # Tests labelled slow (tests/slow.txt: an hour) and netns (two hosts, real HPL; needs an idle machine) are left out:
 # ctest --test-dir build -L slow; ctest --test-dir build -L netns.
 set -euo pipefail
@@ -18,7 +18,8 @@ run() {
   ctest --test-dir build --no-tests=error --output-on-failure "$@" || status=$?
   skipped+=$(grep -hoE 'skipped: [^]].*' "$logs/LastTest.log" 2>/dev/null)$'\n' || true
 }
-run -j "$(nproc)" -LE 'slow|netns' "$@"
+# One more at a time than there are cores: many wait for the programs that they start.
+run -j "$(($(nproc) + 1))" -LE 'slow|netns' "$@"
 # Tests labelled mpi depend on what else this machine does. If no other one failed, they are tried once more, for all to see.
 if [ -s "$failed" ]; then
   names="^($(sed 's/^[0-9]*://' "$failed" | paste -sd '|'))\$"

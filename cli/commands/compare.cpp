@@ -16,6 +16,7 @@
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/study/history.hpp"
 #include "hplcast/study/interval.hpp"
 
 namespace hplcast::cli {
@@ -358,10 +359,20 @@ void setup_compare(Command& app) {
                                       "add each real run and its prediction to this ledger, which predict --ledger "
                                       "learns from; made if it is not there",
                                       writes("LEDGER.csv"), excludes(time_from));
-  command.add_option("--ledger-date", options.ledger_date,
-                     "when the real runs were made, as 2026-11-25 or 2026-11-25T14:20: equal dates are one occasion "
-                     "(default: today, UTC)",
-                     of_type("DATE"), needs(ledger));
+  const auto take_date = [&options](const std::string& text) {
+    constexpr std::size_t length_of_month = 7;
+    try {
+      study::parse_date(text.size() == length_of_month ? text + "-01" : text);
+    } catch (const core::DomainError& error) {
+      refuse_value("--ledger-date", error.what());
+    }
+    options.ledger_date = text;
+  };
+  command.add_option_function<std::string>("--ledger-date", take_date,
+                                           "when the real runs were made, as 2026-11, 2026-11-25 or 2026-11-25T14:20: "
+                                           "equal dates are one occasion (default: "
+                                           "today, UTC)",
+                                           of_type("DATE"), needs(ledger));
   command.add_option("--max-error", options.max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5",
                      as_ratio());
 }

@@ -32,7 +32,8 @@ double parse(const std::string& text, const Units& units, const std::string& exp
   const double number = std::strtod(text.c_str(), &rest);
   while (*rest == ' ') ++rest;
   const std::string unit = rest;
-  if (rest != text.c_str() && std::isfinite(number) && number >= 0) {
+  const bool hexadecimal = text.find_first_of("xX") < static_cast<std::size_t>(rest - text.c_str());
+  if (rest != text.c_str() && !hexadecimal && std::isfinite(number) && number >= 0) {
     for (const Unit& known : units) {
       if (known.name == unit) return number * known.factor;
     }

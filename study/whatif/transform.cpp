@@ -7,6 +7,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
 namespace hplcast::study {
@@ -21,7 +22,8 @@ Argument::Argument(const TransformationInfo& info, const std::string& text, Sepa
   std::size_t optional = 0;
   for (std::size_t at = form.find("[:"); at != std::string::npos; at = form.find("[:", at + 1)) ++optional;
   const bool too_many = separator == colon && parts_.size() > colons + 1;
-  if (parts_.size() < colons - optional + 1 || too_many) fail();
+  const bool cut_off = separator == colon && parts_.size() > 1 && parts_.back().empty();
+  if (parts_.size() < colons - optional + 1 || too_many || cut_off) fail();
 }
 
 double Argument::number(std::size_t i) const {
@@ -29,7 +31,7 @@ double Argument::number(std::size_t i) const {
   if (!core::parse_double(parts_.at(i), value)) fail();
   // No machine differs by that much: it is a slip of the pen, or a quantity in place of a factor.
   constexpr double most = 1e6;
-  if (info_.argument == "FACTOR" && value > 0 && (value > most || value < 1 / most))
+  if (core::begins_with(info_.argument, "FACTOR") && i == 0 && value > 0 && (value > most || value < 1 / most))
     throw TransformationFormError(info_.name, text_, "a factor from 1e-6 to 1e6");
   return value;
 }

@@ -347,20 +347,26 @@ std::optional<double> quantity_of(const Argument& argument, const char* key, dou
   return require_positive(key, quantity_of(argument, *text, parse));
 }
 
-/// "120s:VALUE,300s:VALUE": hz are the values.
-core::FrequencySchedule instants_of(const Argument& argument, double (*parse)(const std::string&)) {
-  core::FrequencySchedule schedule;
+struct Instants {
+  core::FrequencySchedule schedule;  ///< without frequencies
+  std::vector<double> values;        ///< from each of its instants on
+};
+
+/// "120s:VALUE,300s:VALUE;every=TIME;on=HOSTS".
+Instants instants_of(const Argument& argument, double (*parse)(const std::string&)) {
+  Instants result;
+  core::FrequencySchedule& schedule = result.schedule;
   std::istringstream list(argument.text());
   for (std::string one; std::getline(list, one, ',');) {
     const std::size_t colon = one.find(':');
     if (colon == std::string::npos) argument.fail();
     schedule.at_s.push_back(quantity_of(argument, one.substr(0, colon), core::parse_seconds));
-    schedule.hz.push_back(quantity_of(argument, one.substr(colon + 1), parse));
+    result.values.push_back(quantity_of(argument, one.substr(colon + 1), parse));
   }
   if (schedule.at_s.empty()) argument.fail();
   schedule.period_s = quantity_of(argument, "every", core::parse_seconds);
   schedule.hosts = option_of(argument, "on").value_or("");
-  return schedule;
+  return result;
 }
 
 ClusterModel with_changes(ClusterModel cluster, const std::function<void(core::FrequencyModel&)>& edit) {
@@ -373,10 +379,11 @@ ClusterModel with_changes(ClusterModel cluster, const std::function<void(core::F
 
 ClusterModel with_frequency_at(ClusterModel cluster, const Argument& argument) {
   require_options(argument, {"every", "on"});
-  core::FrequencySchedule schedule = instants_of(argument, core::parse_hertz);
-  for (const double hz : schedule.hz) require_covered(hz, *power_of(cluster).values().frequency);
+  Instants wanted = instants_of(argument, core::parse_hertz);
+  for (const double hz : wanted.values) require_covered(hz, *power_of(cluster).values().frequency);
+  wanted.schedule.hz = std::move(wanted.values);
   return with_changes(std::move(cluster),
-                      [&](core::FrequencyModel& frequency) { frequency.schedules.push_back(std::move(schedule)); });
+                      [&](core::FrequencyModel& frequency) { frequency.schedules.push_back(wanted.schedule); });
 }
 
 /// The frequencies that limits leave, as by `power-cap`: a schedule for hosts whose CPUs get the same.
@@ -384,10 +391,10 @@ ClusterModel with_power_cap_at(ClusterModel cluster, const Argument& argument) {
   require_options(argument, {"every", "on", "of"});
   const std::string limited = option_of(argument, "of").value_or("cpu");
   if (limited != "cpu" && limited != "host") argument.fail();
-  const core::FrequencySchedule caps = instants_of(argument, core::parse_watts);
+  const Instants caps = instants_of(argument, core::parse_watts);
   std::map<std::vector<std::vector<double>>, std::vector<std::string>> alike;  // hosts by frequencies of CPUs
   std::vector<std::vector<std::vector<double>>> of_host(static_cast<std::size_t>(cluster.hosts.count()));
-  for (const double cap_w : caps.hz) {
+  for (const double cap_w : caps.values) {
     ClusterModel capped = cluster;
     core::PowerModel::Values values = power_of(cluster).values();
     values.frequency->schedules.clear();
@@ -401,13 +408,13 @@ ClusterModel with_power_cap_at(ClusterModel cluster, const Argument& argument) {
         cpus[cpu].push_back(*capped.power->frequency_hz(host, static_cast<int>(cpu)));
     }
   }
-  for (const int host : core::hosts_named(caps.hosts, cluster.hosts))
+  for (const int host : core::hosts_named(caps.schedule.hosts, cluster.hosts))
     alike[of_host[static_cast<std::size_t>(host)]].push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
   return with_changes(std::move(cluster), [&](core::FrequencyModel& frequency) {
     for (const auto& [cpus, names] : alike) {
       const bool one = std::all_of(cpus.begin(), cpus.end(), [&](const auto& cpu) { return cpu == cpus.front(); });
       for (std::size_t cpu = 0; cpu < (one ? 1 : cpus.size()); ++cpu) {
-        core::FrequencySchedule& schedule = frequency.schedules.emplace_back(caps);
+        core::FrequencySchedule& schedule = frequency.schedules.emplace_back(caps.schedule);
         if (alike.size() > 1) schedule.hosts = compressed_hosts(names);
         if (!one) schedule.cpu = static_cast<int>(cpu);
         schedule.hz = cpus[cpu];

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,12 +41,5 @@ inline double normal_cdf(double z) {
 inline double normal_density(double z) {
   return std::exp(-0.5 * z * z) / std::sqrt(2 * 3.14159265358979323846);
 }
-
-/// Order of names that end with numbers: node2 before node10; shorter names first.
-struct ByNumber {
-  bool operator()(const std::string& a, const std::string& b) const {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  }
-};
 
 }  // namespace hplcast::core

@@ -48,6 +48,13 @@ std::vector<std::string> words_of(const std::string& line);
 /// As std::snprintf(), at most 255 characters.
 [[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...);
 
+/// Order of names that end with numbers: node2 before node10; shorter names first.
+struct ByNumber {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  }
+};
+
 // Numbers for people.
 
 /// A number with `digits` significant digits, without exponent where that is readable: 123.4, 0.01234.
