@@ -88,6 +88,12 @@ void describe_mkl(const Loaded& loaded, BlasDescription& blas) {
   blas.library =
       std::regex_search(blas.config, number, std::regex("Version ([0-9.]+)")) ? "MKL " + number[1].str() : "MKL";
   if (auto* const threads = loaded.find<int()>("MKL_Get_Max_Threads")) blas.threads = threads();
+  struct {  // MKLVersion of mkl_types.h
+    int major, minor, update;
+    const char *status, *build, *processor, *platform;
+  } whole{};
+  if (auto* const get = loaded.find<void(void*)>("MKL_Get_Version")) get(&whole);
+  if (whole.processor != nullptr) blas.core_type = whole.processor;
 }
 
 BlasDescription description_of(const fs::path& file) {

@@ -31,6 +31,16 @@ TEST(Blas, LibrariesThatSayNothingAreNamedByTheirFiles) {
   EXPECT_EQ(blas.threads, 0);
 }
 
+// Run by hand with LD_LIBRARY_PATH at libmkl-* of Debian's non-free part; blas_of_library() asks in a process of its
+// own.
+TEST(Blas, MklTellsTheProcessorsOfItsKernels) {
+  BlasDescription blas;
+  if (tests::error_in([&] { blas = blas_of_library("libmkl_rt.so"); }) != "") GTEST_SKIP() << "skipped: no MKL";
+  EXPECT_THAT(blas.library, StartsWith("MKL 20"));
+  EXPECT_THAT(blas.core_type, HasSubstr("processors"));
+  EXPECT_GE(blas.threads, 1);
+}
+
 TEST(Blas, WhatIsNoneIsToldApart) {
   EXPECT_THAT(tests::error_in([] { blas_of_library("/nowhere/libx.so"); }), HasSubstr("/nowhere/libx.so is no BLAS"));
   EXPECT_THAT(tests::error_in([] { blas_of_library("libm.so.6"); }), HasSubstr("neither cblas_dgemm nor dgemm_"));
