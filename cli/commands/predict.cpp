@@ -215,10 +215,12 @@ study::SimulationNeeds needs_of_all(const std::vector<study::RunPlan>& plans, st
   study::SimulationNeeds all;
   for (const study::RunPlan& plan : plans) {
     all.wall_s += plan.needs().wall_s;
+    all.most_wall_s += std::max(plan.needs().wall_s, plan.needs().most_wall_s);
     all.simulated_messages += plan.needs().simulated_messages;
     all.memory_bytes = std::max(all.memory_bytes, plan.needs().memory_bytes);
   }
   all.wall_s *= static_cast<double>(seeds);
+  all.most_wall_s *= static_cast<double>(seeds);
   all.simulated_messages *= static_cast<double>(seeds);
   return all;
 }
@@ -235,6 +237,9 @@ void tell_windows(const std::vector<study::RunPlan>& plans) {
     first = std::to_string(windows.windows.size()) + " windows (0 to " + std::to_string(windows.windows.size() - 1) +
             ") with " + percent(windows.simulated_share()) + " of the panels, " + study::to_string(plan.mode()) +
             " mode";
+    if (windows.target > 0 && plan.request().target_error <= 0)
+      first += ", and others, up to " + percent(windows.largest_share()) + ", until the 95 % error is at most " +
+               percent(windows.target);
   }
   if (sampled == 0) return;
   if (sampled < plans.size() || sampled > 1)
@@ -254,8 +259,9 @@ void tell_needs(const std::vector<study::RunPlan>& plans, bool always, std::size
   constexpr double short_s = 30;
   tell_windows(plans);
   if (!always && all.wall_s < short_s) return;
+  const int at_a_time = plans.empty() ? 1 : plans.front().window_jobs();
   tell(std::to_string(simulations) + (simulations == 1 ? " simulation, " : " simulations, ") + study::to_string(all) +
-       " (estimated)");
+       " (estimated" + (at_a_time > 1 ? ", " + std::to_string(at_a_time) + " windows at a time)" : ")"));
 }
 
 /// How large the trace that is asked for will be.
@@ -282,6 +288,7 @@ void run_estimate(const PredictOptions& options, const std::vector<study::RunPla
   const study::SimulationNeeds all = needs_of_all(plans, options.seeds.size());
   write_result(options.output, nlohmann::ordered_json{{"simulations", plans.size() * options.seeds.size()},
                                                       {"wall_s", all.wall_s},
+                                                      {"most_wall_s", all.most_wall_s},
                                                       {"memory_bytes", all.memory_bytes},
                                                       {"simulated_messages", all.simulated_messages}});
 }

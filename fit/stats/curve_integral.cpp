@@ -3,6 +3,8 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
@@ -66,25 +68,38 @@ struct Problem {
   VectorXd z;                 ///< of measured
   MatrixXd h, gap_h;          ///< relative terms
   VectorXd noise, gap_noise;  ///< variances of e, in s^2
-  MatrixXd targets;           ///< one column per estimate: weights of gaps; the last one: all gaps
+  VectorXd gap_scale;         ///< of gaps
   VectorXd scale;             ///< of measured: their cost is scale z
+  ScatterPrior prior;         ///< of a typical piece
 };
 
-struct Hyperparameters {
-  double length;
-  double ratio;  ///< variance of g in that of e of a typical piece
+/// Correlations of g for one length.
+struct Correlations {
+  MatrixXd measured, cross;  ///< cross: times the scale of the gaps; the last column is their sum
+  double gaps;               ///< of the sum of all gaps, in their scale
 };
+
+Correlations correlations(const Problem& problem, double length) {
+  const VectorXd& x = problem.measured.x;
+  const Index count = problem.gaps.size();
+  Correlations result{matern(x, x, length), MatrixXd(x.size(), count + 1), 0};
+  result.cross.leftCols(count) = matern(x, problem.gaps.x, length) * problem.gap_scale.asDiagonal();
+  result.cross.col(count) = result.cross.leftCols(count).rowwise().sum();
+  result.gaps = problem.gap_scale.dot(matern(problem.gaps.x, problem.gaps.x, length) * problem.gap_scale);
+  return result;
+}
 
 /// Estimates for one choice of hyperparameters.
 struct Kriging {
   double log_likelihood = 0;  ///< restricted
-  /// Per target, and of the whole: the last target with the measured pieces, whose costs are not in the mean.
+  /// Per gap, of all gaps, and of the whole: all gaps with the measured pieces, whose costs are not in the mean.
   VectorXd mean, variance;
 };
 
-Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
+/// `ratio`: variance of g in that of e of a typical piece.
+Kriging krige(const Problem& problem, const Correlations& chosen, double ratio) {
   const VectorXd& x = problem.measured.x;
-  MatrixXd covariance = chosen.ratio * matern(x, x, chosen.length);
+  MatrixXd covariance = ratio * chosen.measured;
   covariance.diagonal() += problem.noise;
   const Eigen::LLT<MatrixXd> factor(covariance);
   const MatrixXd solved_h = factor.solve(problem.h);
@@ -93,10 +108,11 @@ Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
   const VectorXd coefficients = information_factor.solve(solved_h.transpose() * problem.z);
   const VectorXd residual = problem.z - problem.h * coefficients;
   const VectorXd solved_residual = factor.solve(residual);
-  const auto spare = static_cast<double>(x.size() - term_count);
+  const double spare = static_cast<double>(x.size() - term_count) + problem.prior.dof;
   // Costs that the quadratic gives to the last digit leave rounding, or nothing at all.
   constexpr double rounding = 1e-12;
-  const double scale = std::max(residual.dot(solved_residual) / spare, rounding * rounding);
+  const double known = problem.prior.dof * problem.prior.unit_variance;
+  const double scale = std::max((residual.dot(solved_residual) + known) / spare, rounding * rounding);
   const auto log_determinant = [](const Eigen::LLT<MatrixXd>& llt) {
     return 2 * MatrixXd(llt.matrixL()).diagonal().array().log().sum();
   };
@@ -104,62 +120,66 @@ Kriging krige(const Problem& problem, const Hyperparameters& chosen) {
   result.log_likelihood =
       -0.5 * (log_determinant(factor) + log_determinant(information_factor) + spare * std::log(scale));
 
-  const MatrixXd cross = chosen.ratio * matern(x, problem.gaps.x, chosen.length) * problem.targets;
-  const MatrixXd mean_terms = problem.gap_h.transpose() * problem.targets;
+  const Index all_gaps = problem.gaps.size();
+  const VectorXd& gap_scale = problem.gap_scale;
+  const MatrixXd cross = ratio * chosen.cross;
+  MatrixXd mean_terms(term_count, all_gaps + 1);
+  mean_terms.leftCols(all_gaps) = problem.gap_h.transpose() * gap_scale.asDiagonal();
+  mean_terms.col(all_gaps) = mean_terms.leftCols(all_gaps).rowwise().sum();
   const MatrixXd solved_cross = factor.solve(cross);
-  const Index all_gaps = problem.targets.cols() - 1;
   result.mean = VectorXd(all_gaps + 2);
   result.mean.head(all_gaps + 1) = mean_terms.transpose() * coefficients + cross.transpose() * solved_residual;
   result.mean(all_gaps + 1) = result.mean(all_gaps);
-  const MatrixXd between = chosen.ratio * matern(problem.gaps.x, problem.gaps.x, chosen.length) * problem.targets;
   const MatrixXd unexplained = mean_terms - problem.h.transpose() * solved_cross;
   const MatrixXd solved_unexplained = information_factor.solve(unexplained);
-  const auto of_curve = [&](Index target) {
-    return problem.targets.col(target).dot(between.col(target)) - cross.col(target).dot(solved_cross.col(target)) +
-           unexplained.col(target).dot(solved_unexplained.col(target));
+  const auto of_curve = [&](Index gap, double own) {
+    return ratio * own - cross.col(gap).dot(solved_cross.col(gap)) +
+           unexplained.col(gap).dot(solved_unexplained.col(gap));
   };
+  const VectorXd squares = gap_scale.cwiseAbs2(), chance = squares.cwiseProduct(problem.gap_noise);
   result.variance = VectorXd(all_gaps + 2);
-  for (Index j = 0; j <= all_gaps; ++j)
-    result.variance(j) = of_curve(j) + problem.targets.col(j).cwiseAbs2().dot(problem.gap_noise);
+  for (Index j = 0; j < all_gaps; ++j) result.variance(j) = of_curve(j, squares(j)) + chance(j);
+  const double curve_of_all = of_curve(all_gaps, chosen.gaps);
+  result.variance(all_gaps) = curve_of_all + chance.sum();
   const VectorXd weights = solved_cross.col(all_gaps) + solved_h * solved_unexplained.col(all_gaps);  // of z
   result.variance(all_gaps + 1) =
-      of_curve(all_gaps) + problem.noise.dot(problem.scale.cwiseProduct(problem.scale + 2 * weights));
-  const double student = spare > 2 ? spare / (spare - 2) : 3;  // variance of Student's law; there are 5 pieces or more
+      curve_of_all + problem.noise.dot(problem.scale.cwiseProduct(problem.scale + 2 * weights));
+  const double student = spare > 2 ? spare / (spare - 2) : 3;  // variance of Student's law; spare is 2 or more
   result.variance = student * scale * result.variance.cwiseMax(0.0);
   return result;
 }
 
-/// Lengths from a hundredth of the curve to all of it.
-std::vector<Hyperparameters> grid() {
-  std::vector<Hyperparameters> all = {{1, 0}};
-  for (const double length : {0.01, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0})
-    for (const double ratio : {0.1, 0.3, 1.0, 3.0, 10.0, 30.0}) all.push_back({length, ratio});
-  return all;
-}
-
+/// Lengths from a hundredth of the curve to all of it. As likely as all others together, before anything is seen, is
+/// the quadratic alone: ten runs of HPL have no other curve (docs/measurements/sampled.md).
 Kriging average(const Problem& problem) {
+  constexpr double lengths[] = {0.01, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0}, ratios[] = {0.1, 0.3, 1.0, 3.0, 10.0, 30.0};
   std::vector<Kriging> results;
-  for (const Hyperparameters& one : grid()) results.push_back(krige(problem, one));
+  for (const double length : lengths) {
+    const Correlations chosen = correlations(problem, length);
+    if (results.empty()) {
+      results.push_back(krige(problem, chosen, 0));
+      results.back().log_likelihood += std::log(static_cast<double>(std::size(lengths) * std::size(ratios)));
+    }
+    for (const double ratio : ratios) results.push_back(krige(problem, chosen, ratio));
+  }
   double best = results.front().log_likelihood;
   for (const Kriging& one : results) best = std::max(best, one.log_likelihood);
   Kriging mixture;
   mixture.mean = VectorXd::Zero(results.front().mean.size());
-  VectorXd squares = mixture.mean;
+  mixture.variance = mixture.mean;
   double sum = 0;
-  for (const Kriging& one : results) {
-    const double weight = std::exp(one.log_likelihood - best);
-    sum += weight;
-    mixture.mean += weight * one.mean;
-    squares += weight * (one.variance + one.mean.cwiseAbs2());
-  }
-  mixture.mean /= sum;
-  mixture.variance = (squares / sum - mixture.mean.cwiseAbs2()).cwiseMax(0.0);
+  for (const Kriging& one : results) sum += std::exp(one.log_likelihood - best);
+  const auto weight = [&](const Kriging& one) { return std::exp(one.log_likelihood - best) / sum; };
+  for (const Kriging& one : results) mixture.mean += weight(one) * one.mean;
+  for (const Kriging& one : results)
+    mixture.variance += weight(one) * (one.variance + (one.mean - mixture.mean).cwiseAbs2());
   return mixture;
 }
 
-void check(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps) {
-  constexpr std::size_t least = 5;
-  if (measured.size() < least) throw core::DomainError("measured pieces", measured.size(), "at least 5");
+void check(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps, const ScatterPrior& prior) {
+  const std::size_t least = prior.dof >= 1 ? 4 : 5;
+  if (measured.size() < least)
+    throw core::DomainError("measured pieces", measured.size(), "at least " + std::to_string(least));
   const auto check_piece = [](const CurvePiece& piece) {
     if (!std::isfinite(piece.x)) throw core::DomainError("x of a piece", piece.x, "a finite number");
     if (!(piece.units > 0) || !std::isfinite(piece.units))
@@ -197,8 +217,28 @@ void move_to_unit_interval(ScaledPieces& a, ScaledPieces& b) {
 
 }  // namespace
 
-CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps) {
-  check(measured, gaps);
+ScatterPrior scatter_of_blocks(const std::vector<std::vector<double>>& series, std::size_t block) {
+  double squares = 0, dof = 0;
+  for (const std::vector<double>& units : series) {
+    const auto blocks = static_cast<Index>(units.size() / block);
+    if (blocks < 3) continue;
+    VectorXd mean = VectorXd::Zero(blocks);
+    MatrixXd line(blocks, 2);
+    for (Index i = 0; i < blocks; ++i) {
+      for (std::size_t k = 0; k < block; ++k) mean(i) += units[static_cast<std::size_t>(i) * block + k];
+      line.row(i) << 1, static_cast<double>(i);
+    }
+    mean /= static_cast<double>(block);
+    const VectorXd fitted = line * line.colPivHouseholderQr().solve(mean);
+    squares += (mean - fitted).squaredNorm() / (mean.mean() * mean.mean());
+    dof += static_cast<double>(blocks - 2);
+  }
+  return {dof > 0 ? squares / dof * static_cast<double>(block) : 0, dof};
+}
+
+CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps,
+                              const ScatterPrior& prior) {
+  check(measured, gaps, prior);
   Problem problem;
   std::vector<CurvePiece> places;
   for (const MeasuredPiece& one : measured) places.push_back(one.piece);
@@ -217,10 +257,9 @@ CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const 
   problem.noise = typical_units * problem.measured.units.cwiseInverse();
   problem.gap_noise = typical_units * problem.gaps.units.cwiseInverse();
   const Index count = problem.gaps.size();
-  problem.targets = MatrixXd::Zero(count, count + 1);
-  problem.targets.diagonal() = gap_scale;
-  problem.targets.col(count) = gap_scale;
+  problem.gap_scale = gap_scale;
   problem.scale = scale;
+  problem.prior = {prior.unit_variance / typical_units, prior.dof};
 
   CurveIntegral result;
   Index worst = 0;

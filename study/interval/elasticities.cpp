@@ -75,14 +75,16 @@ Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const c
 }
 
 Elasticities simulated_elasticities(const RunPlan& plan, const core::Prediction& prediction) {
+  PredictionRequest request = plan.request();
+  request.mode = plan.mode();
+  request.target_error = 0;
+  request.windows.target = 0;  // the same windows each time
+  request.keep.clear();
+  request.observation = {};
+  const double plain_s = plan.windows().target > 0 ? predict(request).time_s : prediction.time_s;
   const auto elasticity = [&](core::ClusterModel cluster, double step) {
-    PredictionRequest request = plan.request();
     request.cluster = std::move(cluster);
-    request.mode = plan.mode();
-    request.target_error = 0;
-    request.keep.clear();
-    request.observation = {};
-    return (predict(request).time_s / prediction.time_s - 1) / (step - 1);
+    return (predict(request).time_s / plain_s - 1) / (step - 1);
   };
   const double dgemm = elasticity(with_slower_dgemm(plan.cluster(), dgemm_step), dgemm_step);
   const double messages = elasticity(with_dearer_messages(plan.cluster(), message_step), message_step);

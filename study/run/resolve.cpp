@@ -1,6 +1,7 @@
 #include "hplcast/study/resolve.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -52,35 +53,46 @@ bool worth_sampling(const PredictionRequest& request, int panels, SimulationMode
          SimulationNeeds::of_all_panels(p, unsampled_mode).wall_s > worth_sampling_s;
 }
 
-/// Panels that count, where windows are chosen automatically and would take long with those of `rule`.
-int affordable_panels(const PredictionRequest& request, const WindowRule& rule) {
-  constexpr double costly_s = 60;
+WindowRule all_at_once(WindowRule rule) {
+  rule.target = 0;
+  return rule;
+}
+
+/// `rule` with fewer panels, and a larger error, where windows are chosen automatically and all that it allows would
+/// take long.
+WindowRule affordable(const PredictionRequest& request, WindowRule rule) {
+  constexpr double costly_s = 60, costly_target = 0.01;
   constexpr int fewer_panels = 320;
   const core::HplParameters& p = request.parameters;
-  const double share = WindowPlan::make(p, rule).simulated_share();
+  const double share = WindowPlan::make(p, all_at_once(rule)).simulated_share();
   const bool is_costly = share * SimulationNeeds::of_all_panels(p, SimulationMode::fast).wall_s > costly_s;
   // Where auto would take fast mode, an exact panel costs twice as much; one with long swaps, or of many ranks, more.
   const bool exact_is_costly =
       request.mode == SimulationMode::exact && share * messages_saved_by_fast(p) >= fast_from_messages_in_windows;
-  return is_costly || exact_is_costly ? std::min(rule.panels, fewer_panels) : rule.panels;
+  if (is_costly || exact_is_costly) rule.panels = std::min(rule.panels, fewer_panels);
+  if (is_costly && rule.target > 0) rule.target = std::max(rule.target, costly_target);
+  return rule;
 }
 
 WindowPlan windows_of(const PredictionRequest& request, SimulationMode unsampled_mode) {
-  WindowRule rule = request.windows;
+  const WindowRule& rule = request.windows;
   if (rule.kind == WindowRule::Kind::as_given) return WindowPlan::make(request.parameters, rule);
   const WindowPlan all = WindowPlan::make(request.parameters, WindowRule::from("off"));
   if (rule.kind == WindowRule::Kind::off || !worth_sampling(request, all.panels, unsampled_mode)) return all;
-  rule.panels = affordable_panels(request, rule);
+  const WindowRule taken = affordable(request, rule);
   constexpr double largest_share = 0.7;
-  const WindowPlan windows = WindowPlan::make(request.parameters, rule);
-  return windows.simulated_share() < largest_share ? windows : all;
+  const WindowPlan most = WindowPlan::make(request.parameters, all_at_once(taken));
+  if (most.simulated_share() >= largest_share) return all;
+  WindowPlan first = WindowPlan::make(request.parameters, taken);
+  first.most_panels = static_cast<int>(std::lround(most.simulated_share() * most.panels));
+  return first;
 }
 
 /// exact or fast: the meaning of `automatic` in these windows.
 SimulationMode mode_of(const PredictionRequest& request, SimulationMode unsampled_mode, const WindowPlan& windows) {
   if (request.mode != SimulationMode::automatic || unsampled_mode == SimulationMode::exact) return unsampled_mode;
   const bool sampled = windows.windows.size() > 1;
-  const double saved = windows.simulated_share() * messages_saved_by_fast(request.parameters);
+  const double saved = windows.largest_share() * messages_saved_by_fast(request.parameters);
   return sampled && saved < fast_from_messages_in_windows ? SimulationMode::exact : SimulationMode::fast;
 }
 
@@ -92,7 +104,10 @@ SimulationNeeds needs_of(const PredictionRequest& request, SimulationMode mode, 
   core::HplParameters one_panel = request.parameters;
   one_panel.N = one_panel.NB;
   const double start_s = SimulationNeeds::of_all_panels(one_panel, SimulationMode::fast).wall_s;
-  needs.wall_s = windows.simulated_share() * needs.wall_s + static_cast<double>(windows.windows.size()) * start_s;
+  const double per_share_s =
+      needs.wall_s + static_cast<double>(windows.windows.size()) * start_s / windows.simulated_share();
+  needs.wall_s = windows.simulated_share() * per_share_s;
+  if (windows.target > 0) needs.most_wall_s = windows.largest_share() * per_share_s;
   needs.simulated_messages *= windows.simulated_share();
   return needs;
 }
@@ -365,6 +380,7 @@ RunPlan::RunPlan(PredictionRequest request)
       needs_(needs_of(*request_, mode_, windows_)),
       window_jobs_(window_jobs_of(*request_, windows_, needs_)) {
   needs_.wall_s /= window_jobs_;
+  needs_.most_wall_s /= window_jobs_;
   needs_.memory_bytes *= window_jobs_;
   BusyRanks busy = with_busy_ranks(request_->cluster, ranks_of_hosts(*request_).per_host);
   if (busy.cluster) simulated_ = std::make_shared<const core::ClusterModel>(*std::move(busy.cluster));

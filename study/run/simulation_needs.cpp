@@ -22,6 +22,9 @@ constexpr double mib = 1024.0 * 1024.0;
 // counted, at 3.3 instructions per ns, as N = 50,000 and 100,000 on 32 x 32 have.
 constexpr double s_per_thousand = 1e3 / 3.3e9;
 constexpr double start_s_per_rank = 0.25e-3;
+// Ranks that do not fit into caches wait for memory: 1.4 times as long for 4096, 2.5 for 16,384, 2.8 for 20,480 ranks,
+// by the time per panel and rank relative to that of 1024 (docs/measurements/many-ranks.md).
+constexpr double cached_ranks = 2048, growth_beyond = 0.45;
 constexpr double wall_s_per_message = 10 * s_per_thousand;
 constexpr double wall_s_per_rolled_message = 17 * s_per_thousand;
 constexpr double wall_s_per_panel_and_rank = 47 * s_per_thousand;  // mostly some ten probes for the next panel
@@ -75,6 +78,11 @@ std::string bytes_text(double bytes) {
   return bytes < gib ? number(bytes / mib, "MiB") : number(bytes / gib, "GiB");
 }
 
+std::string time_text(double seconds) {
+  const double minutes = seconds / 60;
+  return seconds < 120 ? number(seconds, "s") : minutes < 120 ? number(minutes, "min") : number(minutes / 60, "h");
+}
+
 double limit(int resource) {
   rlimit values{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &values) != 0 || values.rlim_cur == RLIM_INFINITY) return 0;
@@ -108,9 +116,11 @@ SimulationNeeds SimulationNeeds::of_all_panels(const core::HplParameters& p, Sim
   // and process row, 126 to 130 bytes per event.
   needs.trace_bytes = 128 * (3 * (other_messages + pivot_messages) + 7.5 * N * p.P);
   const double rolled_messages = panels * rolled_per_panel(p);
-  needs.wall_s = start_s_per_rank * ranks + wall_s_per_message * (needs.simulated_messages - rolled_messages) +
-                 wall_s_per_rolled_message * rolled_messages + wall_s_per_panel_and_rank * panels * ranks +
-                 (fast ? wall_s_per_noted_exchange * N * p.P : 0);
+  const double slower = std::pow(std::max(1.0, ranks / cached_ranks), growth_beyond);
+  needs.wall_s = start_s_per_rank * ranks +
+                 slower * (wall_s_per_message * (needs.simulated_messages - rolled_messages) +
+                           wall_s_per_rolled_message * rolled_messages + wall_s_per_panel_and_rank * panels * ranks +
+                           (fast ? wall_s_per_noted_exchange * N * p.P : 0));
   needs.memory_bytes = base_bytes + (bytes_per_rank + bytes_per_rank_and_column * p.NB) * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;
@@ -167,13 +177,11 @@ std::vector<std::string> shortages(const SimulationNeeds& needs, const Simulatio
 }
 
 std::string to_string(const SimulationNeeds& needs) {
-  const double minutes = needs.wall_s / 60;
-  const std::string time = needs.wall_s < 120 ? number(needs.wall_s, "s")
-                           : minutes < 120    ? number(minutes, "min")
-                                              : number(minutes / 60, "h");
+  const std::string most = needs.most_wall_s > needs.wall_s ? ", at most " + time_text(needs.most_wall_s) : "";
   const double messages = needs.simulated_messages;
   const std::string count = messages < 1e6 ? number(messages / 1e3, "thousand") : number(messages / 1e6, "million");
-  return "about " + time + ", " + bytes_text(needs.memory_bytes) + " of memory, " + count + " messages";
+  return "about " + time_text(needs.wall_s) + most + ", " + bytes_text(needs.memory_bytes) + " of memory, " + count +
+         " messages";
 }
 
 }  // namespace hplcast::study

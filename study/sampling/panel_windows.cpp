@@ -17,6 +17,7 @@ namespace {
 struct Sizes {
   int width, warm_up, piece;
   int windows;    ///< beside the first and the last
+  int inner;      ///< panels of these that count; those of windows that are added: width
   int settling;   ///< the last panels of the warm-up: within them HPL settles down
   int after;      ///< panels that are simulated behind a window
   int of_first;   ///< panels of the first window
@@ -25,6 +26,11 @@ struct Sizes {
 
 int panels_of(const core::HplParameters& p) {
   return static_cast<int>((p.N + p.NB - 1) / p.NB);
+}
+
+/// Windows are added where the error is too large.
+bool is_stepwise(const WindowRule& rule) {
+  return rule.kind == WindowRule::Kind::automatic && rule.target > 0;
 }
 
 Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
@@ -51,14 +57,21 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
     const int have_place = (panels_of(p) - sizes.of_first) / (sizes.width + p.Q) - 1;
     sizes.windows = std::min(rule.windows, std::max(2, std::min(wanted, have_place)));
   }
+  sizes.inner = sizes.width;
+  if (is_stepwise(rule)) {
+    constexpr int least = 8;  // enough to see their scatter on the smallest grids
+    sizes.inner = std::max(least, longest);
+    sizes.of_first = sizes.warm_up + sizes.inner;
+    sizes.windows = std::min(rule.windows, 2);
+  }
   return sizes;
 }
 
 /// The window that counts from `from` on, or a few panels later: it begins in the first process column.
-PanelWindow window_at(int from, const core::HplParameters& p, const Sizes& sizes, int panels) {
+PanelWindow window_at(int from, int width, const core::HplParameters& p, const Sizes& sizes, int panels) {
   const int first = std::max(0, (from - sizes.warm_up + p.Q - 1) / p.Q * p.Q);
   const int counts_from = first + sizes.warm_up;
-  return {first, counts_from, counts_from + sizes.width, std::min(panels, counts_from + sizes.width + sizes.after),
+  return {first, counts_from, counts_from + width, std::min(panels, counts_from + width + sizes.after),
           std::max(first, counts_from - sizes.settling)};
 }
 
@@ -85,7 +98,7 @@ std::vector<Place> places_in(const WindowPlan& plan, const core::HplParameters& 
     const int panels = behind.counts_from - before.counts_to;
     if (panels < sizes.width + p.Q) continue;
     const int from = before.counts_to + (panels - sizes.width - p.Q + 1) / 2;
-    const PanelWindow window = window_at(from, p, sizes, plan.panels);
+    const PanelWindow window = window_at(from, sizes.width, p, sizes, plan.panels);
     if (window.counts_from < before.counts_to || window.counts_to > behind.counts_from) continue;
     places.push_back({before, behind, panels, window});
   }
@@ -141,6 +154,10 @@ double WindowPlan::simulated_share() const {
   return simulated / panels;
 }
 
+double WindowPlan::largest_share() const {
+  return std::max(simulated_share(), static_cast<double>(most_panels) / panels);
+}
+
 WindowPlan WindowPlan::make(const core::HplParameters& p, const WindowRule& rule) {
   const Sizes sizes = sizes_of(p, rule);
   WindowPlan plan;
@@ -152,12 +169,12 @@ WindowPlan WindowPlan::make(const core::HplParameters& p, const WindowRule& rule
     plan.windows = {{0, 0, plan.panels, plan.panels}};
     return plan;
   }
-  if (sizes.width < sizes.piece)
+  if (sizes.inner < sizes.piece)
     refuse(p, rule, "windows of at least " + std::to_string(sizes.piece) + " panels (once round the process grid)",
            "wider windows");
   // The first window has its warm-up, which does not count; the last one has one piece.
-  const int inner = sizes.width / sizes.piece, of_first = std::max(0, sizes.of_first - sizes.warm_up) / sizes.piece;
-  constexpr int least_pieces = 5;
+  const int inner = sizes.inner / sizes.piece, of_first = std::max(0, sizes.of_first - sizes.warm_up) / sizes.piece;
+  const int least_pieces = is_stepwise(rule) ? 4 : 5;
   if (sizes.windows * inner + of_first + 1 < least_pieces)
     refuse(p, rule, "windows of at least " + std::to_string(least_pieces) + " times round the process grid in all",
            "more or wider windows");
@@ -169,17 +186,18 @@ WindowPlan WindowPlan::make(const core::HplParameters& p, const WindowRule& rule
     const double share = (i + 0.5) / sizes.windows;
     const double remaining = std::sqrt(begin * begin + (end * end - begin * begin) * share);
     const int from =
-        std::max(static_cast<int>(plan.panels - remaining) - sizes.width / 2, plan.windows.back().counts_to);
-    plan.windows.push_back(window_at(from, p, sizes, plan.panels));
+        std::max(static_cast<int>(plan.panels - remaining) - sizes.inner / 2, plan.windows.back().counts_to);
+    plan.windows.push_back(window_at(from, sizes.inner, p, sizes, plan.panels));
   }
   const bool overlap = plan.windows.back().counts_to > last.counts_from;
   const bool last_has_no_piece = last.counts_from + plan.piece + plan.untypical > plan.panels;
   if (overlap || last_has_no_piece)
     refuse(p, rule,
            "windows that have place beside each other: these are " + std::to_string(sizes.windows) + " of " +
-               std::to_string(sizes.width) + " panels, and those of the first and of the last panels",
+               std::to_string(sizes.inner) + " panels, and those of the first and of the last panels",
            "fewer or narrower windows");
   plan.windows.push_back(last);
+  if (is_stepwise(rule)) plan.target = rule.target;
   return plan;
 }
 
@@ -206,9 +224,12 @@ std::vector<PanelWindow> windows_beside(const WindowPlan& plan, const core::HplP
 }
 
 std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule,
-                                         int most) {
-  std::map<std::pair<int, int>, PanelWindow, std::greater<>> by_gap;  // the widest, then the last one first
-  for (const Place& place : places_in(plan, p, rule)) by_gap[{place.panels, place.before.counts_to}] = place.window;
+                                         int most, const std::function<double(const PanelPiece& gap)>& weight) {
+  std::map<std::pair<double, int>, PanelWindow, std::greater<>> by_gap;  // the heaviest, then the last one first
+  for (const Place& place : places_in(plan, p, rule)) {
+    const int first = place.before.counts_to;
+    by_gap[{weight({first, place.panels}), first}] = place.window;
+  }
   std::vector<PanelWindow> result;
   for (const auto& [gap, window] : by_gap)
     if (static_cast<int>(result.size()) < most) result.push_back(window);

@@ -40,8 +40,12 @@ struct SimulatedWindow {
 
 class SampledRun {
  public:
-  SampledRun(const RunPlan& plan, fs::path folder, const SimulationWatch& watch)
-      : plan_(plan), windows_(plan.windows()), folder_(std::move(folder)), watch_(watch) {}
+  SampledRun(const RunPlan& plan, fs::path folder, const SimulationWatch& watch, WindowSimulator simulator)
+      : plan_(plan),
+        windows_(plan.windows()),
+        folder_(std::move(folder)),
+        watch_(watch),
+        simulator_(std::move(simulator)) {}
 
   core::Prediction run() {
     const auto begin = std::chrono::steady_clock::now();
@@ -61,6 +65,7 @@ class SampledRun {
  private:
   HplSimulation simulate(const PanelWindow& window, const SimulationWatch& watch) const {
     const RunPlan plan = plan_.of_window(window);
+    if (simulator_) return simulator_(plan, watch);
     const fs::path folder =
         folder_ / ("panels-" + std::to_string(window.first) + "-" + std::to_string(window.simulated_to - 1));
     // Its trace is wanted, not its time, which messages of SMPI (--paje) may change.
@@ -110,8 +115,13 @@ class SampledRun {
                                                   folder_.string() + "` goes on with them");
   }
 
-  static SimulationProgress progress(const std::vector<PanelWindow>& windows, const std::vector<double>& fractions) {
-    double done = 0, all = 0;
+  /// Windows of earlier steps count as well.
+  SimulationProgress progress(const std::vector<PanelWindow>& windows, const std::vector<double>& fractions) const {
+    double all = 0;
+    for (const auto& [begin, sample] : samples_) all += sample.window.simulated_panels();
+    for (const PanelWindow& window : windows)
+      if (samples_.count(window.counts_from) > 0) all -= window.simulated_panels();
+    double done = all;
     for (std::size_t i = 0; i < windows.size(); ++i) {
       const double panels = windows[i].simulated_panels();
       done += fractions[i] * panels;
@@ -152,18 +162,23 @@ class SampledRun {
     sampling.share = windows_.simulated_share();
     prediction.time_s = 0;
     std::vector<fit::MeasuredPiece> measured;
+    std::vector<std::vector<double>> panels;
     std::vector<HplSimulation> simulations;
     for (const auto& [begin, sample] : samples_) {
       const PanelWindow& window = sample.window;
       const double time_s = sample.time_s(window.counts_from, window.counts_to, window.counts_to == windows_.panels);
       sampling.windows.push_back({window.counts_from, window.counts_to - window.counts_from, time_s, {}});
       prediction.time_s += time_s;
-      for (const PanelPiece& piece : steady_pieces(windows_, window))
+      panels.emplace_back();
+      for (const PanelPiece& piece : steady_pieces(windows_, window)) {
         measured.push_back(
             {curve_piece(piece.first, piece.panels), sample.time_s(piece.first, piece.first + piece.panels, false)});
+        for (int i = 0; i < piece.panels; ++i)
+          panels.back().push_back(sample.time_s(piece.first + i, piece.first + i + 1, false));
+      }
       simulations.push_back(sample.simulation);
     }
-    estimate_gaps(measured, sampling, prediction);
+    estimate_gaps(measured, scatter_of(panels), sampling, prediction);
     prediction.gflops = core::hpl_flop(static_cast<double>(plan_.parameters().N)) / prediction.time_s / 1e9;
     prediction.seed = plan_.seed();
     prediction.peak_pss_bytes = peak_pss_bytes();
@@ -172,14 +187,24 @@ class SampledRun {
     return prediction;
   }
 
-  void estimate_gaps(const std::vector<fit::MeasuredPiece>& measured, core::Sampling& sampling,
-                     core::Prediction& prediction) const {
+  /// The scatter of pieces by panels within windows: a round varies by 0.65 times (in its variance; by a factor of 1.9
+  /// either way, from run to run) what quarters of it would give if they were independent, which is worth four degrees
+  /// of freedom (docs/measurements/sampled.md).
+  fit::ScatterPrior scatter_of(const std::vector<std::vector<double>>& panels) const {
+    constexpr double of_quarters = 0.65, worth = 4;
+    const fit::ScatterPrior blocks =
+        fit::scatter_of_blocks(panels, static_cast<std::size_t>(std::max(1, windows_.piece / 4)));
+    return {of_quarters * blocks.unit_variance, std::min(worth, blocks.dof)};
+  }
+
+  void estimate_gaps(const std::vector<fit::MeasuredPiece>& measured, const fit::ScatterPrior& scatter,
+                     core::Sampling& sampling, core::Prediction& prediction) const {
     // Not 2: the hyperparameters are estimates, too (docs/models/sampled.md).
     constexpr double deviations = 2.5;
     sampling.pieces = gap_pieces();
     std::vector<fit::CurvePiece> gaps;
     for (const core::PanelCost& piece : sampling.pieces) gaps.push_back(curve_piece(piece.first_panel, piece.panels));
-    const fit::CurveIntegral curve = fit::integrate_curve(measured, gaps);
+    const fit::CurveIntegral curve = fit::integrate_curve(measured, gaps, scatter);
     for (std::size_t i = 0; i < gaps.size(); ++i) {
       sampling.pieces[i].time_s = curve.pieces[i].cost;
       sampling.pieces[i].error_95_s = deviations * curve.pieces[i].sd;
@@ -211,20 +236,40 @@ class SampledRun {
   }
 
   /// If the error is too large: as many windows as are missing if it falls with the square root of their number, at
-  /// most half as many again as there are; where the gaps are widest.
+  /// most half as many again as there are, in the gaps whose pieces have the largest errors. For the target of the
+  /// rule, not for one that was asked for, there are windows.most_panels at most.
   std::vector<PanelWindow> windows_for_the_error(const core::Prediction& prediction) const {
-    const double target_s = plan_.request().target_error * prediction.time_s;
+    const double asked = plan_.request().target_error;
+    const double target_s = (asked > 0 ? asked : windows_.target) * prediction.time_s;
     if (target_s <= 0 || prediction.error_95_s <= target_s) return {};
     const double have = static_cast<double>(windows_.windows.size()), times = prediction.error_95_s / target_s;
     const double missing = std::min(std::ceil(have * (times * times - 1)), std::ceil(have / 2));
-    return windows_between(windows_, plan_.parameters(), plan_.request().windows, static_cast<int>(missing));
+    std::vector<PanelWindow> more =
+        windows_between(windows_, plan_.parameters(), plan_.request().windows, static_cast<int>(missing),
+                        [&](const PanelPiece& gap) { return error_of(*prediction.sampling, gap); });
+    double simulated = windows_.simulated_share() * windows_.panels;
+    for (std::size_t i = 0; asked <= 0 && i < more.size(); ++i) {
+      simulated += more[i].simulated_panels();
+      if (simulated > windows_.most_panels + 0.5) more.resize(i);
+    }
+    return more;
+  }
+
+  static double error_of(const core::Sampling& sampling, const PanelPiece& gap) {
+    double sum_s = 0;
+    for (const core::PanelCost& piece : sampling.pieces)
+      if (piece.first_panel >= gap.first && piece.first_panel < gap.first + gap.panels)
+        sum_s += piece.error_95_s.value_or(0);
+    return sum_s;
   }
 
   /// Whether windows for the target error would have as many panels as the run, if it falls with the square root of
-  /// their number.
+  /// their number. The error of the first few windows falls faster.
   bool all_panels_cost_less(const core::Prediction& prediction) const {
     const double target_s = plan_.request().target_error * prediction.time_s;
     if (target_s <= 0 || prediction.error_95_s <= target_s) return false;
+    constexpr double nearly = 0.8;
+    if (windows_.simulated_share() < nearly * windows_.most_panels / windows_.panels) return false;
     const double times = prediction.error_95_s / target_s;
     return windows_.simulated_share() * times * times >= 1;
   }
@@ -252,6 +297,7 @@ class SampledRun {
   WindowPlan windows_;  // those of the plan, and those that were added
   fs::path folder_;
   const SimulationWatch& watch_;
+  WindowSimulator simulator_;               // empty: HPL's
   std::map<int, SimulatedWindow> samples_;  // by the first panel that counts
   int changes_ = 0;                         // rounds of windows_at_a_change()
 };
@@ -267,7 +313,12 @@ bool is_sampled_as(const core::Prediction& prediction, const RunPlan& plan) {
 }
 
 core::Prediction predict_sampled(const RunPlan& plan, const fs::path& folder, const SimulationWatch& watch) {
-  return SampledRun(plan, folder, watch).run();
+  return SampledRun(plan, folder, watch, {}).run();
+}
+
+core::Prediction predict_sampled(const RunPlan& plan, const WindowSimulator& simulator) {
+  const SimulationWatch watch;
+  return SampledRun(plan, {}, watch, simulator).run();
 }
 
 }  // namespace hplcast::study

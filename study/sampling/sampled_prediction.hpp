@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -9,11 +10,18 @@
 
 namespace hplcast::study {
 
+/// Simulates one window (`plan` is of one).
+using WindowSimulator = std::function<HplSimulation(const RunPlan& plan, const SimulationWatch& watch)>;
+
 /// Simulates the windows of a plan, each in a process and a folder of its own below `folder`, and estimates the rest
-/// (fit::integrate_curve()). Windows whose results lie there already, of the same request, are not simulated again; one
+/// (fit::integrate_curve()). Where that is not good enough (WindowPlan::target) it adds windows, and estimates again.
+/// Windows whose results lie there already, of the same request, are not simulated again; one
 /// that is observed (Observation) is, and leaves no result.
 core::Prediction predict_sampled(const RunPlan& plan, const std::filesystem::path& folder,
                                  const SimulationWatch& watch);
+
+/// The same with another simulator, for tests.
+core::Prediction predict_sampled(const RunPlan& plan, const WindowSimulator& simulator);
 
 /// The result of a window (`plan` is of one) in its folder, so that a run that was stopped, or jobs elsewhere, need not
 /// make it again. Nothing if it is not there, or not that of this request.

@@ -42,6 +42,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
     runs[i].energy = needs_energy(request_.objective);
     runs[i].id = run_id(runs[i]);
     runs[i].windows.windows = asked[i].windows;
+    runs[i].windows.target = 0;
     execution.tasks.push_back({&runs[i], &request_.cluster});
   }
   execution.programs = request_.programs;
@@ -77,6 +78,7 @@ RunPlan TunePredictor::plan_of(const core::HplParameters& parameters, const Tune
   request.parameters.N = scale.N;
   request.mode = mode_;
   request.windows.windows = scale.windows;
+  request.windows.target = 0;  // what is compared has as many windows
   return resolve_unchecked(std::move(request));
 }
 

@@ -127,6 +127,42 @@ TEST(CurveIntegral, SaysHowFarTheWholeMayBeOffTheMean) {
   EXPECT_GT(of_whole, 1.1 * of_gaps);
 }
 
+// Three spare pieces of seven may lie on a line by chance. A prior of four degrees of freedom does not let them.
+TEST(CurveIntegral, HasNoBarOfNothingWithAPrior) {
+  const auto few = [](std::uint64_t seed) {
+    Sampled data = sampled(falling, 0.02, seed, 1);
+    data.measured.erase(data.measured.begin() + 1, data.measured.begin() + 4);  // four are left
+    return data;
+  };
+  const double truth = 0.02 * 0.02 * unit;
+  int inside = 0;
+  double least = 1, most = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Sampled data = few(seed);
+    ASSERT_EQ(data.measured.size(), 4U);
+    const CurveIntegral found = integrate_curve(data.measured, data.gaps, {truth, 4});
+    const double share = found.gaps.sd / data.truth;
+    least = std::min(least, share);
+    most = std::max(most, share);
+    inside += std::abs(found.gaps.cost - data.truth) < 2 * found.gaps.sd ? 1 : 0;
+  }
+  EXPECT_GE(inside, 180);      // as above
+  EXPECT_LT(most, 4 * least);  // of a variance with one degree of freedom: orders of magnitude
+  EXPECT_THROW(integrate_curve(few(1).measured, few(1).gaps), core::DomainError);
+}
+
+TEST(CurveIntegral, TakesTheScatterOfBlocksForThatOfUnits) {
+  core::RandomStream random({1, core::stream_design, 0, 0, 0});
+  std::vector<std::vector<double>> series(200);
+  for (std::vector<double>& one : series)
+    for (int i = 0; i < 40; ++i) one.push_back((5 - 0.05 * i) * (1 + 0.03 * random.normal()));
+  const ScatterPrior found = scatter_of_blocks(series, 4);
+  EXPECT_EQ(found.dof, 200 * (10 - 2));
+  // The mean is 4; units cost 5 to 3, with a mean square of 16.33. 1600 degrees of freedom: 3.5 % of the variance.
+  EXPECT_NEAR(found.unit_variance, 0.03 * 0.03 * 16.33 / 16, 0.11 * 0.03 * 0.03);
+  EXPECT_EQ(scatter_of_blocks({{1, 2, 3}, {}}, 2).dof, 0);
+}
+
 TEST(CurveIntegral, DeviatesLittleWhereLittleIsSpent) {
   // Twice the cost of the last tenth of the curve is about a thirtieth of the mean cost.
   const auto raised = [](double remaining) { return falling(remaining) * (remaining < 70 ? 2 : 1); };

@@ -110,6 +110,7 @@ TEST(Resolve, SamplesExactlyIfItsWindowsTakeNotLong) {
 
 TEST(Resolve, TakesFewerWindowsWherePanelsAreCostly) {
   PredictionRequest asked = request(parameters(500000, 128, 32, 32));
+  asked.windows.target = 0;
   const auto windows = [&] { return resolve_unchecked(asked).windows().windows.size(); };
   asked.parameters.SWAP = 1;  // so many messages that fewer panels have to do
   EXPECT_EQ(windows(), 6U);
@@ -119,6 +120,25 @@ TEST(Resolve, TakesFewerWindowsWherePanelsAreCostly) {
   EXPECT_EQ(windows(), 6U);
   asked.windows = WindowRule::from("5");
   EXPECT_EQ(windows(), 7U);
+}
+
+TEST(Resolve, BeginsWithFewWindowsAndSaysHowManyThereMayBe) {
+  PredictionRequest asked = request(parameters(500000, 128, 32, 32));
+  asked.parameters.SWAP = 0;
+  asked.windows.target = 0;
+  const RunPlan at_once = resolve_unchecked(asked);
+  EXPECT_EQ(at_once.needs().most_wall_s, 0);
+  asked.windows = WindowRule();
+  const RunPlan plan = resolve_unchecked(asked);
+  EXPECT_EQ(plan.windows().windows.size(), 4U);
+  EXPECT_LT(plan.windows().simulated_share(), 0.4 * at_once.windows().simulated_share());
+  EXPECT_NEAR(plan.windows().largest_share(), at_once.windows().simulated_share(), 1e-3);
+  EXPECT_EQ(plan.mode(), at_once.mode());
+  EXPECT_LT(plan.needs().wall_s, 0.5 * at_once.needs().wall_s);
+  EXPECT_NEAR(plan.needs().most_wall_s, at_once.needs().wall_s, 0.1 * at_once.needs().wall_s);
+  EXPECT_EQ(plan.windows().target, WindowRule().target);
+  asked.parameters.SWAP = 1;  // takes more than a minute
+  EXPECT_EQ(resolve_unchecked(asked).windows().target, 0.01);
 }
 
 TEST(Resolve, SamplesOnlyRunsThatAreLongAndNotObserved) {

@@ -60,6 +60,14 @@ TEST(SimulationNeeds, AreThoseThatWereMeasured) {
   p.N = 100000;
   EXPECT_NEAR(needs_of(p, fast).wall_s, 30, 0.2 * 30);
   EXPECT_NEAR(needs_of(parameters(16384, 1024, 64, 64), fast).memory_bytes, 206e6, 0.5 * 206e6);
+  // On a slower machine: windows of 656 and some 1520 panels, 245 s and 100 min.
+  const auto windows_s = [&](core::HplParameters many, double panels) {
+    many.DEPTH = 1;
+    many.SWAP = 0;
+    return needs_of(many, fast).wall_s * panels * static_cast<double>(many.NB) / static_cast<double>(many.N);
+  };
+  EXPECT_NEAR(windows_s(parameters(4000000, 1024, 64, 64), 656), 245, 0.3 * 245);
+  EXPECT_NEAR(windows_s(parameters(8000000, 512, 160, 128), 1520), 6000, 0.3 * 6000);
 }
 
 TEST(SimulationNeeds, AreFiniteAndCheapForOneRank) {
@@ -111,6 +119,8 @@ TEST(SimulationNeeds, AreToldInOneLine) {
   needs.memory_bytes = 120.0 * 1024 * 1024;
   needs.simulated_messages = 2.4e6;
   EXPECT_EQ(to_string(needs), "about 4.0 min, 120 MiB of memory, 2.4 million messages");
+  needs.most_wall_s = 600;
+  EXPECT_EQ(to_string(needs), "about 4.0 min, at most 10 min, 120 MiB of memory, 2.4 million messages");
 }
 
 }  // namespace

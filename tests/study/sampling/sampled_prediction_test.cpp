@@ -83,8 +83,10 @@ TEST(PanelWindows, HaveTypicalPiecesAtBothEndsOfTheRun) {
 }
 
 TEST(PanelWindows, AreFewerWhereTheyAreWide) {
-  const auto windows = [](int P, int Q) {
-    return WindowPlan::make(parameters(64LL * 20000, 64, P, Q), WindowRule()).windows.size() - 2;
+  WindowRule at_once;
+  at_once.target = 0;
+  const auto windows = [&](int P, int Q) {
+    return WindowPlan::make(parameters(64LL * 20000, 64, P, Q), at_once).windows.size() - 2;
   };
   EXPECT_EQ(windows(8, 8), 5U);
   EXPECT_EQ(windows(32, 32), 5U);
@@ -96,18 +98,22 @@ TEST(PanelWindows, AreFewerWhereTheyAreWide) {
     for (int depth = 0; depth < 3; ++depth) {
       core::HplParameters p = parameters(64LL * (15 * std::max(P, Q) + 1), 64, P, Q);
       p.DEPTH = depth;
+      EXPECT_NO_THROW(WindowPlan::make(p, at_once)) << core::to_string(p);
       EXPECT_NO_THROW(WindowPlan::make(p, WindowRule())) << core::to_string(p);
     }
   const WindowPlan as_given = WindowPlan::make(parameters(64LL * 20000, 64, 64, 64), WindowRule::from("4"));
   EXPECT_EQ(as_given.windows.size() - 2, 4U);
 }
 
-TEST(PanelWindows, MoreOfThemGoWhereTheGapsAreWidest) {
+TEST(PanelWindows, MoreOfThemGoWhereTheGapsWeighMost) {
   const core::HplParameters p = parameters(100000, 64, 4, 8);
   const WindowRule rule = WindowRule::from("2");
   const WindowPlan plan = WindowPlan::make(p, rule);
-  const std::vector<PanelWindow> more = windows_between(plan, p, rule, 2);
+  const auto width = [](const PanelPiece& gap) { return static_cast<double>(gap.panels); };
+  const std::vector<PanelWindow> more = windows_between(plan, p, rule, 2, width);
   ASSERT_EQ(more.size(), 2u);
+  const auto begin = [](const PanelPiece& gap) { return -static_cast<double>(gap.first); };
+  EXPECT_LT(windows_between(plan, p, rule, 1, begin).at(0).counts_from, plan.windows.at(1).counts_from);
   for (const PanelWindow& one : more) {
     for (const PanelWindow& other : plan.windows)
       EXPECT_TRUE(one.counts_to <= other.counts_from || one.counts_from >= other.counts_to);
@@ -122,7 +128,7 @@ TEST(PanelWindows, OfGapsStayInThem) {
     p.DEPTH = depth;
     const WindowRule rule = WindowRule::from(windows);
     const WindowPlan plan = WindowPlan::make(p, rule);
-    std::vector<PanelWindow> more = windows_between(plan, p, rule, 10);
+    std::vector<PanelWindow> more = windows_between(plan, p, rule, 10, [](const PanelPiece&) { return 1.0; });
     for (const PanelWindow& one : plan.windows)
       for (const PanelWindow& beside : windows_beside(plan, p, rule, one.counts_from)) more.push_back(beside);
     for (const PanelWindow& one : more)

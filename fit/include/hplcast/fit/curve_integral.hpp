@@ -16,6 +16,17 @@ struct MeasuredPiece {
   double cost = 0;
 };
 
+/// The scatter of pieces as known from elsewhere than their distances from the curve: as much as `dof` spare pieces say.
+struct ScatterPrior {
+  double unit_variance = 0;  ///< of the cost of a unit, relative to it; that of a piece is this by its units
+  double dof = 0;            ///< 0: nothing is known
+};
+
+/// The scatter of blocks of `block` neighbouring units around a line through each of the series, which are costs of
+/// neighbouring units: pooled, with two degrees of freedom less per series than it has blocks. Those of less than three
+/// blocks say nothing.
+ScatterPrior scatter_of_blocks(const std::vector<std::vector<double>>& series, std::size_t block);
+
 /// Cost of a piece, or of several, and its standard deviation: of a Student mixture, more than normal in the tails when
 /// there are few measured pieces.
 struct CostEstimate {
@@ -45,13 +56,18 @@ struct CurveIntegral {
 ///
 /// All is relative to the pilot, as the scatter of a curve that falls by orders of magnitude is. b and s^2 are
 /// integrated out; l and r are averaged over a grid with the restricted likelihood as weights (Harville 1974; Handcock
-/// and Stein 1993). A curve that is no quadratic is followed by g, and the bar is as wide as the data say.
+/// and Stein 1993), half of the prior belief being r = 0. A curve that is no quadratic is followed by g, and the bar is
+/// as wide as the data say.
+///
+/// `prior`: s^2 has a scaled inverse chi^2 distribution before the pieces are seen (Gelman et al., Bayesian Data
+/// Analysis, section 2.6). Without it few pieces that happen to lie on a curve have a bar of nearly nothing.
 ///
 /// Gaps cost w' y for weights w of the measured pieces. What chance adds to the whole, sum (1 + w_i) a_i e_i, has the
 /// scatter of the measured pieces in it twice: in what they cost, and in what they say of the gaps.
 ///
-/// @param measured  at least 5 pieces of positive cost and positive units; x need not be sorted
+/// @param measured  at least 5 pieces of positive cost and positive units, with a prior 4; x need not be sorted
 /// @throws DomainError for less, or for values that are not finite
-CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps);
+CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps,
+                              const ScatterPrior& prior = {});
 
 }  // namespace hplcast::fit

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct WindowRule {
   /// Typical panels that count: a fifth in the first window and, if automatic, as many as fit in the inner ones, which
   /// are two at least. The scatter of panels averages out, whatever the width of the windows (docs/models/sampled.md).
   int panels = 416;
+  /// Automatic: begins with two windows of once round the process grid, and adds windows until error_95_s is at most
+  /// this share of the time, or there are as many panels as above. 0: all of them at once.
+  double target = 0.006;
   int width = 0;    ///< panels of a window that count; 0: 2 max(P, Q)
   int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, at least 8 and 3 Q / 4
 
@@ -44,7 +48,9 @@ struct WindowPlan {
   int panels = 0;
   int piece = 1;    ///< panels of the pieces that windows and gaps are divided into: a multiple of the process columns
   int warm_up = 0;  ///< panels at the begin of a simulation that are not typical of HPL
-  int untypical = 0;  ///< panels at the end of the run that are not, either
+  int untypical = 0;    ///< panels at the end of the run that are not, either
+  double target = 0;    ///< windows are added until error_95_s is at most this share of the time; 0: none are
+  int most_panels = 0;  ///< simulated panels, if windows are added
   std::vector<PanelWindow> windows;
 
   /// Windows where a share of the remaining time is equally likely to be: their density is proportional to the
@@ -54,6 +60,8 @@ struct WindowPlan {
 
   /// Panels that are simulated, warm-up too, as a share of all; more than 1 if windows are close to each other.
   double simulated_share() const;
+  /// The same with all the windows that may be added for the target.
+  double largest_share() const;
 };
 
 /// Neighbouring panels of a window.
@@ -71,9 +79,10 @@ std::vector<PanelPiece> steady_pieces(const WindowPlan& plan, const PanelWindow&
 std::vector<PanelWindow> windows_beside(const WindowPlan& plan, const core::HplParameters& parameters,
                                         const WindowRule& rule, int panel);
 
-/// A window of the same width in the middle of each gap between windows that has place for one, the widest gaps first,
-/// at most `most`. Empty if no gap has.
+/// A window of the rule's width in the middle of each gap between windows that has place for one, where the gap weighs
+/// most first, at most `most`. Empty if no gap has.
 std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::HplParameters& parameters,
-                                         const WindowRule& rule, int most);
+                                         const WindowRule& rule, int most,
+                                         const std::function<double(const PanelPiece& gap)>& weight);
 
 }  // namespace hplcast::study

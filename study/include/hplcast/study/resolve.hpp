@@ -82,7 +82,7 @@ struct PredictionRequest {
   bool force = false;       ///< also simulate runs that do not fit the memory, or that platform.xml gets wrong
   WindowRule windows;       ///< which panels are simulated
   double target_error = 0;  ///< of a sampled prediction: windows are added until error_95_s is at most this share of
-                            ///< time_s, as far as there is place; 0: none are added
+                            ///< time_s, as far as there is place; 0: as the rule of the windows says
   int window_jobs = 1;      ///< windows that are simulated at a time: the result does not depend on it; 0: as many as
                             ///< there are cores for each of `at_a_time`, and memory
   std::optional<int>
@@ -102,6 +102,7 @@ struct SimulationNeeds {
   double simulated_messages = 0;  ///< those of HPL that are simulated message by message
   double trace_bytes = 0;         ///< of a trace of all ranks (docs/use/traces.md), right to a tenth
   double wall_s = 0;              ///< on one core, nothing else running: right to a factor of two
+  double most_wall_s = 0;         ///< with all the windows that may be added; 0: none are
   double memory_bytes = 0;        ///< proportional set size
   double address_bytes = 0;       ///< virtual
   long memory_maps = 0;           ///< with guard pages between the stacks of the ranks

@@ -1,0 +1,133 @@
+// Windows that are added until the error is small enough, on curves of known scatter in place of simulations.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hplcast/core/random_stream.hpp"
+#include "study/sampling/sampled_prediction.hpp"
+#include "tests/support/asked.hpp"
+#include "tests/support/figure.hpp"
+
+namespace hplcast::study {
+namespace {
+
+constexpr int grid = 16;
+
+/// 1563 panels on 16 x 16 ranks, which is worth sampling.
+RunPlan planned(std::uint64_t seed, double target_error = 0) {
+  PredictionRequest request;
+  core::Hosts::Values hosts;
+  hosts.names = "node-[1-16]";
+  hosts.cores = 16;
+  request.cluster.hosts = core::Hosts::make(hosts);
+  core::NetworkModel::Values network;
+  network.local.bandwidth_bytes_per_s = 1e9;
+  network.local.latency_s = 1e-6;
+  network.remote = network.local;
+  request.cluster.network = core::NetworkModel::make(network);
+  request.parameters.N = 200000;
+  request.parameters.NB = 128;
+  request.parameters.P = request.parameters.Q = grid;
+  request.programs.platform_library = "/somewhere/libhplcast-platform.so";
+  request.seed = seed;
+  request.target_error = target_error;
+  return resolve_unchecked(std::move(request));
+}
+
+double cost_s(int remaining) {
+  return 1e-3 + 2e-5 * remaining + 3e-7 * remaining * remaining;
+}
+
+double mean_of_run_s(int panels) {
+  double sum_s = 0;
+  for (int panel = 0; panel < panels; ++panel) sum_s += cost_s(panels - panel);
+  return sum_s;
+}
+
+/// Panels scatter by `scatter` (relative), each for itself.
+WindowSimulator scattering(double scatter) {
+  return [scatter](const RunPlan& plan, const SimulationWatch&) {
+    const PanelWindow& window = *plan.window();
+    const int panels = plan.windows().panels;
+    core::RandomStream random({plan.seed(), core::stream_design, 0, 0, 0});
+    HplSimulation result;
+    result.prediction.parameters = plan.parameters();
+    std::vector<double>& marks = result.panels.marks_s;
+    marks = {0, 0};
+    for (int panel = window.first; panel < window.simulated_to; ++panel)
+      marks.push_back(marks.back() + cost_s(panels - panel) * (1 + scatter * random.normal()));
+    result.prediction.time_s = marks.back();
+    return result;
+  };
+}
+
+double simulated_panels(const core::Prediction& prediction, const RunPlan& plan) {
+  return prediction.sampling->share * plan.windows().panels;
+}
+
+TEST(WindowSteps, BeginWithOnceRoundTheGridAndStopThereIfThatIsEnough) {
+  const RunPlan plan = planned(1);
+  ASSERT_EQ(plan.windows().windows.size(), 4U);
+  EXPECT_EQ(plan.windows().windows.at(1).counts_to - plan.windows().windows.at(1).counts_from, grid);
+  const core::Prediction found = predict_sampled(plan, scattering(0.002));
+  EXPECT_EQ(found.sampling->windows.size(), 4U);
+  EXPECT_LE(found.error_95_s, plan.windows().target * found.time_s);
+  EXPECT_LT(plan.windows().simulated_share(), 0.5 * plan.windows().largest_share());
+}
+
+// Once round the grid scatters by a quarter of what panels do. The bar of n such pieces is at least 2.5 of their
+// standard deviations by the square root of n; it is at most twice as wide (Student's law, the curve).
+TEST(WindowSteps, AreAsManyAsTheScatterNeeds) {
+  double windows_before = 4;
+  for (const double scatter : {0.012, 0.018, 0.025}) {
+    double windows = 0;
+    constexpr int runs = 20;
+    for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+      const RunPlan plan = planned(seed);
+      const core::Prediction found = predict_sampled(plan, scattering(scatter));
+      windows += static_cast<double>(found.sampling->windows.size()) / runs;
+      const double pieces = 2 * (static_cast<double>(found.sampling->windows.size()) - 4) + 4;
+      const double bar = found.error_95_s / found.time_s, least = 2.5 * scatter / 4 / std::sqrt(pieces);
+      EXPECT_GT(bar, 0.5 * least);
+      EXPECT_LT(bar, 4 * least);
+      if (simulated_panels(found, plan) + 47 > plan.windows().most_panels) continue;  // no place for another window
+      EXPECT_LE(bar, plan.windows().target) << scatter;
+    }
+    EXPECT_GE(windows, windows_before);
+    windows_before = windows;
+  }
+  EXPECT_GT(windows_before, 5);
+}
+
+TEST(WindowSteps, EndWithAsManyPanelsAsAllWindowsAtOnce) {
+  const RunPlan plan = planned(1);
+  const core::Prediction found = predict_sampled(plan, scattering(0.3));
+  EXPECT_LE(simulated_panels(found, plan), plan.windows().most_panels + 0.5);
+  EXPECT_GT(simulated_panels(found, plan) + 47, plan.windows().most_panels);  // 12 + 32 + 2 panels, and one
+  EXPECT_GT(found.error_95_s, plan.windows().target * found.time_s);
+}
+
+TEST(WindowSteps, GoOnForAnErrorThatWasAskedFor) {
+  const RunPlan plan = planned(1, 0.004);
+  const core::Prediction found = predict_sampled(plan, scattering(0.03));
+  ASSERT_TRUE(found.sampling);
+  EXPECT_GT(simulated_panels(found, plan), plan.windows().most_panels);
+  EXPECT_LE(found.error_95_s, 0.004 * found.time_s);
+}
+
+TEST(WindowStepsFigures, BarsHold) {
+  const auto seeds = static_cast<std::uint64_t>(test::asked("HPLCAST_SEEDS", 100));
+  for (const double scatter : {0.005, 0.02, 0.08}) {
+    double inside = 0;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const core::Prediction found = predict_sampled(planned(seed), scattering(scatter));
+      inside += std::abs(found.time_s - mean_of_run_s(planned(seed).windows().panels)) <= found.error_95_s ? 1 : 0;
+    }
+    // 2.5 standard deviations of independent panels: 95 % or more, less three binomial standard deviations.
+    test::expect_figure("sampled in steps: inside the bar", inside / static_cast<double>(seeds),
+                        0.95 - 3 * std::sqrt(0.05 * 0.95 / static_cast<double>(seeds)), 1);
+  }
+}
+
+}  // namespace
+}  // namespace hplcast::study
