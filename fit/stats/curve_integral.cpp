@@ -217,23 +217,35 @@ void move_to_unit_interval(ScaledPieces& a, ScaledPieces& b) {
 
 }  // namespace
 
-ScatterPrior scatter_of_blocks(const std::vector<std::vector<double>>& series, std::size_t block) {
-  double squares = 0, dof = 0;
-  for (const std::vector<double>& units : series) {
-    const auto blocks = static_cast<Index>(units.size() / block);
-    if (blocks < 3) continue;
-    VectorXd mean = VectorXd::Zero(blocks);
-    MatrixXd line(blocks, 2);
-    for (Index i = 0; i < blocks; ++i) {
-      for (std::size_t k = 0; k < block; ++k) mean(i) += units[static_cast<std::size_t>(i) * block + k];
-      line.row(i) << 1, static_cast<double>(i);
+ScatterPrior scatter_of_rounds(const std::vector<std::vector<double>>& series, std::size_t round) {
+  const std::size_t parts = std::min<std::size_t>(4, round);
+  std::size_t rows = 0;
+  for (const std::vector<double>& units : series) rows += units.size() / round * parts;
+  const auto lines = static_cast<Index>(2 * series.size());
+  MatrixXd terms = MatrixXd::Zero(static_cast<Index>(rows), lines + static_cast<Index>(parts));
+  VectorXd cost(terms.rows());
+  Index row = 0;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const std::size_t count = series[i].size() / round * parts;
+    const Index first = row;
+    for (std::size_t block = 0; block < count; ++block, ++row) {
+      const auto border = [&](std::size_t number) { return number / parts * round + number % parts * round / parts; };
+      const std::size_t from = border(block), to = border(block + 1);
+      double sum = 0;
+      for (std::size_t unit = from; unit < to; ++unit) sum += series[i][unit];
+      cost(row) = sum / static_cast<double>(to - from);
+      terms(row, static_cast<Index>(2 * i)) = 1;
+      terms(row, static_cast<Index>(2 * i + 1)) = static_cast<double>(block);
+      terms(row, lines + static_cast<Index>(block % parts)) = 1;
     }
-    mean /= static_cast<double>(block);
-    const VectorXd fitted = line * line.colPivHouseholderQr().solve(mean);
-    squares += (mean - fitted).squaredNorm() / (mean.mean() * mean.mean());
-    dof += static_cast<double>(blocks - 2);
+    if (count > 0) cost.segment(first, row - first) /= cost.segment(first, row - first).mean();
   }
-  return {dof > 0 ? squares / dof * static_cast<double>(block) : 0, dof};
+  if (rows == 0) return {};
+  const Eigen::ColPivHouseholderQR<MatrixXd> solver(terms);
+  const auto dof = static_cast<double>(terms.rows() - solver.rank());
+  if (dof < 1) return {};
+  const double squares = (cost - terms * solver.solve(cost)).squaredNorm();
+  return {squares / dof * static_cast<double>(round) / static_cast<double>(parts), dof};
 }
 
 CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps,

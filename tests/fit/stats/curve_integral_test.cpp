@@ -151,16 +151,20 @@ TEST(CurveIntegral, HasNoBarOfNothingWithAPrior) {
   EXPECT_THROW(integrate_curve(few(1).measured, few(1).gaps), core::DomainError);
 }
 
-TEST(CurveIntegral, TakesTheScatterOfBlocksForThatOfUnits) {
+TEST(CurveIntegral, TakesTheScatterWithinRoundsForThatOfRounds) {
   core::RandomStream random({1, core::stream_design, 0, 0, 0});
   std::vector<std::vector<double>> series(200);
   for (std::vector<double>& one : series)
-    for (int i = 0; i < 40; ++i) one.push_back((5 - 0.05 * i) * (1 + 0.03 * random.normal()));
-  const ScatterPrior found = scatter_of_blocks(series, 4);
-  EXPECT_EQ(found.dof, 200 * (10 - 2));
-  // The mean is 4; units cost 5 to 3, with a mean square of 16.33. 1600 degrees of freedom: 3.5 % of the variance.
-  EXPECT_NEAR(found.unit_variance, 0.03 * 0.03 * 16.33 / 16, 0.11 * 0.03 * 0.03);
-  EXPECT_EQ(scatter_of_blocks({{1, 2, 3}, {}}, 2).dof, 0);
+    for (int i = 0; i < 46; ++i)  // four rounds of ten units, of which some always cost more, and a rest
+      one.push_back((5 - 0.005 * i) * (1 + (i % 10 < 5 ? 0.1 : 0) + 0.03 * random.normal()));
+  const ScatterPrior found = scatter_of_rounds(series, 10);
+  EXPECT_EQ(found.dof, 200 * (16 - 2) - 3);
+  // Relative to the mean, which the rhythm makes 1.05 times as large; blocks of two and three units in place
+  // of 2.5: 1.04 times. 2800 degrees of freedom: 2.7 %, and three times that.
+  EXPECT_NEAR(found.unit_variance / (0.03 * 0.03 / (1.05 * 1.05)), 1.04, 0.08);
+  EXPECT_EQ(scatter_of_rounds({{1, 2, 3}, {}}, 4).dof, 0);
+  EXPECT_EQ(scatter_of_rounds({{1, 2, 3, 4}, {}}, 4).dof, 0);
+  EXPECT_EQ(scatter_of_rounds({}, 4).dof, 0);
 }
 
 TEST(CurveIntegral, DeviatesLittleWhereLittleIsSpent) {

@@ -16,16 +16,18 @@ struct MeasuredPiece {
   double cost = 0;
 };
 
-/// The scatter of pieces as known from elsewhere than their distances from the curve: as much as `dof` spare pieces say.
+/// The scatter of pieces as known from elsewhere than their distances from the curve: as much as `dof` spare pieces
+/// say.
 struct ScatterPrior {
   double unit_variance = 0;  ///< of the cost of a unit, relative to it; that of a piece is this by its units
   double dof = 0;            ///< 0: nothing is known
 };
 
-/// The scatter of blocks of `block` neighbouring units around a line through each of the series, which are costs of
-/// neighbouring units: pooled, with two degrees of freedom less per series than it has blocks. Those of less than three
-/// blocks say nothing.
-ScatterPrior scatter_of_blocks(const std::vector<std::vector<double>>& series, std::size_t block);
+/// The scatter that pieces of `round` units would have if quarters of them were independent: of quarters around a line
+/// through each of the series, and around what quarters at the same place of a round have in common. Series are costs
+/// of neighbouring units and begin at the same place of a round; what is left of the last round does not count. `dof`:
+/// 0 for too few rounds.
+ScatterPrior scatter_of_rounds(const std::vector<std::vector<double>>& series, std::size_t round);
 
 /// Cost of a piece, or of several, and its standard deviation: of a Student mixture, more than normal in the tails when
 /// there are few measured pieces.
