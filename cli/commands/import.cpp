@@ -157,8 +157,8 @@ void setup_import(Command& app) {
   const Option* platform = command.add_flag(
       "--platform", options.platform, "the file is a platform of SimGrid: cluster.json of its hosts, links and costs",
       excludes(scope), excludes(hpl), excludes(perflog), excludes(ramble), excludes(sacct));
-  command.add_option("--zone", options.zone, "id of the zone or cluster to take, where there are several",
-                     of_type("ID"), needs(platform));
+  command.add_option("--zone", options.zone, "id of the zone or cluster to take (default: all)", of_type("ID"),
+                     needs(platform));
   command.add_option(
       "--kernels", options.kernels,
       "take the models of kernels, and of a program, from there (default: BLAS at the speed of the hosts)",

@@ -282,8 +282,85 @@ XmlCosts costs_of(const PlatformFile& file) {
                "257:1.95341;0:2.01467")};
 }
 
-core::NetworkModel network_of(PlatformFile& file, double widest) {
-  const HostGroup& group = file.group;
+/// The hosts of a file; `between`: the way from a switch to another, if they are on several.
+struct JoinedHosts {
+  HostGroup group;
+  double widest_bytes_per_s = 0;  ///< of the links of hosts
+  std::optional<Wire> between;
+};
+
+/// Several groups as one: each is a switch whose backbone is part of the links of its hosts.
+HostGroup merged(PlatformFile& file) {
+  core::HostGroups numbers;
+  HostGroup all = {file.id, {}, {}, {}, {}, file.groups.front().loopback, {}};
+  const auto lose = [&](const HostGroup& one, const std::string& what) {
+    file.losses.push_back("zone " + one.id + ": " + what);
+  };
+  for (HostGroup& one : file.groups) {
+    if (!std::holds_alternative<core::SingleSwitch>(one.topology))
+      lose(one, std::string(core::kind_of(one.topology)) + ", here a switch");
+    if (one.backbone) lose(one, "messages do not share its backbone here");
+    if (one.loopback.has_value() != all.loopback.has_value() ||
+        (one.loopback && (differ(one.loopback->bytes_per_s, all.loopback->bytes_per_s) ||
+                          differ(one.loopback->latency_s, all.loopback->latency_s))))
+      lose(one, "another loopback, here that of zone " + file.groups.front().id);
+    for (XmlHost& host : one.hosts) {
+      if (one.backbone) host.link.latency_s += one.backbone->latency_s / 2;
+      if (one.backbone) host.link.bytes_per_s = std::min(host.link.bytes_per_s, one.backbone->bytes_per_s);
+      if (one.hosts.size() == 1)  // a zone of one host says nothing of its link
+        for (const auto& [ends, way] : file.between)
+          if (&one == &file.groups[ends.first] || &one == &file.groups[ends.second])
+            host.link.bytes_per_s = std::max(host.link.bytes_per_s, way.bytes_per_s);
+      numbers.groups.push_back(static_cast<unsigned>(&one - file.groups.data()));
+    }
+    all.hosts.insert(all.hosts.end(), one.hosts.begin(), one.hosts.end());
+    all.names += (all.names.empty() ? "" : ",") + one.names;
+  }
+  all.topology = std::move(numbers);
+  return all;
+}
+
+JoinedHosts joined_hosts(PlatformFile& file) {
+  JoinedHosts all;
+  all.group = file.groups.size() == 1 ? file.groups.front() : merged(file);
+  for (const XmlHost& host : all.group.hosts)
+    all.widest_bytes_per_s = std::max(all.widest_bytes_per_s, host.link.bytes_per_s);
+  if (file.between.empty()) return all;
+  std::vector<double> shares, latencies;
+  for (const auto& [ends, way] : file.between) {
+    const auto link = [&](std::size_t group) { return file.groups[group].hosts.front().link.bytes_per_s; };
+    shares.push_back(std::min(1.0, way.bytes_per_s / std::min(link(ends.first), link(ends.second))));
+    latencies.push_back(way.latency_s);
+  }
+  const double share = core::median(shares), latency_s = core::median(latencies);
+  all.between = Wire{share * all.widest_bytes_per_s, latency_s, ""};
+  file.losses.push_back("messages between zones share the links of their hosts only, not those between the zones");
+  std::size_t odd = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    if (differ(shares[i], share) || differ(latencies[i], latency_s)) ++odd;
+  if (odd > 0)
+    file.losses.push_back(std::to_string(odd) + " of " + std::to_string(shares.size()) +
+                          " routes between zones differ (up to " +
+                          core::time_text(*std::max_element(latencies.begin(), latencies.end())) + ", down to " +
+                          core::printed("%.3g", *std::min_element(shares.begin(), shares.end())) +
+                          " of the hosts' bandwidth): here all have the median, " + core::time_text(latency_s) +
+                          " and " + core::printed("%.3g", share));
+  return all;
+}
+
+/// What messages between groups have beyond those inside, both with their factors.
+void set_between(core::HostGroups& groups, const core::ScopeModel& between, const core::ScopeModel& inside) {
+  const auto latency_s = [](const core::ScopeModel& scope) {
+    const core::Segment& first = scope.cost(core::MessageCost::transfer).segments().front();
+    return first.intercept_s - core::smpi_envelope_bytes * first.slope_s_per_byte;
+  };
+  groups.extra_latency_s = std::max(0.0, latency_s(between) - latency_s(inside));
+  groups.bandwidth_share = std::min(1.0, between.bandwidth_bytes_per_s / inside.bandwidth_bytes_per_s);
+}
+
+core::NetworkModel network_of(PlatformFile& file, const JoinedHosts& all) {
+  const HostGroup& group = all.group;
+  const double widest = all.widest_bytes_per_s;
   const XmlCosts costs = costs_of(file);
   const double window = setting(file, "network/TCP-gamma", 4194304);
   core::NetworkModel::Values values{};
@@ -303,6 +380,8 @@ core::NetworkModel network_of(PlatformFile& file, double widest) {
     values.remote = scope_of(costs, route.bytes_per_s, route.latency_s, window);
     values.remote->capacity = core::LinkCapacity{widest, 0, 0, core::LinkCapacity::Origin::published};
   }
+  if (auto* groups = std::get_if<core::HostGroups>(&values.topology))
+    set_between(*groups, scope_of(costs, all.between->bytes_per_s, all.between->latency_s, window), *values.remote);
   values.async_small_bytes = static_cast<std::uint64_t>(setting(file, "smpi/async-small-thresh", 0));
   values.detached_bytes = static_cast<std::uint64_t>(setting(file, "smpi/send-is-detached-thresh", 65536));
   values.iprobe_s = setting(file, "smpi/iprobe", 1e-4);
@@ -317,6 +396,8 @@ core::NetworkModel network_of(PlatformFile& file, double widest) {
   const double least = *std::min_element(latencies.begin(), latencies.end());
   lose(least < *std::max_element(latencies.begin(), latencies.end()),
        "links of different latency: all have the median");
+  lose(all.between && costs.lat_factor.find(';') != std::string::npos,
+       "latency factors by size: the latency between zones has that of the shortest messages");
   lose(!group.loopback, "no loopback: messages inside a host take what those between hosts do, beside their links");
   if (values.remote) {
     const std::vector<core::Segment>& segments = values.remote->cost(core::MessageCost::transfer).segments();
@@ -362,20 +443,19 @@ std::map<std::string, core::KernelModel> kernels_of(const HostGroup& group) {
 ImportedPlatform read_platform_xml(std::istream& in, const std::string& name, const std::string& zone,
                                    const ClusterModel* models) {
   PlatformFile file = read_platform_file(in, name, zone);
-  double widest = 0;
-  for (const XmlHost& host : file.group.hosts) widest = std::max(widest, host.link.bytes_per_s);
+  const JoinedHosts all = joined_hosts(file);
   ImportedPlatform result;
-  result.cluster.name = file.group.id;
+  result.cluster.name = all.group.id;
   nlohmann::ordered_json provenance = {{"origin", "hplcast import: a platform of SimGrid"}};
   try {
-    result.cluster.hosts = hosts_of(file.group, widest);
-    result.cluster.network = network_of(file, widest);
+    result.cluster.hosts = hosts_of(all.group, all.widest_bytes_per_s);
+    result.cluster.network = network_of(file, all);
     core::check_links(result.cluster);
   } catch (const core::DomainError& error) {
     throw core::ParseError({name, 0, ""}, error.what());
   }
   if (models == nullptr) {
-    result.cluster.kernels = kernels_of(file.group);
+    result.cluster.kernels = kernels_of(all.group);
     provenance["quality_flags"].push_back(
         {{"subject", "kernels"},
          {"flag", "not_calibrated"},

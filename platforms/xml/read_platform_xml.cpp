@@ -168,6 +168,7 @@ void add_numbered(const Element& one, HostGroup& group) {
 HostGroup cluster_element(const Element& one) {
   HostGroup group;
   group.id = one.text("id");
+  group.router = one.text_or("router_id", one.text("prefix") + group.id + "_router" + one.text("suffix"));
   add_numbered(one, group);
   if (one.attributes.count("bb_bw") > 0) group.backbone = wire_of(one, "bb_bw", "bb_lat", "");
   if (one.attributes.count("loopback_bw") > 0) group.loopback = wire_of(one, "loopback_bw", "loopback_lat", "FATPIPE");
@@ -193,17 +194,32 @@ Wire route_of(const Links& links) {
   return route;
 }
 
-/// By node: the routes that a zone of hosts gives.
-using Edges = std::vector<std::map<std::size_t, Links>>;
+/// Hosts and routers, and the routes between them.
+struct Graph {
+  std::map<std::string, std::size_t> nodes;
+  std::vector<std::map<std::size_t, Links>> routes;
+
+  std::size_t node(const std::string& id) {
+    const auto [at, is_new] = nodes.emplace(id, nodes.size());
+    if (is_new) routes.emplace_back();
+    return at->second;
+  }
+  /// In both directions, unless `route` says otherwise.
+  void add(const Element& route, const std::string& from, const std::string& to, const Links& links) {
+    const std::size_t source = node(from), destination = node(to);
+    routes[source][destination] = links;
+    if (core::folded(route.text_or("symmetrical", "yes")) != "no") routes[destination].emplace(source, links);
+  }
+};
 
 /// The way with the fewest links to each node.
-std::map<std::size_t, Links> shortest_ways(const Edges& edges, std::size_t source) {
+std::map<std::size_t, Links> shortest_ways(const Graph& graph, std::size_t source) {
   std::map<std::size_t, Links> ways = {{source, {}}};
   std::set<std::pair<std::size_t, std::size_t>> next = {{0, source}};  // length, node
   while (!next.empty()) {
     const std::size_t from = next.begin()->second;
     next.erase(next.begin());
-    for (const auto& [to, links] : edges[from]) {
+    for (const auto& [to, links] : graph.routes[from]) {
       const auto old = ways.find(to);
       const std::size_t length = ways[from].size() + links.size();
       if (old != ways.end() && old->second.size() <= length) continue;
@@ -226,10 +242,11 @@ class PlatformReader {
  private:
   void look_at(const Element& one);
   void visit(const Element& zone);
+  void find_ways(const Element& root);
   const Wire& link(const Element& one, const std::string& id) const;
   Links links_of(const Element& route) const;
   HostGroup switch_zone(const Element& zone);
-  Edges edges_of(const Element& zone, HostGroup& group);
+  Graph graph_of(const Element& zone, HostGroup& group);
   HostGroup routed_zone(const Element& zone);
   void judge(const Routes& routes, const std::map<const Wire*, std::size_t>& uses, double latency_s, HostGroup& group);
 
@@ -237,13 +254,14 @@ class PlatformReader {
   std::map<std::string, Wire> links_;
   std::map<std::string, long> not_read_;
   std::vector<HostGroup> groups_;
+  std::vector<const Element*> zones_;
 };
 
 /// Links and settings, and whatever is not read.
 void PlatformReader::look_at(const Element& one) {
-  static const std::set<std::string> known = {"platform", "config", "zone",      "AS",       "cluster",
-                                              "cabinet",  "host",   "router",    "link",     "backbone",
-                                              "route",    "prop",   "zoneRoute", "link_ctn", "host_link"};
+  static const std::set<std::string> known = {"platform",  "config",   "zone",      "AS",       "cluster", "cabinet",
+                                              "host",      "router",   "link",      "backbone", "route",   "prop",
+                                              "zoneRoute", "link_ctn", "host_link", "ASroute"};
   const std::string& tag = one.where.field;
   if (known.count(tag) == 0) ++not_read_["<" + tag + ">"];
   if (one.is("link"))
@@ -284,6 +302,7 @@ Links PlatformReader::links_of(const Element& route) const {
 
 void PlatformReader::visit(const Element& zone) {
   long hosts = 0;
+  zones_.push_back(&zone);
   for (const Element& child : zone.children) {
     if (child.is("cluster")) groups_.push_back(cluster_element(child));
     if (child.is("zone") || child.is("AS")) visit(child);
@@ -311,6 +330,7 @@ HostGroup PlatformReader::switch_zone(const Element& zone) {
       wires[one.text("id")] = &up;
     }
     if (one.is("cabinet")) add_numbered(one, group);
+    if (one.is("router")) group.router = one.text("id");
     if (one.is("backbone")) group.backbone = wire_of(one, "bandwidth", "latency", "");
     if (!one.is("route")) continue;
     if (one.text("src") == one.text("dst") && one.children.size() == 1)
@@ -328,32 +348,28 @@ HostGroup PlatformReader::switch_zone(const Element& zone) {
 }
 
 /// Adds the hosts, and the loopback if there is one.
-Edges PlatformReader::edges_of(const Element& zone, HostGroup& group) {
-  std::map<std::string, std::size_t> nodes;
+Graph PlatformReader::graph_of(const Element& zone, HostGroup& group) {
+  Graph graph;
   for (const char* tag : {"host", "router"})
     for (const Element& one : zone.children) {
       if (!one.is(tag)) continue;
       if (one.is("host")) add_hosts(one, one.text("id"), {}, group);
-      nodes.emplace(one.text("id"), nodes.size());
+      graph.node(one.text("id"));
     }
-  Edges edges(nodes.size());
   for (const Element& one : zone.children) {
     if (!one.is("route")) continue;
-    const auto source = nodes.find(one.text("src")), destination = nodes.find(one.text("dst"));
-    if (source == nodes.end() || destination == nodes.end())
-      one.fail("found a route from `" + one.text("src") + "` to `" + one.text("dst") +
-               "`; expected hosts or routers of its zone");
+    const std::string &source = one.text("src"), &destination = one.text("dst");
+    if (graph.nodes.count(source) == 0 || graph.nodes.count(destination) == 0)
+      one.fail("found a route from `" + source + "` to `" + destination + "`; expected hosts or routers of its zone");
     const Links links = links_of(one);
     if (source == destination) {
       group.loopback = route_of(links);
       group.loopback->policy = links.empty() ? "" : links.front()->policy;
       continue;
     }
-    edges[source->second][destination->second] = links;
-    if (core::folded(one.text_or("symmetrical", "yes")) != "no")
-      edges[destination->second].emplace(source->second, links);
+    graph.add(one, source, destination, links);
   }
-  return edges;
+  return graph;
 }
 
 /// Hosts with routes between each two of them, as one switch.
@@ -361,7 +377,7 @@ HostGroup PlatformReader::routed_zone(const Element& zone) {
   HostGroup group;
   group.id = zone.text("id");
   group.loopback = Wire{498e6, 15e-6, "FATPIPE"};  // SimGrid's own of hosts without one, but in clusters
-  const Edges edges = edges_of(zone, group);
+  const Graph graph = graph_of(zone, group);
   const std::size_t hosts = group.hosts.size();
   constexpr std::size_t most_hosts = 1000;
   if (hosts > most_hosts) zone.fail("found " + std::to_string(hosts) + " hosts; expected at most 1000 with routes");
@@ -369,7 +385,7 @@ HostGroup PlatformReader::routed_zone(const Element& zone) {
   std::vector<double> latencies;
   std::map<const Wire*, std::size_t> uses;
   for (std::size_t from = 0; from < hosts; ++from) {
-    const auto ways = zone.text("routing") == "Full" ? edges[from] : shortest_ways(edges, from);
+    const auto ways = zone.text("routing") == "Full" ? graph.routes[from] : shortest_ways(graph, from);
     for (std::size_t to = 0; to < hosts; ++to) {
       if (to == from) continue;
       const auto way = ways.find(to);
@@ -405,7 +421,6 @@ void PlatformReader::judge(const Routes& routes, const std::map<const Wire*, std
   double most_s = 0, least_bytes_per_s = std::numeric_limits<double>::infinity();
   for (const auto& [ends, route] : routes) {
     const auto link = [&](std::size_t end) { return group.hosts[ends[end]].link.bytes_per_s; };
-    const auto differ = [](double a, double b) { return std::abs(a - b) > 0.01 * b; };
     if (differ(route.latency_s, latency_s) || differ(route.bytes_per_s, std::min(link(0), link(1)))) ++odd_routes;
     most_s = std::max(most_s, route.latency_s);
     least_bytes_per_s = std::min(least_bytes_per_s, route.bytes_per_s);
@@ -420,17 +435,47 @@ void PlatformReader::judge(const Routes& routes, const std::map<const Wire*, std
                            core::time_text(latency_s) + ", and the bandwidth of the best route of either host");
 }
 
+/// The ways with the fewest links from the first host of each group to that of each other.
+void PlatformReader::find_ways(const Element& root) {
+  Graph graph;
+  for (const Element* zone : zones_)
+    for (const Element& one : zone->children) {
+      const bool of_zones = one.is("zoneRoute") || one.is("ASroute");
+      if (of_zones || (one.is("route") && zone->text_or("routing", "") != "Cluster"))
+        graph.add(one, one.text(of_zones ? "gw_src" : "src"), one.text(of_zones ? "gw_dst" : "dst"), links_of(one));
+    }
+  for (const HostGroup& group : groups_) {
+    Links links = {nullptr};
+    if (group.backbone) links.push_back(&*group.backbone);
+    for (const XmlHost& host : group.hosts) {
+      links.front() = &host.link;
+      if (!group.router.empty()) graph.add(root, host.name, group.router, links);
+    }
+  }
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const auto ways = shortest_ways(graph, graph.node(groups_[i].hosts.front().name));
+    for (std::size_t k = i + 1; k < groups_.size(); ++k) {
+      const auto way = ways.find(graph.node(groups_[k].hosts.front().name));
+      if (way == ways.end() || way->second.empty())
+        root.fail("no route from the zone " + groups_[i].id + " to the zone " + groups_[k].id +
+                      "; expected one between each two zones of hosts",
+                  "--zone takes one");
+      file_.between[{i, k}] = route_of(way->second);
+    }
+  }
+}
+
 PlatformFile PlatformReader::read(const Element& root, const std::string& zone) {
   look_at(root);
   visit(root);
-  const auto names = [&] { return core::joined(groups_, ", ", [](const HostGroup& one) { return one.id; }); };
   if (groups_.empty()) root.fail("no hosts in zones that can be read; expected a <cluster>, or a <zone> of hosts");
-  if (zone.empty() && groups_.size() > 1)
-    root.fail("found the zones " + names() + "; expected one zone of hosts: several are not read yet",
-              "--zone takes one");
+  if (zone.empty()) find_ways(root);
+  file_.id = zone.empty() && groups_.size() > 1 ? root.children.back().text_or("id", "platform") : "";
   for (HostGroup& group : groups_)
-    if (zone.empty() || group.id == zone) file_.group = std::move(group);
-  if (file_.group.hosts.empty()) root.fail("no zone `" + zone + "`; expected " + names());
+    if (zone.empty() || group.id == zone) file_.groups.push_back(std::move(group));
+  if (file_.groups.empty())
+    root.fail("no zone `" + zone + "`; expected " +
+              core::joined(groups_, ", ", [](const HostGroup& one) { return one.id; }));
   for (const auto& [what, count] : not_read_)
     file_.losses.push_back("not read: " + what + (count > 1 ? ", " + std::to_string(count) + " times" : ""));
   return std::move(file_);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cmath>
 #include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
@@ -17,6 +19,11 @@ struct Wire {
   std::string policy;  ///< of sharing: SPLITDUPLEX, SHARED, FATPIPE
 };
 
+/// Whether two latencies, or two rates, are more than rounding apart.
+inline bool differ(double a, double b) {
+  return std::abs(a - b) > 0.01 * b;
+}
+
 /// A host with its link to the switch.
 struct XmlHost {
   std::string name;
@@ -29,19 +36,22 @@ struct XmlHost {
 struct HostGroup {
   std::string id, names;  ///< names: radical, see core::expand_hosts()
   std::vector<XmlHost> hosts;
+  std::string router;  ///< between its switch and other groups
   std::optional<Wire> backbone, loopback;
   core::Topology topology = {};
 };
 
 /// The content of a platform file, as far as it was read.
 struct PlatformFile {
-  HostGroup group;
-  std::map<std::string, std::string> settings;  ///< of its <config>
+  std::vector<HostGroup> groups;
+  std::map<std::pair<std::size_t, std::size_t>, Wire> between;  ///< routes from the first host of a group to another's
+  std::string id;                                               ///< of the zone around several groups
+  std::map<std::string, std::string> settings;                  ///< of its <config>
   core::Location config;
   std::vector<std::string> losses;
 };
 
-/// `zone`: which group of hosts, if there are several. @throws ParseError
+/// `zone`: one group of hosts; empty: all. @throws ParseError
 PlatformFile read_platform_file(std::istream& in, const std::string& name, const std::string& zone);
 
 /// The message costs of one scope as the values of SimGrid properties "bound:value[:value];...".

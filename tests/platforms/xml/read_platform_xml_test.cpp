@@ -162,6 +162,53 @@ TEST(ImportedPlatform, TellsWhatASwitchCannotSay) {
     EXPECT_THAT(more.losses, Contains(HasSubstr(loss)));
 }
 
+/// Cabinets on a backbone, as Grid'5000's griffon had them: hosts with links of 10 Gb/s, of the second 1 Gb/s.
+std::string cabinets(const std::string& third = "") {
+  const auto cabinet = [](const std::string& id, const std::string& radical, const std::string& bandwidth) {
+    return "<cluster id=\"" + id + "\" prefix=\"g-\" radical=\"" + radical + "\" suffix=\".org\" speed=\"2Gf\" bw=\"" +
+           bandwidth + "\" lat=\"2us\" bb_bw=\"8GBps\" bb_lat=\"1us\"/>";
+  };
+  const auto joined = [](const std::string& a, const std::string& b) {
+    return "<zoneRoute src=\"" + a + "\" dst=\"" + b + "\" gw_src=\"g-" + a + "_router.org\" gw_dst=\"g-" + b +
+           "_router.org\"><link_ctn id=\"between\"/></zoneRoute>";
+  };
+  return "<zone id=\"griffon\" routing=\"Full\">" + cabinet("c1", "1-3,8", "10Gbps") + cabinet("c2", "4-7", "1Gbps") +
+         (third.empty() ? "" : cabinet("c3", "9", "10Gbps")) +
+         "<link id=\"between\" bandwidth=\"5Gbps\" latency=\"24us\"/>" + joined("c1", "c2") + third + "</zone>";
+}
+
+TEST(ImportedPlatform, ZonesWithARouteBetweenThemAreGroupsOfHosts) {
+  const core::ClusterModel one = imported(platform(cabinets())).cluster;
+  EXPECT_EQ(one.name, "griffon");
+  EXPECT_THAT(one.hosts.names(),
+              ElementsAre("g-1.org", "g-2.org", "g-3.org", "g-8.org", "g-4.org", "g-5.org", "g-6.org", "g-7.org"));
+  const auto& groups = std::get<core::HostGroups>(one.network.values().topology);
+  EXPECT_THAT(groups.groups, ElementsAre(0, 0, 0, 0, 1, 1, 1, 1));
+  EXPECT_NEAR(groups.extra_latency_s, 24e-6 + 1e-6, 1e-12) << "the link and the backbone of the other cabinet";
+  EXPECT_DOUBLE_EQ(groups.bandwidth_share, 1) << "5 Gb/s to hosts of 1 Gb/s";
+  EXPECT_DOUBLE_EQ(one.hosts.link_share_of(0), 1);
+  EXPECT_DOUBLE_EQ(one.hosts.link_share_of(4), 0.1);
+  EXPECT_NEAR(remote_s(one, 1e6), 5e-6 + 1000016 / 1.25e9, 1e-12);
+}
+
+TEST(ImportedPlatform, TellsWhatGroupsOfHostsCannotSay) {
+  const auto losses = [](const std::string& zones) { return imported(platform(zones)).losses; };
+  const std::string slow =
+      "<link id=\"slow\" bandwidth=\"1MBps\" latency=\"1ms\"/>"
+      "<zoneRoute src=\"c3\" dst=\"c2\" gw_src=\"g-c3_router.org\" gw_dst=\"g-c2_router.org\"><link_ctn "
+      "id=\"slow\"/></zoneRoute>";
+  EXPECT_THAT(losses(cabinets(slow)), AllOf(Contains(HasSubstr("not those between the zones")),
+                                            Contains(HasSubstr("zone c1: messages do not share its backbone")),
+                                            Contains(HasSubstr("2 of 3 routes between zones differ (up to 1.03 ms"))));
+  std::string fat = cabinets();
+  fat.insert(fat.find(" bb_bw"), " topology=\"TORUS\" topo_parameters=\"2,2\"");
+  EXPECT_THAT(losses(fat), Contains(HasSubstr("zone c1: torus, here a switch")));
+  const ImportedPlatform smpi = imported("<platform version=\"4.1\">" + cabinets() + "</platform>");
+  EXPECT_THAT(smpi.losses, Contains(HasSubstr("latency between zones has that of the shortest messages")));
+  EXPECT_NEAR(std::get<core::HostGroups>(smpi.cluster.network.values().topology).extra_latency_s, 2.01467 * 25e-6,
+              1e-12);
+}
+
 TEST(ImportedPlatform, BlasRunsAtTheSpeedOfTheHostOrByTheModelsOfAnother) {
   const std::string zone =
       routed("Full", route("a", "b", {"la", "lb"}) + route("a", "c", {"la", "lc"}) + route("b", "c", {"lb", "lc"}));
@@ -199,7 +246,7 @@ TEST(ImportedPlatform, RefusesWhatItCannotReadWithTheLine) {
   EXPECT_THAT(error(platform("")), HasSubstr("no hosts"));
   EXPECT_THAT(error(platform(cluster() + "<cluster id=\"d\" prefix=\"m\" radical=\"1\" suffix=\"\" speed=\"1Gf\" "
                                          "bw=\"1GBps\" lat=\"1us\"/>")),
-              AllOf(HasSubstr("found the zones c, d"), HasSubstr("--zone")));
+              AllOf(HasSubstr("no route from the zone c to the zone d"), HasSubstr("--zone")));
   EXPECT_THAT(error(platform(cluster()), "x"), AllOf(HasSubstr("no zone `x`"), HasSubstr("expected c")));
   EXPECT_THAT(error(platform("<cluster id=\"c\" prefix=\"n\" radical=\"1-2\" suffix=\"\" bw=\"1GBps\" lat=\"1us\"/>")),
               AllOf(HasSubstr("p.xml:5"), HasSubstr("no attribute `speed`")));

@@ -27,9 +27,9 @@ struct ImportedPlatform {
 };
 
 /// Reads a platform file (version 4 and later): a <cluster>, a zone of hosts with <host_link>, or one with routes
-/// between its hosts, which becomes a switch; `zone`: its id, if there are several. Messages cost what the <config>
-/// says, or SMPI's defaults: alone on its links each takes as long as with SimGrid. Kernels are those of
-/// `models`, as its program; without it, BLAS takes its flop over the speed of the host, and all else nothing.
+/// between its hosts, which becomes a switch; several become host_groups, or `zone` takes the one of that id. Messages
+/// cost what the <config> says, or SMPI's defaults: alone on its links each takes as long as with SimGrid. Kernels are
+/// those of `models`, as its program; without it, BLAS takes its flop over the speed of the host, and all else nothing.
 /// The provenance has a quality flag for the kernels and for the network. @throws ParseError
 ImportedPlatform read_platform_xml(std::istream& in, const std::string& name, const std::string& zone = "",
                                    const core::ClusterModel* models = nullptr);
