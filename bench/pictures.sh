@@ -15,6 +15,9 @@ Makes the pictures of the pages (default: all) as compact SVG in DIR (default: d
   detours   detours as measured, and their sources
   power     the power of a host, as measured and as fitted
   energy    power over time of a predicted run
+  generative  CPUs that differ, and the law that clusters are drawn from
+  top500    where the time goes in the three predictions of docs/start/top500-run.md
+  doubts    the offers of docs/start/two-offers.md with half of the bandwidth, and with slower cores
   explain   from the predicted to the real time of a run on two cores of this machine, predicted from a guess; wants an idle machine
 All but explain are the same on any machine with the same SimGrid; all together take some minutes.
 
@@ -27,7 +30,7 @@ fail() { local status=$1; shift; printf 'pictures.sh: %s\n' "$*" >&2; exit "$sta
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../build out=$here/../docs/pictures examples=$here/../examples
-all=(sampled time sweep kernel network detours power energy explain) names=()
+all=(sampled time sweep kernel network detours power energy generative top500 doubts explain) names=()
 while (($# > 0)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -93,6 +96,21 @@ for name in "${names[@]}"; do
     energy)
       run predict "$examples/dahu-like.json" -N 8000 -P 4 -Q 8 --power-trace energy.svg --bin 10ms
       keep energy.svg energy ;;
+    generative)
+      run fit generative "$examples/generative/daily.csv" --find-kinds --plot generative.svg -o generative.json
+      keep generative.svg generative ;;
+    top500)
+      printf 'N,NB,P,Q,BCAST,DEPTH\n10000,128,8,8,1ringM,1\n10000,128,8,8,long,1\n10000,256,8,8,1ringM,1\n' >top500.csv
+      run predict "$examples/dahu-like.json" top500.csv -o top500.json
+      run report top500.json -o top500.html --pictures top500
+      keep top500/time.svg top500 ;;
+    doubts)
+      sed -n "/^cat > doubts.yaml/,/^END/p" "$here/../docs/start/two-offers.md" | sed '1d;$d' >doubts.yaml
+      while read -r line; do run $line; done < <(sed -n '/^hplcast quick/,/-o .*json$/p' "$here/../docs/start/two-offers.md" |
+        sed -z 's/\\\n *//g' | sed 's/^hplcast //')
+      run sweep doubts.yaml --database doubts.db
+      run report doubts.db -o doubts.html --pictures doubts
+      keep doubts/factor-scale-bandwidth.svg doubts ;;
     explain) explain; keep explain/causes-1.svg explain ;;
   esac
 done

@@ -52,6 +52,13 @@ void write_table(std::ostream& out, const study::QuickResult& result) {
                             run_time_text(result.high_time_s) + ")");
 }
 
+/// Dates of ranks in the closed form are chaotic: whether less than a percent is more or less is chance.
+std::string change_text(const study::QuickInfluence& one) {
+  constexpr double chance = 0.01;
+  if (std::max(std::abs(one.worst_change), std::abs(one.best_change)) < chance) return "within 1 %";
+  return signed_percent(one.worst_change) + " to " + signed_percent(one.best_change);
+}
+
 /// Where the interval comes from.
 void write_remarks(std::ostream& out, const study::QuickResult& result, double form_error) {
   out << "\nA closed form of HPL's time, not a simulation. The interval has all of these at their worst, or at their "
@@ -60,8 +67,8 @@ void write_remarks(std::ostream& out, const study::QuickResult& result, double f
       << std::lround(100 * form_error) << " % for what the form differs from simulations (docs/models/quick.md):\n";
   TextTable table({"assumed", "worst", "middle", "best", "change of Gflop/s"});
   for (const study::QuickInfluence& one : result.influences) {
-    table.add({one.name, significant(one.worst, 3), significant(one.middle, 3), significant(one.best, 3),
-               signed_percent(one.worst_change) + " to " + signed_percent(one.best_change)});
+    table.add(
+        {one.name, significant(one.worst, 3), significant(one.middle, 3), significant(one.best, 3), change_text(one)});
   }
   table.write(out);
 }

@@ -43,7 +43,7 @@ std::vector<CpuDays> cpus_of(const std::vector<fit::DailyRegression>& rows, cons
 }
 
 PlotPanel days_panel(const std::vector<CpuDays>& cpus, const core::GenerativeModel& model) {
-  PlotPanel panel{"Every CPU (column) and day (point)", "CPU", to_string(model.parameters()[0])};
+  PlotPanel panel{"Every CPU (column) and day (point)", "CPU", to_string(model.parameters()[0]) + " [s]"};
   const auto last = static_cast<double>(cpus.size());
   for (std::size_t kind = 0; kind < model.kinds().size(); ++kind) {
     const core::NodeKind& one = model.kinds()[kind];
@@ -70,8 +70,8 @@ void add_ellipse(const core::NodeKind& kind, PlotSeries& line) {
 }
 
 PlotPanel cpus_panel(const std::vector<CpuDays>& cpus, const core::GenerativeModel& model) {
-  PlotPanel panel{"Means of CPUs: good if 95 % are in the ellipse", to_string(model.parameters()[0]),
-                  to_string(model.parameters()[1])};
+  PlotPanel panel{"Means of CPUs: good if 95 % are in the ellipse", to_string(model.parameters()[0]) + " [s]",
+                  to_string(model.parameters()[1]) + " [s]"};
   for (std::size_t kind = 0; kind < model.kinds().size(); ++kind) {
     const core::NodeKind& one = model.kinds()[kind];
     PlotSeries& points = panel.points(one.name);

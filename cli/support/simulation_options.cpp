@@ -180,10 +180,12 @@ void PowerTraceFile::finish(const std::string& run) const {
     std::vector<study::PlotSeries*> columns;
     for (std::size_t column = first; column < reader.header().size(); ++column)
       columns.push_back(&panel.line(column == first ? "all hosts and the network" : reader.header()[column]));
-    while (reader.next()) {
-      const double middle_s = reader.number(begin) + reader.number(length) / 2;
-      for (std::size_t i = 0; i < columns.size(); ++i) columns[i]->add(middle_s, reader.number(first + i));
-    }
+    int rows = 0;
+    for (; reader.next(); ++rows)
+      for (const double at_s : {reader.number(begin), reader.number(begin) + reader.number(length)})
+        for (std::size_t i = 0; i < columns.size(); ++i) columns[i]->add(at_s, reader.number(first + i));
+    constexpr int few = 10;
+    if (rows < few) panel.note = "Means over the time of --bin: a shorter one shows more.";
   });
   write_picture(picture_, study::picture_file({run, {panel}}));
 }

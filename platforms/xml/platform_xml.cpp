@@ -348,7 +348,7 @@ JoinedHosts joined_hosts(PlatformFile& file) {
   return all;
 }
 
-/// What messages between groups have beyond those inside, both with their factors.
+/// Latency and bandwidth between groups relative to those inside, both with the factors of messages.
 void set_between(core::HostGroups& groups, const core::ScopeModel& between, const core::ScopeModel& inside) {
   const auto latency_s = [](const core::ScopeModel& scope) {
     const core::Segment& first = scope.cost(core::MessageCost::transfer).segments().front();

@@ -203,11 +203,14 @@ void add_network(const Findings& findings, double ranks, std::vector<Replacement
       const double change_s = std::abs(one.cause.estimated_s);
       if (change_s > 0) (change_s < own_effect * findings.predicted_s ? small : all).push_back(std::move(one));
     };
-    const std::string of_model = " times that of the model";
-    add(Cause::Kind::latency, &NetworkFactors::latency, finding.latency_s,
-        "the latency of messages" + where + " is " + core::printed("%.2g", finding.latency) + of_model);
+    const auto of_model = [&](const char* what, double factor) {
+      constexpr double none = 0.01;
+      return "the " + (what + (" of messages" + where)) + " is " +
+             (factor < none ? "below 1 % of" : core::printed("%.2g times", factor)) + " that of the model";
+    };
+    add(Cause::Kind::latency, &NetworkFactors::latency, finding.latency_s, of_model("latency", finding.latency));
     add(Cause::Kind::bandwidth, &NetworkFactors::bandwidth, finding.bytes_s,
-        "the bandwidth of messages" + where + " is " + core::printed("%.2g", 1 / finding.bandwidth) + of_model);
+        of_model("bandwidth", 1 / finding.bandwidth));
     add(Cause::Kind::calls, &NetworkFactors::calls, finding.calls_s,
         "the calls that send and receive" + where + " take " + longer(finding.calls, "") + " in the model");
     const double most_s = std::accumulate(small.begin(), small.end(), 0.0, [](double sum, const Replacement& one) {

@@ -70,7 +70,7 @@ core::HplParameters best_parameters(const OfferQuestion& question, const Offered
 core::ErrorTerm form_term(double time_s, double dgemm_s) {
   const double bound = closed_form_error * std::max(0.0, time_s - dgemm_s) / time_s;
   return {"closed form", bound / fit::normal_quantile(0.975), 0, std::nullopt,
-          "docs/measurements/quick.md: the largest difference from 21 simulations"};
+          "docs/measurements/quick.md: the largest difference from simulations"};
 }
 
 void settle(const OfferQuestion& question, OfferEstimate& estimate) {

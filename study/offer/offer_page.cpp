@@ -183,7 +183,7 @@ std::string doubts_table(const OfferAnswer& answer) {
   for (const OfferEstimate& one : answer.estimates)
     for (std::size_t i = 0; i < std::min(most, one.doubts.size()); ++i) terms.push_back(one.doubts[i]);
   std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.sd > b.sd; });
-  HtmlTable table(header, "offers sources");
+  HtmlTable table(header, "offers sources stacked");
   std::set<std::string> told;
   for (const core::ErrorTerm& term : terms) {
     if (!told.insert(term.name).second) continue;

@@ -58,7 +58,8 @@ std::vector<PlotTick> labelled_ticks(const PlotAxis& axis, double length, double
   if (!axis.ticks.empty()) return axis.ticks;
   const int count = std::max(2, static_cast<int>(std::lround(length / distance)));
   if (axis.logarithmic) return logarithmic_ticks(axis.min, axis.max, count);
-  const auto ticks = nice_ticks(axis.min, axis.max, count);
+  auto ticks = nice_ticks(axis.min, axis.max, count);
+  if (ticks.size() < 2) ticks = nice_ticks(axis.min, axis.max, 2 * count);  // one says nothing of the distance
   const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
   const int decimals = static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
   constexpr int most_decimals = 4;
@@ -267,7 +268,7 @@ struct PlacedFigure {
 };
 
 PlacedFigure placed(const Figure& figure, double x, double y) {
-  constexpr double letter = 8.4, title_letter = 10.8, caption_letter = 7.2, mark = 34;  // widths
+  constexpr double letter = 8.4, title_letter = 10.8, caption_letter = 7.2, mark = 40;  // widths
   PlacedFigure result;
   const PlotSize& size = figure.size();
   result.width = std::max(size.width, title_letter * static_cast<double>(figure.heading.size())) + 2 * file_margin;

@@ -43,7 +43,7 @@ svg text.name { fill: var(--ink); stroke: var(--card); stroke-width: 4; paint-or
 .s4-line { stroke: var(--s4); } .s5-line { stroke: var(--s5); } .s6-line { stroke: var(--s6); }
 .s7-line { stroke: var(--s7); } .s8-line { stroke: var(--s8); }
 .s1-line, .s2-line, .s3-line, .s4-line, .s5-line, .s6-line, .s7-line, .s8-line { fill: none; stroke-width: 2; }
-.dots { fill: none; stroke-width: 4; stroke-linecap: round; }
+.dots { fill: none; stroke-width: 4; stroke-linecap: round; } .dots.large { stroke-width: 6; }
 .change { fill: none; stroke: var(--soft); stroke-width: 1.2; stroke-dasharray: 4 3; }
 .inside { fill: var(--inside); stroke: var(--inside); } .untested { fill: var(--untested); stroke: var(--untested); }
 .below { fill: var(--measured); stroke: var(--measured); } .above { fill: var(--predicted); stroke: var(--predicted); }
@@ -78,6 +78,7 @@ img { max-width: 100%; height: auto; background: #ffffff; }
   font-size: .9rem; }
 .legend svg { display: inline-block; width: 1rem; height: 1rem; vertical-align: -.15rem; margin-right: .35rem; }
 .wide { overflow-x: auto; }
+@media (min-width: 70rem) { .wide { width: max-content; min-width: 100%; max-width: calc(50vw + 32rem); } }
 .stretched svg { overflow: visible; } .stretched path { vector-effect: non-scaling-stroke; }
 .stretched svg text { font-size: 12px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
@@ -108,6 +109,7 @@ code { overflow-wrap: anywhere; }
   .texts td:first-child { white-space: nowrap; } .texts td:last-child { min-width: 0; }
   .stacked thead, .stacked td:empty { display: none; } .stacked tr, .stacked td { display: block; white-space: normal; }
   .stacked td { border: 0; padding: 0; } .stacked tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }
+  .numbers td { display: inline-block; margin-right: .8rem; }
   .stacked td::before { content: attr(data-h) ": "; color: var(--soft); } }
 @media print { @page { size: A4; margin: 14mm; } body { max-width: none; padding: 0; font-size: 10pt; background: none; }
   h1 { font-size: 15pt; } .lead { font-size: 11pt; } p, .findings { max-width: none; } h2, h3 { break-after: avoid; }

@@ -34,7 +34,8 @@ inline void append(std::vector<std::string>& row, const std::vector<std::string>
 class HtmlTable {
  public:
   /// `classes`: "sortable" where the header sorts it (Script::sorts_tables), "words" if the first and last columns are
-  /// texts, "texts" if all are, "stacked" if a phone shows a row as lines of label and text.
+  /// texts, "texts" if all are, "stacked" if a phone shows a row as lines of label and text, "numbers" beside it
+  /// if several of them fit into a line.
   explicit HtmlTable(const std::vector<std::string>& header, const std::string& classes = "sortable");
   void add(const std::vector<std::string>& texts);
   /// A row whose cells are HTML already.

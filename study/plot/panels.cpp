@@ -9,7 +9,7 @@ namespace hplcast::study {
 
 namespace {
 
-constexpr std::size_t most_points = 4000;
+constexpr std::size_t most_points = 4000, few_points = 500;
 constexpr std::size_t colours = 8;  // classes s1 to s8
 
 /// Range of an axis that has room beside its values.
@@ -97,12 +97,12 @@ std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
     const PlotSeries& one = panel.series[i];
     const std::string colour = "s" + std::to_string(i % colours + 1) + "-line";
     const bool dots = one.style == PlotSeries::Style::points;
+    const std::string dot = points < few_points ? colour + " dots large" : colour + " dots";
     if (dots)
-      plot.dots(shown[i], colour + " dots");
+      plot.dots(shown[i], dot);
     else
       plot.line(one.style == PlotSeries::Style::line ? shown[i] : steps_of(shown[i], x, y.least), colour);
-    if (!one.title.empty())
-      plot.legend.push_back({colour + (dots ? " dots" : ""), dots ? Marker::dot : Marker::line, one.title});
+    if (!one.title.empty()) plot.legend.push_back({dots ? dot : colour, dots ? Marker::dot : Marker::line, one.title});
   }
   plot.caption = panel.note;
   return plot;

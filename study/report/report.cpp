@@ -71,7 +71,7 @@ std::string comparison_table(const Comparison& comparison) {
   for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
   const auto others = core::varying_fields(configurations, {"N", "NB", "P", "Q", "BCAST", "DEPTH", "SWAP"});
   for (const core::HplField* field : others) header.emplace_back(field->name);
-  HtmlTable table(header);
+  HtmlTable table(header, "sortable stacked numbers");
   for (const auto& row : comparison.rows) {
     const core::HplParameters& p = row.parameters;
     std::vector<std::string> cells = {std::to_string(p.N),
@@ -91,7 +91,8 @@ std::string comparison_table(const Comparison& comparison) {
 /// Empty if no configuration has an energy on both sides.
 std::string energy_table(const Comparison& comparison) {
   HtmlTable table({"N", "P x Q", "measured [W]", "predicted [W]", "error", "measured [kJ]", "predicted [kJ]",
-                   "error of the energy", "measured [Gflop/s per W]", "predicted [Gflop/s per W]", "runs"});
+                   "error of the energy", "measured [Gflop/s per W]", "predicted [Gflop/s per W]", "runs"},
+                  "sortable stacked numbers");
   for (const auto& row : comparison.rows) {
     if (!row.energy) continue;
     const EnergyMedians &real = row.energy->real, &predicted = row.energy->predicted;
@@ -108,7 +109,8 @@ std::string energy_table(const Comparison& comparison) {
 /// Empty if the change of the machine is not known of any configuration.
 std::string machine_table(const Comparison& comparison) {
   HtmlTable table({"N", "P x Q", "control at calibration [ms]", "control at runs [ms]", "error", "machine changed",
-                   "model", "scatter", "corrected error"});
+                   "model", "scatter", "corrected error"},
+                  "sortable stacked numbers");
   for (const auto& row : comparison.rows) {
     if (!row.parts) continue;
     const ErrorParts& parts = *row.parts;
@@ -134,7 +136,7 @@ std::string prediction_table(const ReportData& data) {
   if (intervals) header.emplace_back("predictive interval [Gflop/s]");
   if (energies) append(header, {"energy [kJ]", "power [W]", "Gflop/s per W"});
   append(header, {"simulated in [s]", "memory [MB]", "seed", "NB", "BCAST", "DEPTH", "SWAP"});
-  HtmlTable table(header);
+  HtmlTable table(header, "sortable stacked numbers");
   for (const core::Prediction& prediction : data.predictions) {
     const core::HplParameters& p = prediction.parameters;
     std::vector<std::string> row = {std::to_string(p.N), grid_name(grid_of(p)), readable(prediction.time_s),
@@ -156,12 +158,17 @@ std::string prediction_table(const ReportData& data) {
   return section("All predictions") + table.html();
 }
 
-std::vector<NamedPrediction> largest_of_each_grid(const ReportData& data) {
+/// All configurations if they are few, else of each grid that of the largest N.
+std::vector<NamedPrediction> typical_predictions(const ReportData& data) {
   std::map<ProcessGrid, const core::Prediction*> largest;
+  std::map<std::string, const core::Prediction*> all;
   for (const core::Prediction& prediction : data.predictions) {
     auto& entry = largest[grid_of(prediction.parameters)];
     if (entry == nullptr || entry->parameters.N < prediction.parameters.N) entry = &prediction;
+    all.emplace(short_name(prediction.parameters), &prediction);
   }
+  constexpr std::size_t few = 6;
+  if (all.size() <= few) return {all.begin(), all.end()};
   std::vector<NamedPrediction> list;
   for (const auto& [grid, prediction] : largest) list.emplace_back(short_name(prediction->parameters), prediction);
   return list;
@@ -269,7 +276,7 @@ struct Parts {
 
   /// Predictions that are looked at closely.
   std::vector<NamedPrediction> shown(const ReportData& data) const {
-    return sweep ? sweep->extremes : largest_of_each_grid(data);
+    return sweep ? sweep->extremes : typical_predictions(data);
   }
 
   std::string title(const ReportData& data) const {

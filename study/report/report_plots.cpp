@@ -183,7 +183,12 @@ std::optional<Figure> predicted_over_measured(const std::vector<ComparedConfigur
   high *= 1.07;
   Figure plot("identity", "Predicted over measured Gflop/s", {"measured [Gflop/s]", low, high},
               {"predicted [Gflop/s]", low, high});
-  plot.area({{low, low * (1 - band)}, {high, high * (1 - band)}, {high, high * (1 + band)}, {low, low * (1 + band)}},
+  plot.area({{low, low},
+             {low / (1 - band), low},
+             {high, high * (1 - band)},
+             {high, high},
+             {high / (1 + band), high},
+             {low, low * (1 + band)}},
             "band");
   plot.line({{low, low}, {high, high}}, "identity");
   const auto markers = markers_of(rows);

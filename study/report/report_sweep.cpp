@@ -358,7 +358,7 @@ std::string influence_html(const Sweep& sweep) {
   std::vector<std::string> header = {"factor", "share of the variance"};
   if (tested) header.push_back("p");
   header.push_back("effect of each level");
-  HtmlTable table(header, "sortable words");
+  HtmlTable table(header, "sortable words stacked");
   for (const AnovaRow& row : analysis.rows) {
     std::vector<std::string> cells = {row.name, core::readable_percent(row.share)};
     if (tested) cells.push_back(row.f <= 0 ? "" : row.p_value < 1e-4 ? "< 0.0001" : with_decimals(row.p_value, 4));
@@ -388,7 +388,7 @@ std::string results_html(const Sweep& sweep) {
   const bool sampled = std::any_of(sweep.results.begin(), sweep.results.end(),
                                    [](const auto& one) { return one.prediction.sampling.has_value(); });
   if (sampled) append(header, sampled_columns);
-  HtmlTable table(header);
+  HtmlTable table(header, "sortable stacked numbers");
   constexpr std::size_t most_rows = 2000;  // more make a page slow; the database has them
   for (std::size_t i = 0; i < std::min(most_rows, sweep.by_rate.size()); ++i) {
     const core::Prediction& p = sweep.by_rate[i]->prediction;

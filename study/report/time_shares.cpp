@@ -87,7 +87,7 @@ BarRow stacked(const std::string& name, const TimeParts& parts, double all_s, st
 /// Shares of the time of all ranks by kind of work.
 HtmlTable time_table(const std::vector<NamedPrediction>& predictions) {
   HtmlTable table({"configuration", "dgemm", "dtrsm", "row swaps", "other kernels", "communication and waiting"},
-                  "sortable words");
+                  "sortable words stacked numbers");
   for (const auto& [title, prediction] : predictions) {
     const TimeParts parts = parts_of_time(*prediction);
     std::vector<std::string> row = {title};

@@ -71,13 +71,14 @@ ReportData study_with_everything() {
 /// What the page says of itself once it is shown, to the page that frames it.
 constexpr const char* probe = R"js(<script>
 const tables = [...document.querySelectorAll("table.sortable")];
-const last = tables.sort((a, b) => a.rows.length - b.rows.length).pop();
+const last = tables.sort((a, b) => a.rows.length - b.rows.length).at(-1);
 last.querySelector("th").click();
 const column = [...last.tBodies[0].rows].map(row => parseFloat(row.children[0].textContent.replace(/,/g, "")));
 const said = "overflow " + (document.documentElement.scrollWidth - document.documentElement.clientWidth) +
   " width " + document.documentElement.clientWidth +
   " requests " + performance.getEntriesByType("resource").length +
-  " sorted " + column.every((x, i) => i == 0 || column[i - 1] <= x) + " rows " + column.length;
+  " sorted " + column.every((x, i) => i == 0 || column[i - 1] <= x) + " rows " + column.length + " scrolling tables " +
+  tables.filter(one => one.parentNode.scrollWidth > one.parentNode.clientWidth).length;
 parent.postMessage(said, "*");
 </script>)js";
 
@@ -106,7 +107,7 @@ TEST(ReportInABrowser, HasNoErrorNoRequestAndFitsAPhone) {
   const std::string said = found[1];
   EXPECT_THAT(said, HasSubstr("overflow 0 width 37"));  // 390 less a scroll bar
   EXPECT_THAT(said, HasSubstr(" requests 0 "));
-  EXPECT_THAT(said, HasSubstr(" sorted true rows 48"));
+  EXPECT_THAT(said, HasSubstr(" sorted true rows 48 scrolling tables 0"));
   RecordProperty("said", said);
   std::cout << said << '\n';
 }
