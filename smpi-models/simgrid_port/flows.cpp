@@ -13,9 +13,8 @@ static_assert(HPLCAST_ANY_SIMGRID || (SIMGRID_VERSION >= 33200 && SIMGRID_VERSIO
 
 namespace simgrid::kernel::activity {
 
-/// Exported by libsimgrid from 3.32 to 4.1, but its header is not installed. Nothing that is installed limits the rate
-/// of a flow from host to host: s4u::Comm::do_start() gives that of its set_rate() only to put and get (3.32, 4.0),
-/// which need a mailbox, and a call by an actor at each end: more events, and other digits.
+/// Exported by libsimgrid 3.32 to 4.1, without its header. s4u::Comm::set_rate() counts for put and get only
+/// (3.32, 4.0), which need a mailbox, and a call by an actor at each end: more events, and other digits.
 class CommImpl {
  public:
   CommImpl& set_rate(double rate);
@@ -59,11 +58,12 @@ void ring_at_end(const Flow& flow, const BellPtr& bell) {
     wait_for_end(flow);
     bell->ring();
   };
-  s4u::Host* const host = s4u::this_actor::get_host();
 #if SIMGRID_VERSION >= 40100
-  host->add_actor("waits for a message", wait);
+  s4u::this_actor::get_host()->add_actor("waits for a message", wait);
+#elif SIMGRID_VERSION >= 40000
+  s4u::Engine::add_actor("waits for a message", s4u::this_actor::get_host(), wait);
 #else
-  s4u::Actor::create("waits for a message", host, wait);
+  s4u::Actor::create("waits for a message", s4u::this_actor::get_host(), wait);
 #endif
 }
 

@@ -31,7 +31,7 @@ def problems_of_run(command, source, presets):
     for folder in re.findall(r"cmake --install (\S+)", command):
         if folder not in folders:
             yield f"no preset builds in {folder}"
-    for script in re.findall(r"(?<!\S)(tools/\S+)", command):
+    for script in re.findall(r"(?<!\S)((?:tools|packaging)/\S+)", command):
         if not (source / script).is_file():
             yield f"there is no {script}"
 
@@ -43,7 +43,7 @@ def main(source):
         last[name] = rest
         if name not in KNOWN:
             problems.append(f"unknown instruction {name}")
-        if name == "FROM" and not re.fullmatch(r"debian:1[23](-slim)?", rest):
+        if name == "FROM" and not re.fullmatch(r"debian:1[23](-slim)?( AS build)?", rest):
             problems.append(f"{rest} is not a Debian that hplcast is tested on (12 or 13)")
         if name == "RUN":
             problems += problems_of_run(rest, source, presets)

@@ -22,7 +22,7 @@ class Hplcast(CMakePackage):
 
     depends_on("boost+math")
     depends_on("cli11@2.1:")
-    depends_on("eigen@3.4:")
+    depends_on("eigen@3.4:3")
     depends_on("hwloc@2:")
     depends_on("libarchive")
     depends_on("nlohmann-json")
