@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
@@ -41,6 +42,20 @@ void write_accelerators(std::ostream& out, const core::AcceleratorCounts& counts
   out << "copied [GB]: " << gigabytes(counts.bytes_to_device) << " to accelerators, "
       << gigabytes(counts.bytes_from_device) << " from them, " << gigabytes(counts.bytes_within_device)
       << " within; at most " << gigabytes(counts.peak_bytes) << " GB of one's memory used\n";
+  std::vector<std::pair<double, std::string>> busy;  // shares of kinds of hosts
+  for (const core::AcceleratorCounts& kind : counts.kinds)
+    if (kind.used > 0) busy.emplace_back(kind.busy_s() / (run.time_s * kind.used), kind.kind);
+  if (busy.size() < 2 || !(run.time_s > 0)) return;
+  std::sort(busy.begin(), busy.end());
+  constexpr double alike = 0.05;  // of the time
+  if (busy.back().first - busy.front().first < alike) return;
+  out << "accelerators of " << busy.front().second << " wait for those of " << busy.back().second << ":";
+  const char* separator = " busy ";
+  for (const auto& [part, kind] : busy) {
+    out << separator << kind << " " << percent(part);
+    separator = ", ";
+  }
+  out << " of the time\n";
 }
 
 /// Shares are of the time of all ranks.

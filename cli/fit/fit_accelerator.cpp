@@ -17,7 +17,7 @@ namespace {
 struct FitAcceleratorOptions {
   std::vector<std::string> files;
   std::vector<std::string> same;  ///< NAME=MEASURED[:PLACES]
-  std::string cluster, name;
+  std::string cluster, kind, name;
   int per_host = 0, compute_units = 0;
   double memory_bytes = 0;
   std::string output;
@@ -197,7 +197,14 @@ void run_fit_accelerator(const FitAcceleratorOptions& options) {
   for (const std::string& file : options.files) require_rereadable(file);
   core::ClusterModel cluster;
   if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
-  cluster.accelerators = fitted(options, cluster.accelerators);
+  core::Hosts::Values hosts = cluster.hosts.values();
+  const auto kind = std::find_if(hosts.kinds.begin(), hosts.kinds.end(),
+                                 [&](const core::HostKind& one) { return one.name == options.kind; });
+  if (!options.kind.empty() && kind == hosts.kinds.end())
+    throw InputError("--kind `" + options.kind + "`: " + options.cluster + " has " + cluster.hosts.text());
+  auto& own = options.kind.empty() ? cluster.accelerators : kind->accelerators;
+  own = fitted(options, own && own->per_host > 0 ? own : cluster.accelerators);
+  cluster.hosts = core::Hosts::make(std::move(hosts));
   if (!options.cluster.empty()) return write_cluster_file(options.output, cluster);
   std::ostringstream text;
   core::write_cluster(text, cluster);
@@ -219,6 +226,7 @@ void setup_fit_accelerator(Command& fit) {
                      "the result is this cluster.json with them; what it has of accelerators already is kept where the "
                      "files have nothing",
                      reads("CLUSTER.json"));
+  command.add_option("--kind", options->kind, "they are those of this kind of hosts of --cluster", needs("--cluster"));
   command.add_option("--same", options->same,
                      "a kernel of the program that takes as long as a measured one, and the places of its arguments m, "
                      "n, k: NAME=MEASURED:0,1",

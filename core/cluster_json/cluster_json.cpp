@@ -46,6 +46,30 @@ static void describe_shape(Fields& fields, Shape& values) {
   fields.if_any("memory_bytes", values.memory_bytes, at_least_zero);
 }
 
+static void accelerators_of_kind(Walk& walk, const Json& json);
+namespace {
+
+/// `per_host` 0 stands alone.
+struct OwnAccelerators {
+  std::optional<AcceleratorModel>& model;
+  bool empty() const { return !model; }
+};
+
+bool says_none(const Json& json) {
+  return json.is_object() && json.size() == 1 && json.contains("per_host") && json.at("per_host") == 0;
+}
+
+Json own_json(const OwnAccelerators& own) {
+  return own.model->per_host > 0 ? FieldWriter::json_of(*own.model) : Json{{"per_host", 0}};
+}
+
+void take_own(const Node& node, OwnAccelerators& own) {
+  own.model = says_none(node.raw()) ? AcceleratorModel() : FieldReader::read<AcceleratorModel>(node);
+  if (says_none(node.raw())) own.model->per_host = 0;
+}
+
+}  // namespace
+
 template <typename Fields>
 static void describe(Fields& fields, HostKind& kind) {
   fields("name", kind.name);
@@ -55,6 +79,8 @@ static void describe(Fields& fields, HostKind& kind) {
   if (kind.link_share != 1) share = kind.link_share;
   fields.if_any("link_share", share, positive);
   kind.link_share = share.value_or(1);
+  OwnAccelerators accelerators{kind.accelerators};
+  fields.if_any("accelerators", accelerators, accelerators_of_kind);
 }
 
 template <typename Fields>
@@ -277,6 +303,10 @@ static void describe(Fields& fields, AcceleratorModel& model) {
   fields.check("compute_units", model.compute_units >= 1, "an integer of at least 1");
 }
 
+static void accelerators_of_kind(Walk& walk, const Json& json) {
+  if (!says_none(json)) RuleOf<AcceleratorModel>::check(walk, json);
+}
+
 // --- the whole ---
 
 namespace {
@@ -368,11 +398,16 @@ void check_hosts(const Node& root, const ClusterModel& cluster) {
     });
   }
   root.at("hosts").made([&] { check_links(cluster); });
-  if (cluster.accelerators) {
-    for (const auto& [name, one] : cluster.accelerators->kernels)
+  const auto check_kernels = [&](const Node& accelerators, const AcceleratorModel& model) {
+    for (const auto& [name, one] : model.kernels)
       if (one.model)
-        check_overrides(root.at("accelerators").at("kernels").at(name.c_str()).at("model"), *one.model, cluster.hosts);
-  }
+        check_overrides(accelerators.at("kernels").at(name.c_str()).at("model"), *one.model, cluster.hosts);
+  };
+  if (cluster.accelerators) check_kernels(root.at("accelerators"), *cluster.accelerators);
+  const std::vector<HostKind>& kinds = cluster.hosts.values().kinds;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    if (kinds[kind].accelerators)
+      check_kernels(root.at("hosts").at("kinds").at(kind).at("accelerators"), *kinds[kind].accelerators);
   if (!cluster.program) return;
   for (const auto& [routine, model] : cluster.program->routines)
     check_overrides(root.at("program").at("routines").at(routine.c_str()), model, cluster.hosts);
@@ -395,14 +430,6 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   const Node root(json, name);
   root.object();
   check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
-  const Json::json_pointer of_kinds("/hosts/kinds");
-  const Json kinds = json.contains(of_kinds) ? json.at(of_kinds) : Json();
-  for (std::size_t i = 0; kinds.is_array() && i < kinds.size(); ++i)
-    if (kinds[i].is_object() && kinds[i].contains("accelerators"))
-      throw ParseError(
-          {name, 0, "/hosts/kinds/" + std::to_string(i) + "/accelerators"},
-          "kinds of hosts with other accelerators are not there yet; expected `accelerators` beside `hosts`, "
-          "the same for all");
   require(json, RuleOf<ClusterModel>::check, name);
   if (root.has("power") && root.at("power").has("one_core_w"))  // versions 1 and 2
     json["power"] = own_json(power_from_four_numbers(root.at("power"), root.at("hosts").at("cores").integer<int>()));

@@ -264,12 +264,29 @@ std::string Hosts::text() const {
 }
 
 int ClusterModel::needed_schema_version() const {
-  if (frequency_changes(power)) return schema_version;
+  for (const HostKind& kind : hosts.values().kinds)
+    if (kind.accelerators) return schema_version;
+  if (frequency_changes(power)) return 9;
   if (network.values().rails) return 8;
   if (hosts.has_kinds()) return 7;
   const Topology& topology = network.values().topology;
   if (!has_static_routes(topology) || std::holds_alternative<HostGroups>(topology)) return 6;
   return accelerators ? 5 : 4;
+}
+
+const AcceleratorModel* ClusterModel::accelerators_of(int host) const {
+  const int kind = hosts.kind_of(host);
+  const std::optional<AcceleratorModel>* own = &accelerators;
+  if (kind != Hosts::no_kind && hosts.values().kinds[static_cast<std::size_t>(kind)].accelerators)
+    own = &hosts.values().kinds[static_cast<std::size_t>(kind)].accelerators;
+  return own->has_value() && (*own)->per_host > 0 ? &**own : nullptr;
+}
+
+bool ClusterModel::has_accelerators() const {
+  const auto& kinds = hosts.values().kinds;
+  return accelerators || std::any_of(kinds.begin(), kinds.end(), [](const HostKind& kind) {
+           return kind.accelerators && kind.accelerators->per_host > 0;
+         });
 }
 
 static void check_rails(const Rails& rails, const ClusterModel& cluster) {

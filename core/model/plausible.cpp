@@ -267,8 +267,9 @@ void look_at_power(const ClusterModel& cluster, int host, std::vector<QualityFla
   }
 }
 
-void look_at_accelerators(const AcceleratorModel& model, std::vector<QualityFlag>& flags) {
-  const std::string field = "/accelerators/";
+/// `field`: "/accelerators/".
+void look_at_accelerators(const AcceleratorModel& model, const std::string& field, std::vector<QualityFlag>& flags) {
+  if (model.per_host == 0) return;
   const auto look = [&](const std::string& name, double value, const Limits& limits, const char* unit,
                         const char* mistake) {
     if (!limits.hold(value))
@@ -379,12 +380,16 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
   look_at_rails(network, flags);
   const Hosts& hosts = cluster.hosts;
   look_at_memory("/hosts", hosts.values().memory_bytes, flags);
-  for (std::size_t kind = 0; kind < hosts.values().kinds.size(); ++kind)
-    look_at_memory("/hosts/kinds/" + std::to_string(kind), hosts.values().kinds[kind].memory_bytes, flags);
+  for (std::size_t kind = 0; kind < hosts.values().kinds.size(); ++kind) {
+    const std::string field = "/hosts/kinds/" + std::to_string(kind);
+    look_at_memory(field, hosts.values().kinds[kind].memory_bytes, flags);
+    if (const auto& own = hosts.values().kinds[kind].accelerators)
+      look_at_accelerators(*own, field + "/accelerators/", flags);
+  }
   std::set<int> kinds;
   for (int host = 0; host < hosts.count(); ++host)
     if (kinds.insert(hosts.kind_of(host)).second) look_at_power(cluster, host, flags);
-  if (cluster.accelerators) look_at_accelerators(*cluster.accelerators, flags);
+  if (cluster.accelerators) look_at_accelerators(*cluster.accelerators, "/accelerators/", flags);
   return flags;
 }
 

@@ -25,6 +25,8 @@ static void describe(Fields& fields, AcceleratorCounts& counts) {
   fields("used", counts.used);
   fields("idle", counts.idle);
   fields("overlapped_s", counts.overlapped_s);
+  fields.if_any("kind", counts.kind);
+  fields.if_any("kinds", counts.kinds);
 }
 
 template <typename Fields>
@@ -110,6 +112,12 @@ static void describe(Fields& fields, SimulationResult& result) {
   fields.if_any("phases", result.phases);
   fields.if_any("energy", result.energy);
   fields.if_any("blocked", result.blocked);
+}
+
+double AcceleratorCounts::busy_s() const {
+  double sum_s = -overlapped_s;
+  for (const auto& [name, use] : kernels) sum_s += use.time_s;
+  return sum_s;
 }
 
 void write_simulation_result(std::ostream& out, SimulationResult result) {

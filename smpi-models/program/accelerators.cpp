@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
@@ -43,6 +44,39 @@ std::uint32_t stream_of(const std::string& kernel) {
   return hash;
 }
 
+/// Between hosts of two sorts of accelerators: the slower of both, or what one has. `to` may be null: none there.
+std::optional<core::DeviceMessage> slower_remote(const core::AcceleratorModel& from, const core::AcceleratorModel* to) {
+  const auto of = [](const core::AcceleratorModel& model) {
+    return model.messages ? model.messages->remote : std::nullopt;
+  };
+  const std::optional<core::DeviceMessage> one = of(from), other = to == nullptr ? std::nullopt : of(*to);
+  if (!one || !other) return one ? one : other;
+  return core::DeviceMessage{
+      std::max(one->latency_s, other->latency_s), std::min(one->bytes_per_s, other->bytes_per_s), {}};
+}
+
+core::AcceleratorCounts sum_of(std::vector<core::AcceleratorCounts> kinds) {
+  core::AcceleratorCounts sum;
+  const auto has_none = [](const core::AcceleratorCounts& kind) { return kind.used + kind.idle == 0; };
+  kinds.erase(std::remove_if(kinds.begin(), kinds.end(), has_none), kinds.end());
+  for (const core::AcceleratorCounts& kind : kinds) {
+    for (const auto& [name, use] : kind.kernels) {
+      core::RoutineUse& all = sum.kernels[name];
+      all = {all.calls + use.calls, all.outside_range + use.outside_range, all.time_s + use.time_s, all.flop + use.flop,
+             true};
+    }
+    for (const auto member : {&core::AcceleratorCounts::bytes_to_device, &core::AcceleratorCounts::bytes_from_device,
+                              &core::AcceleratorCounts::bytes_within_device, &core::AcceleratorCounts::copies_s,
+                              &core::AcceleratorCounts::overlapped_s})
+      sum.*member += kind.*member;
+    sum.peak_bytes = std::max(sum.peak_bytes, kind.peak_bytes);
+    sum.used += kind.used;
+    sum.idle += kind.idle;
+  }
+  sum.kinds = std::move(kinds);
+  return sum;
+}
+
 [[noreturn]] void fail(const std::string& what, const std::string& hint) {
   throw core::Error(core::ExitCode::bad_input, what + "\n  hint: " + hint);
 }
@@ -53,45 +87,74 @@ Accelerators::Accelerators(const Settings& settings, const std::optional<Model>&
     : settings_(settings), activity_(activity) {
   if (!model) return;
   cluster_ = &model->cluster;
-  if (!cluster_->accelerators) return;
-  model_ = &*cluster_->accelerators;
-  costs_ = costs_of(*model_);
-  if (settings.program && settings.program->numerics) device_memory().become_real();
+  const auto pointer = [](const auto& one) { return one ? &*one : nullptr; };
+  sorts_.front().kind = cluster_->hosts.kind_name(core::Hosts::no_kind);
+  sorts_.front().model = pointer(cluster_->accelerators);
+  for (const core::HostKind& kind : cluster_->hosts.values().kinds) {
+    sort_of_kind_.push_back(kind.accelerators ? sorts_.size() : 0);
+    if (!kind.accelerators) continue;
+    Sort& own = sorts_.emplace_back();
+    own.kind = kind.name;
+    own.model = kind.accelerators->per_host > 0 ? pointer(kind.accelerators) : nullptr;
+  }
+  for (Sort& sort : sorts_) {
+    if (sort.model == nullptr) continue;
+    sort.costs = costs_of(*sort.model);
+    for (const Sort& other : sorts_) sort.remote.push_back(slower_remote(*sort.model, other.model));
+  }
+  const bool any = std::any_of(sorts_.begin(), sorts_.end(), [](const Sort& sort) { return sort.model != nullptr; });
+  if (any && settings.program && settings.program->numerics) device_memory().become_real();
 }
 
 void Accelerators::add_rank(const Kernels::Place& place) {
-  states_.push_back({place, ranks_on_[place.host]++, false, 0, {}, {}});
+  const int kind = sort_of_kind_.empty() ? core::Hosts::no_kind : cluster_->hosts.kind_of(place.host);
+  const std::size_t sort = kind == core::Hosts::no_kind ? 0 : sort_of_kind_[static_cast<std::size_t>(kind)];
+  states_.push_back({place, ranks_on_[place.host]++, sort, false, 0, {}, {}});
+}
+
+std::string Accelerators::owner(const Sort& sort) const {
+  const std::string cluster = "cluster " + (cluster_ == nullptr ? "" : cluster_->name);
+  return sorts_.size() > 1 ? "hosts of kind " + sort.kind + " of " + cluster : cluster;
 }
 
 const hplcast_accelerator& Accelerators::here(const Rank& rank) {
   is_used_ = true;
-  if (model_ == nullptr)
-    fail("the program uses an accelerator, and cluster " + (cluster_ == nullptr ? "" : cluster_->name) + " has none",
-         "`accelerators` of cluster.json (docs/models/accelerators.md)");
+  const Sort& sort = sort_of(rank);
+  if (sort.model == nullptr)
+    fail("the program uses an accelerator, and " + owner(sort) + (sorts_.size() > 1 ? " have" : " has") + " none",
+         sorts_.size() > 1 ? "`accelerators` of that kind in cluster.json, or a cluster without its hosts: `hplcast "
+                             "transform --remove-hosts`"
+                           : "`accelerators` of cluster.json (docs/models/accelerators.md)");
   State& state = states_[rank.number];
   state.is_used = true;
-  if (state.local_rank >= model_->per_host)
+  if (state.local_rank >= sort.model->per_host)
     fail("rank " + std::to_string(rank.number) + " is number " + std::to_string(state.local_rank + 1) +
-             " of the ranks of its host that use an accelerator; a host of cluster " + cluster_->name + " has " +
-             std::to_string(model_->per_host),
-         "each rank needs one of its own: `hplcast transform --ranks-per-node " + std::to_string(model_->per_host) +
+             " of the ranks of its host that use an accelerator; a host of " +
+             (sorts_.size() > 1 ? "kind " + sort.kind + " of " : "") + "cluster " + cluster_->name + " has " +
+             std::to_string(sort.model->per_host),
+         "each rank needs one of its own: `hplcast transform --ranks-per-node " +
+             (sorts_.size() > 1 ? "accelerators" : std::to_string(sort.model->per_host)) +
              "` puts fewer ranks on a host");
-  return costs_;
+  return sort.costs;
 }
 
-hplcast_accelerator_kernel Accelerators::find(const std::string& name, const std::string& base) {
+hplcast_accelerator_kernel Accelerators::find(const Rank& rank, const std::string& name, const std::string& base) {
   const auto [place, is_new] = numbers_.try_emplace(name, static_cast<int>(kernels_.size()));
-  if (is_new) {
-    auto found = model_->kernels.find(name);
-    if (found == model_->kernels.end()) found = model_->kernels.find(base);
-    if (found == model_->kernels.end())
-      fail("the accelerators of cluster " + cluster_->name + " have no model of kernel " + name +
+  if (is_new) kernels_.push_back({name, stream_of(name)});
+  Sort& sort = sort_of(rank);
+  if (sort.kernels.size() < kernels_.size()) sort.kernels.resize(kernels_.size());
+  KernelUse& use = sort.kernels[static_cast<std::size_t>(place->second)];
+  if (use.model == nullptr) {
+    auto found = sort.model->kernels.find(name);
+    if (found == sort.model->kernels.end()) found = sort.model->kernels.find(base);
+    if (found == sort.model->kernels.end())
+      fail("the accelerators of " + owner(sort) + " have no model of kernel " + name +
                (base == name ? "" : ", nor of " + base),
            "add it to `accelerators.kernels` of cluster.json (docs/models/accelerators.md)");
-    kernels_.push_back({name, &found->second, stream_of(name), {}});
-    kernels_.back().count.has_model = true;
+    use.model = &found->second;
+    use.count.has_model = true;
   }
-  const core::AcceleratorKernel& model = *kernels_[static_cast<std::size_t>(place->second)].model;
+  const core::AcceleratorKernel& model = *use.model;
   hplcast_accelerator_kernel kernel{};
   kernel.number = place->second;
   std::copy_n(std::array{model.m.value_or(-1), model.n.value_or(-1), model.k.value_or(-1)}.begin(), 3, kernel.sizes);
@@ -103,7 +166,7 @@ hplcast_accelerator_kernel Accelerators::find(const std::string& name, const std
 }
 
 double Accelerators::call(const Rank& rank, int number, const core::KernelShape& shape, double flop) {
-  Kernel& kernel = kernels_[static_cast<std::size_t>(number)];
+  KernelUse& kernel = sort_of(rank).kernels[static_cast<std::size_t>(number)];
   State& state = states_[rank.number];
   ++kernel.count.calls;
   kernel.count.flop += flop;
@@ -111,21 +174,23 @@ double Accelerators::call(const Rank& rank, int number, const core::KernelShape&
   const core::KernelModel& model = *kernel.model->model;
   if (model.range() && !core::contains(*model.range(), shape)) ++kernel.count.outside_range;
   if (state.calls.size() <= static_cast<std::size_t>(number)) state.calls.resize(kernels_.size());
-  const double drawn_s = duration_s(settings_, model.law(state.place.host, state.place.cpu).at(shape), shape,
-                                    {settings_.seed, core::stream_routine, rank.number, kernel.stream},
-                                    state.calls[static_cast<std::size_t>(number)]++);
+  const double drawn_s =
+      duration_s(settings_, model.law(state.place.host, state.place.cpu).at(shape), shape,
+                 {settings_.seed, core::stream_routine, rank.number, kernels_[static_cast<std::size_t>(number)].stream},
+                 state.calls[static_cast<std::size_t>(number)]++);
   kernel.count.time_s += drawn_s;
   return drawn_s;
 }
 
-void Accelerators::took(int number, double duration_s) {
-  kernels_[static_cast<std::size_t>(number)].count.time_s += duration_s;
+void Accelerators::took(const Rank& rank, int number, double duration_s) {
+  sort_of(rank).kernels[static_cast<std::size_t>(number)].count.time_s += duration_s;
 }
 
-void Accelerators::copied(hplcast_direction direction, double bytes, double duration_s) {
-  const std::array sums = {&counts_.bytes_to_device, &counts_.bytes_from_device, &counts_.bytes_within_device};
+void Accelerators::copied(const Rank& rank, hplcast_direction direction, double bytes, double duration_s) {
+  core::AcceleratorCounts& counts = sort_of(rank).counts;
+  const std::array sums = {&counts.bytes_to_device, &counts.bytes_from_device, &counts.bytes_within_device};
   *sums[direction] += bytes;
-  counts_.copies_s += duration_s;
+  counts.copies_s += duration_s;
 }
 
 void Accelerators::ran(const Rank& rank, int stream, const char* what, const core::KernelShape& shape,
@@ -146,23 +211,30 @@ void Accelerators::ran(const Rank& rank, int stream, const char* what, const cor
   trace->routine(rows[index], what, shape, span);
 }
 
+bool Accelerators::has_messages() const {
+  return std::any_of(sorts_.begin(), sorts_.end(),
+                     [](const Sort& sort) { return sort.model != nullptr && sort.model->messages; });
+}
+
 const core::DeviceMessage* Accelerators::message(int source, int destination) const {
   const auto pointer = [](const std::optional<core::DeviceMessage>& one) { return one ? &*one : nullptr; };
   const State &from = states_[static_cast<std::size_t>(source)], &to = states_[static_cast<std::size_t>(destination)];
-  const core::DeviceMessages& messages = *model_->messages;
-  if (from.place.host != to.place.host) return pointer(messages.remote);
-  const auto& near = messages.near;
+  const Sort& sort = sorts_[from.sort];
+  if (from.place.host != to.place.host) return pointer(sort.remote[to.sort]);
+  if (!sort.model->messages) return nullptr;
+  const auto& near = sort.model->messages->near;
   if (near && from.local_rank / *near->accelerators == to.local_rank / *near->accelerators) return &*near;
-  return pointer(messages.local);
+  return pointer(sort.model->messages->local);
 }
 
 void* Accelerators::allocate(const Rank& rank, std::size_t bytes) {
   State& state = states_[rank.number];
-  if (state.used_bytes + static_cast<double>(bytes) > model_->memory_bytes) return nullptr;
+  if (state.used_bytes + static_cast<double>(bytes) > sort_of(rank).costs.memory_bytes) return nullptr;
   void* const memory = device_memory().allocate(bytes);
   if (memory == nullptr) fail("no address space for " + std::to_string(bytes) + " bytes", "`ulimit -v` limits it");
   state.used_bytes += static_cast<double>(std::max<std::size_t>(bytes, 1));
-  counts_.peak_bytes = std::max(counts_.peak_bytes, state.used_bytes);
+  double& peak_bytes = sort_of(rank).counts.peak_bytes;
+  peak_bytes = std::max(peak_bytes, state.used_bytes);
   return memory;
 }
 
@@ -174,11 +246,25 @@ bool Accelerators::release(const Rank& rank, void* memory) {
 
 std::optional<core::AcceleratorCounts> Accelerators::counts() const {
   if (!is_used_) return std::nullopt;
-  core::AcceleratorCounts counts = counts_;
-  for (const State& state : states_) counts.used += state.is_used ? 1 : 0;
-  counts.idle = static_cast<int>(ranks_on_.size()) * model_->per_host - counts.used;
-  for (const Kernel& kernel : kernels_) counts.kernels[kernel.name] = kernel.count;
-  return counts;
+  std::vector<core::AcceleratorCounts> all;
+  for (const Sort& sort : sorts_) {
+    core::AcceleratorCounts& counts = all.emplace_back(sort.counts);
+    counts.kind = sort.kind;
+    for (std::size_t number = 0; number < sort.kernels.size(); ++number)
+      if (sort.kernels[number].model != nullptr) counts.kernels[kernels_[number].name] = sort.kernels[number].count;
+  }
+  std::set<int> hosts;
+  for (const State& state : states_) {
+    core::AcceleratorCounts& counts = all[state.sort];
+    const core::AcceleratorModel* const model = sorts_[state.sort].model;
+    if (hosts.insert(state.place.host).second) counts.idle += model == nullptr ? 0 : model->per_host;
+    if (!state.is_used) continue;
+    ++counts.used;
+    --counts.idle;
+  }
+  if (all.size() > 1) return sum_of(std::move(all));
+  all.front().kind.clear();
+  return all.front();
 }
 
 namespace {
@@ -202,7 +288,7 @@ int hplcast_accelerator_executes(void) {
 }
 
 hplcast_accelerator_kernel hplcast_accelerator_find(const char* name, const char* base) {
-  return guarded([&] { return all().find(name, base); });
+  return guarded([&] { return all().find(Runtime::rank(), name, base); });
 }
 
 double hplcast_accelerator_call(int kernel, double m, double n, double k, double flop) {
@@ -210,15 +296,15 @@ double hplcast_accelerator_call(int kernel, double m, double n, double k, double
 }
 
 void hplcast_accelerator_took(int kernel, double duration_s) {
-  guarded([&] { all().took(kernel, duration_s); });
+  guarded([&] { all().took(Runtime::rank(), kernel, duration_s); });
 }
 
 void hplcast_accelerator_copied(hplcast_direction direction, double bytes, double duration_s) {
-  guarded([&] { all().copied(direction, bytes, duration_s); });
+  guarded([&] { all().copied(Runtime::rank(), direction, bytes, duration_s); });
 }
 
 void hplcast_accelerator_overlapped(double duration_s) {
-  guarded([&] { all().overlapped(duration_s); });
+  guarded([&] { all().overlapped(Runtime::rank(), duration_s); });
 }
 
 void hplcast_accelerator_ran(int stream, const char* what, double m, double n, double k, double begin_s, double end_s) {

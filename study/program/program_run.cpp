@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -184,19 +185,40 @@ std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases) {
 std::vector<core::StateEnergy> accelerator_energy(const core::AcceleratorModel& model,
                                                   const core::AcceleratorCounts& counts, double time_s) {
   const core::AcceleratorPower& power = *model.power;
+  const std::string of_kind = counts.kind.empty() ? "" : " of " + counts.kind;
   std::vector<core::StateEnergy> states;
-  double busy_s = -counts.overlapped_s;
   for (const auto& [name, use] : counts.kernels) {
     auto kernel = model.kernels.find(name);
     if (kernel == model.kernels.end()) kernel = model.kernels.find(name.substr(0, name.find('/')));
     const bool has_own = kernel != model.kernels.end() && kernel->second.power_w;
-    busy_s += use.time_s;
-    states.push_back({"accelerator, " + name, use.time_s / counts.used,
+    states.push_back({"accelerator" + of_kind + ", " + name, use.time_s / counts.used,
                       use.time_s * (has_own ? *kernel->second.power_w : power.busy_w)});
   }
-  const double waiting_s = std::max(0.0, time_s * counts.used - busy_s);
-  states.push_back({"accelerator, waiting", waiting_s / counts.used, waiting_s * power.waiting_w});
-  if (counts.idle > 0) states.push_back({"accelerators without a rank", time_s, time_s * counts.idle * power.idle_w});
+  const double waiting_s = std::max(0.0, time_s * counts.used - counts.busy_s());
+  if (counts.used > 0)
+    states.push_back({"accelerator" + of_kind + ", waiting", waiting_s / counts.used, waiting_s * power.waiting_w});
+  if (counts.idle > 0)
+    states.push_back({"accelerators" + of_kind + " without a rank", time_s, time_s * counts.idle * power.idle_w});
+  return states;
+}
+
+/// Accelerators of a kind of hosts, as AcceleratorCounts has it; null: none.
+const core::AcceleratorModel* accelerators_of(const core::ClusterModel& cluster, const std::string& kind) {
+  for (const core::HostKind& one : cluster.hosts.values().kinds)
+    if (one.name == kind && one.accelerators) return &*one.accelerators;
+  return cluster.accelerators ? &*cluster.accelerators : nullptr;
+}
+
+/// The same of all kinds of hosts that have power.
+std::vector<core::StateEnergy> accelerator_energy(const core::ClusterModel& cluster,
+                                                  const core::AcceleratorCounts& counts, double time_s) {
+  std::vector<core::StateEnergy> states;
+  for (const core::AcceleratorCounts& one : counts.kinds.empty() ? std::vector{counts} : counts.kinds) {
+    const core::AcceleratorModel* const model = accelerators_of(cluster, one.kind);
+    if (model == nullptr || !model->power) continue;
+    const auto more = accelerator_energy(*model, one, time_s);
+    states.insert(states.end(), more.begin(), more.end());
+  }
   return states;
 }
 
@@ -212,10 +234,10 @@ void take_observations(const ProgramRunRequest& request, const core::SimulationR
     for (const auto& [name, use] : run.accelerators->kernels) flop += use.flop;
   const double gflops = run.time_s > 0 ? flop / run.time_s / 1e9 : 0;
   run.energy = added_energy(request.cluster, request.ranks, run.time_s, gflops, counted.energy->energy);
-  if (const auto& model = request.cluster.accelerators; model && model->power && run.accelerators && run.time_s > 0) {
-    const auto states = accelerator_energy(*model, *run.accelerators, run.time_s);
+  if (run.accelerators && run.time_s > 0) {
+    const auto states = accelerator_energy(request.cluster, *run.accelerators, run.time_s);
     run.energy->states.insert(run.energy->states.end(), states.begin(), states.end());
-    run.energy->add_up(run.time_s, gflops);
+    if (!states.empty()) run.energy->add_up(run.time_s, gflops);
   }
   if (!observation.power_trace.empty()) write_power_csv(observation.power_trace, counted.energy->trace);
 }
@@ -303,6 +325,18 @@ Json json_of(const std::map<std::string, RoutineUse>& uses) {
   return json;
 }
 
+Json json_of(const core::AcceleratorCounts& counts) {
+  return {{"kernels", json_of(counts.kernels)},
+          {"bytes_to_device", counts.bytes_to_device},
+          {"bytes_from_device", counts.bytes_from_device},
+          {"bytes_within_device", counts.bytes_within_device},
+          {"copies_s", counts.copies_s},
+          {"peak_bytes", counts.peak_bytes},
+          {"used", counts.used},
+          {"idle", counts.idle},
+          {"overlapped_s", counts.overlapped_s}};
+}
+
 }  // namespace
 
 std::vector<std::string> check(const ProgramRunRequest& request) {
@@ -330,9 +364,16 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
                                 ", the cores of one host: messages between hosts were not measured");
   if (request.observation.energy)
     for (std::string& warning : power_warnings(request.cluster)) warnings.push_back(std::move(warning));
-  if (request.observation.energy && request.cluster.accelerators && !request.cluster.accelerators->power)
-    warnings.push_back("--energy: `accelerators` of cluster " + request.cluster.name +
-                       " has no `power`, so they draw nothing here");
+  std::set<const core::AcceleratorModel*> without_power;
+  for (int host = 0; request.observation.energy && host < request.cluster.hosts.count(); ++host) {
+    const core::AcceleratorModel* const model = request.cluster.accelerators_of(host);
+    if (model != nullptr && !model->power && without_power.insert(model).second)
+      warnings.push_back("--energy: `accelerators` of " +
+                         (request.cluster.hosts.has_kinds()
+                              ? "kind " + request.cluster.hosts.kind_name(request.cluster.hosts.kind_of(host)) + " of "
+                              : "") +
+                         "cluster " + request.cluster.name + " has no `power`, so they draw nothing here");
+  }
   if (request.rest == RestMode::model && !has_rest(request.cluster))
     warnings.push_back(
         "--rest model: cluster " + request.cluster.name +
@@ -342,7 +383,7 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
     throw core::InputError("--rest counted: cluster " + request.cluster.name +
                            " has no models of code between calls of MPI\n  hint: simulate the observed runs with "
                            "--count FILE, and give the files to `hplcast fit program --counts`");
-  if (!request.cluster.program && !request.cluster.accelerators) {
+  if (!request.cluster.program && !request.cluster.has_accelerators()) {
     warnings.push_back("cluster " + request.cluster.name +
                        " has no routines of an observed program: only kernels of HPL take time; `hplcast fit program "
                        "ARCHIVE --cluster FILE` adds those of `hplcast observe`");
@@ -402,16 +443,9 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
                {"warnings", warnings},
                {"output", run.output}};
   if (run.accelerators) {
-    const core::AcceleratorCounts& counts = *run.accelerators;
-    json["accelerators"] = {{"kernels", json_of(counts.kernels)},
-                            {"bytes_to_device", counts.bytes_to_device},
-                            {"bytes_from_device", counts.bytes_from_device},
-                            {"bytes_within_device", counts.bytes_within_device},
-                            {"copies_s", counts.copies_s},
-                            {"peak_bytes", counts.peak_bytes},
-                            {"used", counts.used},
-                            {"idle", counts.idle},
-                            {"overlapped_s", counts.overlapped_s}};
+    json["accelerators"] = json_of(*run.accelerators);
+    for (const core::AcceleratorCounts& kind : run.accelerators->kinds)
+      json["accelerators"]["kinds"][kind.kind] = json_of(kind);
   }
   for (const core::PhaseSummary& phase : run.phases)
     for (const core::PhaseField& field : core::phase_fields)

@@ -292,8 +292,11 @@ core::PowerModel with_watts(const core::PowerModel& power, const core::Hosts& ho
 void refuse_unlike(const ClusterModel& cluster, const ClusterModel& other) {
   if (other.hosts.has_kinds())
     throw core::DomainError("kinds of hosts of " + other.name, other.hosts.text(), "a cluster of one kind");
-  if (cluster.accelerators || other.accelerators)
-    throw core::DomainError("accelerators", "of one or both clusters", "none: those of a kind of hosts cannot be said");
+  if (other.accelerators)
+    for (const auto& [name, one] : other.accelerators->kernels)
+      if (one.model && !one.model->overrides().empty())
+        throw core::DomainError("accelerators of " + other.name, "overrides of " + name,
+                                "a model for the accelerators of all its hosts");
   if (other.kernels.count("dgemm") == 0) throw core::DomainError("dgemm of " + other.name, "missing", "a model");
   const int threads = cluster.hosts.values().threads_per_rank;
   if (other.hosts.values().threads_per_rank != threads)
@@ -304,11 +307,23 @@ void refuse_unlike(const ClusterModel& cluster, const ClusterModel& other) {
                             "take `power` out of the other file, or add it here (docs/formats/cluster-json.md#power)");
 }
 
+/// In `cluster`: nothing where both have the same.
+std::optional<core::AcceleratorModel> own_accelerators(const ClusterModel& cluster, const ClusterModel& other) {
+  ClusterModel one, two;
+  one.accelerators = cluster.accelerators;
+  two.accelerators = other.accelerators;
+  if (core::cluster_sha256(one) == core::cluster_sha256(two)) return std::nullopt;
+  core::AcceleratorModel none;
+  none.per_host = 0;
+  return other.accelerators.value_or(none);
+}
+
 /// The kind that the hosts of `other` are of in `cluster`, with hosts of these names.
 core::HostKind kind_of(const ClusterModel& other, const ClusterModel& cluster, const std::vector<std::string>& names) {
   const core::Hosts::Values& values = other.hosts.values();
   core::HostKind kind{
-      other.name, compressed_hosts(names), values.cores, values.cpus, values.rank_to_cpu, values.memory_bytes, 1};
+      other.name, compressed_hosts(names),         values.cores, values.cpus, values.rank_to_cpu, values.memory_bytes,
+      1,          own_accelerators(cluster, other)};
   const auto is_taken = [&](const std::string& name) {
     const auto& kinds = cluster.hosts.values().kinds;
     return name.empty() || name == cluster.hosts.kind_name(core::Hosts::no_kind) ||

@@ -142,7 +142,7 @@ void leave_ranks(Shape& values, int ranks, CpuOf cpu_of) {
 }
 
 /// The other cores stay idle. Kernels keep their speed: a core that has its CPU for itself may be faster than that.
-/// `ranks_of`: hosts that have so many cores.
+/// `ranks_of`: a host.
 template <typename RanksOf>
 ClusterModel with_ranks_per_node(ClusterModel cluster, RanksOf ranks_of) {
   const core::Hosts old = cluster.hosts;
@@ -153,10 +153,11 @@ ClusterModel with_ranks_per_node(ClusterModel cluster, RanksOf ranks_of) {
     return host;
   };
   if (const int host = some_host(core::Hosts::no_kind); host < old.count())
-    leave_ranks(values, ranks_of(values.cores), [&](int core) { return old.cpu_of(host, core); });
-  for (std::size_t kind = 0; kind < values.kinds.size(); ++kind)
-    leave_ranks(values.kinds[kind], ranks_of(values.kinds[kind].cores),
-                [&, host = some_host(static_cast<int>(kind))](int core) { return old.cpu_of(host, core); });
+    leave_ranks(values, ranks_of(host), [&](int core) { return old.cpu_of(host, core); });
+  for (std::size_t kind = 0; kind < values.kinds.size(); ++kind) {
+    const int host = some_host(static_cast<int>(kind));
+    leave_ranks(values.kinds[kind], ranks_of(host), [&](int core) { return old.cpu_of(host, core); });
+  }
   cluster.hosts = core::Hosts::make(std::move(values));
   for (auto& [kernel, model] : cluster.kernels) {
     std::vector<core::CpuLaw> laws;
@@ -195,7 +196,18 @@ ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argumen
   core::Hosts::Values hosts = cluster.hosts.values();
   hosts.threads_per_rank *= threads;
   cluster.hosts = core::Hosts::make(std::move(hosts));
-  return with_ranks_per_node(std::move(cluster), [threads](int cores) { return cores / threads; });
+  const core::Hosts old = cluster.hosts;
+  return with_ranks_per_node(std::move(cluster), [&](int host) { return old.cores_of(host) / threads; });
+}
+
+/// A rank for each accelerator of a host.
+ClusterModel with_ranks_of_accelerators(const ClusterModel& cluster) {
+  return with_ranks_per_node(cluster, [&](int host) {
+    const core::AcceleratorModel* const model = cluster.accelerators_of(host);
+    if (model != nullptr) return model->per_host;
+    throw core::DomainError("accelerators of host " + cluster.hosts.names()[static_cast<std::size_t>(host)], "none",
+                            "hosts with accelerators", "remove-hosts takes the others out");
+  });
 }
 
 }  // namespace
@@ -227,8 +239,10 @@ BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host)
 }
 
 std::vector<KnownTransformation> placement_changes() {
-  return {{{"ranks-per-node", "COUNT", "ranks on each host; other cores stay idle"},
+  return {{{"ranks-per-node", "COUNT|accelerators",
+            "ranks on each host, or one for each accelerator; other cores stay idle"},
            [](ClusterModel cluster, const Argument& argument) {
+             if (argument.text() == "accelerators") return with_ranks_of_accelerators(cluster);
              return with_ranks_per_node(std::move(cluster), [ranks = argument.integer()](int) { return ranks; });
            }},
           {{"threads-per-rank", "COUNT[:EFFICIENCY[:POOL]]",

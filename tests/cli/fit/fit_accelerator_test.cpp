@@ -122,6 +122,19 @@ TEST_F(FitAccelerator, PublishedCurvesReplaceWhatTheClusterHas) {
   EXPECT_THAT(outcome.output, HasSubstr("no rows of launch, record, flag, wait, gap, to_device"));
 }
 
+TEST_F(FitAccelerator, AKindOfHostsHasItsOwn) {
+  const std::string mixed = file("mixed.json"), dahu = "examples/dahu-like.json";
+  ASSERT_EQ(run_hplcast("transform " + dahu + " --replace-nodes 8:last:" + dahu + " --quiet -o " + mixed).status, 0);
+  const Outcome outcome = run_hplcast("fit accelerator " + file("calls.csv", known_calls()) + " --cluster " + mixed +
+                                      " --kind dahu-like --per-host 4 --quiet -o " + file("own.json"));
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  std::ifstream in(file("own.json"));
+  const auto cluster = hplcast::core::read_cluster(in, "own.json");
+  EXPECT_EQ(cluster.accelerators_of(23), nullptr);
+  ASSERT_NE(cluster.accelerators_of(24), nullptr);
+  EXPECT_EQ(cluster.accelerators_of(24)->per_host, 4);
+}
+
 TEST_F(FitAccelerator, BadInputIsToldOf) {
   const std::string calls = file("calls.csv", known_calls());
   const auto says = [&](const std::string& arguments, int status, const std::string& words) {

@@ -284,6 +284,27 @@ TEST(ClusterJson, RailsAreOfVersion8AndBadOnesAreRefused) {
   }
 }
 
+TEST(ClusterJson, AKindHasItsOwnAcceleratorsOrNoneOrThoseOfAll) {
+  ClusterModel cluster = example_of_kinds();
+  cluster.accelerators = example_accelerators();
+  EXPECT_THAT(text_of(cluster), testing::HasSubstr("\"schema_version\": 7,")) << "the same for all, as before";
+  EXPECT_EQ(cluster.accelerators_of(1), &*cluster.accelerators);
+  Hosts::Values hosts = cluster.hosts.values();
+  hosts.kinds[0].accelerators = example_accelerators();
+  hosts.kinds[0].accelerators->kernels["dgemm/NT"].m = 3;
+  hosts.kinds[1].accelerators.emplace().per_host = 0;
+  cluster.hosts = Hosts::make(hosts);
+  const std::string first = text_of(cluster);
+  EXPECT_THAT(first, testing::HasSubstr("\"schema_version\": 10,"));
+  std::istringstream in(first);
+  const ClusterModel again = read_cluster(in, "text");
+  EXPECT_EQ(text_of(again), first);
+  EXPECT_EQ(again.accelerators_of(0)->kernels.at("dgemm/NT").m, std::nullopt);
+  EXPECT_EQ(again.accelerators_of(2)->kernels.at("dgemm/NT").m, 3);
+  EXPECT_EQ(again.accelerators_of(4), nullptr);
+  EXPECT_TRUE(again.has_accelerators());
+}
+
 TEST(ClusterJson, AnAcceleratorsKernelIsAModelOrAHandshake) {
   ClusterModel cluster = example();
   cluster.accelerators = example_accelerators();

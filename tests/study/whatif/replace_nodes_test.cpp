@@ -99,6 +99,38 @@ TEST_F(OfAnotherCluster, KindsGoWithTheirHosts) {
             "newer-2");
 }
 
+TEST_F(OfAnotherCluster, AcceleratorsGoWithTheKindAndHaveARankEach) {
+  core::ClusterModel other = newer();
+  core::AcceleratorModel its;
+  its.per_host = 4;
+  its.to_device = its.from_device = its.within_device = {0, 1e10, std::nullopt};
+  its.memory_bytes = 1e9;
+  its.kernels["dgemm"].model = other.kernels.at("dtrsm");
+  other.accelerators = its;
+  write(other);
+  const core::ClusterModel mixed = replaced("8:last:");
+  EXPECT_EQ(mixed.accelerators_of(23), nullptr);
+  EXPECT_EQ(mixed.accelerators_of(24)->per_host, 4);
+  EXPECT_THROW(transformed(mixed, {{"ranks-per-node", "accelerators"}}), core::DomainError) << "hosts without";
+  core::ClusterModel old = dahu_like();
+  old.accelerators = its;
+  const auto in = [&](const core::ClusterModel& cluster) {
+    return transformed(cluster, {{"replace-nodes", "8:last:" + file_.string()}});
+  };
+  EXPECT_FALSE(in(old).hosts.values().kinds.front().accelerators.has_value()) << "the same in both";
+  old.accelerators->per_host = 2;
+  const core::ClusterModel both = in(old);
+  EXPECT_EQ(both.accelerators_of(31)->per_host, 4);
+  EXPECT_EQ(transformed(both, {{"ranks-per-node", "accelerators"}}).hosts.total_cores(), 24 * 2 + 8 * 4);
+  other.accelerators.reset();
+  write(other);
+  EXPECT_EQ(in(old).accelerators_of(31), nullptr);
+  its.kernels["dgemm"].model = other.kernels.at("dgemm");
+  other.accelerators = its;
+  write(other);
+  EXPECT_THAT(error(), testing::HasSubstr("overrides of dgemm"));
+}
+
 TEST_F(OfAnotherCluster, RefusesWhatDoesNotGoTogether) {
   using ::testing::HasSubstr;
   core::ClusterModel other = newer();

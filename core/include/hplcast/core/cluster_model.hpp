@@ -25,6 +25,67 @@ struct RankToCpu {
   std::vector<int> list;  ///< for Kind::list: the CPU of local rank i, cores entries
 };
 
+/// The host and a kernel of an accelerator that talk while it runs: per column the kernel sets a flag, and the host
+/// answers by clearing it (docs/models/accelerators.md). Places are those of arguments, from 0.
+struct HandshakeModel {
+  int flag = 0;              ///< of the pointer to the flag, an int in pinned memory
+  int columns = 0;           ///< of their number
+  std::optional<int> pivot;  ///< of a pointer to doubles in pinned memory: the largest element, and its row from 0
+  double column_s = 0, column_s_per_row = 0;  ///< from the answer to the next flag
+  double update_s_per_element = 0;            ///< of the other columns, meanwhile
+};
+
+/// A kernel of an accelerator: a routine of BLAS, or one of the program, whose sizes are among its arguments.
+struct AcceleratorKernel {
+  std::optional<int> m, n, k;        ///< places, from 0; nothing: 1, or what BLAS says
+  std::optional<KernelModel> model;  ///< its duration on the accelerator
+  std::optional<HandshakeModel> handshake;
+  std::optional<double> power_w = {};  ///< of the accelerator meanwhile; nothing: AcceleratorPower::busy_w
+};
+
+/// A copy takes latency_s + bytes / bytes_per_s.
+struct CopyModel {
+  double latency_s = 0;
+  double bytes_per_s = 0;
+  std::optional<double> pageable_bytes_per_s;  ///< memory of the host that is not pinned; nothing: as fast
+};
+
+/// A message from memory of an accelerator, alone: latency_s + bytes / bytes_per_s, in place of what the network has.
+struct DeviceMessage {
+  double latency_s = 0, bytes_per_s = 0;
+  std::optional<int> accelerators;  ///< `near` only: so many of a host, from 0, then as many more, are near each other
+};
+
+/// Messages from memory of accelerators; nothing: they take what those from memory of hosts do.
+struct DeviceMessages {
+  std::optional<DeviceMessage> near, local, remote;  ///< on near accelerators, inside of a host, between hosts
+};
+
+/// Draw of each accelerator.
+struct AcceleratorPower {
+  double idle_w = 0;     ///< no rank uses it
+  double waiting_w = 0;  ///< of a rank, while no kernel runs
+  double busy_w = 0;     ///< while one does that has no power of its own
+};
+
+/// The accelerators of a host, all alike: docs/models/accelerators.md.
+struct AcceleratorModel {
+  std::string name;
+  int per_host = 1;         ///< 0: of a kind of hosts that has none
+  double memory_bytes = 0;  ///< of each
+  int compute_units = 1;
+  double launch_s = 0;  ///< of the host, per kernel, copy or fill
+  double start_s = 0;   ///< from there to the begin on an idle stream
+  double gap_s = 0;     ///< between two of a stream
+  double record_s = 0;  ///< of the host, per event recorded or waited for by a stream
+  double sync_s = 0;    ///< of the host, after it has waited, and per query
+  double flag_s = 0;    ///< until the other side sees a flag
+  CopyModel to_device, from_device, within_device;
+  std::optional<DeviceMessages> messages;
+  std::optional<AcceleratorPower> power;
+  std::map<std::string, AcceleratorKernel> kernels;  ///< "dgemm/NT", "dgemm", "pack_rows"
+};
+
 /// Hosts that differ from the others of their cluster.
 struct HostKind {
   std::string name;
@@ -33,6 +94,7 @@ struct HostKind {
   RankToCpu rank_to_cpu;
   double memory_bytes = 0;  ///< 0: not known
   double link_share = 1;    ///< of their links' bandwidth, in that of the network between hosts; in (0, 1]
+  std::optional<AcceleratorModel> accelerators = {};  ///< nothing: as ClusterModel::accelerators
 };
 
 /// The hosts of a cluster. Ranks fill them in their order, each up to its cores.
@@ -184,70 +246,9 @@ struct Uncertainty {
   std::optional<EstimatedSd>& of(ErrorGroup group) { return groups[static_cast<std::size_t>(group)]; }
 };
 
-/// The host and a kernel of an accelerator that talk while it runs: per column the kernel sets a flag, and the host
-/// answers by clearing it (docs/models/accelerators.md). Places are those of arguments, from 0.
-struct HandshakeModel {
-  int flag = 0;              ///< of the pointer to the flag, an int in pinned memory
-  int columns = 0;           ///< of their number
-  std::optional<int> pivot;  ///< of a pointer to doubles in pinned memory: the largest element, and its row from 0
-  double column_s = 0, column_s_per_row = 0;  ///< from the answer to the next flag
-  double update_s_per_element = 0;            ///< of the other columns, meanwhile
-};
-
-/// A kernel of an accelerator: a routine of BLAS, or one of the program, whose sizes are among its arguments.
-struct AcceleratorKernel {
-  std::optional<int> m, n, k;        ///< places, from 0; nothing: 1, or what BLAS says
-  std::optional<KernelModel> model;  ///< its duration on the accelerator
-  std::optional<HandshakeModel> handshake;
-  std::optional<double> power_w = {};  ///< of the accelerator meanwhile; nothing: AcceleratorPower::busy_w
-};
-
-/// A copy takes latency_s + bytes / bytes_per_s.
-struct CopyModel {
-  double latency_s = 0;
-  double bytes_per_s = 0;
-  std::optional<double> pageable_bytes_per_s;  ///< memory of the host that is not pinned; nothing: as fast
-};
-
-/// A message from memory of an accelerator, alone: latency_s + bytes / bytes_per_s, in place of what the network has.
-struct DeviceMessage {
-  double latency_s = 0, bytes_per_s = 0;
-  std::optional<int> accelerators;  ///< `near` only: so many of a host, from 0, then as many more, are near each other
-};
-
-/// Messages from memory of accelerators; nothing: they take what those from memory of hosts do.
-struct DeviceMessages {
-  std::optional<DeviceMessage> near, local, remote;  ///< on near accelerators, inside of a host, between hosts
-};
-
-/// Draw of each accelerator.
-struct AcceleratorPower {
-  double idle_w = 0;     ///< no rank uses it
-  double waiting_w = 0;  ///< of a rank, while no kernel runs
-  double busy_w = 0;     ///< while one does that has no power of its own
-};
-
-/// The accelerators of each host, all alike: docs/models/accelerators.md.
-struct AcceleratorModel {
-  std::string name;
-  int per_host = 1;
-  double memory_bytes = 0;  ///< of each
-  int compute_units = 1;
-  double launch_s = 0;  ///< of the host, per kernel, copy or fill
-  double start_s = 0;   ///< from there to the begin on an idle stream
-  double gap_s = 0;     ///< between two of a stream
-  double record_s = 0;  ///< of the host, per event recorded or waited for by a stream
-  double sync_s = 0;    ///< of the host, after it has waited, and per query
-  double flag_s = 0;    ///< until the other side sees a flag
-  CopyModel to_device, from_device, within_device;
-  std::optional<DeviceMessages> messages;
-  std::optional<AcceleratorPower> power;
-  std::map<std::string, AcceleratorKernel> kernels;  ///< "dgemm/NT", "dgemm", "pack_rows"
-};
-
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 9;
+  static constexpr int schema_version = 10;
   static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
   int needed_schema_version() const;               ///< what is written: the oldest that can say it
   std::string name;
@@ -255,11 +256,13 @@ struct ClusterModel {
   std::map<std::string, KernelModel>
       kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
   NetworkModel network;
-  std::optional<PowerModel> power;         ///< see check_power()
-  std::vector<DetourSource> detours;       ///< what takes the CPUs away now and then; see check_detours()
-  std::optional<ProgramModel> program;     ///< routines and regions of an observed program (`fit program`)
-  std::optional<Uncertainty> uncertainty;  ///< of measured models (`fit cluster`)
-  std::optional<AcceleratorModel> accelerators;
+  std::optional<PowerModel> power;               ///< see check_power()
+  std::vector<DetourSource> detours;             ///< what takes the CPUs away now and then; see check_detours()
+  std::optional<ProgramModel> program;           ///< routines and regions of an observed program (`fit program`)
+  std::optional<Uncertainty> uncertainty;        ///< of measured models (`fit cluster`)
+  std::optional<AcceleratorModel> accelerators;  ///< of hosts whose kind has none of its own
+  const AcceleratorModel* accelerators_of(int host) const;  ///< null: it has none
+  bool has_accelerators() const;                            ///< of any host
   std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
 };
 

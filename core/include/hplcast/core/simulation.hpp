@@ -188,6 +188,10 @@ struct AcceleratorCounts {
   double peak_bytes = 0;    ///< of memory of one accelerator
   int used = 0, idle = 0;   ///< accelerators with a rank that called them, and the others of the same hosts
   double overlapped_s = 0;  ///< in which kernels of several streams ran on one accelerator, as if each were alone
+  std::string kind;         ///< of hosts, where these are of one
+  std::vector<AcceleratorCounts> kinds;  ///< where hosts have different accelerators: those of each kind
+  /// In which an accelerator worked, summed over them.
+  double busy_s() const;
 };
 
 /// Counts of an observed program in a simulation (docs/use/any-program.md).
