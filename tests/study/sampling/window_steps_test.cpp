@@ -14,7 +14,7 @@ namespace {
 constexpr int grid = 16;
 
 /// 1563 panels on 16 x 16 ranks, which is worth sampling.
-RunPlan planned(std::uint64_t seed, double target_error = 0) {
+RunPlan planned(std::uint64_t seed, double target_error = 0, int jobs = 1) {
   PredictionRequest request;
   core::Hosts::Values hosts;
   hosts.names = "node-[1-16]";
@@ -31,6 +31,7 @@ RunPlan planned(std::uint64_t seed, double target_error = 0) {
   request.programs.platform_library = "/somewhere/libhplcast-platform.so";
   request.seed = seed;
   request.target_error = target_error;
+  request.window_jobs = jobs;
   return resolve_unchecked(std::move(request));
 }
 
@@ -97,6 +98,15 @@ TEST(WindowSteps, AreAsManyAsTheScatterNeeds) {
     windows_before = windows;
   }
   EXPECT_GT(windows_before, 5);
+}
+
+TEST(WindowSteps, DoNotDependOnTheNumberOfProcesses) {
+  const core::Prediction one = predict_sampled(planned(1), scattering(0.025));
+  const core::Prediction three = predict_sampled(planned(1, 0, 3), scattering(0.025));
+  EXPECT_GT(one.sampling->windows.size(), 5U);
+  EXPECT_EQ(one.sampling->windows.size(), three.sampling->windows.size());
+  EXPECT_EQ(one.time_s, three.time_s);
+  EXPECT_EQ(one.error_95_s, three.error_95_s);
 }
 
 TEST(WindowSteps, EndWithAsManyPanelsAsAllWindowsAtOnce) {
