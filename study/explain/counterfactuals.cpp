@@ -245,6 +245,7 @@ PredictionRequest request_of(const ExplainRequest& request) {
   again.seed = request.prediction.seed;
   again.mode = request.prediction.mode == "fast" ? SimulationMode::fast : SimulationMode::exact;
   if (!request.prediction.sampling) again.windows.kind = WindowRule::Kind::off;
+  again.windows.target = 0;  // what is compared has the same windows
   again.programs = request.programs;
   again.timeout_s = request.timeout_s;
   return again;

@@ -318,7 +318,9 @@ Explanation explain(const ExplainRequest& asked) {
     const double start_s = same_mode ? baseline.time_s : request.prediction.time_s;
     explanation.measured_model_waiting_s = simulate_causes(request, places, start_s, causes);
   }
-  if (explanation.simulated && same_mode) warn_of_other_time(explanation, baseline.time_s);
+  // A sampled one may have other windows.
+  if (explanation.simulated && same_mode && !request.prediction.sampling)
+    warn_of_other_time(explanation, baseline.time_s);
   std::vector<std::vector<RankPhases>> phases;
   for (const ObservedRanks& run : runs) phases.push_back(run.phases);
   const std::vector<RankPhases> real_phases = mean_of(phases);

@@ -107,7 +107,7 @@ SimulationNeeds needs_of(const PredictionRequest& request, SimulationMode mode, 
   const double per_share_s =
       needs.wall_s + static_cast<double>(windows.windows.size()) * start_s / windows.simulated_share();
   needs.wall_s = windows.simulated_share() * per_share_s;
-  if (windows.target > 0) needs.most_wall_s = windows.largest_share() * per_share_s;
+  if (windows.target > 0 && request.target_error <= 0) needs.most_wall_s = windows.largest_share() * per_share_s;
   needs.simulated_messages *= windows.simulated_share();
   return needs;
 }

@@ -137,6 +137,9 @@ TEST(Resolve, BeginsWithFewWindowsAndSaysHowManyThereMayBe) {
   EXPECT_LT(plan.needs().wall_s, 0.5 * at_once.needs().wall_s);
   EXPECT_NEAR(plan.needs().most_wall_s, at_once.needs().wall_s, 0.1 * at_once.needs().wall_s);
   EXPECT_EQ(plan.windows().target, WindowRule().target);
+  asked.target_error = 0.001;  // as many as that takes
+  EXPECT_EQ(resolve_unchecked(asked).needs().most_wall_s, 0);
+  asked.target_error = 0;
   asked.parameters.SWAP = 1;  // takes more than a minute
   EXPECT_EQ(resolve_unchecked(asked).windows().target, 0.01);
 }
