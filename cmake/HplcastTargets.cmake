@@ -34,6 +34,10 @@ function(hplcast_precompiled_headers name)
       <sstream> <string> <variant> <vector>)
   else()
     target_precompile_headers(hplcast_${name} REUSE_FROM hplcast_core)
+    # GCC 14 refuses headers of -O2 at -O1 unless these two are the same (both idle here: no -funroll-loops, no AVX); 12 does not.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13 AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+      target_compile_options(hplcast_${name} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:-munroll-only-small-loops;-mvzeroupper>")
+    endif()
   endif()
 endfunction()
 

@@ -61,7 +61,7 @@ void ring_at_end(const Flow& flow, const BellPtr& bell) {
 #if SIMGRID_VERSION >= 40100
   s4u::this_actor::get_host()->add_actor("waits for a message", wait);
 #elif SIMGRID_VERSION >= 40000
-  s4u::Engine::add_actor("waits for a message", s4u::this_actor::get_host(), wait);
+  s4u::Engine::get_instance()->add_actor("waits for a message", s4u::this_actor::get_host(), wait);
 #else
   s4u::Actor::create("waits for a message", s4u::this_actor::get_host(), wait);
 #endif
