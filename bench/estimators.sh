@@ -41,7 +41,7 @@ mkdir -p "$out"
 
 measure_tests() {
   local program
-  for program in fit_stats fit_series fit_kernel fit_segmented fit_detours; do
+  for program in fit_stats fit_series fit_kernel fit_segmented fit_detours study_sampling; do
     [[ -x $build/tests/${program}_test ]] || fail 3 "$build/tests/${program}_test is missing: ninja -C $build ${program}_test"
     echo "estimators.sh: $program" >&2
     HPLCAST_SEEDS=$tests "$build/tests/${program}_test" --gtest_filter='*Figures*:FalseAlarms.OfMedians*:Findings.AreFew*' > "$out/$program.log" || true
