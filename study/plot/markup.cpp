@@ -108,7 +108,7 @@ code { overflow-wrap: anywhere; }
   .sortable td, .texts td { white-space: normal; } .texts td { overflow-wrap: anywhere; }
   .texts td:first-child { white-space: nowrap; } .texts td:last-child { min-width: 0; }
   .stacked thead, .stacked td:empty { display: none; } .stacked tr, .stacked td { display: block; white-space: normal; }
-  .stacked td { border: 0; padding: 0; } .stacked tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }
+  .stacked td { border: 0; padding: 0; text-align: left; } .stacked tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }
   .numbers td { display: inline-block; margin-right: .8rem; }
   .stacked td::before { content: attr(data-h) ": "; color: var(--soft); } }
 @media print { @page { size: A4; margin: 14mm; } body { max-width: none; padding: 0; font-size: 10pt; background: none; }

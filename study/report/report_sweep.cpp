@@ -53,7 +53,9 @@ Anova influence_of(const std::vector<SweepResult>& results, const std::vector<Vi
 /// "128: +9.6 %, 256: -9.6 %" in the order of the levels.
 std::string effects_text(const AnovaRow& row, const std::vector<ViewFactor>& factors) {
   const auto factor = std::find_if(factors.begin(), factors.end(), [&](const auto& f) { return f.name == row.name; });
-  if (factor == factors.end()) return "the best level of one depends on the other";
+  constexpr double hardly = 0.005;
+  if (factor == factors.end())
+    return std::string("the effect of one ") + (row.share < hardly ? "hardly depends" : "depends") + " on the other";
   constexpr std::size_t most_levels = 12;
   if (factor->levels.size() > most_levels) return std::to_string(factor->levels.size()) + " levels";
   return core::joined(factor->levels, "; ", [&](const std::string& level) {
@@ -219,7 +221,7 @@ std::string findings_html(const Sweep& sweep) {
     std::string text =
         row.name + ": " + core::readable_percent(row.share, row.share < 0.0995 ? 1 : 0) + " of the variance";
     if (interaction) {
-      text += "; the best level of one depends on the other.";
+      text += "; the effect of one depends on the other.";
     } else {
       const auto by_effect = [](const auto& a, const auto& b) { return a.second < b.second; };
       const auto [low, high] = std::minmax_element(row.effects.begin(), row.effects.end(), by_effect);
