@@ -50,7 +50,7 @@ static void wait_for_all(caller* me) {
 }
 
 static void begin(caller* me, const char* what, int peer, int tag, double bytes) {
-  hplcast_message message = {{me->rank, peer, tag, 0}, bytes, NULL, 0, 0, tag % 2 == 0};
+  hplcast_message message = {{me->rank, peer, tag, 0}, bytes, NULL, 0, 0, tag % 2 == 0, 0};
   if (strcmp(what, "irecv") == 0) {
     message.channel.source = peer;
     message.channel.destination = me->rank;
