@@ -1,6 +1,5 @@
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
-#include <simgrid/version.h>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/resource/Model.hpp>
 #if SIMGRID_VERSION >= 40000

@@ -1,6 +1,5 @@
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
-#include <simgrid/version.h>
 #if SIMGRID_VERSION >= 40000
 #include <simgrid/s4u/ActivitySet.hpp>
 #else

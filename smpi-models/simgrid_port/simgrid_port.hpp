@@ -6,6 +6,8 @@
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
 
+#include <simgrid/version.h>  // that of 3.32 needs another one before it
+
 #include <cstdint>
 #include <functional>
 #include <memory>

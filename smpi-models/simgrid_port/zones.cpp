@@ -1,6 +1,5 @@
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 
-#include <simgrid/version.h>
 #include <simgrid/s4u/NetZone.hpp>
 
 // SimGrid 4 has other names for what adds a part to a zone, and makes the root zone itself.

@@ -29,6 +29,27 @@ class Diary {
   std::string text_;
 };
 
+/// In a zone of its own.
+s4u::Host* sealed_host([[maybe_unused]] const s4u::Engine& engine) {
+#if SIMGRID_VERSION >= 40000
+  s4u::NetZone* const zone = engine.get_netzone_root()->add_netzone_star("zone");
+  s4u::Host* const host = zone->add_host("host", 1.0)->seal();
+#else
+  s4u::NetZone* const zone = s4u::create_star_zone("zone");
+  s4u::Host* const host = zone->create_host("host", 1.0)->seal();
+#endif
+  zone->seal();
+  return host;
+}
+
+void start(const std::string& name, s4u::Host* host, const std::function<void()>& code) {
+#if SIMGRID_VERSION >= 40000
+  s4u::Engine::get_instance()->add_actor(name, host, code);
+#else
+  s4u::Actor::create(name, host, code);
+#endif
+}
+
 using Play = std::function<void(s4u::Host* host, Diary& diary)>;
 
 /// The diary of a simulation, to which the end of the simulation is added.
@@ -42,9 +63,7 @@ std::string diary_of(Kernel kernel, const Play& play) {
     std::vector<char*> arguments = {name, quiet, nullptr};
     int count = 2;
     s4u::Engine engine(&count, arguments.data());
-    s4u::NetZone* const zone = s4u::create_star_zone("zone");
-    s4u::Host* const host = zone->create_host("host", 1.0)->seal();
-    zone->seal();
+    s4u::Host* const host = sealed_host(engine);
     Diary diary;
     if (kernel == Kernel::ours) run_by_ourselves();
     play(host, diary);
@@ -76,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Actors, OnBothKernels, ::testing::Values(Kernel::simgri
 
 TEST_P(OnBothKernels, AlarmsOfOneDateAreDoneInTheOrderInWhichTheyWereSet) {
   const std::string diary = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
-    s4u::Actor::create("actor", host, [&diary] {
+    start("actor", host, [&diary] {
       Alarm a([&] { diary.write("a"); }), b([&] { diary.write("b"); }), c([&] { diary.write("c"); });
       Alarm d([&] { diary.write("d"); }), never([&] { diary.write("never"); });
       Alarm e([&] { d.set_in_place_of(e), diary.write("e"); });  // d comes before b and c, which were set after e
@@ -99,7 +118,7 @@ TEST_P(OnBothKernels, AlarmsOfOneDateAreDoneInTheOrderInWhichTheyWereSet) {
 
 TEST_P(OnBothKernels, EarlyAlarmsAreDoneWithoutAStopOfTheClockAndInOrder) {
   const std::string diary = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
-    s4u::Actor::create("actor", host, [&diary] {
+    start("actor", host, [&diary] {
       std::vector<std::string> done;
       Alarm early([&] { done.push_back("early"); }, true);
       Alarm first([&] { done.push_back("first"); });
@@ -116,14 +135,14 @@ TEST_P(OnBothKernels, EarlyAlarmsAreDoneWithoutAStopOfTheClockAndInOrder) {
 TEST_P(OnBothKernels, ABellThatRangBeforeItIsWaitedForIsNotLost) {
   const std::string diary = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
     const auto bell = std::make_shared<Bell>();
-    s4u::Actor::create("rings", host, [=] {
+    start("rings", host, [=] {
       bell->ring();
       bell->ring();
       Bell own;
       spend(2, own);
       bell->ring();
     });
-    s4u::Actor::create("waits", host, [=, &diary] {
+    start("waits", host, [=, &diary] {
       Bell own;
       spend(1, own);
       for (const char* time : {"first", "second", "third"}) {
@@ -142,7 +161,7 @@ Play crowd(bool asks_simgrid) {
     auto* const bells = new std::vector<Bell>(actors);
     auto* const barrier = new Barrier(actors);
     for (std::size_t i = 0; i < actors; ++i) {
-      s4u::Actor::create(std::to_string(i), host, [=, &diary] {
+      start(std::to_string(i), host, [=, &diary] {
         core::RandomStream random({1, core::stream_fit, static_cast<std::uint32_t>(i), 0, 0});
         Bell own;
         for (int step = 0; step < 40; ++step) {
@@ -181,7 +200,7 @@ TEST_P(OnBothKernels, WhoWaitsForNothingIsADeadlock) {
   const std::string diary = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
     s4u::Engine::on_deadlock_cb([&diary] { diary.write("deadlock"); });
     for (const char* name : {"1", "2"}) {
-      s4u::Actor::create(name, host, [name, &diary] {
+      start(name, host, [name, &diary] {
         struct End {
           const char* name;
           Diary& diary;
