@@ -1,4 +1,5 @@
 #include "hplcast/study/predict.hpp"
+#include "tests/study/plain_cluster.hpp"
 #include "tests/support/text_of.hpp"
 
 #include <gmock/gmock.h>
@@ -33,16 +34,8 @@ class Predict : public ::testing::Test {
   /// A request whose smpirun is a script with this body.
   PredictionRequest request(const std::string& smpirun_body) {
     PredictionRequest result;
-    core::Hosts::Values hosts;
-    hosts.names = "node-[1-2]";
-    hosts.cores = 2;
+    result.cluster = plain_cluster("node-[1-2]", 2);
     result.cluster.name = "two nodes";
-    result.cluster.hosts = core::Hosts::make(hosts);
-    core::NetworkModel::Values network;
-    network.local.bandwidth_bytes_per_s = 1e9;
-    network.local.latency_s = 1e-6;
-    network.remote = network.local;
-    result.cluster.network = core::NetworkModel::make(network);
     result.parameters.N = 3000;
     result.parameters.P = 2;
     result.parameters.Q = 2;

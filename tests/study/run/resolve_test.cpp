@@ -9,6 +9,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "study/run/local_machine.hpp"
+#include "tests/study/plain_cluster.hpp"
 #include "tests/support/errors_in.hpp"
 
 namespace hplcast::study {
@@ -41,15 +42,7 @@ core::HplParameters parameters(long long N, int NB, int P, int Q) {
 /// On 32 hosts of 32 cores, with the platform library.
 PredictionRequest request(const core::HplParameters& p) {
   PredictionRequest result;
-  core::Hosts::Values hosts;
-  hosts.names = "node-[1-32]";
-  hosts.cores = 32;
-  result.cluster.hosts = core::Hosts::make(hosts);
-  core::NetworkModel::Values network;
-  network.local.bandwidth_bytes_per_s = 1e9;
-  network.local.latency_s = 1e-6;
-  network.remote = network.local;
-  result.cluster.network = core::NetworkModel::make(network);
+  result.cluster = plain_cluster("node-[1-32]", 32);
   result.parameters = p;
   result.programs.platform_library = "/somewhere/libhplcast-platform.so";
   return result;

@@ -6,6 +6,7 @@
 
 #include "hplcast/core/random_stream.hpp"
 #include "study/sampling/sampled_prediction.hpp"
+#include "tests/study/plain_cluster.hpp"
 #include "tests/support/asked.hpp"
 #include "tests/support/figure.hpp"
 
@@ -17,15 +18,7 @@ constexpr int grid = 16;
 /// 1563 panels on 16 x 16 ranks, which is worth sampling.
 RunPlan planned(std::uint64_t seed, double target_error = 0, int jobs = 1) {
   PredictionRequest request;
-  core::Hosts::Values hosts;
-  hosts.names = "node-[1-16]";
-  hosts.cores = 16;
-  request.cluster.hosts = core::Hosts::make(hosts);
-  core::NetworkModel::Values network;
-  network.local.bandwidth_bytes_per_s = 1e9;
-  network.local.latency_s = 1e-6;
-  network.remote = network.local;
-  request.cluster.network = core::NetworkModel::make(network);
+  request.cluster = plain_cluster("node-[1-16]", 16);
   request.parameters.N = 200000;
   request.parameters.NB = 128;
   request.parameters.P = request.parameters.Q = grid;
