@@ -370,8 +370,7 @@ void setup_compare(Command& app) {
   };
   command.add_option_function<std::string>("--ledger-date", take_date,
                                            "when the real runs were made, as 2026-11, 2026-11-25 or 2026-11-25T14:20: "
-                                           "equal dates are one occasion (default: "
-                                           "today, UTC)",
+                                           "equal dates are one occasion (default: today, UTC)",
                                            of_type("DATE"), needs(ledger));
   command.add_option("--max-error", options.max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5",
                      as_ratio());

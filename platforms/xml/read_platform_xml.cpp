@@ -469,8 +469,10 @@ PlatformFile PlatformReader::read(const Element& root, const std::string& zone) 
   look_at(root);
   visit(root);
   if (groups_.empty()) root.fail("no hosts in zones that can be read; expected a <cluster>, or a <zone> of hosts");
-  if (zone.empty()) find_ways(root);
-  file_.id = zone.empty() && groups_.size() > 1 ? root.children.back().text_or("id", "platform") : "";
+  if (zone.empty() && groups_.size() > 1) {
+    find_ways(root);
+    file_.id = root.children.back().text_or("id", "platform");
+  }
   for (HostGroup& group : groups_)
     if (zone.empty() || group.id == zone) file_.groups.push_back(std::move(group));
   if (file_.groups.empty())

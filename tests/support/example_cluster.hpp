@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "hplcast/core/cluster_model.hpp"
 
 namespace hplcast::tests {
@@ -45,6 +47,21 @@ inline core::ScopeModel example_scope(double unit_s, double bandwidth_bytes_per_
                                                           {8000.5, 2.5 * unit_s, 1.5 / bandwidth_bytes_per_s},
                                                           {64000, 12 * unit_s, 1 / bandwidth_bytes_per_s}});
   return scope;
+}
+
+/// Hosts without kernels, with messages of 1 GB/s and 1 us inside and between them.
+inline core::ClusterModel plain_cluster(const std::string& names, int cores) {
+  core::ClusterModel cluster;
+  core::Hosts::Values hosts;
+  hosts.names = names;
+  hosts.cores = cores;
+  cluster.hosts = core::Hosts::make(hosts);
+  core::NetworkModel::Values network;
+  network.local.bandwidth_bytes_per_s = 1e9;
+  network.local.latency_s = 1e-6;
+  network.remote = network.local;
+  cluster.network = core::NetworkModel::make(network);
+  return cluster;
 }
 
 /// Two hosts of four cores and two CPUs; `alike`: local messages cost what remote ones do, which platform.xml can say.

@@ -1,5 +1,5 @@
 #include "hplcast/study/predict.hpp"
-#include "tests/study/plain_cluster.hpp"
+#include "tests/support/example_cluster.hpp"
 #include "tests/support/text_of.hpp"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ class Predict : public ::testing::Test {
   /// A request whose smpirun is a script with this body.
   PredictionRequest request(const std::string& smpirun_body) {
     PredictionRequest result;
-    result.cluster = plain_cluster("node-[1-2]", 2);
+    result.cluster = tests::plain_cluster("node-[1-2]", 2);
     result.cluster.name = "two nodes";
     result.parameters.N = 3000;
     result.parameters.P = 2;

@@ -9,8 +9,8 @@
 
 #include "hplcast/core/errors.hpp"
 #include "study/run/local_machine.hpp"
-#include "tests/study/plain_cluster.hpp"
 #include "tests/support/errors_in.hpp"
+#include "tests/support/example_cluster.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -42,7 +42,7 @@ core::HplParameters parameters(long long N, int NB, int P, int Q) {
 /// On 32 hosts of 32 cores, with the platform library.
 PredictionRequest request(const core::HplParameters& p) {
   PredictionRequest result;
-  result.cluster = plain_cluster("node-[1-32]", 32);
+  result.cluster = tests::plain_cluster("node-[1-32]", 32);
   result.parameters = p;
   result.programs.platform_library = "/somewhere/libhplcast-platform.so";
   return result;

@@ -6,8 +6,8 @@
 
 #include "hplcast/core/random_stream.hpp"
 #include "study/sampling/sampled_prediction.hpp"
-#include "tests/study/plain_cluster.hpp"
 #include "tests/support/asked.hpp"
+#include "tests/support/example_cluster.hpp"
 #include "tests/support/figure.hpp"
 
 namespace hplcast::study {
@@ -18,7 +18,7 @@ constexpr int grid = 16;
 /// 1563 panels on 16 x 16 ranks, which is worth sampling.
 RunPlan planned(std::uint64_t seed, double target_error = 0, int jobs = 1) {
   PredictionRequest request;
-  request.cluster = plain_cluster("node-[1-16]", 16);
+  request.cluster = tests::plain_cluster("node-[1-16]", 16);
   request.parameters.N = 200000;
   request.parameters.NB = 128;
   request.parameters.P = request.parameters.Q = grid;
