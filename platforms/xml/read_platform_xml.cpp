@@ -420,8 +420,8 @@ void PlatformReader::judge(const Routes& routes, const std::map<const Wire*, std
   }
   double most_s = 0, least_bytes_per_s = std::numeric_limits<double>::infinity();
   for (const auto& [ends, route] : routes) {
-    const auto link = [&](std::size_t end) { return group.hosts[ends[end]].link.bytes_per_s; };
-    if (differ(route.latency_s, latency_s) || differ(route.bytes_per_s, std::min(link(0), link(1)))) ++odd_routes;
+    const double bytes_per_s = std::min(group.hosts[ends[0]].link.bytes_per_s, group.hosts[ends[1]].link.bytes_per_s);
+    if (differ(route.latency_s, latency_s) || differ(route.bytes_per_s, bytes_per_s)) ++odd_routes;
     most_s = std::max(most_s, route.latency_s);
     least_bytes_per_s = std::min(least_bytes_per_s, route.bytes_per_s);
   }
