@@ -166,30 +166,44 @@ double RankClock::take_ahead_s() {
 }
 
 void RankClock::wait_for(NetworkFlow& flow) {
-  // If the rank is killed meanwhile, too.
-  struct End {
-    RankClock& clock;
-    NetworkFlow& flow;
-    ~End() {
-      clock.waits_for_.flow = nullptr;
-      flow.bells.erase(std::remove(flow.bells.begin(), flow.bells.end(), clock.bell_), flow.bells.end());
-    }
-  };
-  const End end{*this, flow};
-  flow.bells.push_back(bell_);
-  waits_for_.flow = &flow;
+  const EndOfWait end{*this};
+  begin_wait(flow);
   bell_->wait();
 }
 
-void RankClock::sleep(int other) {
+void RankClock::begin_wait(NetworkFlow& flow) {
+  flow.bells.push_back(bell_);
+  waits_for_.flow = &flow;
+}
+
+/// If the rank is killed meanwhile, too.
+RankClock::EndOfWait::~EndOfWait() {
+  clock.waits_for_.other = -1;
+  NetworkFlow* const flow = std::exchange(clock.waits_for_.flow, nullptr);
+  if (flow == nullptr) return;
+  flow->bells.erase(std::remove(flow->bells.begin(), flow->bells.end(), clock.bell_), flow->bells.end());
+}
+
+bool RankClock::sleep(int other) {
   enter(State::running, State::asleep);
   slept_at_s_ = now_s();
   LOG(rank, "falls asleep at %.12g s", slept_at_s_);
+  const EndOfWait end{*this};
   waits_for_.other = other;
   bell_->wait();
-  waits_for_.other = -1;
   LOG(rank, "wakes up after %g s", now_s() - slept_at_s_);
   enter(State::asleep, State::running);
+  if (waits_for_.flow == nullptr) return false;
+  go_on_from(goes_on_s_);
+  return true;
+}
+
+void RankClock::wake_at_end(NetworkFlow& flow, double date_s) {
+  go_on_from(date_s);
+  tell(core::CoreState::blocked);
+  goes_on_s_ = now_s();
+  pause();
+  begin_wait(flow);
 }
 
 void RankClock::go_on_from(double date_s) {

@@ -42,8 +42,9 @@ using port::clock_s;
 ///     from         to           by               when
 ///     running      asleep       sleep()          a probe has failed, or would, in a loop that was announced
 ///     running      asleep       sleep()          it waits in MPI_Wait or a send for the other side, which has not come
-///     asleep       running      wake()           the other side has begun the flow, or
+///     asleep       running      wake()           the other side has begun a transfer that is no flow, or
 ///                                                it does nothing but probe: go_on_at() the end of the probe that finds
+///     asleep       running      wake_at_end()    the flow has ended that the other side has begun
 ///     running      catching up  fall_behind()    awake again, it works between its probes: its own time is that before
 ///                                                the sleep
 ///     catching up  running      spend(), work(), the own time has reached the clock
@@ -96,15 +97,18 @@ class RankClock {
   void go_on_from(double date_s);
 
   /// Running: until wake() of another rank. Blocks. `other`: that will have sent something before; negative: not known.
-  void sleep(int other = -1);
+  /// @return whether it was wake_at_end(): the rank is at the end of that flow
+  bool sleep(int other = -1);
   void wake() { bell_->ring(); }
+  /// The same at the end of the flow; it goes on from `date_s` then, if that is later. Does not block.
+  void wake_at_end(NetworkFlow& flow, double date_s);
   /// Blocks until the flow has ended.
   void wait_for(NetworkFlow& flow);
 
   /// The event that a blocked rank waits for: it sends nothing before.
   struct Wait {
     double date_s = 0;
-    const NetworkFlow* flow = nullptr;
+    NetworkFlow* flow = nullptr;
     int other = -1;  ///< something that this rank sends
   };
   const Wait& waits_for() const { return waits_for_; }
@@ -168,6 +172,11 @@ class RankClock {
   }
 
  private:
+  struct EndOfWait {
+    RankClock& clock;
+    ~EndOfWait();
+  };
+  void begin_wait(NetworkFlow& flow);
   void add(Work what, double duration_s, core::CoreState state);
   double work_at_frequencies(core::KernelId kernel, double duration_s, bool clocked);
   void spend_noted(double date_s);
@@ -178,7 +187,7 @@ class RankClock {
   std::uint32_t rank_;
   State state_ = State::running;
   double ahead_s_ = 0;
-  double slept_at_s_ = 0;
+  double slept_at_s_ = 0, goes_on_s_ = 0;
   bool worked_ = false;
   Noted noted_;  // noting: since the last note
   RankDetours detours_;

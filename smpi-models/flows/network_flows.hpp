@@ -130,6 +130,8 @@ class Transfer {
   void end_at(double date_s) { ends_s_ = date_s; }
 
   bool has_begun() const { return own_flow_ != nullptr || flow_ != nullptr || ends_s_ >= 0; }
+  /// Null: it is none of ours.
+  NetworkFlow* own_flow() const { return own_flow_.get(); }
   /// Whether it is a flow of SimGrid.
   bool has_flow() const { return flow_ != nullptr; }
   const port::Flow& flow() const { return flow_; }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "hplcast/smpi_models/hplcast_smpi.h"
@@ -40,24 +41,24 @@ struct SentMessage {
   double sent_s = 0;      ///< when its sender called, perhaps ahead of the clock
   double begins_s = 0;    ///< likewise, its transfer
   bool detached = false;  ///< the sender does not wait for it: the receiver pays for the copy that SMPI would make
-  const MessageEnd* from = nullptr;  ///< where its content is; null: nobody asks, or it is in `copy`
-  MessageContent copy;               ///< of a sender that goes on before the receiver looks
-  core::MessageFlow as;              ///< in the network
-  bool starts_alone = false;         ///< without the receiver
-  bool sender_sleeps = false;        ///< until the transfer begins
-  port::BellPtr alarm;               ///< of a sender that waits for any of several: the transfer has begun
+  const MessageEnd* from = nullptr;      ///< where its content is; null: nobody asks, or it is in `copy`
+  MessageContent copy;                   ///< of a sender that goes on before the receiver looks
+  core::MessageFlow as;                  ///< in the network
+  bool starts_alone = false;             ///< without the receiver
+  std::optional<double> sender_slept_s;  ///< own time of a sender that sleeps: until the end, if it is a flow
+  port::BellPtr alarm;                   ///< of a sender that waits for any of several: the transfer has begun
   Transfer transfer;
 };
 
 /// A receive or a sending that does not block; what MPI_Request is for.
 struct MessageRequest {
   bool receives = false;
-  hplcast_message wanted{};              ///< of a receive
-  double wanted_s = 0;                   ///< of a receive: when it was called, perhaps ahead of the clock
-  const MessageEnd* into = nullptr;      ///< of a receive: where its content is to be put
-  std::shared_ptr<SentMessage> message;  ///< of a receive: null until something was sent
-  bool receiver_sleeps = false;          ///< until a message was sent, and its transfer has begun
-  port::BellPtr alarm;                   ///< of a rank that waits for any of several: its transfer has begun
+  hplcast_message wanted{};                ///< of a receive
+  double wanted_s = 0;                     ///< of a receive: when it was called, perhaps ahead of the clock
+  const MessageEnd* into = nullptr;        ///< of a receive: where its content is to be put
+  std::shared_ptr<SentMessage> message;    ///< of a receive: null until something was sent
+  std::optional<double> receiver_slept_s;  ///< as SentMessage::sender_slept_s
+  port::BellPtr alarm;                     ///< of a rank that waits for any of several: its transfer has begun
 };
 
 inline const hplcast_channel& channel_of(const SentMessage& sent) {

@@ -207,17 +207,26 @@ void Messages::load_links(const FlowShape& shape) {
     port::begin_flow(shape, true);
 }
 
+/// The transfer has begun. Who sleeps until then, if somebody does, is not woken for nothing but to wait for the end.
+void Messages::let_go_on(std::optional<double> slept_s, RankClock& clock, const SentMessage& sent) {
+  if (!slept_s) return;
+  if (NetworkFlow* const flow = sent.transfer.own_flow())
+    clock.wake_at_end(*flow, std::max(*slept_s, sent.begins_s));
+  else
+    clock.wake();
+}
+
 /// Somebody wants it already: its transfer begins.
 void Messages::meet(const std::shared_ptr<SentMessage>& sent, MessageRequest& request) {
   request.message = sent;
   if (sent->from != nullptr) move_content(*sent, request);
   meet_new_memory(*sent, request.wanted);
   // The receiver may be done with its request before this goes on.
-  const bool sleeps = request.receiver_sleeps;
+  const std::optional<double> slept_s = request.receiver_slept_s;
   const port::BellPtr alarm = request.alarm;
   begin_transfer(*sent, sent->starts_alone ? sent->sent_s : std::max(sent->sent_s, request.wanted_s),
                  at(sent->message.channel.source).clock);
-  if (sleeps) at(sent->message.channel.destination).clock.wake();
+  let_go_on(slept_s, at(sent->message.channel.destination).clock, *sent);
   ring(alarm);
 }
 
@@ -251,6 +260,7 @@ void Messages::send(const hplcast_message& message, bool synchronous, const Mess
 }
 
 /// The rank waits until the other side is there as well, if it is not, and then for the end of the transfer.
+/// `sleep_until_there`, of the rank's own time: whether it is at the end then.
 template <typename Sleep>
 void Messages::wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent,
                              const Sleep& sleep_until_there) {
@@ -258,7 +268,7 @@ void Messages::wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage
   const bool waits = sent == nullptr || !sent->transfer.has_begun() || sent->begins_s > began_s;
   if (waits) clock.tell(core::CoreState::messages);
   clock.pause();
-  sleep_until_there();
+  if (sleep_until_there(began_s)) return;
   clock.go_on_from(std::max(began_s, sent->begins_s));
   if (waits) clock.tell(core::CoreState::blocked);
   sent->transfer.wait(clock);
@@ -268,10 +278,10 @@ void Messages::wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage
 void Messages::wait_for_end(const std::shared_ptr<SentMessage>& sent) {
   if (sent->detached) return;
   Rank& source = at(sent->message.channel.source);
-  wait_for_both(source.clock, sent, [&] {
-    if (sent->transfer.has_begun()) return;
-    sent->sender_sleeps = true;
-    source.clock.sleep();  // for a receive
+  wait_for_both(source.clock, sent, [&](double now_s) {
+    if (sent->transfer.has_begun()) return false;
+    sent->sender_slept_s = now_s;
+    return source.clock.sleep();  // for a receive
   });
   source.clock.resume();
   source.let_in_s = source.clock.now_s();
@@ -302,7 +312,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   if (sent.starts_alone) return request;
   meet_new_memory(sent, wanted);
   begin_transfer(sent, std::max(sent.sent_s, request->wanted_s), rank.clock);
-  if (sent.sender_sleeps) at(sent.message.channel.source).clock.wake();
+  let_go_on(sent.sender_slept_s, at(sent.message.channel.source).clock, sent);
   ring(sent.alarm);
   return request;
 }
@@ -383,12 +393,13 @@ void Messages::wait(MessageRequest& request) {
     return;
   }
   if (!ahead) rank.clock.flush();
-  wait_for_both(rank.clock, request.message, [&] {
+  wait_for_both(rank.clock, request.message, [&](double now_s) {
     if (request.message == nullptr) {
-      request.receiver_sleeps = true;
-      rank.clock.sleep(request.wanted.channel.source);
+      request.receiver_slept_s = now_s;
+      if (rank.clock.sleep(request.wanted.channel.source)) return true;
     }
     while (!request.message->transfer.has_begun()) s4u::this_actor::yield();  // the sender is just about to begin it
+    return false;
   });
   finish_receive(request);
 }

@@ -74,6 +74,7 @@ class Messages {
   std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
                                        const MessageEnd* from);
   void publish(const std::shared_ptr<SentMessage>& sent);
+  static void let_go_on(std::optional<double> slept_s, RankClock& clock, const SentMessage& sent);
   void meet(const std::shared_ptr<SentMessage>& sent, MessageRequest& request);
   FlowShape shape_of(const SentMessage& sent) const;
   static double on_the_clock_s(RankClock& clock);
