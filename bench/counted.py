@@ -3,16 +3,17 @@
 
 usage: bench/counted.py [OPTIONS] CLUSTER.json
 
-Builds NAS EP, LU, CG and MG and HPL from the unchanged source for several sizes, observes some of them, counts what they
-execute, fits, and predicts others. With --scalapack pdgetrf and pdpotrf, too, of what get-scalapack has built. Messages
+Builds NAS EP, LU, CG and MG, HPL, miniVite and CoMD from the unchanged source for several sizes, observes some of them,
+counts what they execute, fits, and predicts others. miniVite is built without OpenMP. With --scalapack pdgetrf and pdpotrf, too, of what get-scalapack has built. Messages
 are corrected by those of the observed runs (fit program --messages-from). Each step leaves one file in the folder of
 results, and is skipped if that file is there.
 
   --nas DIR        NPB3.4-MPI, as it comes
   --hpl DIR        source of HPL 2.x
+  --minivite DIR, --comd DIR  source of these
   --scalapack DIR  folder with scalapack_bench and scalapack_bench-smpi
   --build DIR      build folder of hplcast (default build)
-  --programs LIST  some of ep,lu,cg,mg,hpl,getrf,potrf (default: those whose source is given)
+  --programs LIST  some of ep,lu,cg,mg,hpl,minivite,comd,getrf,potrf (default: those whose source is given)
   --ranks LIST     1,2 (default)
   --repeats N      real runs per configuration (default 5)
   --passes N       corrections of messages, each by simulations of the observed runs with the last one (default 2; 0: none)
@@ -31,6 +32,8 @@ parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"), add_help=True
 parser.add_argument("cluster")
 parser.add_argument("--nas")
 parser.add_argument("--hpl")
+parser.add_argument("--minivite")
+parser.add_argument("--comd")
 parser.add_argument("--scalapack")
 parser.add_argument("--build", default="build")
 parser.add_argument("--programs")
@@ -45,6 +48,7 @@ options = parser.parse_args()
 cluster, build, results = (os.path.abspath(p) for p in (options.cluster, options.build, options.results))
 nas = options.nas and os.path.abspath(options.nas)
 hpl = options.hpl and os.path.abspath(options.hpl)
+proxies = {name: os.path.abspath(path) for name in ("minivite", "comd") if (path := getattr(options, name))}
 scalapack = options.scalapack and os.path.abspath(options.scalapack)
 hplcast = build + "/bin/hplcast"
 os.makedirs(results, exist_ok=True)
@@ -114,6 +118,8 @@ SIZES = {
     "cg": ([(1400, 7), (4000, 7), (8500, 8), (14000, 11)], [(2800, 7), (6000, 8), (11000, 9)]),
     "mg": ([(5, 32, 32, 32), (6, 64, 64, 64), (6, 128, 64, 64), (7, 128, 128, 128)], [(5, 64, 64, 32), (5, 64, 32, 128), (6, 128, 128, 64)]),
     "hpl": ([500, 1000, 1500], [2000, 3000, 4000]),
+    "minivite": ([2000, 4000, 8000], [3000, 6000, 12000]),
+    "comd": ([8, 10, 14], [9, 12, 18]),
     "getrf": ([500, 1000, 1500], [2000, 3000, 4000]),
     "potrf": ([500, 1000, 1500], [2000, 3000, 4000]),
 }
@@ -143,8 +149,8 @@ def text_of(size):
 
 # --- programs ------------------------------------------------------------------------------------------------------------
 
-COMPILERS = {"real": ("mpicc", "mpif90"),
-             "smpi": (f"{build}/bin/hplcast-cc --count", f"{build}/bin/hplcast-fc --count")}
+COMPILERS = {"real": ("mpicc", "mpif90", "mpicxx"),
+             "smpi": tuple(f"{build}/bin/hplcast-{language} --count" for language in ("cc", "fc", "cxx"))}
 
 
 def tree(kind):
@@ -152,7 +158,7 @@ def tree(kind):
     folder = os.path.abspath("nas-" + kind)
     if not os.path.exists(folder):
         shutil.copytree(nas, folder + ".new")
-        cc, fc = COMPILERS[kind]
+        cc, fc, _ = COMPILERS[kind]
         keep(folder + ".new/config/make.def", f"""MPIFC = {fc}
 FLINK = {fc}
 FFLAGS = -O3 -fPIC -fallow-argument-mismatch -fallow-invalid-boz
@@ -182,6 +188,17 @@ def program_of(program, size, kind):
         sources = [one for folder in ("src/*", "testing/*") for one in sorted(glob.glob(f"{hpl}/{folder}/*.c"))]
         run([*COMPILERS[kind][0].split(), "-O2", "-fPIC", "-w", f"-I{hpl}/include", *sources, "-lopenblas", "-lm", "-o", path + ".new"])
         os.replace(path + ".new", path)
+        return path
+    if program == "minivite":
+        run([*COMPILERS[kind][2].split(), "-std=c++11", "-O3", "-w", proxies[program] + "/main.cpp", "-lgomp", "-o", path + ".new"])
+        os.replace(path + ".new", path)
+        return path
+    if program == "comd":
+        sources = path + ".sources"
+        shutil.copytree(proxies[program], sources, dirs_exist_ok=True)
+        shutil.copy(sources + "/src-mpi/Makefile.vanilla", sources + "/src-mpi/Makefile")
+        run(["make", "-C", sources + "/src-mpi", "CC=" + COMPILERS[kind][0], "OPTFLAGS=-O3"])
+        os.replace(sources + "/bin/CoMD-mpi", path)
         return path
     folder, name = tree(kind), program.upper()
     letter = "A" if program != "mg" else "W"
@@ -224,6 +241,10 @@ def grids(program, ranks):
 
 
 def words_of(program, size, grid):
+    if program == "minivite":
+        return ["-l", "-n", str(size)]
+    if program == "comd":
+        return ["-x", str(size), "-y", str(size), "-z", str(size), "-N", "20", "-i", grid]
     return [program, str(size), "64", *grid.split("x")] if program in ("getrf", "potrf") else []
 
 
@@ -236,13 +257,19 @@ def seconds(text):
     line = re.search(r"^W[RC].* ([0-9.e+-]+)$", text, re.M)
     if line:
         return 1 / float(line.group(1))
+    louvain = re.search(r"Average total time .*: ([0-9.e+-]+),", text)
+    if louvain:  # and making the graph, which takes longer
+        return float(louvain.group(1)) + float(re.search(r"Time to generate .*: ([0-9.e+-]+)", text).group(1))
+    steps = re.search(r"^loop +1 +([0-9.]+)", text, re.M)
+    if steps:
+        return float(steps.group(1))
     rate = re.search(r"Mop/s total *= *([0-9.]+)", text)
     return 1 / float(rate.group(1)) if rate else float(re.search(r"^time +([0-9.]+)", text, re.M).group(1))
 
 
 # --- steps ---------------------------------------------------------------------------------------------------------------
 
-default = (["ep", "lu", "cg", "mg"] if nas else []) + (["hpl"] if hpl else []) + (["getrf", "potrf"] if scalapack else [])
+default = (["ep", "lu", "cg", "mg"] if nas else []) + (["hpl"] if hpl else []) + list(proxies) + (["getrf", "potrf"] if scalapack else [])
 programs = options.programs.split(",") if options.programs else default
 configurations = [(p, g) for p in programs for r in options.ranks.split(",") for g in grids(p, int(r))]
 observations = (options.repeats + 1) // 2  # of each size, of which the median counts

@@ -128,10 +128,10 @@ KernelFit fit_by_size(const KernelTable& table, const Growth& growth) {
   return better && no_worse ? pieces : fit;
 }
 
-/// A product of matrices.
-bool has_three_sizes(const std::vector<ObservedCall>& calls) {
-  return std::any_of(calls.begin(), calls.end(),
-                     [](const ObservedCall& one) { return one.shape.m > 1 && one.shape.n > 1 && one.shape.k > 1; });
+bool is_product(const std::string& name, const std::vector<ObservedCall>& calls) {
+  return !core::is_strided(name) && std::any_of(calls.begin(), calls.end(), [](const ObservedCall& one) {
+    return one.shape.m > 1 && one.shape.n > 1 && one.shape.k > 1;
+  });
 }
 
 /// Calls measured after the run are for sizes beyond those of the run: in memory, whereas the program
@@ -140,7 +140,7 @@ bool has_three_sizes(const std::vector<ObservedCall>& calls) {
 KernelFit fit_with_reach(const std::string& name, const std::vector<ObservedCall>& calls,
                          const std::vector<ObservedCall>& more) {
   const KernelTable observed = table_of(calls);
-  if (has_three_sizes(calls)) {
+  if (is_product(name, calls)) {
     const KernelFit inside = fit_by_size(observed, growth_of(name, observed.range()));
     return inside.ok() ? detail::with_wider_products(inside, observed, table_of(more)) : inside;
   }
@@ -203,10 +203,13 @@ void read_call_rows(const NamedInput& file, bool may_be_zero,
   core::CsvReader rows(file.in, file.name);
   const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
                     duration = rows.column("duration_s"), calls = rows.column("calls");
+  const std::size_t faults = rows.find_column("faults");
   while (rows.next()) {
     const double duration_s = may_be_zero ? std::max(rows.non_negative(duration), shortest_s) : rows.positive(duration);
-    each(std::string(rows.text(routine)),
-         {{rows.positive(m), rows.positive(n), rows.positive(k)}, duration_s, rows.positive(calls)});
+    each(std::string(rows.text(routine)), {{rows.positive(m), rows.positive(n), rows.positive(k)},
+                                           duration_s,
+                                           rows.positive(calls),
+                                           rows.has(faults) ? rows.non_negative(faults) : 0});
   }
 }
 
@@ -256,7 +259,7 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
       require_all_calls(rows, calls, sampled, name);
       add(kind == "routine" ? observation.routines : observation.regions);
       add(observation.rests.back().sums, name);
-      if (kind == "routine" && has_three_sizes(observation.calls[name])) add(observation.rests.back().products);
+      if (kind == "routine" && is_product(name, observation.calls[name])) add(observation.rests.back().products);
     }
     if (kind == "mpi") add(observation.mpi);
     if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;
@@ -304,6 +307,22 @@ std::map<std::string, std::vector<ObservedCall>> usual_calls(const ProgramObserv
       if (call.rank >= 0) call.duration_s *= factors[static_cast<std::size_t>(call.rank)];
   }
   return calls;
+}
+
+/// Without calls that touched memory for the first time, where these are few: that happens once in a run, in the first
+/// calls, which in factorisations are the longest ones, so that they would be the law of longer calls.
+void leave_out_first_uses(std::map<std::string, std::vector<ObservedCall>>& calls) {
+  constexpr double few = 0.25;
+  const auto sum_of = [](const std::vector<ObservedCall>& list, double least_faults) {
+    double sum = 0;
+    for (const ObservedCall& one : list) sum += one.faults >= least_faults ? one.calls : 0;
+    return sum;
+  };
+  for (auto& [name, list] : calls) {
+    if (sum_of(list, 1) > few * sum_of(list, 0)) continue;
+    list.erase(std::remove_if(list.begin(), list.end(), [](const ObservedCall& one) { return one.faults >= 1; }),
+               list.end());
+  }
 }
 
 /// Non-negative least squares over ranks; a part that is the same in all of them (the start of the program) is left
@@ -368,7 +387,8 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     throw core::InputError("no CPU time was observed; expected what `hplcast observe` wrote");
   ProgramFit fit;
   core::ProgramModel& program = fit.program;
-  const std::map<std::string, std::vector<ObservedCall>> observed = usual_calls(observation);
+  std::map<std::string, std::vector<ObservedCall>> observed = usual_calls(observation);
+  leave_out_first_uses(observed);
   double routines_s = 0, mpi_s = 0;
   for (const auto& [name, sum] : observation.mpi) mpi_s += sum.time_s;
   for (const auto& [name, sum] : observation.routines) {

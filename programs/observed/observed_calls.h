@@ -15,6 +15,7 @@ enum { HPLCAST_CLASSES = 64, HPLCAST_SAMPLES = 192 };
 struct hplcast_sample {
   float m, n, k;
   float duration_s;
+  float faults; /* pages of memory that were touched for the first time; 0 of short calls: not known */
 };
 
 struct hplcast_class {
@@ -41,6 +42,7 @@ struct hplcast_observed {
 struct hplcast_timing {
   int64_t begin_ns; /* negative: the call is not timed, because it is made by a routine, or elsewhere */
   int cpu;          /* the clock: that of the CPU time of this thread, or the wall's */
+  long faults;      /* before it, of calls timed by CPU time */
 };
 
 /* The function of that name behind us; ends the program if there is none. */
@@ -85,14 +87,63 @@ void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
   HPLCAST_OBSERVE(NAME, static struct hplcast_mpi_observed observed = HPLCAST_OF_KIND(kind); \
                   const int outermost = hplcast_mpi_begin(&observed), hplcast_mpi_end(outermost, &observed))
 
-/* Local functions that move data or describe it are timed as routines, of so many bytes. */
-#define HPLCAST_OBSERVE_WORK(NAME, bytes)                                                  \
-  HPLCAST_OBSERVE(NAME, static struct hplcast_observed observed = {.name = HPLCAST_LABEL}; \
-                  const struct hplcast_timing timing = hplcast_timing_begin(0),            \
-                  hplcast_timing_end(&timing, &observed, 1, bytes, 1, 0))
-#define HPLCAST_BYTES_C(count, type) hplcast_bytes_c(HPLCAST_INT_C(count), type)
-#define HPLCAST_BYTES_FORTRAN(count, type) hplcast_bytes_fortran(HPLCAST_INT_FORTRAN(count), type)
-double hplcast_bytes_c(int count, long type);
-double hplcast_bytes_fortran(int count, long type);
+/* Local functions that move data or describe it are timed as routines. `before` and `after`: what is not timed.
+ * LANGUAGE: C or FORTRAN, which decides how arguments are passed. */
+#define HPLCAST_OBSERVE_LOCALLY(NAME, before, after)                                               \
+  HPLCAST_OBSERVE(NAME, static struct hplcast_observed observed = {.name = HPLCAST_LABEL}; before; \
+                  const struct hplcast_timing timing = hplcast_timing_begin(0),                    \
+                  hplcast_timing_end(&timing, &observed, 1, 1, 1, 0);                              \
+                  after)
+#define HPLCAST_OBSERVE_WORK(NAME, LANGUAGE) HPLCAST_OBSERVE_LOCALLY(NAME, , )
+/* Elements of so many bytes: how far they are apart and how many are side by side decides what moving them takes. */
+#define HPLCAST_OBSERVE_PACKS(NAME, LANGUAGE, count, type)                                                            \
+  HPLCAST_OBSERVE(NAME, static struct hplcast_observed observed[] = HPLCAST_BY_STRIDES(HPLCAST_LABEL);                \
+                  const struct hplcast_packing packing = hplcast_packing_of(                                          \
+                      HPLCAST_INT_##LANGUAGE(count), HPLCAST_HANDLE_##LANGUAGE(type), HPLCAST_SIZE_##LANGUAGE(type)); \
+                  const struct hplcast_timing timing = hplcast_timing_begin(0),                                       \
+                  hplcast_timing_end(&timing, &observed[packing.strides], packing.m, packing.n, packing.k, 0))
+#define HPLCAST_BY_STRIDES(label)                                                   \
+  {                                                                                 \
+    {.name = label}, {.name = label "/strided"}, {.name = label "/half-aliased"}, { \
+      .name = label "/aliased"                                                      \
+    }                                                                               \
+  }
+/* Blocks, their length, their distance by `unit`, the type of elements, the new type. */
+#define HPLCAST_OBSERVE_VECTOR(NAME, LANGUAGE, unit)                                                              \
+  HPLCAST_OBSERVE_LOCALLY(NAME, ,                                                                                 \
+                          hplcast_vector_made(HPLCAST_NEW_HANDLE_##LANGUAGE(e), HPLCAST_INT_##LANGUAGE(a),        \
+                                              HPLCAST_INT_##LANGUAGE(b), HPLCAST_DISTANCE_##unit##_##LANGUAGE(c), \
+                                              HPLCAST_HANDLE_##LANGUAGE(d), HPLCAST_SIZE_##LANGUAGE(d)))
+#define HPLCAST_OBSERVE_FREES(NAME, LANGUAGE) \
+  HPLCAST_OBSERVE_LOCALLY(NAME, hplcast_type_freed(HPLCAST_NEW_HANDLE_##LANGUAGE(a)), )
+#define HPLCAST_HANDLE_C(argument) hplcast_handle_at((long)&(argument))
+#define HPLCAST_HANDLE_FORTRAN(argument) HPLCAST_INT_FORTRAN(argument)
+#define HPLCAST_NEW_HANDLE_C(argument) hplcast_handle_at(argument)
+#define HPLCAST_NEW_HANDLE_FORTRAN(argument) HPLCAST_INT_FORTRAN(argument)
+#define HPLCAST_DISTANCE_ELEMENTS_C(argument) HPLCAST_INT_C(argument), 1
+#define HPLCAST_DISTANCE_ELEMENTS_FORTRAN(argument) HPLCAST_INT_FORTRAN(argument), 1
+#define HPLCAST_DISTANCE_BYTES_C(argument) (argument), 0
+#define HPLCAST_DISTANCE_BYTES_FORTRAN(argument) HPLCAST_INT_FORTRAN(argument), 0
+#define HPLCAST_DISTANCE_ADDRESS_C(argument) (argument), 0
+#define HPLCAST_DISTANCE_ADDRESS_FORTRAN(argument) *(const long*)(argument), 0
+#define HPLCAST_SIZE_C(argument) hplcast_size_c(argument)
+#define HPLCAST_SIZE_FORTRAN(argument) hplcast_size_fortran(argument)
+
+/* Bytes of an element of a type, by C's handle or the address of Fortran's. */
+int hplcast_size_c(long type);
+int hplcast_size_fortran(long type);
+/* C's handle in a variable. Handles are addresses in Open MPI, numbers in MPICH. */
+long hplcast_handle_at(long address);
+
+/* How elements of a type are moved: of a vector with gaps, whose n blocks of m bytes are shorter than a line of a cache
+ * and k bytes apart, by these; else n bytes. As Packing of simulated programs has it. */
+struct hplcast_packing {
+  double m, n, k;
+  enum hplcast_strides strides;
+};
+struct hplcast_packing hplcast_packing_of(int count, long type, int size);
+/* The layouts of the types that were made last. `in_elements`: whether distances are. */
+void hplcast_vector_made(long type, int blocks, int length, long distance, int in_elements, long of, int size);
+void hplcast_type_freed(long type);
 
 #endif

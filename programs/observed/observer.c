@@ -2,9 +2,9 @@
  * the program makes, and the CPU time of what is neither BLAS nor MPI. Writes CSV files per rank into
  * HPLCAST_OBSERVE_DIR when MPI_Finalize is called, or at exit:
  *
- *     rank-R.calls.csv    routine,m,n,k,duration_s,calls   a sample of calls; each stands for so many
+ *     rank-R.calls.csv    routine,m,n,k,duration_s,calls,faults   a sample of calls; each stands for so many
  *     rank-R.times.csv    what,name,calls,time_s,flop      sums: routine, mpi, region, total, rest, threads
- *     rank-R.reach.csv    as the first: what reach.c measures then, with HPLCAST_OBSERVE_REACH bytes of memory
+ *     rank-R.reach.csv    as the first, without faults: what reach.c measures, in HPLCAST_OBSERVE_REACH bytes of memory
  *     rank-R.stretches.csv  function,time_s            the code before each call of MPI, in order
  *
  * Only the thread that loaded us is observed. Calls of many flop are timed by its CPU time, which other programs on the
@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "hplcast/core/environment.h"
@@ -72,6 +73,12 @@ static int64_t cpu_ns(void) {
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* Of this thread. */
+static long page_faults(void) {
+  struct rusage use;
+  return getrusage(RUSAGE_THREAD, &use) == 0 ? use.ru_minflt + use.ru_majflt : 0;
+}
+
 static void stop(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -89,25 +96,26 @@ void* hplcast_real_function(const char* name) {
 }
 
 struct hplcast_timing hplcast_timing_begin(double work_flop) {
-  struct hplcast_timing timing = {-1, work_flop > long_flop};
+  struct hplcast_timing timing = {-1, work_flop > long_flop, 0};
   if (!is_observed_thread) {
     __atomic_fetch_add(&foreign_calls, 1, __ATOMIC_RELAXED);
     return timing;
   }
   if (depth++ > 0 || paused) return timing;
+  if (timing.cpu) timing.faults = page_faults();
   timing.begin_ns = timing.cpu ? cpu_ns() : clock_ns(CLOCK_MONOTONIC);
   return timing;
 }
 
 /* In the sample of its class. */
-static void keep(struct hplcast_observed* routine, double m, double n, double k, double duration_s) {
+static void keep(struct hplcast_observed* routine, double m, double n, double k, double duration_s, long faults) {
   struct hplcast_class** const class = &routine->classes[size_class(m * n * k, 1, HPLCAST_CLASSES)];
   if (*class == NULL) *class = calloc(1, sizeof **class);
   struct hplcast_class* const kept = *class;
   if (kept == NULL) stop("no memory for the calls of %s", routine->name);
   const uint64_t place = place_in_sample(kept->calls++, HPLCAST_SAMPLES, &random_state);
   if (place < HPLCAST_SAMPLES)
-    kept->samples[place] = (struct hplcast_sample){(float)m, (float)n, (float)k, (float)duration_s};
+    kept->samples[place] = (struct hplcast_sample){(float)m, (float)n, (float)k, (float)duration_s, (float)faults};
 }
 
 /* The one of this name that counts, now among `routines`. */
@@ -128,6 +136,7 @@ void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_obse
   --depth;
   if (timing->begin_ns < 0) return;
   const int64_t end_ns = timing->cpu ? cpu_ns() : clock_ns(CLOCK_MONOTONIC);
+  const long faults = timing->cpu ? page_faults() - timing->faults : 0;
   ++timed_calls[timing->cpu];
   if (!(m > 0 && n > 0 && k > 0)) return;
   const double overhead_ns = timing->cpu ? cpu_overhead_ns : wall_overhead_ns;
@@ -142,23 +151,72 @@ void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_obse
   routine->time_s += duration_s;
   routine->flop += flop;
   routines_s += duration_s;
-  keep(routine, m, n, k, duration_s);
+  keep(routine, m, n, k, duration_s, faults);
 }
 
-double hplcast_bytes_c(int count, long type) {
+/* --- datatypes ---------------------------------------------------------------------------------------------------- */
+
+/* Constructors are watched, because what MPI_Type_get_envelope tells differs between MPI libraries. */
+static struct layout {
+  long type;
+  int blocks; /* 0: of something else than elements without gaps */
+  long block_bytes, stride_bytes;
+} layouts[256]; /* at a time; types beyond that are not known */
+static int layout_count;
+
+static struct layout* layout_of(long type) {
+  for (int i = 0; i < layout_count; ++i)
+    if (layouts[i].type == type) return &layouts[i];
+  return NULL;
+}
+
+long hplcast_handle_at(long address) {
+  static int are_addresses = -1;
+  if (are_addresses < 0) are_addresses = dlsym(RTLD_NEXT, "ompi_mpi_byte") != NULL;
+  return are_addresses ? *(const long*)address : *(const int*)address;
+}
+
+int hplcast_size_c(long type) {
   static int (*real)(long, int*);
   int size = 0;
   if (!real) *(void**)&real = hplcast_real_function("MPI_Type_size");
-  return real(type, &size) == 0 ? (double)count * size : 0;
+  return real(type, &size) == 0 ? size : 0;
 }
 
-double hplcast_bytes_fortran(int count, long type) {
+int hplcast_size_fortran(long type) {
   static void (*real)(long, int*, int*);
   int size = 0, error = 0;
   if (!real) *(void**)&real = hplcast_real_function("mpi_type_size_");
   real(type, &size, &error);
-  return error == 0 ? (double)count * size : 0;
+  return error == 0 ? size : 0;
 }
+
+void hplcast_vector_made(long type, int blocks, int length, long distance, int in_elements, long of, int size) {
+  const struct layout* const element = layout_of(of);
+  struct layout* place = layout_of(type);
+  if (place == NULL && layout_count < (int)(sizeof layouts / sizeof *layouts)) place = &layouts[layout_count++];
+  if (place != NULL)
+    *place =
+        (struct layout){type, element == NULL ? blocks : 0, (long)length * size, distance * (in_elements ? size : 1)};
+}
+
+void hplcast_type_freed(long type) {
+  struct layout* const place = layout_of(type);
+  if (place != NULL) *place = layouts[--layout_count];
+}
+
+struct hplcast_packing hplcast_packing_of(int count, long type, int size) {
+  enum { CACHE_LINE_BYTES = 64 };
+  const struct layout* const vector = layout_of(type);
+  const struct hplcast_packing by_bytes = {1, (double)count * size, 1, HPLCAST_UNIT_STRIDE};
+  if (vector == NULL || vector->blocks < 2 || vector->block_bytes >= CACHE_LINE_BYTES) return by_bytes;
+  if (vector->stride_bytes == vector->block_bytes) return by_bytes;
+  const long distance = vector->stride_bytes < 0 ? -vector->stride_bytes : vector->stride_bytes;
+  return (struct hplcast_packing){(double)vector->block_bytes, (double)count * vector->blocks, (double)distance,
+                                  hplcast_stride_class((int)distance, (int)distance, 1)};
+}
+
+/* --- stretches ---------------------------------------------------------------------------------------------------- */
 
 /* What reading clocks and keeping samples took of the program's own time so far, without what is taken off calls. */
 static double overhead_s(void) {
@@ -271,7 +329,7 @@ void hplcast_observed_region_end(const char* name) {
   ++region->all.calls;
   region->all.time_s += time_s;
   regions_s += time_s;
-  keep(&region->all, region->m, region->n, region->k, time_s);
+  keep(&region->all, region->m, region->n, region->k, time_s, 0);
 }
 
 /* --- the files ---------------------------------------------------------------------------------------------------- */
@@ -293,8 +351,8 @@ static void write_calls(FILE* file, const char* kind, const struct hplcast_obser
     const uint64_t samples = hplcast_samples_of(kept);
     for (uint64_t j = 0; j < samples; ++j) {
       const struct hplcast_sample* const one = &kept->samples[j];
-      fprintf(file, "%s%s,%.0f,%.0f,%.0f,%.9g,%.9g\n", kind, routine->name, one->m, one->n, one->k, one->duration_s,
-              (double)kept->calls / (double)samples);
+      fprintf(file, "%s%s,%.0f,%.0f,%.0f,%.9g,%.9g,%.0f\n", kind, routine->name, one->m, one->n, one->k,
+              one->duration_s, (double)kept->calls / (double)samples, one->faults);
     }
   }
 }
@@ -323,7 +381,7 @@ static void write_files(void) {
   open_file(&files[0], folder, "calls");
   open_file(&files[1], folder, "times");
   FILE *const calls = files[0].file, *const times = files[1].file;
-  fputs("routine,m,n,k,duration_s,calls\n", calls);
+  fputs("routine,m,n,k,duration_s,calls,faults\n", calls);
   fputs("what,name,calls,time_s,flop\n", times);
   for (const struct hplcast_observed* one = routines; one != NULL; one = one->next) {
     write_calls(calls, "", one);
@@ -367,10 +425,12 @@ static void calibrate(int cpu) {
   enum { repetitions = 2000 };
   double least_ns = 1e9;
   const clockid_t clock = cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+  volatile long faults = 0;
   const int64_t begin_ns = cpu_ns();
   for (int i = 0; i < repetitions; ++i) {
     const int64_t first = clock_ns(clock), second = clock_ns(clock);
     if ((double)(second - first) < least_ns) least_ns = (double)(second - first);
+    if (cpu) faults += page_faults() - page_faults();
   }
   const double pair_ns = (double)(cpu_ns() - begin_ns) / repetitions;
   *(cpu ? &cpu_overhead_ns : &wall_overhead_ns) = least_ns;

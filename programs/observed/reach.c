@@ -6,6 +6,7 @@
  *     strided   rows of n columns of a matrix whose columns have k elements: 64 neighbouring rows in turn, each with a
  *               random one below it, which is how pivots swap rows; of routines other than swaps, a row and a vector
  *               (the strides of call_shapes.h that the run did not have, too: other sizes of the matrix have them)
+ *     packs     likewise, by MPI_Pack: every other row is random
  *     products  of the widest observed face, m x n, enlarged, and its k, added to the same C again and again
  *     others    columns of a panel of 64, just written, each with a vector anywhere
  *
@@ -22,14 +23,15 @@
 
 enum { BLOCK = 64, PRODUCTS = 2, MOST_POINTS = 512 };
 
-/* Arguments in Fortran after n: x incx y incy | alpha x incx [y incy]; those of gemm. */
-enum shape { PLAIN, SCALED, PRODUCT };
+/* Arguments in Fortran after n: x incx y incy | alpha x incx [y incy]; those of gemm; C's of MPI_Pack. */
+enum shape { PLAIN, SCALED, PRODUCT, PACK };
 struct routine {
   const char* name; /* without the letter of the type */
   enum shape shape;
 };
 static const struct routine known[] = {
     {"swap", PLAIN}, {"copy", PLAIN}, {"axpy", SCALED}, {"scal", SCALED}, {"gemm", PRODUCT}};
+static const char pack_name[] = "MPI_Pack";
 
 static const char* const variants[] = {HPLCAST_STRIDE_NAMES}; /* by enum hplcast_strides */
 
@@ -40,7 +42,7 @@ struct point {
   size_t element_bytes;
   int swaps;
   enum hplcast_strides strides;
-  int m, n, k; /* m = 1: vectors */
+  int m, n, k; /* m = 1: vectors; bytes of a block that is packed, whose elements are bytes */
 };
 
 static uint64_t random_number(void) {
@@ -64,6 +66,34 @@ static void call(const struct point* point, const void* alpha, void* x, const in
 
 static int is_single(const struct point* point) {
   return point->observed->name[0] == 's' || point->observed->name[0] == 'c';
+}
+
+/* Handles of Open MPI; null in other libraries, for which packing is not measured. */
+static void *open_mpi_byte, *open_mpi_world;
+
+/* The rows that begin at xs. */
+static double measured_packs_s(const struct point* point, char* const* xs) {
+  typedef int vector(int, int, int, const void*, void**);
+  typedef int change(void**);
+  typedef int pack(const void*, int, const void*, void*, int, int*, const void*);
+  vector* const make = (vector*)hplcast_real_function("MPI_Type_vector");
+  change *const commit = (change*)hplcast_real_function("MPI_Type_commit"), *const end = (change*)hplcast_real_function(
+                                                                                "MPI_Type_free");
+  pack* const move = (pack*)point->function;
+  void* type = NULL;
+  char* const packed = malloc((size_t)point->n * (size_t)point->m);
+  if (packed == NULL || make(point->n, point->m, point->k, open_mpi_byte, &type) != 0) return 0;
+  commit(&type);
+  memset(packed, 0, (size_t)point->n * (size_t)point->m);
+  const double begin_s = cpu_s();
+  for (size_t i = 0; i < BLOCK; ++i) {
+    int place = 0;
+    move(xs[i], 1, type, packed, point->n * point->m, &place, open_mpi_world);
+  }
+  const double duration_s = (cpu_s() - begin_s) / BLOCK;
+  end(&type);
+  free(packed);
+  return duration_s;
 }
 
 /* Neither 1 nor 0, which are cases of their own in some libraries. */
@@ -102,7 +132,9 @@ static double measured_product_s(const struct point* point, char* memory) {
 static double measured_s(const struct point* point, char* memory, size_t elements) {
   const void* const factor = factor_of(point);
   const int stride = point->strides ? point->k : 1;
-  const size_t n = (size_t)point->n, rows = (size_t)point->k, bytes = point->element_bytes;
+  const size_t unit = point->shape == PACK ? (size_t)point->m : 1; /* of distances between rows */
+  const size_t n = (size_t)point->n, rows = (size_t)point->k / unit, bytes = point->element_bytes * unit;
+  elements /= unit;
   char *xs[BLOCK], *ys[BLOCK];
   const size_t column = (size_t)random_number() % (elements / rows - n + 1);
   const size_t first = rows > 2 * BLOCK ? (size_t)random_number() % (rows - BLOCK) : 0;
@@ -119,6 +151,10 @@ static double measured_s(const struct point* point, char* memory, size_t element
   }
   if (!point->strides)
     for (size_t i = 0; i < bytes * n * BLOCK; i += 32) ++*(volatile unsigned char*)(memory + i);
+  if (point->shape == PACK) {
+    for (size_t i = 1; i < BLOCK; i += 2) xs[i] = ys[i];
+    return measured_packs_s(point, xs);
+  }
   const int other = point->swaps ? stride : 1;
   const double begin_s = cpu_s();
   for (size_t i = 0; i < BLOCK; ++i) call(point, factor, xs[i], &stride, ys[i], &other);
@@ -133,10 +169,26 @@ static enum hplcast_strides strides_of(const char* variant) {
   return (enum hplcast_strides)strides;
 }
 
+/* Bytes: the calls of a program with more of them are few. */
+static int smallest_block(const struct hplcast_observed* observed) {
+  float least = HPLCAST_ALIAS_BYTES;
+  for (int i = 0; i < HPLCAST_CLASSES; ++i)
+    for (uint64_t j = 0; j < hplcast_samples_of(observed->classes[i]); ++j)
+      if (observed->classes[i]->samples[j].m < least) least = observed->classes[i]->samples[j].m;
+  return (int)least;
+}
+
 /* False: none of ours. */
 static int describe(const struct hplcast_observed* observed, struct point* point) {
   const char* const slash = strchr(observed->name, '/');
   const size_t length = slash == NULL ? strlen(observed->name) : (size_t)(slash - observed->name);
+  if (slash != NULL && length + 1 == sizeof pack_name && strncmp(observed->name, pack_name, length) == 0) {
+    open_mpi_byte = dlsym(RTLD_NEXT, "ompi_mpi_byte");
+    open_mpi_world = dlsym(RTLD_NEXT, "ompi_mpi_comm_world");
+    *(void**)&point->function = dlsym(RTLD_NEXT, pack_name);
+    *point = (struct point){observed, point->function, PACK, 1, 1, strides_of(slash), smallest_block(observed), 0, 0};
+    return point->function != NULL && open_mpi_byte != NULL && open_mpi_world != NULL;
+  }
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
     if (length != strlen(known[i].name) + 1 || strncmp(observed->name + 1, known[i].name, length - 1) != 0) continue;
     const char type = observed->name[0];
@@ -175,7 +227,8 @@ static int distance_of(const struct point* kind, int distance) {
     case HPLCAST_HALF_ALIASED:
       return beyond + page / 2;
     case HPLCAST_STRIDED:
-      return distance + (distance % (page / 2) == 0);
+      distance -= distance % kind->m;
+      return distance + (distance % (page / 2) == 0 ? kind->m : 0);
     case HPLCAST_UNIT_STRIDE:
       break;
   }

@@ -30,8 +30,8 @@ static inline void hplcast_spend(struct hplcast_variant* variant, double m, doub
 }
 
 /* Of a function of MPI, which is not benched: takes time only if it has a model. */
-static inline void hplcast_spend_if_known(struct hplcast_variant* variant, double bytes) {
-  if (hplcast_routine_has_model(hplcast_number_of(variant))) hplcast_spend(variant, 1, bytes, 1, 0, 0);
+static inline void hplcast_spend_if_known(struct hplcast_variant* variant) {
+  if (hplcast_routine_has_model(hplcast_number_of(variant))) hplcast_spend(variant, 1, 1, 1, 0, 0);
 }
 
 /* Basic blocks that the rank's code has executed, where it was compiled with --count (counted_blocks.c); null: without.

@@ -37,12 +37,13 @@ static inline struct hplcast_frame hplcast_frame_of(const void* frame, const voi
 #define HPLCAST_WRAP_LOCAL(NAME) HPLCAST_WRAP(NAME, hplcast_enter_mpi(HPLCAST_LABEL), )
 #define HPLCAST_ITSELF \
   { HPLCAST_LABEL, HPLCAST_LABEL, -1 }
-#define HPLCAST_WRAP_WORK(NAME, bytes)                                       \
+#define HPLCAST_WRAP_WORK(NAME)                                              \
   HPLCAST_WRAP(NAME, static struct hplcast_variant variant = HPLCAST_ITSELF; \
-               hplcast_enter_mpi(HPLCAST_LABEL), hplcast_spend_if_known(&variant, bytes))
-#define HPLCAST_BYTES_C(count, type) hplcast_bytes_of(HPLCAST_INT_C(count), (MPI_Datatype)type)
-#define HPLCAST_BYTES_FORTRAN(count, type) \
-  hplcast_bytes_of(HPLCAST_INT_FORTRAN(count), MPI_Type_f2c(HPLCAST_INT_FORTRAN(type)))
+               hplcast_enter_mpi(HPLCAST_LABEL), hplcast_spend_if_known(&variant))
+#define HPLCAST_WRAP_PACK(NAME, count, type) \
+  HPLCAST_WRAP(NAME, hplcast_enter_mpi(HPLCAST_LABEL), hplcast_spend_packing(HPLCAST_LABEL, count, type))
+#define HPLCAST_TYPE_C(argument) ((MPI_Datatype)(argument))
+#define HPLCAST_TYPE_FORTRAN(argument) MPI_Type_f2c(HPLCAST_INT_FORTRAN(argument))
 /* Where messages are not SMPI's, it is the runtime's. */
 #define HPLCAST_WRAP_OURS(NAME)                                                                      \
   long hplcast_##NAME HPLCAST_TYPES;                                                                 \
@@ -90,11 +91,6 @@ HPLCAST_DECLARE_REAL(mpi_gather_);
 static inline int hplcast_ranks_of(MPI_Comm communicator) {
   int ranks = 0;
   return PMPI_Comm_size(communicator, &ranks) == MPI_SUCCESS ? ranks : 0;
-}
-
-static inline double hplcast_bytes_of(int count, MPI_Datatype type) {
-  int size = 0;
-  return PMPI_Type_size(type, &size) == MPI_SUCCESS ? (double)count * size : 0;
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -186,13 +187,19 @@ std::size_t packed_bytes(int count, MPI_Datatype type) {
   return count > 0 ? static_cast<std::size_t>(count) * size_of(type) : 0;
 }
 
-double bytes_in_short_blocks(int count, MPI_Datatype type) {
-  constexpr std::ptrdiff_t cache_line_bytes = 64;
+Packing packing_of(int count, MPI_Datatype type) {
+  constexpr std::ptrdiff_t cache_line_bytes = 64, alias_bytes = 4096;  // call_shapes.h of programs/
   const auto layout = layout_of(type);
-  const bool has_gaps =
-      layout ? !layout->is_contiguous() : static_cast<std::ptrdiff_t>(size_of(type)) != extent_of(type);
-  const bool are_short = !layout || layout->block_bytes < cache_line_bytes;
-  return has_gaps && are_short ? static_cast<double>(packed_bytes(count, type)) : 0;
+  const double bytes = static_cast<double>(packed_bytes(count, type));
+  if (!layout) return {"", {1, bytes, 1}, static_cast<std::ptrdiff_t>(size_of(type)) != extent_of(type)};
+  if (layout->is_contiguous() || layout->block_bytes >= cache_line_bytes) return {"", {1, bytes, 1}};
+  const std::ptrdiff_t stride = std::abs(layout->blocks > 1 ? layout->stride_bytes : layout->extent_bytes);
+  return {stride % alias_bytes == 0         ? "/aliased"
+          : stride % (alias_bytes / 2) == 0 ? "/half-aliased"
+                                            : "/strided",
+          {static_cast<double>(layout->block_bytes), static_cast<double>(count * layout->blocks),
+           static_cast<double>(std::max<std::ptrdiff_t>(stride, 1))},
+          true};
 }
 
 void keep_content(SentMessage& sent) {

@@ -49,12 +49,11 @@ int by_smpi(const char* function, const Call& call) {
 #define SMPI(NAME, ...) by_smpi(#NAME, [&] { return NAME(__VA_ARGS__); })
 
 /// Spends the time of an MPI function that has a model; `other`: a function whose model does for it.
-void spend(const char* function, const char* other, double bytes) {
-  if (!(bytes > 0)) return;
+void spend(const char* function, const char* other, const Packing& packing) {
   guarded([&] {
     Program& program = Runtime::instance().program();
-    const int routine = program.routine(function, other);
-    if (program.has_model(routine)) program.call(Runtime::rank(), routine, {1, bytes, 1}, 0, false);
+    const int routine = program.routine(function + std::string(packing.strides), other);
+    if (program.has_model(routine)) program.call(Runtime::rank(), routine, packing.shape, 0, false);
   });
 }
 
@@ -62,16 +61,16 @@ void spend(const char* function, const char* other, double bytes) {
 /// MPI_Pack and MPI_Unpack do. Longer blocks take no more than a message without gaps: copying them is what it does,
 /// too, piece by piece while others are on their way.
 void spend_packing(int count, MPI_Datatype type) {
-  spend("MPI_Pack", "MPI_Unpack", bytes_in_short_blocks(count, type));
+  if (const Packing packing = packing_of(count, type); packing.is_slow) spend("MPI_Pack", "MPI_Unpack", packing);
 }
 
-void spend_unpacking(double bytes) {
-  spend("MPI_Unpack", "MPI_Pack", bytes);
+void spend_unpacking(const Packing& packing) {
+  if (packing.is_slow) spend("MPI_Unpack", "MPI_Pack", packing);
 }
 
-/// Bytes to unpack if an active request of ours receives; else 0.
-double bytes_to_unpack(const ProgramRequest& request) {
-  return request.kind.receives ? bytes_in_short_blocks(request.end.count, request.end.type) : 0;
+/// Nothing, unless an active request of ours receives.
+Packing to_unpack_of(const ProgramRequest& request) {
+  return request.kind.receives ? packing_of(request.end.count, request.end.type) : Packing();
 }
 
 /// Tells the trace. A communicator that is not known ends the simulation here, where nothing blocks. @return `end`
@@ -133,7 +132,7 @@ int wait_for(const char* function, MPI_Request* request, MPI_Status* status) {
     set_empty_status(status);
     return MPI_SUCCESS;
   }
-  const double to_unpack = bytes_to_unpack(*ours);
+  const Packing to_unpack = to_unpack_of(*ours);
   in_mpi(function, [&] { messages().wait(*request, status); });
   spend_unpacking(to_unpack);
   return MPI_SUCCESS;
@@ -147,7 +146,7 @@ int test(const char* function, MPI_Request* request, int* ended, MPI_Status* sta
     set_empty_status(status);
     return MPI_SUCCESS;
   }
-  const double to_unpack = bytes_to_unpack(*ours);
+  const Packing to_unpack = to_unpack_of(*ours);
   in_mpi(function, [&] { *ended = messages().test(Runtime::rank(), *request, status); });
   if (*ended != 0) spend_unpacking(to_unpack);
   return MPI_SUCCESS;
@@ -157,11 +156,11 @@ int test(const char* function, MPI_Request* request, int* ended, MPI_Status* sta
 int wait_for_one(const char* function, int count, MPI_Request* requests,
                  void (Messages::*wait)(const std::vector<MessageRequest*>&), MPI_Status* statuses, bool by_place) {
   int place = -1;
-  double to_unpack = 0;
+  Packing to_unpack;
   in_mpi(function, [&] {
     place = messages().place_of_ended(count, requests, wait);
     if (place < 0) return;
-    to_unpack = bytes_to_unpack(*messages().find(requests[place]));
+    to_unpack = to_unpack_of(*messages().find(requests[place]));
     messages().wait(requests[place], status_of(statuses, by_place ? place : 0));
   });
   spend_unpacking(to_unpack);
@@ -173,6 +172,10 @@ int wait_for_one(const char* function, int count, MPI_Request* requests,
 }  // namespace hplcast::smpi_models
 
 using namespace hplcast::smpi_models;  // what follows is the interface of C
+
+void hplcast_spend_packing(const char* function, int count, MPI_Datatype type) {
+  spend(function, function, packing_of(count, type));
+}
 
 int hplcast_messages(void) {
   return simgrid::s4u::Actor::self() != nullptr &&
@@ -256,7 +259,7 @@ FUNCTION(MPI_Recv, void* buffer, int count, MPI_Datatype type, int peer, int tag
          MPI_Status* status) {
   const MessageEnd end{buffer, count, type, peer, tag, communicator};
   in_mpi("MPI_Recv", [&] { messages().receive(Runtime::rank(), noted(end), status); });
-  spend_unpacking(bytes_in_short_blocks(count, type));
+  spend_unpacking(packing_of(count, type));
   return MPI_SUCCESS;
 }
 
@@ -265,20 +268,20 @@ FUNCTION(MPI_Sendrecv, const void* out, int out_count, MPI_Datatype out_type, in
   spend_packing(out_count, out_type);
   exchange("MPI_Sendrecv", {const_cast<void*>(out), out_count, out_type, to, out_tag, communicator},
            {in, in_count, in_type, from, in_tag, communicator}, status);
-  spend_unpacking(bytes_in_short_blocks(in_count, in_type));
+  spend_unpacking(packing_of(in_count, in_type));
   return MPI_SUCCESS;
 }
 
 FUNCTION(MPI_Sendrecv_replace, void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
          MPI_Comm communicator, MPI_Status* status) {
   // The content to send is packed before anything is received into its place, by MPI functions that may have models.
-  in_mpi("MPI_Type_size", [] { spend("MPI_Type_size", "MPI_Type_size", 1); });
+  in_mpi("MPI_Type_size", [] { spend("MPI_Type_size", "MPI_Type_size", {"", {1, 1, 1}}); });
   const int size = static_cast<int>(packed_bytes(count, type));
   std::vector<char> out(hplcast_is_shared(buffer) != 0 ? 0 : static_cast<std::size_t>(size));  // or it means nothing
   in_mpi("MPI_Pack", [&] {
     int packed = 0;
     if (!out.empty()) PMPI_Pack(buffer, count, type, out.data(), size, &packed, communicator);
-    spend("MPI_Pack", "MPI_Pack", size);
+    spend("MPI_Pack", "MPI_Pack", packing_of(count, type));
   });
   exchange("MPI_Sendrecv_replace", {out.data(), size, MPI_BYTE, to, out_tag, communicator},
            {buffer, count, type, from, in_tag, communicator}, status);

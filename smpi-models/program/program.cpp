@@ -79,19 +79,23 @@ void Program::add_rank(Rank& rank, const Kernels::Place& place) {
   accelerators_.add_rank(place);
 }
 
-const core::KernelModel* Program::model_of(const std::string& name, const std::string& base, bool& of_hpl) const {
+const core::KernelModel* Program::model_of(const std::string& name, const std::string& base, Routine& routine) const {
   if (!model_) return nullptr;
   if (program_ != nullptr) {
-    // Aliased vectors as strided ones, if the observed run had none and nothing was measured after it.
-    const std::string strided = core::is_strided(name) ? base + "/strided" : base;
-    for (const std::string& one : {name, strided, base}) {
+    // Aliased vectors as strided ones, if the observed run had none and nothing was measured after it. MPI_Unpack has
+    // the base MPI_Pack.
+    const std::string own = base_of(name), strides = core::is_strided(name) ? name.substr(own.size()) : "",
+                      strided = strides.empty() ? "" : "/strided";
+    for (const std::string& one : {name, own + strided, base + strides, base + strided, own, base}) {
       const auto found = program_->routines.find(one);
-      if (found != program_->routines.end()) return &found->second;
+      if (found == program_->routines.end()) continue;
+      routine.by_bytes = core::is_mpi_function(name) && !strides.empty() && !core::is_strided(one);
+      return &found->second;
     }
   }
   const auto kernel = model_->cluster.kernels.find(base);
   if (kernel == model_->cluster.kernels.end()) return nullptr;
-  of_hpl = true;
+  routine.of_hpl = true;
   return &kernel->second;
 }
 
@@ -100,7 +104,7 @@ int Program::routine(const std::string& name, const std::string& base) {
   if (is_new) {
     Routine& routine = routines_.emplace_back();
     routine.name = name;
-    routine.model = model_of(name, base, routine.of_hpl);
+    routine.model = model_of(name, base, routine);
     routine.stream = hash_of(name);
     routine.kernel = core::kernel_from_name(base);
     routine.is_strided = core::is_strided(name);
@@ -144,7 +148,9 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
   ++routine.count.calls;
   routine.count.flop += flop;
   if (routine.model == nullptr || (executed && benches(state))) return;
-  const core::KernelShape known = routine.of_hpl ? shape_of_hpl(base_of(routine.name), shape) : shape;
+  const core::KernelShape known = routine.of_hpl     ? shape_of_hpl(base_of(routine.name), shape)
+                                  : routine.by_bytes ? core::KernelShape{1, shape.m * shape.n, 1}
+                                                     : shape;
   if (routine.model->range() && !core::contains(*routine.model->range(), known)) ++routine.count.outside_range;
   if (state.calls.size() <= static_cast<std::size_t>(number)) state.calls.resize(routines_.size());
   const double drawn_s = duration_s(settings_, routine.model->law(state.place.host, state.place.cpu).at(known), known,

@@ -92,6 +92,7 @@ class Program {
     bool is_strided = false;
     bool is_mpi = false;                   ///< MPI_Pack: no code of the program around it that belongs to it
     bool of_hpl = false;                   ///< the model is that of a kernel of HPL
+    bool by_bytes = false;                 ///< of blocks (Packing) it knows the bytes only
     std::optional<core::KernelId> kernel;  // of HPL, whose watts and share of the clock it has
     core::RoutineUse count;
   };
@@ -128,7 +129,7 @@ class Program {
 
   /// @throws DomainError for a number that routine() has not given.
   Routine& at(int routine);
-  const core::KernelModel* model_of(const std::string& name, const std::string& base, bool& of_hpl) const;
+  const core::KernelModel* model_of(const std::string& name, const std::string& base, Routine& routine) const;
   double spend(Rank& rank, double duration_s, const Where& where, std::optional<core::KernelId> kernel = std::nullopt);
   core::RestMode rest() const { return settings_.program ? settings_.program->rest : core::RestMode::zero; }
   bool benches(const State& state) const;

@@ -3,9 +3,11 @@
 #include <smpi/smpi.h>
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
+#include "hplcast/core/kernel_shape.hpp"
 #include "smpi-models/messages/communicators.hpp"
 #include "smpi-models/messages/message.hpp"
 #include "smpi-models/messages/messages.hpp"
@@ -18,9 +20,13 @@ MPI_Datatype lasting_copy(MPI_Datatype type);
 
 /// Bytes of `count` elements of a type, packed.
 std::size_t packed_bytes(int count, MPI_Datatype type);
-/// The same for a type with gaps whose blocks are shorter than a cache line, or not known: a message of it costs more
-/// than one without gaps, because it is packed in pieces. 0 for other types.
-double bytes_in_short_blocks(int count, MPI_Datatype type);
+/// How MPI_Pack moves elements of a type: the variant of its model, and the sizes that this goes by (observed_calls.h).
+struct Packing {
+  std::string_view strides;  ///< "/strided" and such: m bytes in each of n blocks, below a cache line, k bytes apart
+  core::KernelShape shape;   ///< without: n bytes, of one piece, of longer blocks or of a layout that is not known
+  bool is_slow = false;      ///< in short blocks, or not known: a message costs more than one without gaps
+};
+Packing packing_of(int count, MPI_Datatype type);
 
 /// Status without a message: MPI_PROC_NULL, sendings, requests that are not active.
 void set_empty_status(MPI_Status* status, int peer = MPI_ANY_SOURCE);

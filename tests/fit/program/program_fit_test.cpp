@@ -89,6 +89,38 @@ TEST(ProgramFit, TakesTheMedianOfRepetitionsOfARun) {
     EXPECT_NEAR(predicted_s(fit, "dgemm", {n, n, n}) / (1.01e-10 * n * n * n), 1, 1e-3) << n;
 }
 
+// The first call, the longest of a factorisation, takes twice as long, because it touches buffers for the first time.
+TEST(ProgramFit, LeavesOutCallsThatTouchMemoryForTheFirstTime) {
+  const double rate_s = 2e-10;
+  std::vector<ObservedCall> calls;
+  for (double n = 1440; n >= 32; n -= 32) calls.push_back({{32, n, 32}, rate_s * 1024 * n, 1});
+  for (const double n : {1440, 1408, 1376}) calls.push_back({{32, n, 32}, 2 * rate_s * 1024 * n, 1, 90});
+  const auto time_s = [&] {
+    return predicted_s(fit_program(observation_of("dtrsm/L", calls)), "dtrsm/L", {32, 4000, 32});
+  };
+  EXPECT_NEAR(time_s(), rate_s * 1024 * 4000, 1e-3 * rate_s * 1024 * 4000);
+  // Where that is how the program calls it, it counts.
+  for (ObservedCall& one : calls) one = {one.shape, 2 * rate_s * 1024 * one.shape.n, 1, 90};
+  EXPECT_NEAR(time_s(), 2 * rate_s * 1024 * 4000, 2e-3 * rate_s * 1024 * 4000);
+}
+
+// A block of a row takes longer where rows are farther apart, whatever bytes are side by side in longer ones.
+TEST(ProgramFit, PacksByBlocksAndTheirDistance) {
+  ProgramObservation seen = observation_of("MPI_Pack/strided", {});
+  const auto duration_s = [](double n, double k) { return n * (5e-9 + 1e-12 * k); };
+  for (double k = 4000; k <= 12000; k += 2000)
+    for (double n = 16; n <= k / 8; n *= 2) seen.calls["MPI_Pack/strided"].push_back({{8, n, k}, duration_s(n, k), 10});
+  for (double k = 12000; k <= 96000; k *= 2)
+    for (double n = 100; n <= k / 8; n *= 2)
+      seen.reach["MPI_Pack/strided"].push_back({{8, n, k}, duration_s(n, k), 64});
+  for (double n = 1e4; n < 1e6; n *= 2) seen.calls["MPI_Pack"].push_back({{1, n, 1}, 1e-10 * n, 10});
+  seen.routines["MPI_Pack"] = seen.routines["MPI_Pack/strided"] = {100, 0.1, 0};
+  seen.executed_s = 0.2;
+  const ProgramFit fit = fit_program(seen);
+  EXPECT_NEAR(predicted_s(fit, "MPI_Pack/strided", {8, 4000, 32000}) / duration_s(4000, 32000), 1, 1e-3);
+  EXPECT_NEAR(predicted_s(fit, "MPI_Pack", {1, 2e5, 1}), 2e-5, 1e-7);
+}
+
 // Rows of larger matrices cost more per element than any that the run swapped.
 TEST(ProgramFit, FollowsWhatWasMeasuredBeyondTheSizesOfTheRun) {
   const auto duration_s = [](double n, double k) { return n * (1e-9 + 2e-12 * k + 4e-12 * n); };

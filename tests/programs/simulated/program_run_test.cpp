@@ -213,12 +213,17 @@ TEST(ProgramRun, SpendsTheTimeOfLocalFunctionsOfMpi) {
   const ProgramRun run = run_program(request);
   EXPECT_EQ(run.routines.at("MPI_Type_vector").calls, 4);
   EXPECT_NEAR(run.routines.at("MPI_Type_vector").time_s, 4e-3, 1e-12);
-  EXPECT_EQ(run.routines.at("MPI_Pack").calls, 3) << "each rank by hand, and the send";
-  EXPECT_NEAR(run.routines.at("MPI_Pack").time_s, 3 * 80e-5, 1e-12);
-  EXPECT_EQ(run.routines.at("MPI_Unpack").calls, 1) << "as MPI_Pack";
+  EXPECT_EQ(run.routines.at("MPI_Pack/strided").calls, 3) << "each rank by hand, and the send";
+  EXPECT_NEAR(run.routines.at("MPI_Pack/strided").time_s, 3 * 80e-5, 1e-12) << "by bytes, if no model knows blocks";
+  EXPECT_EQ(run.routines.at("MPI_Unpack/strided").calls, 1) << "as MPI_Pack";
   EXPECT_THAT(notes(run, request.cluster), testing::Not(Contains(HasSubstr("HPL's kernels"))));
   // One after the other: both types, both packs of the sender, and the receiver's unpacking.
   EXPECT_NEAR(run.time_s - without.time_s, 2e-3 + 3 * 80e-5, 1e-5);
+  models["MPI_Pack/strided"] = tests::exact_model({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {1e-6, 1e-4, 1e-5});
+  const ProgramRun by_blocks = run_program(request);
+  EXPECT_NEAR(by_blocks.routines.at("MPI_Pack/strided").time_s, 3 * (8e-6 + 10e-4 + 16e-5), 1e-12)
+      << "10 blocks of 8 bytes, 16 bytes apart";
+  EXPECT_NEAR(by_blocks.routines.at("MPI_Unpack/strided").time_s, 8e-6 + 10e-4 + 16e-5, 1e-12);
 }
 
 TEST(ProgramRun, PacksAndUnpacksWhatRequestsSendAndReceive) {
@@ -226,8 +231,9 @@ TEST(ProgramRun, PacksAndUnpacksWhatRequestsSendAndReceive) {
   const double without_s = run_program(request).time_s;
   request.cluster.program->routines["MPI_Pack"] = tests::exact_model({{0, 1, 0}}, {1e-5});
   const ProgramRun run = run_program(request);
-  EXPECT_EQ(run.routines.at("MPI_Pack").calls, 6) << "by rank 0";
-  EXPECT_EQ(run.routines.at("MPI_Unpack").calls, 6) << "by rank 1, one for each of MPI_Wait, MPI_Test, MPI_Waitany";
+  EXPECT_EQ(run.routines.at("MPI_Pack/strided").calls, 6) << "by rank 0";
+  EXPECT_EQ(run.routines.at("MPI_Unpack/strided").calls, 6)
+      << "by rank 1, one for each of MPI_Wait, MPI_Test, MPI_Waitany";
   // The receiver unpacks each message while the next one is packed, and the last one afterwards.
   EXPECT_NEAR(run.time_s - without_s, 7 * 80e-5, 2e-5);
 }

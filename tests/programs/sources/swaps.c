@@ -1,4 +1,4 @@
-/* Swaps rows of a matrix of order n, and packs one: for a real run that is observed. */
+/* Swaps rows of a matrix of order n, and packs them: for a real run that is observed. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -16,6 +16,14 @@ int main(int argc, char** argv) {
     char* const packed = malloc((size_t)n * sizeof *a);
     int place = 0;
     MPI_Type_vector(n, 1, n, MPI_DOUBLE, &row);
+    MPI_Type_commit(&row);
+    for (int i = 0; i < n; ++i) {
+      place = 0;
+      MPI_Pack(a + i, 1, row, packed, n * (int)sizeof *a, &place, MPI_COMM_WORLD);
+    }
+    MPI_Type_free(&row);
+    place = 0;
+    MPI_Type_contiguous(n, MPI_DOUBLE, &row); /* perhaps where the vector was */
     MPI_Type_commit(&row);
     MPI_Pack(a, 1, row, packed, n * (int)sizeof *a, &place, MPI_COMM_WORLD);
     MPI_Type_free(&row);

@@ -17,8 +17,9 @@ namespace hplcast::fit {
 struct ObservedCall {
   core::KernelShape shape;
   double duration_s = 0;
-  double calls = 1;  ///< that it stands for
-  int rank = -1;     ///< in ProgramObservation::rests; -1: unknown
+  double calls = 1;   ///< that it stands for
+  double faults = 0;  ///< pages of memory that it touched for the first time
+  int rank = -1;      ///< in ProgramObservation::rests; -1: unknown
 };
 
 /// Sums over the ranks of all observed runs.
@@ -71,7 +72,8 @@ struct NamedInput {
   std::string name;
 };
 
-/// Adds one rank: its calls, columns routine,m,n,k,duration_s,calls, and its sums, columns what,name,calls,time_s,flop.
+/// Adds one rank: its calls, columns routine,m,n,k,duration_s,calls and perhaps faults, and its sums, columns
+/// what,name,calls,time_s,flop.
 /// @throws core::ParseError
 void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation);
 
@@ -137,10 +139,10 @@ struct ProgramFit {
 
 /// A model for each routine: terms are products of the sizes that it was called with, the simplest set that does
 /// (hpl_kernels.hpp), by weighted least squares in which the time of the calls counts, or a time per product in pieces
-/// by size. Of repetitions of a run (the same calls on the same rank) the median time of each routine counts. In the
-/// choice ranges of sizes count as much as the time. Sizes beyond those of all runs are as measured in
-/// `reach`, which does not change the others. Routines that took less than `least_share` of the CPU time get the mean
-/// time per size. @throws core::Error if nothing was observed.
+/// by size. Of repetitions of a run (the same calls on the same rank) the median time of each routine counts. Few calls
+/// that touch memory for the first time are left out. In the choice ranges of sizes count as much as the time. Sizes
+/// beyond those of all runs are as measured in `reach`, which does not change the others. Routines that took less than
+/// `least_share` of the CPU time get the mean time per size. @throws core::Error if nothing was observed.
 ProgramFit fit_program(const ProgramObservation& observation, double least_share = 1e-4);
 
 /// A sentence about each model that is off by more than 15 % by time, of what took more than 1 % of the CPU time.

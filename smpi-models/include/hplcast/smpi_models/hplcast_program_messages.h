@@ -30,6 +30,9 @@ void hplcast_before_collective(const char* function, hplcast_meets meets, int ro
 MPI_Fint hplcast_request_number(MPI_Request request);
 MPI_Request hplcast_request_of_number(MPI_Fint number);
 
+/* The time of MPI_Pack or MPI_Unpack, if the model has it. */
+void hplcast_spend_packing(const char* function, int count, MPI_Datatype type);
+
 HPLCAST_END_C
 
 #endif
