@@ -444,6 +444,7 @@ TEST(ProgramFit, RefusesRowsThatAreNoObservation) {
   EXPECT_THAT(refused("routine,m,n,k,duration_s,calls\ndgemm,0,1,1,1e-3,1\n"), HasSubstr("calls.csv:2"));
   EXPECT_THAT(refused("routine,m,n,k,duration_s,calls\ndgemm,1,1,1,-1,1\n"), HasSubstr("calls.csv:2"));
   EXPECT_THAT(refused("routine,m,n,k,duration_s,calls\ndgemm,1,1,1,nan,1\n"), HasSubstr("calls.csv:2"));
+  EXPECT_THAT(refused("routine,m,n,k,duration_s,calls,faults\ndgemm,1,1,1,1e-3,1,-1\n"), HasSubstr("faults"));
   const std::string header = "routine,m,n,k,duration_s,calls\n";
   EXPECT_EQ(refused(header, "wall,,0,1,0\n"), "accepted");
   EXPECT_THAT(refused(header, "wall,,0,-1,0\n"), HasSubstr("times.csv:2"));
