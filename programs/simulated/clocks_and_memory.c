@@ -1,6 +1,7 @@
 /* Clocks and allocations of a simulated program. The linker turns calls of NAME into __wrap_NAME. Without mpi.h, which
  * may have a malloc of its own. */
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -142,8 +143,17 @@ void* __wrap_realloc(void* old, size_t size) {
   return memory;
 }
 
+/* Pages that go back to the system (glibc: of large allocations) take time that the blocks of the code around do not
+ * tell: each counts as one. */
+static void count_pages(size_t bytes) {
+  enum { PAGE_BYTES = 4096, LEAST_BYTES = 131072 };
+  if (&hplcast_blocks != NULL && bytes >= LEAST_BYTES) hplcast_blocks += bytes / PAGE_BYTES;
+}
+
 void __wrap_free(void* memory) {
-  if (hplcast_shared_size(memory) == 0) {
+  const size_t shared = hplcast_shared_size(memory);
+  count_pages(shared > 0 ? shared : malloc_usable_size(memory));
+  if (shared == 0) {
     __real_free(memory);
   } else {
     hplcast_unshare(memory);

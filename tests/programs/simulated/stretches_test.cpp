@@ -60,6 +60,7 @@ TEST(Stretches, CountTheStepsOfLoopsBetweenCalls) {
     if (one.function == "MPI_Allreduce") reduced.push_back(one.blocks);
   ASSERT_EQ(reduced.size(), 3u);
   for (const double blocks : reduced) EXPECT_NEAR(blocks, 200 * 200, 10);
+  EXPECT_NEAR(calls.at(0).back().blocks, (4 << 20) / 4096, 10) << "pages that are freed";
   EXPECT_EQ(calls.at(0).front().function, "MPI_Init");
   EXPECT_EQ(calls.at(0).back().function, "MPI_Finalize");
   for (const CountedCall& one : calls.at(0)) EXPECT_THAT(one.function, Not(HasSubstr("Iprobe"))) << "a loop that asks";

@@ -1,5 +1,6 @@
-/* Code between calls of MPI that marks nothing: `n` steps before each call, `n` squared in between, a recursion with a call
- * at each depth, a loop that polls, and two calls with nothing between them. Prints the elapsed time. */
+/* Code between calls of MPI that marks nothing: `n` steps before each call, `n` squared in between, a recursion with a
+ * call at each depth, a loop that polls, two calls with nothing between them, and memory that is freed. Prints the
+ * elapsed time. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,8 @@ int main(int argc, char** argv) {
   }
   const double time_s = MPI_Wtime() - begin_s;
   if (rank == 0) printf("elapsed %.9f s\n", time_s);
+  void* volatile memory = malloc(4 << 20);
+  free(memory);
   MPI_Finalize();
   return 0;
 }
