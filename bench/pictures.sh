@@ -18,8 +18,14 @@ Makes the pictures of the pages (default: all) as compact SVG in DIR (default: d
   generative  CPUs that differ, and the law that clusters are drawn from
   top500    where the time goes in the three predictions of docs/start/top500-run.md
   doubts    the offers of docs/start/two-offers.md with half of the bandwidth, and with slower cores
+  follow    what each line of progress of examples/follow/HPL.out lets expect
+  history   the verdicts on all CPUs of examples/watch
+  interval  what the interval of a prediction is made of
+  quick     the closed form of `quick` over N, beside simulations
+  tune      the rounds of a search of 90 s
   explain   from the predicted to the real time of a run on two cores of this machine, predicted from a guess; wants an idle machine
-All but explain are the same on any machine with the same SimGrid; all together take some minutes.
+  program   where the time of docs/start/own-program.md goes on 16 ranks; observes two cores of this machine
+All but tune, explain and program are the same on any machine with the same SimGrid; all together take some minutes.
 
 Exit codes: 0 fine, 2 wrong usage, 3 something is missing, 6 a command failed.
 Example: bench/pictures.sh sweep time
@@ -30,7 +36,7 @@ fail() { local status=$1; shift; printf 'pictures.sh: %s\n' "$*" >&2; exit "$sta
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../build out=$here/../docs/pictures examples=$here/../examples
-all=(sampled time sweep kernel network detours power energy generative top500 doubts explain) names=()
+all=(sampled time sweep kernel network detours power energy generative top500 doubts follow history interval quick tune explain program) names=()
 while (($# > 0)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -73,6 +79,50 @@ explain() {
   run report prediction.json observed.csv explained.json -o explained.html --pictures explain
 }
 
+# The closed form in the place of real runs, and by its name: a report compares the same quantities.
+quick() {
+  local machine=(--nodes 4 --cores 8 --gflops-per-core 30 --bandwidth 25Gb/s --latency 2us --memory 8GiB --nb 128) share
+  echo N,NB,P,Q,time_s >real.csv
+  echo N,NB,P,Q >N.csv
+  for share in 0.005 0.01 0.02 0.05 0.1 0.2 0.4 0.8; do
+    run quick "${machine[@]}" --memory-fraction $share --json -o cluster.json
+    jq -r '[.parameters.N, .parameters.NB, .parameters.P, .parameters.Q, .time_s] | @csv' out.log >>real.csv
+  done
+  cut -d, -f1-4 real.csv >N.csv
+  run predict cluster.json N.csv --interval off --mode fast -o quick.json
+  run report quick.json real.csv -o quick.html --pictures quick
+  sed 's/predicted (line: median)/simulated/; s/measured (median, smallest to largest)/closed form/; s/>P x Q = 4 x 8</>closed form and simulation, 4 x 8 ranks</' \
+    quick/rate-4x8.svg >form.svg
+}
+
+# overview PAGE: the verdicts on all CPUs as they stand in a page, which stretches them, with the colours of other pictures.
+overview() {
+  STYLE=$(sed -n '/<style>/,/<\/style>/p' follow.svg) perl -0777 -ne '
+    m{<svg id="verdicts"(.*?)</svg></div>}s or die "no verdicts\n";
+    my $plot = $1; $plot =~ s{style="height:(\d+)px"}{x="104" y="32" width="324" height="$1" overflow="visible"};
+    my $end = $1 + 44;  # below the dates
+    $plot =~ s{</?a\b[^>]*>}{}g; $plot =~ s{class="between"}{opacity="0"}g;
+    $plot =~ s{<path }{<path vector-effect="non-scaling-stroke" }g; $plot =~ s{preserveA}{overflow="visible" preserveA};
+    my ($style) = $ENV{STYLE} =~ m{(<style>.*</style>)}s;
+    my $height = $end + 42, my $next = $end + 22;
+    print qq{<svg xmlns="http://www.w3.org/2000/svg" width="444" height="$height" viewBox="0 0 444 $height">\n$style\n},
+      qq{<rect width="100%" height="100%" fill="#ffffff"/>\n},
+      qq{<text x="12" y="22" style="font-size:15px;font-weight:bold">dgemm_gflops of all CPUs</text>\n<svg$plot</svg>\n},
+      qq{<text x="12" y="$end">Green: as expected. Blue: slower. Grey: not tested yet.</text>\n},
+      qq{<text x="12" y="$next">Pale: unlikely, not flagged. Dashed: a logged change.</text>\n</svg>\n}' "$1"
+}
+
+# The commands of the page, with this program.
+program() {
+  export OPENBLAS_NUM_THREADS=1 PATH=$(dirname "$hplcast"):$PATH
+  ((EUID != 0)) || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  ln -sfn "$examples" examples
+  awk '/^```sh test$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$here/../docs/start/own-program.md" |
+    sed '/two.txt$/,$d' >commands
+  bash -euo pipefail commands >out.log 2>err.log || { cat err.log >&2; fail 6 "the page does not run"; }
+  run run ./power_method-smpi --cluster power.json -np 16 --picture program.svg -- 4000
+}
+
 for name in "${names[@]}"; do
   case $name in
     sampled)
@@ -111,6 +161,23 @@ for name in "${names[@]}"; do
       run sweep doubts.yaml --database doubts.db
       run report doubts.db -o doubts.html --pictures doubts
       keep doubts/factor-scale-bandwidth.svg doubts ;;
+    follow) run follow "$examples/follow/HPL.out" --picture follow.svg; keep follow.svg follow ;;
+    history)
+      run history import "$examples/watch/runs.csv" --changes "$examples/watch/changes.csv" \
+        --outliers "$examples/watch/outliers.csv" --database watch.db
+      run history site watch.db -o site
+      run follow "$examples/follow/HPL.out" --picture follow.svg
+      overview site/overview-demo-dgemm_gflops.html >history.svg
+      keep history.svg history ;;
+    interval)
+      run predict "$examples/dahu-like.json" -N 20000 --nb 128 -P 4 -Q 8 -o interval.json
+      run report interval.json -o interval.html --pictures interval
+      keep interval/interval.svg interval ;;
+    quick) quick; keep form.svg quick ;;
+    tune)
+      run tune "$examples/dahu-like.json" --grid 4x4 -N 12000 --budget 90 --picture tune.svg
+      keep tune.svg tune ;;
     explain) explain; keep explain/causes-1.svg explain ;;
+    program) program; keep program.svg program ;;
   esac
 done

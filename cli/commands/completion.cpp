@@ -122,7 +122,8 @@ void write_zsh(std::ostream& out, const Command& program) {
   out << "    *) _files ;;\n"
          "  esac\n"
          "}\n"
-         "compdef _hplcast hplcast\n";
+         // The file of a folder of $fpath is the body of the function when it is called first.
+         "if [ \"$funcstack[1]\" = _hplcast ]; then _hplcast \"$@\"; else compdef _hplcast hplcast; fi\n";
 }
 
 void write_fish(std::ostream& out, const Command& program) {

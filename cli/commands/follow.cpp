@@ -25,6 +25,7 @@ namespace {
 struct FollowOptions {
   std::string output;
   std::string predicted;
+  std::string picture;
   long long N = 0;
   double abort_below_gflops = 0;
   double timeout_s = -1;  ///< below 0: by the run itself
@@ -107,10 +108,12 @@ class Watch {
     const auto outlook = follower_->take(run.progress.back());
     if (!outlook) return;
     outlook_ = *outlook;
+    outlooks_.push_back(outlook_);
     share_ = outlook_.column / static_cast<double>(run.parameters.N);
     options_.json ? print_json("running", {}) : show();
     if (outlook_.high_gflops < options_.abort_below_gflops) {
       line_.clear();
+      draw(run);
       throw core::Error(
           core::ExitCode::limit_exceeded,
           core::printed("the run will end with %s Gflop/s at most (with 95 %%), below %s",
@@ -135,6 +138,13 @@ class Watch {
     }
   }
 
+  /// The picture that was asked for: of the last run.
+  void draw(const core::HplLog& run) const {
+    if (options_.picture.empty() || outlooks_.empty()) return;
+    const auto gflops = run.result ? std::optional(run.result->gflops) : std::nullopt;
+    write_picture(options_.picture, study::follow_picture(run.parameters, outlooks_, gflops));
+  }
+
   /// How long the output may stay as it is.
   double patience_s(const core::HplLog& run) const {
     constexpr double before_lines_s = 1800, least_s = 60, factor = 1.5;
@@ -154,6 +164,7 @@ class Watch {
       }
     follower_.emplace(run.parameters, prediction ? std::optional(*prediction) : std::nullopt);
     outlook_ = {};
+    outlooks_.clear();
     rows_ = in_time_ = 0;
     told_ = 0;
     start_s_.reset();
@@ -242,6 +253,7 @@ class Watch {
   Progress line_;
   std::optional<study::RunFollower> follower_;
   study::RunOutlook outlook_;
+  std::vector<study::RunOutlook> outlooks_;  ///< of this run
   double share_ = 0;
   int rows_ = 0;          ///< tenths of the columns that have their row
   std::size_t told_ = 0;  ///< departures
@@ -280,6 +292,7 @@ void run_follow(const FollowOptions& options) {
   }
   end_run();
   const core::HplLog& run = reader.run();
+  watch.draw(run);
   if (!has_followed)
     throw InputError(
         options.output + " has no lines of progress" +
@@ -310,6 +323,8 @@ void setup_follow(Command& app) {
   command.add_option("--timeout", options.timeout_s,
                      "waits so long for a file to grow (default: until the end predicted, and half as long again)",
                      as_seconds());
+  command.add_option("--picture", options.picture, "of the rate that each line lets expect, with its interval",
+                     draws("PICTURE.svg|png"));
   command.add_flag("--json", options.json, "a line of JSON for each line of progress");
 }
 

@@ -22,6 +22,7 @@ struct RunOptions {
   bool bench_regions = false;
   bool json = false;
   std::string output;
+  std::string picture;
 };
 
 std::string count_text(double count) {
@@ -126,6 +127,7 @@ void run_run(RunOptions& options) {
   }
   if (!is_quiet())
     for (const std::string& note : study::notes(run, request.cluster)) tell("note: " + note);
+  if (!options.picture.empty()) write_picture(options.picture, study::time_picture(run));
   if (options.json || !options.output.empty()) {
     write_result(options.output, [&](std::ostream& out) { study::write_program_run(out, run, warnings); });
   }
@@ -191,6 +193,7 @@ void setup_run(Command& app) {
   command.add_option("--smpirun", request.smpirun, "of SimGrid", of_type("PATH"));
   command.add_option("--keep", request.keep, "folder for the files of the simulation", of_type("DIR"));
   command.add_flag("--json", options.json, "print JSON, with the program's output in it");
+  command.add_option("--picture", options.picture, "of where the time goes", draws("PICTURE.svg|png"));
   command.add_output(options.output, "JSON of the run");
 }
 

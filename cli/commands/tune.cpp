@@ -20,6 +20,7 @@ struct TuneOptions {
   std::vector<std::string> grids;
   bool json = false;
   std::string output;
+  std::string picture;
   study::TuneRequest request;
 };
 
@@ -216,6 +217,7 @@ void run_tune(TuneOptions options) {
   if (!options.output.empty() && result.decided) {
     core::write_file(options.output, [&](std::ostream& out) { core::write_hpl_dat(out, result.best, true); });
   }
+  if (!options.picture.empty() && !result.ranking.empty()) write_picture(options.picture, study::tune_picture(result));
   if (options.json) study::write_tune_result(std::cout, result);
   if (!options.json && !prints_hpl_dat) write_summary(std::cout, result);
   require_decision(result, options.output);
@@ -258,6 +260,7 @@ void setup_tune(Command& app) {
   add_seed(command, request.seed, "of the predictions and of the order");
   add_simulation_mode(command, request.mode, ", judged at the full N");
   command.add_flag("--json", options.json, "write everything as JSON (docs/use/tune.md) instead of tables");
+  command.add_option("--picture", options.picture, "of the rounds", draws("PICTURE.svg|png"));
   command.add_output(options.output, "HPL.dat with the best configuration");
 }
 

@@ -8,6 +8,8 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "study/plot/figure.hpp"
+#include "study/plot/markup.hpp"
 
 namespace hplcast::study {
 
@@ -379,6 +381,38 @@ std::optional<RunOutlook> RunFollower::take(const core::HplProgress& progress) {
     });
   } while (find_change());
   return outlook();
+}
+
+std::string follow_picture(const core::HplParameters& parameters, const std::vector<RunOutlook>& outlooks,
+                           std::optional<double> gflops) {
+  const auto share = [&](double column) { return 100 * column / static_cast<double>(parameters.N); };
+  double low = gflops.value_or(outlooks.front().gflops), high = low;
+  std::vector<PlotPoint> line, band, upper;
+  for (const RunOutlook& one : outlooks) {
+    const double x = share(one.column);
+    line.push_back({x, one.gflops});
+    band.push_back({x, one.low_gflops});
+    upper.push_back({x, one.high_gflops});
+    low = std::min(low, one.low_gflops);
+    high = std::max(high, one.high_gflops);
+  }
+  band.insert(band.end(), upper.rbegin(), upper.rend());
+  constexpr double room = 0.05, least_room = 1e-3;
+  const double beside = room * (high - low) + least_room * high;
+  const PlotAxis y{"Gflop/s of the whole run", low - beside, high + beside};
+  Figure plot("follow", "N = " + with_decimals(static_cast<double>(parameters.N), 0) + ": what its lines let expect",
+              {"% of the columns", 0, 100}, y);
+  plot.area(band, "band");
+  plot.line(line, "predicted-line");
+  plot.legend = {{"predicted-line", Marker::line, "expected"}, {"band", Marker::square, "interval of 90 %"}};
+  if (gflops) {
+    plot.line({{0, *gflops}, {100, *gflops}}, "measured-range");
+    plot.legend.push_back({"measured-range", Marker::line, "HPL's own result"});
+  }
+  const std::vector<Departure>& departures = outlooks.back().departures;
+  for (const Departure& one : departures) plot.line({{share(one.column), y.min}, {share(one.column), y.max}}, "change");
+  if (!departures.empty()) plot.legend.push_back({"change", Marker::line, "departure"});
+  return figure_file({plot});
 }
 
 }  // namespace hplcast::study

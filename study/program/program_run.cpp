@@ -19,6 +19,8 @@
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
+#include "study/plot/figure.hpp"
+#include "study/plot/markup.hpp"
 #include "study/program/simulated_program.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/local_machine.hpp"
@@ -452,6 +454,28 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
       if (field.required || phase.*field.member != 0) json["phases"][phase.name][field.name] = phase.*field.member;
   if (run.energy) json["energy"] = core::parse_json<Json>(core::energy_text(*run.energy));
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+std::string time_picture(const ProgramRun& run) {
+  constexpr double least_percent = 0.5;
+  std::vector<BarRow> rows;
+  double others_percent = 100;
+  const auto add = [&](const std::string& name, double time_s, const char* css_class) {
+    const double percent = run.time_s > 0 ? 100 * time_s / (run.time_s * run.ranks) : 0;
+    others_percent -= percent;
+    if (percent >= least_percent) rows.push_back({name, {{0, percent, css_class}}, with_decimals(percent, 0) + " %"});
+  };
+  for (const auto& [name, use] : run.routines) add(name, use.time_s, "s2");
+  for (const auto& [name, use] : run.regions) add("region " + name, use.time_s, "s3");
+  add("the rest of the program", run.rest_s, "s5");
+  add("detours", run.detours_s, "s6");
+  add(run.accelerators ? "MPI, HIP and waiting" : "MPI and waiting", others_percent / 100 * run.time_s * run.ranks,
+      "s1");
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const BarRow& a, const BarRow& b) { return a.parts.front().to > b.parts.front().to; });
+  const std::string title = run.command + ", " + std::to_string(run.ranks) + (run.ranks == 1 ? " rank: " : " ranks: ") +
+                            readable(run.time_s, 3) + " s";
+  return figure_file({bar_figure("time", title, {"% of the time of all ranks", 0, 100}, rows)});
 }
 
 }  // namespace hplcast::study

@@ -378,6 +378,8 @@ void write_report(std::ostream& out, const ReportData& as_read) {
   if (parts.single) html += parts.single->html;
   if (comparison.summary.n > 0 || (!parts.single && !parts.sweep)) html += summary_html(data, comparison);
   if (parts.single) html += time;
+  if (parts.single && parts.single->doubts)
+    html += section("How far to trust it") + figures_html({*parts.single->doubts});
   if (parts.sweep) html += parts.sweep->summary + parts.sweep->body;
   if (parts.identity) html += section("Predicted over measured") + figures_html({*parts.identity});
   if (!parts.over_size.empty()) html += section("Gflop/s over the order of the matrix") + figures_html(parts.over_size);
@@ -406,6 +408,7 @@ std::vector<ReportPicture> report_pictures(const ReportData& as_read) {
   for (const auto* more : {&parts.over_size, &parts.windows, &parts.waterfalls})
     figures.insert(figures.end(), more->begin(), more->end());
   figures.push_back(parts.time);
+  if (parts.single && parts.single->doubts) figures.push_back(*parts.single->doubts);
   std::vector<ReportPicture> pictures;
   for (const Figure& figure : figures) pictures.push_back({figure.id(), figure_file({figure})});
   return pictures;

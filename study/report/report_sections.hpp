@@ -59,9 +59,10 @@ std::string time_html(const std::vector<NamedPrediction>& predictions, const Fig
 
 /// Where all predictions are of one configuration: it is the heading.
 struct OneConfiguration {
-  std::string rate;     ///< "58.73 +- 1.2" Gflop/s
-  std::string machine;  ///< "32 hosts, 1024 ranks"
-  std::string html;     ///< machine, rate, interval, time, energy
+  std::string rate;              ///< "58.73 +- 1.2" Gflop/s
+  std::string machine;           ///< "32 hosts, 1024 ranks"
+  std::string html;              ///< machine, rate, interval, time, energy
+  std::optional<Figure> doubts;  ///< what its interval is made of
 };
 std::optional<OneConfiguration> one_configuration(const ReportData& data);
 

@@ -137,6 +137,26 @@ std::string time_html(const std::vector<NamedPrediction>& predictions, const Fig
 
 // --- a report of one configuration
 
+/// Parts of the variance, the largest above.
+static Figure interval_figure(const core::PredictiveInterval& interval) {
+  constexpr double least_percent = 3;
+  std::vector<BarRow> rows;
+  for (const core::ErrorTerm& term : interval.terms) {
+    const double percent = 100 * term.sd * term.sd / (interval.sd * interval.sd);
+    if (percent < least_percent) continue;
+    rows.push_back({core::printed("%s, %.2g %%: ", term.name.c_str(), 100 * term.sd) + term.source,
+                    {{0, percent, "s2"}},
+                    with_decimals(percent, 0) + " %"});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const BarRow& a, const BarRow& b) { return a.parts.front().to > b.parts.front().to; });
+  Figure figure = bar_figure("interval", "What the interval is made of", {"% of its variance", 0, 100}, rows);
+  figure.caption =
+      "With each term of 3 % and more: its standard deviation, of the time, and its source. The largest is worth "
+      "measuring first.";
+  return figure;
+}
+
 std::optional<OneConfiguration> one_configuration(const ReportData& data) {
   const core::Prediction& first = data.predictions.front();
   std::vector<double> gflops, time_s;
@@ -145,7 +165,8 @@ std::optional<OneConfiguration> one_configuration(const ReportData& data) {
     gflops.push_back(one.gflops);
     time_s.push_back(one.time_s);
   }
-  OneConfiguration result{mean_text(SeedMeans({gflops}), 0), "", ""};
+  OneConfiguration result{mean_text(SeedMeans({gflops}), 0), "", "", std::nullopt};
+  if (first.interval && first.interval->sd > 0) result.doubts = interval_figure(*first.interval);
   std::string tiles;
   const auto tile = [&](const std::string& value, const std::string& name) {
     tiles += "<div class=\"tile\"><b>" + core::xml_escaped(value) + "</b><span>" + name + "</span></div>\n";

@@ -12,6 +12,8 @@
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "study/compare/parameters_json.hpp"
+#include "study/plot/figure.hpp"
+#include "study/plot/markup.hpp"
 #include "study/tune/tune_rounds.hpp"
 
 namespace hplcast::study {
@@ -287,6 +289,32 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
                        {"linear_scaling_gflops", result.baselines.linear_scaling}};
   json["wall_s"] = result.wall_s;
   out << core::json_text(json, 2) << '\n';
+}
+
+std::string tune_picture(const TuneResult& result) {
+  const auto value = [&](const TunedConfiguration& one) { return in_unit(result.objective, one.mean_merit); };
+  double low = value(result.ranking.front()), high = low;
+  for (const TunedConfiguration& one : result.ranking) {
+    low = std::min(low, value(one));
+    high = std::max(high, value(one));
+  }
+  PlotAxis rounds{"round and its N", 0.5, static_cast<double>(result.rounds.size()) + 0.5, {}, false, false};
+  std::string counts;
+  for (const TuneRound& round : result.rounds) {
+    rounds.ticks.push_back(
+        {static_cast<double>(rounds.ticks.size() + 1), with_decimals(static_cast<double>(round.N), 0)});
+    counts += (counts.empty() ? "" : ", ") + std::to_string(round.configurations);
+  }
+  const double beside = 0.05 * (high - low) + 1e-3 * high;
+  Figure plot("rounds", "The rounds of tune", rounds, {unit_of(result.objective), low - beside, high + beside});
+  std::vector<PlotPoint> points;
+  for (const TunedConfiguration& one : result.ranking) points.push_back({static_cast<double>(one.round), value(one)});
+  plot.dots(points, "s2-line dots large");
+  plot.marker(points.front(), Marker::diamond, "predicted", core::to_string(result.ranking.front().parameters));
+  plot.legend = {{"s2-line dots large", Marker::dot, "a configuration, in its last round"},
+                 {"predicted", Marker::diamond, "the best"}};
+  plot.caption = "Candidates of each round: " + counts + ".";
+  return figure_file({plot});
 }
 
 }  // namespace hplcast::study

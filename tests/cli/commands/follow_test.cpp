@@ -61,5 +61,18 @@ TEST(FollowCommand, ThrottlingHasItsTimeOfDay) {
               ::testing::ContainsRegex("  -[67]\\.. % of the rate after (39|40|41)s.*2026-11-26 09:00:"));
 }
 
+TEST(FollowCommand, DrawsWhatEachLineLetExpect) {
+  const core::TemporaryFolder folder("hplcast-follow-test");
+  const std::string picture = folder.path() / "follow.svg";
+  ASSERT_EQ(run_hplcast_words({"follow", recorded, "--picture", picture}).status, 0);
+  const std::string svg = core::read_text(picture);
+  for (const char* text : {"interval of 90 %", "HPL&#39;s own result", ">departure</text>", "</svg>"})
+    EXPECT_THAT(svg, HasSubstr(text));
+  // Also of a run that is given up: then its result is not known.
+  const std::string given_up = folder.path() / "given-up.svg";
+  EXPECT_EQ(run_hplcast_words({"follow", recorded, "--abort-below", "1990", "--picture", given_up}).status, 5);
+  EXPECT_THAT(core::read_text(given_up), Not(HasSubstr("own result")));
+}
+
 }  // namespace
 }  // namespace hplcast::test

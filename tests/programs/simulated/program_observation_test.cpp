@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -66,6 +67,25 @@ TEST_F(ProgramObservation, TimesOfEachRankAddUpToTheTimeOfTheRun) {
   EXPECT_NEAR(4 * phase_of(run, "dtrsm/R").elapsed_s, run.routines.at("dtrsm/R").time_s, rounding_s);
   EXPECT_NEAR(phase_of(run, "dtrsm/R").kernels_s, phase_of(run, "dtrsm/R").elapsed_s, rounding_s);
   EXPECT_EQ(phase_of(run, "MPI_Barrier").kernels_s, 0);
+}
+
+TEST(TimePicture, HasTheSharesOfAllRanksTheLargestAbove) {
+  ProgramRun run;
+  run.command = "solver 100";
+  run.ranks = 4;
+  run.time_s = 1;
+  run.routines["dgemm"].time_s = 1;
+  run.routines["dscal"].time_s = 0.01;  // below half a percent
+  run.rest_s = 0.4;
+  const std::string svg = time_picture(run);
+  EXPECT_THAT(svg, HasSubstr("solver 100, 4 ranks: 1.00 s"));
+  std::size_t at = 0;
+  for (const char* text : {">MPI and waiting<", ">dgemm<", ">the rest of the program<"}) {
+    ASSERT_NE(svg.find(text), std::string::npos) << text;
+    EXPECT_GT(svg.find(text), std::exchange(at, svg.find(text))) << text;
+  }
+  for (const char* text : {">65 %<", ">25 %<", ">10 %<"}) EXPECT_THAT(svg, HasSubstr(text));
+  EXPECT_THAT(svg, testing::Not(HasSubstr("dscal")));
 }
 
 TEST_F(ProgramObservation, PutsTimesIntoGroupsThatAddUpToTheSame) {

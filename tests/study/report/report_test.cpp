@@ -210,6 +210,9 @@ TEST(Report, OfOneConfigurationIsItsHeadingAndABarInsteadOfADot) {
   one.interval.emplace();
   one.interval->low_gflops = 10;
   one.interval->high_gflops = 12;
+  one.interval->sd = 0.05;
+  one.interval->terms = {{"run", 0.03, 0, std::nullopt, "an idle machine"},
+                         {"machine", 0.04, 0, std::nullopt, "its drift"}};
   one.energy.emplace();
   one.energy->mean_power_w = 2500;
   one.energy->energy_j = 18e6;
@@ -219,8 +222,11 @@ TEST(Report, OfOneConfigurationIsItsHeadingAndABarInsteadOfADot) {
        {" (4 hosts, 1 rank of 16 threads): 11.00 Gflop/s predicted</h1>",
         "4 hosts, 1 rank of 16 threads (P x Q = 1 x 1), N = 1,000", "<b>11.00</b><span>Gflop/s predicted<",
         "<b>10.0 to 12.0</b><span>Gflop/s in 90 % of real runs<", "<b>2.00 h</b>", "<b>2.50 kW</b>", "<b>5.00 kWh</b>",
-        "Where the time goes"})
+        "Where the time goes", "machine, 4 %: its drift</text>", "run, 3 %: an idle machine</text>"})
     EXPECT_THAT(page, HasSubstr(text));
+  // 0.04^2 and 0.03^2 of 0.05^2; the larger one above.
+  EXPECT_THAT(page, HasSubstr(">36 %<"));
+  EXPECT_LT(page.find(">64 %<"), page.find(">36 %<"));
   EXPECT_THAT(page, Not(HasSubstr("Gflop/s over the order of the matrix")));
   EXPECT_THAT(page, Not(HasSubstr("1 predictions")));
   data.predictions.push_back(one);

@@ -151,5 +151,22 @@ TEST(TunePlaces, EqualMeritsOfARoundShareOne) {
             (std::vector<std::size_t>{1, 1, 3, 4, 4}));
 }
 
+TEST(TunePicture, HasAMarkForEachConfigurationInItsLastRound) {
+  TuneResult result;
+  result.rounds = {{4096, 0, 3, 1, 3, 1}, {20000, 0, 1, 1, 1, 1}};
+  for (const auto& [round, gflops] : {std::pair(2, 90.0), {1, 50.0}, {1, 40.0}}) {
+    result.ranking.emplace_back();
+    result.ranking.back().round = round;
+    result.ranking.back().mean_merit = gflops;
+  }
+  const std::string svg = tune_picture(result);
+  for (const char* text : {">4,096</text>", ">20,000</text>", "Candidates of each round: 3, 1.", "</svg>"})
+    EXPECT_NE(svg.find(text), std::string::npos) << text;
+  const std::size_t dots = svg.find("dots large\" d=\"");
+  ASSERT_NE(dots, std::string::npos);
+  const std::string path = svg.substr(dots, svg.find("/>", dots) - dots);
+  EXPECT_EQ(std::count(path.begin(), path.end(), 'M'), 3);
+}
+
 }  // namespace
 }  // namespace hplcast::study

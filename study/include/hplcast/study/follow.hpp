@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -81,5 +82,10 @@ class RunFollower {
   std::vector<Change> changes_;
   std::vector<Departure> departures_;
 };
+
+/// SVG file: Gflop/s of the whole run as seen after each line of progress, with the interval and the departures.
+/// `outlooks`: at least one. `gflops`: HPL's own result, if it is known.
+std::string follow_picture(const core::HplParameters& parameters, const std::vector<RunOutlook>& outlooks,
+                           std::optional<double> gflops);
 
 }  // namespace hplcast::study

@@ -151,4 +151,7 @@ std::vector<std::size_t> places(const std::vector<TunedConfiguration>& ranking);
 /// JSON of a result (docs/use/tune.md).
 void write_tune_result(std::ostream& out, const TuneResult& result);
 
+/// SVG file: each configuration in the last round that it took part in. The ranking must not be empty.
+std::string tune_picture(const TuneResult& result);
+
 }  // namespace hplcast::study
