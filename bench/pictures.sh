@@ -22,6 +22,7 @@ Makes the pictures of the pages (default: all) as compact SVG in DIR (default: d
   history   the verdicts on all CPUs of examples/watch
   interval  what the interval of a prediction is made of
   quick     the closed form of `quick` over N, beside simulations
+  modes     fast mode over N, beside exact mode
   tune      the rounds of a search of 90 s
   explain   from the predicted to the real time of a run on two cores of this machine, predicted from a guess; wants an idle machine
   program   where the time of docs/start/own-program.md goes on 16 ranks; observes two cores of this machine
@@ -36,7 +37,7 @@ fail() { local status=$1; shift; printf 'pictures.sh: %s\n' "$*" >&2; exit "$sta
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../build out=$here/../docs/pictures examples=$here/../examples
-all=(sampled time sweep kernel network detours power energy generative top500 doubts follow history interval quick tune explain program) names=()
+all=(sampled time sweep kernel network detours power energy generative top500 doubts follow history interval quick modes tune explain program) names=()
 while (($# > 0)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -48,6 +49,7 @@ done
 ((${#names[@]} > 0)) || names=("${all[@]}")
 hplcast=$build/bin/hplcast
 [[ -x $hplcast ]] || fail 3 "$hplcast is missing: build first"
+[[ -n $(type -P jq) && -n $(type -P perl) ]] || fail 3 "jq or perl is missing"
 hplcast=$(readlink -f "$hplcast") out=$(mkdir -p "$out" && cd "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -79,20 +81,35 @@ explain() {
   run report prediction.json observed.csv explained.json -o explained.html --pictures explain
 }
 
-# The closed form in the place of real runs, and by its name: a report compares the same quantities.
+# beside PREDICTIONS REAL NAME HEADING: Gflop/s over N, where REAL is no real run, and has its own NAME: a report compares
+# the same quantities.
+beside() {
+  rm -rf beside
+  run report "$1" "$2" -o beside.html --pictures beside
+  sed "s/predicted (line: median)/simulated/; s/measured (median, smallest to largest)/$3/; s/>P x Q = [0-9x ]*</>$4</" \
+    beside/rate-*.svg >beside.svg
+}
+
 quick() {
   local machine=(--nodes 4 --cores 8 --gflops-per-core 30 --bandwidth 25Gb/s --latency 2us --memory 8GiB --nb 128) share
   echo N,NB,P,Q,time_s >real.csv
-  echo N,NB,P,Q >N.csv
   for share in 0.005 0.01 0.02 0.05 0.1 0.2 0.4 0.8; do
     run quick "${machine[@]}" --memory-fraction $share --json -o cluster.json
     jq -r '[.parameters.N, .parameters.NB, .parameters.P, .parameters.Q, .time_s] | @csv' out.log >>real.csv
   done
   cut -d, -f1-4 real.csv >N.csv
   run predict cluster.json N.csv --interval off --mode fast -o quick.json
-  run report quick.json real.csv -o quick.html --pictures quick
-  sed 's/predicted (line: median)/simulated/; s/measured (median, smallest to largest)/closed form/; s/>P x Q = 4 x 8</>closed form and simulation, 4 x 8 ranks</' \
-    quick/rate-4x8.svg >form.svg
+  beside quick.json real.csv "closed form" "closed form and simulation, 4 x 8 ranks"
+}
+
+modes() {
+  printf 'N,NB,P,Q\n' >N.csv
+  printf '%s,128,4,4\n' 1000 2000 3000 4000 6000 8000 10000 >>N.csv
+  run predict "$examples/dahu-like.json" N.csv --interval off --mode fast -o fast.json
+  run predict "$examples/dahu-like.json" N.csv --interval off --mode exact -o exact.json
+  (echo N,NB,P,Q,time_s && jq -r '.[] | [.parameters.N, .parameters.NB, .parameters.P, .parameters.Q, .time_s] | @csv' exact.json) >exact.csv
+  beside fast.json exact.csv "exact mode" "fast and exact mode, 4 x 4 ranks"
+  sed -i 's/>simulated</>fast mode</' beside.svg
 }
 
 # overview PAGE: the verdicts on all CPUs as they stand in a page, which stretches them, with the colours of other pictures.
@@ -114,13 +131,14 @@ overview() {
 
 # The commands of the page, with this program.
 program() {
-  export OPENBLAS_NUM_THREADS=1 PATH=$(dirname "$hplcast"):$PATH
+  PATH=$(dirname "$hplcast"):$PATH
+  export OPENBLAS_NUM_THREADS=1 PATH
   ((EUID != 0)) || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   ln -sfn "$examples" examples
   awk '/^```sh test$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$here/../docs/start/own-program.md" |
     sed '/two.txt$/,$d' >commands
   bash -euo pipefail commands >out.log 2>err.log || { cat err.log >&2; fail 6 "the page does not run"; }
-  run run ./power_method-smpi --cluster power.json -np 16 --picture program.svg -- 4000
+  hplcast run ./power_method-smpi --cluster power.json -np 16 --picture program.svg --quiet -- 4000
 }
 
 for name in "${names[@]}"; do
@@ -173,7 +191,8 @@ for name in "${names[@]}"; do
       run predict "$examples/dahu-like.json" -N 20000 --nb 128 -P 4 -Q 8 -o interval.json
       run report interval.json -o interval.html --pictures interval
       keep interval/interval.svg interval ;;
-    quick) quick; keep form.svg quick ;;
+    quick) quick; keep beside.svg quick ;;
+    modes) modes; keep beside.svg modes ;;
     tune)
       run tune "$examples/dahu-like.json" --grid 4x4 -N 12000 --budget 90 --picture tune.svg
       keep tune.svg tune ;;
