@@ -25,6 +25,7 @@ Makes the pictures of the pages (default: all) as compact SVG in DIR (default: d
   modes     fast mode over N, beside exact mode
   tune      the rounds of a search of 90 s
   explain   from the predicted to the real time of a run on two cores of this machine, predicted from a guess; wants an idle machine
+  accelerators  where the time of examples/accelerators goes
   program   where the time of docs/start/own-program.md goes on 16 ranks; observes two cores of this machine
 All but tune, explain and program are the same on any machine with the same SimGrid; all together take some minutes.
 
@@ -37,7 +38,7 @@ fail() { local status=$1; shift; printf 'pictures.sh: %s\n' "$*" >&2; exit "$sta
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../build out=$here/../docs/pictures examples=$here/../examples
-all=(sampled time sweep kernel network detours power energy generative top500 doubts follow history interval quick modes tune explain program) names=()
+all=(sampled time sweep kernel network detours power energy generative top500 doubts follow history interval quick modes tune accelerators explain program) names=()
 while (($# > 0)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -196,6 +197,13 @@ for name in "${names[@]}"; do
     tune)
       run tune "$examples/dahu-like.json" --grid 4x4 -N 12000 --budget 90 --picture tune.svg
       keep tune.svg tune ;;
+    accelerators)
+      run fit accelerator "$examples/accelerators/calls.csv" --cluster "$examples/dahu-like.json" --per-host 8 \
+        --same pack_rows=gather_rows:0,1 --same unpack_rows=scatter_rows:0,1 --same fill=copy_block:0,1 -o some.json
+      run transform some.json --ranks-per-node accelerators -o accelerators.json
+      "$(dirname "$hplcast")/hplcast-hipcc" -O2 "$examples/accelerators/block_lu.cpp" -lrocblas -o block_lu-smpi
+      "$hplcast" run ./block_lu-smpi --cluster accelerators.json -np 16 --picture accelerators.svg --quiet -- 32768 512 4 4
+      keep accelerators.svg accelerators ;;
     explain) explain; keep explain/causes-1.svg explain ;;
     program) program; keep program.svg program ;;
   esac

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "cli/commands/commands.hpp"
@@ -53,11 +54,13 @@ void add_power(const core::CampaignArchive& archive, fit::CampaignFit& fit) {
   fit::set_power(power, rows, fit.cluster);
 }
 
-/// "usable", or which flags there are about a kernel or a scope of messages.
+/// "usable", or which flags there are about a kernel or a scope of messages ("local", "isend local").
 std::string verdict_on(const std::string& subject, const std::vector<core::QualityFlag>& flags) {
   std::set<std::string> names;
-  for (const core::QualityFlag& flag : flags)
-    if (flag.subject == subject || flag.subject.rfind(subject + ' ', 0) == 0) names.insert(flag.flag);
+  for (const core::QualityFlag& flag : flags) {
+    const std::vector<std::string> words = core::words_of(flag.subject);
+    if (std::find(words.begin(), words.end(), subject) != words.end()) names.insert(flag.flag);
+  }
   return names.empty() ? "usable" : core::comma_separated(names);
 }
 
@@ -117,6 +120,15 @@ void write_summary(std::ostream& out, const fit::CampaignFit& fit) {
         << " notes on what was left out or assumed: --verbose, and provenance in the result\n";
 }
 
+/// The first flag of each kind, and how many more of it there are: a disturbed campaign has dozens.
+void warn_of_kinds(const std::vector<core::QualityFlag>& flags) {
+  std::map<std::string, std::vector<const core::QualityFlag*>> kinds;
+  for (const core::QualityFlag& flag : flags) kinds[flag.flag].push_back(&flag);
+  for (const auto& [kind, all] : kinds)
+    warn(all.front()->subject + ": " + kind + ": " + all.front()->detail +
+         (all.size() == 1 ? "" : "; " + std::to_string(all.size() - 1) + " more of this kind: --verbose"));
+}
+
 /// "newer=node-[5-8]"
 std::pair<std::string, std::vector<std::string>> parse_kind(const std::string& text) {
   const std::size_t equal = text.find('=');
@@ -161,7 +173,7 @@ void run_fit_cluster(const FitClusterOptions& options) {
   } else {
     write_summary(std::cerr, fit);
   }
-  warn_of_flags(fit.flags);
+  is_verbose() ? warn_of_flags(fit.flags) : warn_of_kinds(fit.flags);
   write_cluster_file(options.output, fit.cluster);
   if (verdict.usability == core::Usability::unusable && !options.force)
     throw core::Error(core::ExitCode::no_acceptable_fit,

@@ -189,7 +189,7 @@ void write_interval(std::ostream& out, const core::Prediction& prediction) {
 void write_best(std::ostream& out, const std::vector<core::Prediction>& predictions) {
   std::map<core::HplParameters, std::vector<core::Prediction>> of;
   for (const core::Prediction& p : predictions) of[p.parameters].push_back(p);
-  if (of.size() < 2) return;
+  if (predictions.size() < 2) return;
   std::vector<const std::vector<core::Prediction>*> configurations;
   std::vector<std::vector<double>> values;
   for (const auto& [parameters, seeds] : of) {
@@ -198,6 +198,10 @@ void write_best(std::ostream& out, const std::vector<core::Prediction>& predicti
     for (const core::Prediction& p : seeds) values.back().push_back(p.gflops);
   }
   const study::SeedMeans means(values);
+  if (of.size() == 1) {
+    out << study::mean_text(means, 0) << " Gflop/s: mean of " << means.seeds(0) << " seeds, with its 95 % interval\n";
+    return;
+  }
   const std::size_t best = means.best();
   std::size_t next = best == 0 ? 1 : 0;
   for (std::size_t i = 0; i < means.size(); ++i)

@@ -458,19 +458,22 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
 
 std::string time_picture(const ProgramRun& run) {
   constexpr double least_percent = 0.5;
+  const double all_s = run.time_s * run.ranks;
   std::vector<BarRow> rows;
-  double others_percent = 100;
   const auto add = [&](const std::string& name, double time_s, const char* css_class) {
-    const double percent = run.time_s > 0 ? 100 * time_s / (run.time_s * run.ranks) : 0;
-    others_percent -= percent;
+    const double percent = all_s > 0 ? 100 * time_s / all_s : 0;
     if (percent >= least_percent) rows.push_back({name, {{0, percent, css_class}}, with_decimals(percent, 0) + " %"});
   };
   for (const auto& [name, use] : run.routines) add(name, use.time_s, "s2");
   for (const auto& [name, use] : run.regions) add("region " + name, use.time_s, "s3");
   add("the rest of the program", run.rest_s, "s5");
   add("detours", run.detours_s, "s6");
-  add(run.accelerators ? "MPI, HIP and waiting" : "MPI and waiting", others_percent / 100 * run.time_s * run.ranks,
-      "s1");
+  add(run.accelerators ? "MPI, HIP and waiting" : "MPI and waiting",
+      all_s - run.routines_s() - run.regions_s() - run.rest_s - run.detours_s, "s1");
+  if (run.accelerators) {  // one per rank; beside what their ranks do
+    for (const auto& [name, use] : run.accelerators->kernels) add("accelerators: " + name, use.time_s, "s4");
+    add("accelerators: copies", run.accelerators->copies_s, "s4");
+  }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const BarRow& a, const BarRow& b) { return a.parts.front().to > b.parts.front().to; });
   const std::string title = run.command + ", " + std::to_string(run.ranks) + (run.ranks == 1 ? " rank: " : " ranks: ") +

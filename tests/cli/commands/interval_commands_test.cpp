@@ -29,6 +29,7 @@ TEST_F(IntervalCommands, PredictGivesAnIntervalThatChangesNothingElse) {
   EXPECT_THAT(predicted({}),
               AllOf(HasSubstr("90 % of runs"), HasSubstr("90 % of real runs from"), HasSubstr("model 2.0 %*")));
   EXPECT_THAT(predicted({"--interval", "off"}), Not(HasSubstr("of runs")));
+  EXPECT_THAT(predicted({"--seed", "1,2"}), HasSubstr("Gflop/s: mean of 2 seeds, with its 95 % interval"));
   predicted({"--interval", "50%", "-o", "with.json"});
   predicted({"--interval", "off", "-o", "without.json"});
   const auto read = [&](const char* name) {

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
@@ -202,6 +204,32 @@ TEST_F(OneRoad, ArchiveAndItsFilesGiveTheSameCluster) {
               HasSubstr("the matrices do not hold random numbers"));
   EXPECT_THAT(cluster.at("provenance").at("notes").dump(), HasSubstr("1200 rows are left out: others were measured"));
   EXPECT_THAT(cluster.at("provenance").at("notes").dump(), HasSubstr("1200 rows are left out: several pairs"));
+}
+
+TEST_F(OneRoad, TheReportOfAnArchiveIsADozenLinesAndAWarningPerKind) {
+  calibration::write_archive(folder_.path() / "invented.zip", measured_.folder(), "invented");
+  const auto report = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"fit", "cluster", "invented.zip", "-o", path("c.json"), "--force"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_hplcast_words(words, folder_.path().string()).output;
+  };
+  std::istringstream lines(report({}));
+  int count = 0;
+  std::set<std::string> kinds;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t warning = line.find("warning: ");
+    if (warning == std::string::npos) {
+      ++count;
+      continue;
+    }
+    const std::size_t kind = line.find(": ", warning + 9) + 2;
+    EXPECT_TRUE(kinds.insert(line.substr(kind, line.find(':', kind) - kind)).second) << line;
+  }
+  EXPECT_GT(count, 4);
+  EXPECT_LE(count, 12);
+  EXPECT_FALSE(kinds.empty()) << "its dgemm has contents that are not random";
+  const std::string verbose = report({"--verbose"});
+  EXPECT_GT(std::count(verbose.begin(), verbose.end(), '\n'), 20);
 }
 
 TEST_F(OneRoad, SingleStepsKeepTheRowsOnRequest) {

@@ -93,7 +93,7 @@ std::vector<std::string> notes(const ProgramRun& run, const core::ClusterModel& 
 /// As JSON, `hplcast run --json` (docs/use/any-program.md).
 void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings);
 
-/// SVG file: shares of the time of all ranks, the largest above.
+/// SVG file: shares of the time of all ranks, and of their accelerators, the largest above.
 std::string time_picture(const ProgramRun& run);
 
 }  // namespace hplcast::study
