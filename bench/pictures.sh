@@ -202,7 +202,7 @@ for name in "${names[@]}"; do
         --same pack_rows=gather_rows:0,1 --same unpack_rows=scatter_rows:0,1 --same fill=copy_block:0,1 -o some.json
       run transform some.json --ranks-per-node accelerators -o accelerators.json
       "$(dirname "$hplcast")/hplcast-hipcc" -O2 "$examples/accelerators/block_lu.cpp" -lrocblas -o block_lu-smpi
-      "$hplcast" run ./block_lu-smpi --cluster accelerators.json -np 16 --picture accelerators.svg --quiet -- 32768 512 4 4
+      "$hplcast" run ./block_lu-smpi --cluster accelerators.json -np 16 --picture accelerators.svg --quiet -- 32768 512 4 4 >out.log
       keep accelerators.svg accelerators ;;
     explain) explain; keep explain/causes-1.svg explain ;;
     program) program; keep program.svg program ;;
