@@ -277,7 +277,7 @@ void draw(Explanation& explanation, const Figure& timelines, const std::filesyst
   std::stringstream json;
   write_explanation(json, explanation);
   const Figure causes = waterfall(read_explanation(json, "explanation"), "causes");
-  core::write_file(file, [&](std::ostream& out) { out << figure_file({causes, timelines}, "", 1); });
+  core::write_file(file, [&](std::ostream& out) { out << figure_file({causes, timelines}); });
 }
 
 }  // namespace

@@ -267,17 +267,20 @@ struct PlacedFigure {
   double width = 0, height = 0;
 };
 
-PlacedFigure placed(const Figure& figure, double x, double y) {
+PlacedFigure placed(const Figure& figure, double y) {
   constexpr double letter = 8.4, title_letter = 10.8, caption_letter = 7.2, mark = 40;  // widths
   PlacedFigure result;
   const PlotSize& size = figure.size();
-  result.width = std::max(size.width, title_letter * static_cast<double>(figure.heading.size())) + 2 * file_margin;
-  result.svg = label(x + file_margin, y + file_margin + 16, "start", figure.heading,
-                     " style=\"font-size:15px;font-weight:bold\"");
-  result.svg += figure.svg(attribute("x", coordinate(x + file_margin)) +
-                           attribute("y", coordinate(y + file_margin + title_height)) +
+  result.width = size.width + 2 * file_margin;
+  double top = y + file_margin + 16;
+  for (const std::string& text : wrapped(figure.heading, static_cast<std::size_t>(size.width / title_letter))) {
+    result.svg += label(file_margin, top, "start", text, " style=\"font-size:15px;font-weight:bold\"");
+    top += legend_line;
+  }
+  top -= y + 6;  // of the plot, below y
+  result.svg += figure.svg(attribute("x", coordinate(file_margin)) + attribute("y", coordinate(y + top)) +
                            attribute("width", coordinate(size.width)) + attribute("height", coordinate(size.height)));
-  double at = file_margin, line = file_margin + title_height + size.height + 0.7 * legend_line;
+  double at = file_margin, line = top + size.height + 0.7 * legend_line;
   for (const LegendEntry& entry : figure.legend) {
     const double width = mark + letter * static_cast<double>(entry.name.size());
     if (at > file_margin && at + width > result.width) {
@@ -285,15 +288,14 @@ PlacedFigure placed(const Figure& figure, double x, double y) {
       line += legend_line;
     }
     result.svg += "<path" + attribute("class", entry.css_class) +
-                  attribute("transform", "translate(" + coordinate(x + at + 8) + " " + coordinate(y + line - 4) + ")") +
-                  attribute("d", marker_path(entry.marker)) + "/>\n" +
-                  label(x + at + 22, y + line, "start", entry.name);
+                  attribute("transform", "translate(" + coordinate(at + 8) + " " + coordinate(y + line - 4) + ")") +
+                  attribute("d", marker_path(entry.marker)) + "/>\n" + label(at + 22, y + line, "start", entry.name);
     at += width;
   }
   result.height = line + (figure.legend.empty() ? -0.7 : 0.3) * legend_line + file_margin;
   const auto letters = static_cast<std::size_t>((result.width - 2 * file_margin) / caption_letter);
   for (const std::string& text : wrapped(figure.caption, letters)) {
-    result.svg += label(x + file_margin, y + result.height + 4, "start", text, " style=\"font-size:12px\"");
+    result.svg += label(file_margin, y + result.height + 4, "start", text, " style=\"font-size:12px\"");
     result.height += 0.8 * legend_line;
   }
   return result;
@@ -301,25 +303,20 @@ PlacedFigure placed(const Figure& figure, double x, double y) {
 
 }  // namespace
 
-std::string figure_file(const std::vector<Figure>& figures, const std::string& title, std::size_t columns) {
-  double width = 0, x = 0, y = title.empty() ? 0 : title_height, next_y = y;
+std::string figure_file(const std::vector<Figure>& figures, const std::string& title) {
+  double width = 0, height = title.empty() ? 0 : title_height;
   std::string content;
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    if (i % columns == 0) {
-      x = 0;
-      y = next_y;
-    }
-    const PlacedFigure one = placed(figures[i], x, y);
+  for (const Figure& figure : figures) {
+    const PlacedFigure one = placed(figure, height);
     content += one.svg;
-    x += one.width;
-    width = std::max(width, x);
-    next_y = std::max(next_y, y + one.height);
+    width = std::max(width, one.width);
+    height += one.height;
   }
   if (!title.empty())
     content += label(width / 2, file_margin + 12, "middle", title, " style=\"font-size:16px;font-weight:bold\"");
-  const std::string size = coordinate(width) + " " + coordinate(next_y);
+  const std::string size = coordinate(width) + " " + coordinate(height);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", coordinate(width)) +
-         attribute("height", coordinate(next_y)) + attribute("viewBox", "0 0 " + size) + ">\n<style>" +
+         attribute("height", coordinate(height)) + attribute("viewBox", "0 0 " + size) + ">\n<style>" +
          style_of_pictures() + "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + content +
          "</svg>\n";
 }

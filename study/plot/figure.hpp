@@ -121,8 +121,8 @@ Figure bar_figure(const std::string& id, const std::string& title, const PlotAxi
 std::string figures_html(const std::vector<Figure>& figures);
 std::string legend_html(const std::vector<LegendEntry>& legend);
 
-/// As an SVG file: figures in columns with titles, legends, captions and colours (the light ones), nothing from
+/// As an SVG file: figures below each other with titles, legends, captions and colours (the light ones), nothing from
 /// outside.
-std::string figure_file(const std::vector<Figure>& figures, const std::string& title = "", std::size_t columns = 2);
+std::string figure_file(const std::vector<Figure>& figures, const std::string& title = "");
 
 }  // namespace hplcast::study

@@ -36,7 +36,7 @@ std::string matrix_file(const std::string& title, const std::vector<std::string>
     }
   figure.caption = "From " + core::readable(least) + " " + unit + " (light) to " + core::readable(most) + " " + unit +
                    " (dark). Columns are numbered in the order of the rows. " + note;
-  return figure_file({figure}, "", 1);
+  return figure_file({figure});
 }
 
 }  // namespace hplcast::study

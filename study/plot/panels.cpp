@@ -89,7 +89,7 @@ std::optional<Figure> figure_of(const PlotPanel& panel, const std::string& id) {
     if (from_0 && !y.logarithmic && !shown.back().empty()) y.include(0);
   }
   if (x.most < x.least) return std::nullopt;
-  Figure plot(id, panel.title, x.axis(panel.x_name), y.axis(panel.y_name), {640, 420, 92, 20, 28, 50});
+  Figure plot(id, panel.title, x.axis(panel.x_name), y.axis(panel.y_name));
   for (const double at : panel.breaks)
     if (x.can_show(at)) plot.line({{at, y.axis("").min}, {at, y.axis("").max}}, "change");
   for (std::size_t i = 0; i < shown.size(); ++i) {

@@ -53,7 +53,7 @@ struct PlotPanel {
   }
 };
 
-/// Diagrams in two columns under a title.
+/// Diagrams below each other under a title: a phone shows them readable.
 struct Picture {
   std::string title;
   std::vector<PlotPanel> panels;
