@@ -68,6 +68,15 @@ TEST(Bars, AreAsLongAsTheirPartsWithNamesAndValues) {
   EXPECT_THAT(svg, Not(HasSubstr("no room")));
 }
 
+TEST(Picture, OfSeveralFiguresIsNoWiderThanOneWhateverTheirTitles) {
+  const Figure plot("p", "a title of more letters than fit above a figure of this width", {"x", 0, 1, {}}, {"y", 0, 1});
+  const std::string one = figure_file({plot}), three = figure_file({plot, plot, plot}, "title");
+  const auto width = [](const std::string& svg) { return std::stod(svg.substr(svg.find("width=\"") + 7)); };
+  EXPECT_EQ(width(one), width(three));
+  EXPECT_LT(width(one), 450);  // 13 px of a letter are 11 on a phone of 390
+  EXPECT_THAT(one, HasSubstr("a title of more letters than fit above</text>"));
+}
+
 TEST(Picture, OfAFileShowsItsCaptionInLines) {
   Figure plot("p", "title", {"x", 0, 1, {}}, {"y", 0, 1, {}});
   for (int i = 0; i < 30; ++i) plot.caption += "word" + std::to_string(i) + " ";
