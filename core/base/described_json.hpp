@@ -4,8 +4,8 @@
 //
 //     template <typename Fields>
 //     static void describe(Fields& fields, Thing& thing) {
-//       fields("count", thing.count);
-//       fields.if_any("names", thing.names);    // left out where there are none
+//       fields("count", thing.count);           // or HPLCAST_FIELDS(thing, count, ...) for several
+//       fields.if_any("names", thing.names);    // left out where there are none; HPLCAST_FIELDS_IF_ANY
 //       fields.if_given("share", thing.share);  // always written; where it is absent it stays as it is
 //       fields.check("count", thing.count > 0, "a count above 0");
 //     }
@@ -15,7 +15,6 @@
 // description gives has own_json() and take_own() in its namespace. A field of cluster.json may have a rule behind its
 // value (schema_walk.hpp).
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +24,17 @@
 
 #include "core/base/json_fields.hpp"
 #include "hplcast/core/text.hpp"
+
+#define HPLCAST_DESCRIBE(name) fields(#name, described.name);
+#define HPLCAST_DESCRIBE_IF_ANY(name) fields.if_any(#name, described.name);
+#define HPLCAST_EACH_FIELD(describe_one, thing, ...)                     \
+  {                                                                      \
+    auto& described = thing;                                             \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(describe_one, __VA_ARGS__)) \
+  }
+/// In a description: members that are fields of the same name.
+#define HPLCAST_FIELDS(thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE, thing, __VA_ARGS__)
+#define HPLCAST_FIELDS_IF_ANY(thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE_IF_ANY, thing, __VA_ARGS__)
 
 namespace hplcast::core::detail {
 

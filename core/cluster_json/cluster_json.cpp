@@ -40,8 +40,7 @@ static void rank_to_cpu(Walk& walk, const Json& json) {
 /// Fields that Hosts::Values and HostKind have in common.
 template <typename Fields, typename Shape>
 static void describe_shape(Fields& fields, Shape& values) {
-  fields("cores", values.cores);
-  fields("cpus", values.cpus);
+  HPLCAST_FIELDS(values, cores, cpus);
   fields.if_given("rank_to_cpu", values.rank_to_cpu, rank_to_cpu);
   fields.if_any("memory_bytes", values.memory_bytes, at_least_zero);
 }
@@ -72,8 +71,7 @@ void take_own(const Node& node, OwnAccelerators& own) {
 
 template <typename Fields>
 static void describe(Fields& fields, HostKind& kind) {
-  fields("name", kind.name);
-  fields("hosts", kind.hosts);
+  HPLCAST_FIELDS(kind, name, hosts);
   describe_shape(fields, kind);
   std::optional<double> share;
   if (kind.link_share != 1) share = kind.link_share;
@@ -200,8 +198,7 @@ static void describe(Fields& fields, ObservedTime& observed) {
 
 template <typename Fields>
 static void describe(Fields& fields, ProgramModel& program) {
-  fields.if_any("command", program.command);
-  fields.if_any("observed", program.observed);
+  HPLCAST_FIELDS_IF_ANY(program, command, observed);
   fields.if_any("rest_s_per_call", program.rest_s_per_call, at_least_zero);
   fields.if_any("rest_s_per_element", program.rest_s_per_element, at_least_zero);
   fields("routines", program.routines, named<kernel>);
@@ -220,9 +217,7 @@ template <typename Fields>
 static void describe(Fields& fields, Uncertainty& uncertainty) {
   for (const ErrorGroup group : error_groups) fields.if_any(to_string(group), uncertainty.of(group));
   fields("days", uncertainty.days);
-  fields.if_any("between_days", uncertainty.between_days);
-  fields.if_any("drift", uncertainty.drift);
-  fields.if_any("pieces", uncertainty.pieces);
+  HPLCAST_FIELDS_IF_ANY(uncertainty, between_days, drift, pieces);
   fields.if_any("piece_s", uncertainty.piece_s, at_least_zero);
 }
 
@@ -230,8 +225,7 @@ static void describe(Fields& fields, Uncertainty& uncertainty) {
 
 template <typename Fields>
 static void describe(Fields& fields, HandshakeModel& handshake) {
-  fields("flag", handshake.flag);
-  fields("columns", handshake.columns);
+  HPLCAST_FIELDS(handshake, flag, columns);
   fields.if_any("pivot", handshake.pivot);
   fields("column_s", handshake.column_s, at_least_zero);
   fields("column_s_per_row", handshake.column_s_per_row, at_least_zero);
@@ -240,9 +234,7 @@ static void describe(Fields& fields, HandshakeModel& handshake) {
 
 template <typename Fields>
 static void describe(Fields& fields, AcceleratorKernel& one) {
-  fields.if_any("m", one.m);
-  fields.if_any("n", one.n);
-  fields.if_any("k", one.k);
+  HPLCAST_FIELDS_IF_ANY(one, m, n, k);
   fields.if_any("model", one.model, kernel);
   fields.if_any("handshake", one.handshake);
   fields.if_any("power_w", one.power_w, at_least_zero);
@@ -266,9 +258,7 @@ static void describe(Fields& fields, DeviceMessage& one) {
 
 template <typename Fields>
 static void describe(Fields& fields, DeviceMessages& messages) {
-  fields.if_any("near", messages.near);
-  fields.if_any("local", messages.local);
-  fields.if_any("remote", messages.remote);
+  HPLCAST_FIELDS_IF_ANY(messages, near, local, remote);
   fields.check("near", !messages.near || messages.near->accelerators, "with `accelerators`: how many are near");
   const auto has_number = [](const std::optional<DeviceMessage>& one) { return one && one->accelerators; };
   fields.check("local", !has_number(messages.local) && !has_number(messages.remote), "`accelerators` in `near` only");
@@ -293,11 +283,8 @@ static void describe(Fields& fields, AcceleratorModel& model) {
   fields("record_s", model.record_s, at_least_zero);
   fields("sync_s", model.sync_s, at_least_zero);
   fields("flag_s", model.flag_s, at_least_zero);
-  fields("to_device", model.to_device);
-  fields("from_device", model.from_device);
-  fields("within_device", model.within_device);
-  fields.if_any("messages", model.messages);
-  fields.if_any("power", model.power);
+  HPLCAST_FIELDS(model, to_device, from_device, within_device);
+  HPLCAST_FIELDS_IF_ANY(model, messages, power);
   fields("kernels", model.kernels);
   fields.check("per_host", model.per_host >= 1, "an integer of at least 1");
   fields.check("compute_units", model.compute_units >= 1, "an integer of at least 1");
@@ -341,15 +328,11 @@ static void describe(Fields& fields, ClusterModel& cluster) {
   int version = cluster.needed_schema_version();
   JsonText provenance{cluster.provenance};
   fields("schema_version", version, anything);  // the reader has looked at it already
-  fields("name", cluster.name);
-  fields("hosts", cluster.hosts);
+  HPLCAST_FIELDS(cluster, name, hosts);
   fields("kernels", cluster.kernels, kernels);
   fields("network", cluster.network, network);
   fields.if_any("power", cluster.power, power);
-  fields.if_any("detours", cluster.detours);
-  fields.if_any("program", cluster.program);
-  fields.if_any("uncertainty", cluster.uncertainty);
-  fields.if_any("accelerators", cluster.accelerators);
+  HPLCAST_FIELDS_IF_ANY(cluster, detours, program, uncertainty, accelerators);
   fields.if_given("provenance", provenance, any_object);
 }
 

@@ -16,18 +16,8 @@ static void describe(Fields& fields, MixtureMode& mode) {
 
 template <typename Fields>
 static void describe(Fields& fields, FitQuality& quality) {
-  fields("rows", quality.rows);
-  fields("shapes", quality.shapes);
-  fields("rows_set_aside", quality.rows_set_aside);
-  fields("r2", quality.r2);
-  fields("bic", quality.bic);
-  fields("residual_sd_s", quality.residual_sd_s);
-  fields("mean_abs_relative_error", quality.mean_abs_relative_error);
-  fields.if_any("mu_standard_errors", quality.mu_standard_errors);
-  fields.if_any("mu_t_values", quality.mu_t_values);
-  fields.if_any("sigma_standard_errors", quality.sigma_standard_errors);
-  fields.if_any("sigma_t_values", quality.sigma_t_values);
-  fields.if_any("notes", quality.notes);
+  HPLCAST_FIELDS(quality, rows, shapes, rows_set_aside, r2, bic, residual_sd_s, mean_abs_relative_error);
+  HPLCAST_FIELDS_IF_ANY(quality, mu_standard_errors, mu_t_values, sigma_standard_errors, sigma_t_values, notes);
 }
 
 static Json own_json(const Polynomial& polynomial) {
@@ -195,8 +185,7 @@ void take_own(const Node& node, KernelModel& model) {
 template <typename Fields>
 static void describe(Fields& fields, Segment& segment) {
   fields("min_bytes", segment.min_bytes, at_least_zero);
-  fields("intercept_s", segment.intercept_s);
-  fields("slope_s_per_byte", segment.slope_s_per_byte);
+  HPLCAST_FIELDS(segment, intercept_s, slope_s_per_byte);
   fields.if_any("sd_s", segment.sd_s, at_least_zero);
   fields.if_any("mixture", segment.modes);
   fields.if_any("log_mixture", segment.log_modes);
@@ -319,8 +308,7 @@ struct Thresholds {
 
 template <typename Fields>
 void describe(Fields& fields, Thresholds& thresholds) {
-  fields("async_small_bytes", thresholds.async_small_bytes);
-  fields("detached_bytes", thresholds.detached_bytes);
+  HPLCAST_FIELDS(thresholds, async_small_bytes, detached_bytes);
 }
 
 }  // namespace
@@ -334,8 +322,7 @@ static void describe(Fields& fields, Rail& card) {
 
 template <typename Fields>
 static void describe(Fields& fields, RailReach& reach) {
-  fields("cpu", reach.cpu);
-  fields("rail", reach.rail);
+  HPLCAST_FIELDS(reach, cpu, rail);
   fields.if_any("extra_latency_s", reach.extra_latency_s, at_least_zero);
   fields.if_given("rate_share", reach.rate_share, positive);
 }
@@ -344,8 +331,7 @@ template <typename Fields>
 static void describe(Fields& fields, Rails& rails) {
   fields("use", rails.use);
   fields.if_any("striped_from_bytes", rails.striped_from_bytes, at_least_zero);
-  fields("cards", rails.cards);
-  fields("near", rails.near);
+  HPLCAST_FIELDS(rails, cards, near);
   fields.if_any("far", rails.far);
 }
 
@@ -358,8 +344,7 @@ static void describe(Fields& fields, NetworkModel::Values& values) {
   values.async_small_bytes = thresholds.async_small_bytes;
   values.detached_bytes = thresholds.detached_bytes;
   fields("iprobe_s", values.iprobe_s, at_least_zero);
-  fields.if_any("growing_probes", values.growing_probes);
-  fields.if_any("late_probes", values.late_probes);
+  HPLCAST_FIELDS_IF_ANY(values, growing_probes, late_probes);
   fields("test_s", values.test_s, at_least_zero);
   fields("wtime_s", values.wtime_s, at_least_zero);
   fields.if_given("topology", values.topology, topology);

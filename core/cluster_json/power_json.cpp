@@ -90,8 +90,7 @@ void scaling(Walk& walk, const Json& json) {
 
 template <typename Fields>
 static void describe(Fields& fields, FrequencySchedule& schedule) {
-  fields.if_any("hosts", schedule.hosts);
-  fields.if_any("cpu", schedule.cpu);
+  HPLCAST_FIELDS_IF_ANY(schedule, hosts, cpu);
   fields.if_any("period_s", schedule.period_s, positive);
   fields("at_s", schedule.at_s);
   fields("hz", schedule.hz);
@@ -99,8 +98,7 @@ static void describe(Fields& fields, FrequencySchedule& schedule) {
 
 template <typename Fields>
 static void describe(Fields& fields, PowerController& controller) {
-  fields.if_any("hosts", controller.hosts);
-  fields.if_any("hosts_per_group", controller.hosts_per_group);
+  HPLCAST_FIELDS_IF_ANY(controller, hosts, hosts_per_group);
   fields("cap_w", controller.cap_w, positive);
   fields("period_s", controller.period_s, positive);
   fields.if_any("step_hz", controller.step_hz, positive);
@@ -115,8 +113,7 @@ static void describe(Fields& fields, FrequencyModel& frequency) {
   ByState<double> shares{frequency.scaling};
   fields.if_any("scaling", shares, scaling);
   fields.if_any("scaling_hz", frequency.scaling_hz, positive);
-  fields.if_any("schedules", frequency.schedules);
-  fields.if_any("controllers", frequency.controllers);
+  HPLCAST_FIELDS_IF_ANY(frequency, schedules, controllers);
 }
 
 template <typename Fields>
@@ -127,8 +124,7 @@ static void describe(Fields& fields, PowerCaps& caps) {
 
 template <typename Fields>
 static void describe(Fields& fields, PowerOverride& one) {
-  fields.if_any("host", one.host);
-  fields.if_any("cpu", one.cpu);
+  HPLCAST_FIELDS_IF_ANY(one, host, cpu);
   fields.if_any("hz", one.hz, positive);
   fields.if_any("idle_w", one.idle, watts);
   fields.if_any("awake_w", one.awake, watts);
@@ -150,8 +146,7 @@ static void describe(Fields& fields, PowerModel::Values& values) {
   fields.if_given("off_w", values.off_w, at_least_zero);
   ByState<Watts> by_state{values.states};
   fields("states", by_state, states);
-  fields.if_any("frequency", values.frequency);
-  fields.if_any("caps", values.caps);
+  HPLCAST_FIELDS_IF_ANY(values, frequency, caps);
   std::optional<double> efficiency;
   if (values.supply_efficiency != 1) efficiency = values.supply_efficiency;
   fields.if_any("supply_efficiency", efficiency, positive);

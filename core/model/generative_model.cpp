@@ -113,8 +113,7 @@ static void take_own(const Node& node, LawParameter& parameter) {
 
 template <typename Fields>
 static void describe(Fields& fields, NodeKind& kind) {
-  fields("name", kind.name);
-  fields("share", kind.share);
+  HPLCAST_FIELDS(kind, name, share);
   fields.if_given("cpus", kind.cpus);
   fields.if_given("rows", kind.rows);
   fields("mu", kind.mean);
@@ -135,10 +134,7 @@ struct GenerativeFile {
 
 template <typename Fields>
 void describe(Fields& fields, GenerativeFile& file) {
-  fields("kernel", file.kernel);
-  fields("noise", file.noise);
-  fields("parameters", file.parameters);
-  fields("kinds", file.kinds);
+  HPLCAST_FIELDS(file, kernel, noise, parameters, kinds);
 }
 
 }  // namespace

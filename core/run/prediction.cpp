@@ -14,18 +14,14 @@ using detail::Node;
 
 template <typename Fields>
 static void describe(Fields& fields, SamplingError& error) {
-  fields("interval_s", error.interval_s);
-  fields("samples", error.samples);
+  HPLCAST_FIELDS(error, interval_s, samples);
   fields("worst_error", error.worst);
   fields("mean_error", error.mean);
 }
 
 template <typename Fields>
 static void describe(Fields& fields, PowerLevels& levels) {
-  fields("level1_w", levels.level1_w);
-  fields("level2_w", levels.level2_w);
-  fields("level3_j", levels.level3_j);
-  fields("sampling", levels.sampling);
+  HPLCAST_FIELDS(levels, level1_w, level2_w, level3_j, sampling);
 }
 
 template <typename Fields>
@@ -45,8 +41,7 @@ static void describe(Fields& fields, Energy& energy) {
   amount(fields, "awake_share", energy.awake_share);
   amount(fields, "network_j", energy.network_j);
   fields("states", states);
-  fields.if_any("unstated", energy.unstated);
-  fields.if_any("levels", energy.levels);
+  HPLCAST_FIELDS_IF_ANY(energy, unstated, levels);
 }
 
 template <typename Fields>
@@ -63,9 +58,7 @@ static void describe(Fields& fields, PhaseSummary& phase) {
 
 template <typename Fields>
 static void describe(Fields& fields, PanelCost& cost) {
-  fields("first_panel", cost.first_panel);
-  fields("panels", cost.panels);
-  fields("time_s", cost.time_s);
+  HPLCAST_FIELDS(cost, first_panel, panels, time_s);
   fields.if_any("error_95_s", cost.error_95_s);
 }
 
@@ -74,30 +67,21 @@ static void describe(Fields& fields, Sampling& sampling) {
   std::string counts = "extrapolated";
   fields("share", sampling.share);
   fields.if_given("counts", counts);
-  fields("deviation", sampling.deviation);
-  fields("deviates_at_panel", sampling.deviates_at_panel);
-  fields("windows", sampling.windows);
-  fields("pieces", sampling.pieces);
+  HPLCAST_FIELDS(sampling, deviation, deviates_at_panel, windows, pieces);
 }
 
 template <typename Fields>
 static void describe(Fields& fields, ErrorTerm& term) {
   fields("name", term.name);
   amount(fields, "sd", term.sd);
-  fields.if_any("nu", term.nu);
-  fields.if_any("elasticity", term.elasticity);
+  HPLCAST_FIELDS_IF_ANY(term, nu, elasticity);
   fields("source", term.source);
 }
 
 template <typename Fields>
 static void describe(Fields& fields, PredictiveInterval& interval) {
   ByName<ErrorTerm> terms{interval.terms};
-  fields("level_percent", interval.level_percent);
-  fields("low_time_s", interval.low_time_s);
-  fields("high_time_s", interval.high_time_s);
-  fields("low_gflops", interval.low_gflops);
-  fields("high_gflops", interval.high_gflops);
-  fields("bias", interval.bias);
+  HPLCAST_FIELDS(interval, level_percent, low_time_s, high_time_s, low_gflops, high_gflops, bias);
   amount(fields, "sd", interval.sd);
   fields.if_any("nu", interval.nu);
   fields("elasticities", interval.elasticities);
@@ -130,11 +114,7 @@ static void describe(Fields& fields, Prediction& prediction) {
   if (prediction.threads_per_rank > 1) threads = prediction.threads_per_rank;
   if (!prediction.blas.empty()) blas = prediction.blas;
   fields("schema_version", version);
-  fields("parameters", prediction.parameters);
-  fields("time_s", prediction.time_s);
-  fields("gflops", prediction.gflops);
-  fields("seed", prediction.seed);
-  fields("mode", prediction.mode);
+  HPLCAST_FIELDS(prediction, parameters, time_s, gflops, seed, mode);
   if (prediction.sampling) error_95_s = prediction.error_95_s;
   if (prediction.mode == "fast" && !prediction.sampling) fast_error_95_s = prediction.fast_error_95_s;
   fields.if_any("error_95_s", error_95_s);
@@ -149,18 +129,12 @@ static void describe(Fields& fields, Prediction& prediction) {
   prediction.blas = blas.value_or("");
   fields.check("threads_per_rank", prediction.threads_per_rank >= 1, "an integer of at least 1");
   fields("model_sha256", prediction.model_sha256);
-  fields.if_any("model_levels", prediction.model_levels);
-  fields.if_any("model_doubts", prediction.model_doubts);
-  fields.if_any("control", prediction.control);
+  HPLCAST_FIELDS_IF_ANY(prediction, model_levels, model_doubts, control);
   fields("simulator", prediction.simulator);
   amount(fields, "wall_s", prediction.wall_s);
   amount(fields, "peak_pss_bytes", prediction.peak_pss_bytes);
-  fields("kernels", prediction.kernels);
-  fields("messages", prediction.messages);
-  fields.if_any("sampling", prediction.sampling);
-  fields.if_any("interval", prediction.interval);
-  fields.if_any("detours_s", prediction.detours_s);
-  fields.if_any("energy", prediction.energy);
+  HPLCAST_FIELDS(prediction, kernels, messages);
+  HPLCAST_FIELDS_IF_ANY(prediction, sampling, interval, detours_s, energy);
   fields.if_any("phases", phases);
   fields.check("time_s", prediction.time_s > 0, "a number above 0");
   fields.check("gflops", prediction.gflops > 0, "a number above 0");

@@ -20,34 +20,26 @@ IndexRange index_range_from(const std::string& what, const std::string& text) {
 
 template <typename Fields>
 static void describe(Fields& fields, IndexRange& range) {
-  fields("first", range.first);
-  fields("last", range.last);
+  HPLCAST_FIELDS(range, first, last);
   fields.check("first", range.first >= 0, "an integer of at least 0");
   fields.check("last", range.last >= range.first, "first, or more");
 }
 
 template <typename Fields>
 static void describe(Fields& fields, SampledExchanges& sampled) {
-  fields("run", sampled.run);
-  fields("period", sampled.period);
-  fields("panels", sampled.panels);
+  HPLCAST_FIELDS(sampled, run, period, panels);
   fields.check("run", sampled.run >= 1 && sampled.run < sampled.period, "an integer from 1 to period - 1");
   fields.check("panels", sampled.panels >= 1, "an integer of at least 1");
 }
 
 template <typename Fields>
 static void describe(Fields& fields, SimulationDiagnosis& diagnosis) {
-  fields("direct_messages", diagnosis.direct_messages);
-  fields("own_flows", diagnosis.own_flows);
-  fields("poll_by_waiting", diagnosis.poll_by_waiting);
-  fields("load", diagnosis.load);
-  fields("sampled_exchanges", diagnosis.sampled_exchanges);
+  HPLCAST_FIELDS(diagnosis, direct_messages, own_flows, poll_by_waiting, load, sampled_exchanges);
 }
 
 template <typename Fields>
 static void describe(Fields& fields, ProgramSettings& program) {
-  fields("rest", program.rest);
-  fields("numerics", program.numerics);
+  HPLCAST_FIELDS(program, rest, numerics);
   fields.if_any("real_blas", program.real_blas);
   fields("share_above_bytes", program.share_above_bytes);
   fields.if_any("counts", program.counts);
@@ -55,17 +47,14 @@ static void describe(Fields& fields, ProgramSettings& program) {
 
 template <typename Fields>
 static void describe(Fields& fields, EnergySettings& energy) {
-  fields("bin_s", energy.bin_s);
-  fields("hosts", energy.hosts);
+  HPLCAST_FIELDS(energy, bin_s, hosts);
   fields.check("bin_s", energy.bin_s >= 0, "a number of seconds of at least 0");
 }
 
 template <typename Fields>
 static void describe(Fields& fields, ObservationSettings& observation) {
-  fields.if_any("trace", observation.trace);
-  fields.if_any("trace_ranks", observation.trace_ranks);
-  fields("trace_begin_s", observation.trace_begin_s);
-  fields("trace_end_s", observation.trace_end_s);
+  HPLCAST_FIELDS_IF_ANY(observation, trace, trace_ranks);
+  HPLCAST_FIELDS(observation, trace_begin_s, trace_end_s);
   fields.check("trace_end_s", observation.trace_begin_s >= 0 && observation.trace_end_s >= 0, "a number of seconds");
   fields("phases", observation.phases);
   fields.if_any("progress", observation.progress);
@@ -74,20 +63,11 @@ static void describe(Fields& fields, ObservationSettings& observation) {
 
 template <typename Fields>
 static void describe(Fields& fields, SimulationSettings& settings) {
-  fields.if_any("cluster", settings.cluster);
-  fields.if_any("result", settings.result);
-  fields("seed", settings.seed);
-  fields("noise", settings.noise);
-  fields("network_noise", settings.network_noise);
-  fields("detours", settings.detours);
-  fields("fast", settings.fast);
-  fields("fast_panels", settings.fast_panels);
+  HPLCAST_FIELDS_IF_ANY(settings, cluster, result);
+  HPLCAST_FIELDS(settings, seed, noise, network_noise, detours, fast, fast_panels);
   fields.check("fast_panels", settings.fast_panels >= 0, "an integer of at least 0");
-  fields.if_any("window", settings.window);
-  fields.if_any("program", settings.program);
-  fields.if_any("energy", settings.energy);
-  fields("observation", settings.observation);
-  fields("diagnosis", settings.diagnosis);
+  HPLCAST_FIELDS_IF_ANY(settings, window, program, energy);
+  HPLCAST_FIELDS(settings, observation, diagnosis);
 }
 
 void write_simulation_settings(std::ostream& out, SimulationSettings settings) {
