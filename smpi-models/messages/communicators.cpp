@@ -106,10 +106,10 @@ ProgramCommunicators::Known& ProgramCommunicators::known(std::size_t rank, MPI_C
   if (found != mine.end()) return found->second;
   if (handle == MPI_COMM_WORLD) return mine[handle] = {world_};
   if (handle == MPI_COMM_SELF) return mine[handle] = {agree("self " + std::to_string(rank), handle)};
-  throw core::Error(core::ExitCode::bad_input,
-                    "rank " + std::to_string(rank) +
-                        " uses a communicator between groups, or one that is not made by MPI_Comm_dup, MPI_Comm_split, "
-                        "MPI_Comm_create or a topology; `hplcast run --messages smpi` leaves messages to SMPI");
+  throw core::InputError(
+      "rank " + std::to_string(rank) +
+      " uses a communicator between groups, or one that is not made by MPI_Comm_dup, MPI_Comm_split, "
+      "MPI_Comm_create or a topology; `hplcast run --messages smpi` leaves messages to SMPI");
 }
 
 const ProgramCommunicators::Pointer& ProgramCommunicators::find(std::size_t rank, MPI_Comm handle) {

@@ -209,9 +209,7 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
   State& state = states_[rank.number];
   if (state.regions.empty()) stretches_.leave_out(static_cast<int>(rank.number));
   for (const Entered& one : state.regions) {
-    if (one.name == name)
-      throw core::Error(core::ExitCode::bad_input,
-                        "region " + name + " begins inside of itself; expected its end first");
+    if (one.name == name) throw core::InputError("region " + name + " begins inside of itself; expected its end first");
   }
   Entered entered{name, nullptr, shape, 0, rank.clock.now_s()};
   if (program_ != nullptr) {
@@ -353,9 +351,8 @@ core::ProgramCounts Program::counts() const {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (settings_.program && !states_[i].finalized) counts.unfinished.push_back(static_cast<int>(i));
     if (states_[i].regions.empty()) continue;
-    throw core::Error(core::ExitCode::bad_input,
-                      "region " + states_[i].regions.back().name + " of rank " + std::to_string(i) +
-                          " was never closed; expected HPLCAST_REGION_END before the program ends");
+    throw core::InputError("region " + states_[i].regions.back().name + " of rank " + std::to_string(i) +
+                           " was never closed; expected HPLCAST_REGION_END before the program ends");
   }
   return counts;
 }

@@ -35,9 +35,9 @@ std::string site_name(const Path& path) {
 }
 
 [[noreturn]] void throw_no_counts() {
-  throw core::Error(core::ExitCode::bad_input,
-                    "the program does not count what it executes, which --count and --rest counted need\n  hint: "
-                    "compile it with hplcast-cc --count (hplcast-cxx, hplcast-fc), and link it with the same");
+  throw core::InputError(
+      "the program does not count what it executes, which --count and --rest counted need\n  hint: "
+      "compile it with hplcast-cc --count (hplcast-cxx, hplcast-fc), and link it with the same");
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ Stretches::Stretches(const core::ProgramSettings& settings)
 }
 
 void Stretches::require_file() const {
-  if (!file_) throw core::Error(core::ExitCode::bad_input, "cannot write " + path_);
+  if (!file_) throw core::InputError("cannot write " + path_);
 }
 
 Stretches::Path Stretches::path_of(const hplcast_frame& from) {

@@ -20,10 +20,6 @@ fs::path file_of(const fs::path& folder, int rank) {
   return folder / ("run-" + std::to_string(rank) + ".activity");
 }
 
-[[noreturn]] void refuse_trace(const std::string& message) {
-  throw core::InputError(message);
-}
-
 std::string grid(long long n, int nb, int p, int q) {
   return "N=" + std::to_string(n) + " NB=" + std::to_string(nb) + " P=" + std::to_string(p) + " Q=" + std::to_string(q);
 }
@@ -32,21 +28,22 @@ std::string grid(long long n, int nb, int p, int q) {
 void check_rank(const RankActivity& one, int rank, const RankActivity& first, const core::HplParameters& parameters,
                 const fs::path& path) {
   if (one.rank != rank || one.ranks != parameters.P * parameters.Q)
-    refuse_trace(path.string() + " is of rank " + std::to_string(one.rank) + " of " + std::to_string(one.ranks) +
-                 "; expected rank " + std::to_string(rank) + " of " + std::to_string(parameters.P * parameters.Q));
+    throw core::InputError(path.string() + " is of rank " + std::to_string(one.rank) + " of " +
+                           std::to_string(one.ranks) + "; expected rank " + std::to_string(rank) + " of " +
+                           std::to_string(parameters.P * parameters.Q));
   if (one.first_rank_of_host < 0 || one.first_rank_of_host > rank)
-    refuse_trace(path.string() + " says that rank " + std::to_string(one.first_rank_of_host) +
-                 " is the first of its host; expected one from 0 to " + std::to_string(rank) +
-                 "\n  hint: the file is damaged; repeat the run");
+    throw core::InputError(path.string() + " says that rank " + std::to_string(one.first_rank_of_host) +
+                           " is the first of its host; expected one from 0 to " + std::to_string(rank) +
+                           "\n  hint: the file is damaged; repeat the run");
   if (one.run != first.run)
-    refuse_trace(path.string() + " is of another run (" + one.run + ") than that of rank 0 (" + first.run +
-                 "); expected the files of one run\n  hint: repeat the run in an empty folder");
+    throw core::InputError(path.string() + " is of another run (" + one.run + ") than that of rank 0 (" + first.run +
+                           "); expected the files of one run\n  hint: repeat the run in an empty folder");
   if (one.runs != 1)
-    refuse_trace(path.string() + " is of " + std::to_string(one.runs) +
-                 " runs of HPL_pdgesv; expected one configuration in HPL.dat");
+    throw core::InputError(path.string() + " is of " + std::to_string(one.runs) +
+                           " runs of HPL_pdgesv; expected one configuration in HPL.dat");
   if (one.n != parameters.N || one.nb != parameters.NB || one.p != parameters.P || one.q != parameters.Q)
-    refuse_trace(path.string() + " is of a run with " + grid(one.n, one.nb, one.p, one.q) + "; expected " +
-                 grid(parameters.N, parameters.NB, parameters.P, parameters.Q));
+    throw core::InputError(path.string() + " is of a run with " + grid(one.n, one.nb, one.p, one.q) + "; expected " +
+                           grid(parameters.N, parameters.NB, parameters.P, parameters.Q));
 }
 
 /// When both sides came, by the clock of rank 0.
@@ -103,13 +100,14 @@ std::vector<RankActivity> read_ranks(const fs::path& folder, const core::HplPara
   for (int rank = 0; rank < count; ++rank)
     if (!fs::exists(file_of(folder, rank))) missing.push_back(rank);
   if (static_cast<int>(missing.size()) == count)
-    refuse_trace(
+    throw core::InputError(
         "no rank wrote its activities into " + folder.string() +
         "; expected run-RANK.activity\n  hint: --xhpl must be xhpl-instrumented of this hplcast; only that keeps them");
   if (!missing.empty())
-    refuse_trace("rank " + std::to_string(missing.front()) + " wrote no " + file_of(folder, missing.front()).string() +
-                 " (" + std::to_string(missing.size()) + " of " + std::to_string(count) +
-                 " ranks)\n  hint: all hosts must have this folder: --outputs on a shared file system");
+    throw core::InputError("rank " + std::to_string(missing.front()) + " wrote no " +
+                           file_of(folder, missing.front()).string() + " (" + std::to_string(missing.size()) + " of " +
+                           std::to_string(count) +
+                           " ranks)\n  hint: all hosts must have this folder: --outputs on a shared file system");
   Ranks ranks;
   for (int rank = 0; rank < count; ++rank) {
     const fs::path path = file_of(folder, rank);

@@ -19,25 +19,21 @@ namespace hplcast::study {
 
 namespace {
 
-[[noreturn]] void refuse_request(const std::string& message) {
-  throw core::Error(core::ExitCode::bad_input, message);
-}
-
 void check_parameters(const ExplainRequest& request) {
-  if (request.runs.empty()) refuse_request("no run to explain");
+  if (request.runs.empty()) throw core::InputError("no run to explain");
   for (const ObservedRun& one : request.runs) {
     const auto run = core::without_unused(one.run.parameters);
     const auto predicted = core::without_unused(request.prediction.parameters);
     if (!(run == predicted))
-      refuse_request(one.folder.string() + " is a run of another configuration than the prediction: " +
-                     nearest_difference(one.run.parameters, {request.prediction.parameters}) +
-                     " as there\n  hint: predict with the same HPL.dat as `run-real`");
+      throw core::InputError(one.folder.string() + " is a run of another configuration than the prediction: " +
+                             nearest_difference(one.run.parameters, {request.prediction.parameters}) +
+                             " as there\n  hint: predict with the same HPL.dat as `run-real`");
   }
   const std::string sha256 = core::cluster_sha256(request.cluster);
   if (sha256 != request.prediction.model_sha256)
-    refuse_request("the prediction was made with another cluster model (" +
-                   request.prediction.model_sha256.substr(0, 12) + ") than " + request.cluster.name + " (" +
-                   sha256.substr(0, 12) + ")\n  hint: --cluster must be the file that `predict` was given");
+    throw core::InputError("the prediction was made with another cluster model (" +
+                           request.prediction.model_sha256.substr(0, 12) + ") than " + request.cluster.name + " (" +
+                           sha256.substr(0, 12) + ")\n  hint: --cluster must be the file that `predict` was given");
 }
 
 std::string first_word(const std::string& host) {
@@ -60,20 +56,20 @@ void check_places(const std::vector<RankActivity>& ranks, const std::vector<Rank
     const bool shares = places[static_cast<std::size_t>(first)].host == predicted;
     const bool alone = is_new && first != ranks[i].rank;
     if (known->second != predicted || !shares || alone)
-      refuse_request("rank " + std::to_string(i) + " ran on the host of rank " + std::to_string(first) + " (" +
-                     ranks[i].host + ") in " + folder + "; the model has it on " + predicted_name + hint);
+      throw core::InputError("rank " + std::to_string(i) + " ran on the host of rank " + std::to_string(first) + " (" +
+                             ranks[i].host + ") in " + folder + "; the model has it on " + predicted_name + hint);
     const auto named = index.find(first_word(ranks[i].host));
     if (named != index.end() && named->second != predicted)
-      refuse_request("rank " + std::to_string(i) + " ran on " + ranks[i].host + " in " + folder +
-                     "; the model has it on " + predicted_name + hint);
+      throw core::InputError("rank " + std::to_string(i) + " ran on " + ranks[i].host + " in " + folder +
+                             "; the model has it on " + predicted_name + hint);
   }
   std::map<int, int> first_of;  // real host by that of the model
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int first = first_of.emplace(places[i].host, ranks[i].first_rank_of_host).first->second;
     if (first != ranks[i].first_rank_of_host)
-      refuse_request("rank " + std::to_string(i) + " ran on " + ranks[i].host + " in " + folder + ", apart from rank " +
-                     std::to_string(first) + "; the model has both on " +
-                     cluster.hosts.names()[static_cast<std::size_t>(places[i].host)] + hint);
+      throw core::InputError("rank " + std::to_string(i) + " ran on " + ranks[i].host + " in " + folder +
+                             ", apart from rank " + std::to_string(first) + "; the model has both on " +
+                             cluster.hosts.names()[static_cast<std::size_t>(places[i].host)] + hint);
   }
 }
 
@@ -307,7 +303,8 @@ Explanation explain(const ExplainRequest& asked) {
   Baseline baseline;
   if (explanation.simulated || events) baseline = simulate_baseline(request, events);
   if (baseline.summaries.empty() && request.prediction.phases.empty())
-    refuse_request("the prediction has no phases\n  hint: `hplcast predict --phases -o`, or --counterfactuals on");
+    throw core::InputError(
+        "the prediction has no phases\n  hint: `hplcast predict --phases -o`, or --counterfactuals on");
 
   if (learns) comparer.learn_sharing(baseline);
   const Findings& findings = comparer.findings();

@@ -153,8 +153,7 @@ ExplanationSummary read_explanation(std::istream& in, const std::string& name) {
   ExplanationSummary explanation;
   try {
     const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, name));
-    for (const core::HplField& field : core::hpl_fields())
-      field.set(explanation.parameters, json.at("parameters").at(field.name).get<long long>());
+    explanation.parameters = json.at("parameters").get<core::HplParameters>();
     explanation.verdict = json.at("verdict").get<std::vector<std::string>>();
     const double predicted_s = explanation.predicted_s = json.at("predicted_s").get<double>();
     explanation.real_s = json.at("real_s").get<double>();

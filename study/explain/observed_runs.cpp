@@ -9,6 +9,7 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/explain.hpp"
+#include "study/compare/parameters_json.hpp"
 
 namespace hplcast::study {
 
@@ -19,17 +20,15 @@ namespace {
 ObservedRun run_of_folder(const fs::path& folder) {
   const fs::path file = folder / "phases.json";
   if (!fs::exists(file))
-    throw core::Error(core::ExitCode::bad_input,
-                      "there is no " + file.string() +
-                          "; expected the folder of one run of `hplcast run-real --phases`, "
-                          "such as observed.csv.d/0001-...\n  hint: a run that was cut off leaves none; repeat it");
+    throw core::InputError("there is no " + file.string() +
+                           "; expected the folder of one run of `hplcast run-real --phases`, "
+                           "such as observed.csv.d/0001-...\n  hint: a run that was cut off leaves none; repeat it");
   ObservedRun observed;
   observed.folder = folder;
   core::read_file(file, [&](std::istream& in, const std::string& name) {
     try {
       const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, name));
-      for (const core::HplField& field : core::hpl_fields())
-        field.set(observed.run.parameters, json.at("parameters").at(field.name).get<long long>());
+      observed.run.parameters = json.at("parameters").get<core::HplParameters>();
       observed.run.time_s = json.at("time_s").get<double>();
       observed.run.gflops = json.at("gflops").get<double>();
     } catch (const nlohmann::json::exception& error) {
@@ -70,16 +69,14 @@ std::vector<ObservedRun> runs_of_csv(const fs::path& file) {
       const long long order = csv.integer(csv.column("order"));
       const auto folder = folders.find(order);
       if (folder == folders.end())
-        throw core::Error(core::ExitCode::bad_input,
-                          core::to_string(csv.at(csv.column("order"))) + ": run " + std::to_string(order) +
-                              " has no folder in " + outputs.string() + "\n  hint: give the folder of a run itself");
+        throw core::InputError(core::to_string(csv.at(csv.column("order"))) + ": run " + std::to_string(order) +
+                               " has no folder in " + outputs.string() + "\n  hint: give the folder of a run itself");
       ObservedRun one = run_of_folder(folder->second);
       core::HplParameters parameters = core::read_hpl_fields(csv, {});
       if (!(parameters == one.run.parameters))
-        throw core::Error(core::ExitCode::bad_input, core::to_string(csv.at(csv.column("order"))) + " is " +
-                                                         core::to_string(parameters) + "; expected " +
-                                                         core::to_string(one.run.parameters) + ", the run in " +
-                                                         folder->second.string());
+        throw core::InputError(core::to_string(csv.at(csv.column("order"))) + " is " + core::to_string(parameters) +
+                               "; expected " + core::to_string(one.run.parameters) + ", the run in " +
+                               folder->second.string());
       runs.push_back(std::move(one));
     }
   });
@@ -96,8 +93,7 @@ std::vector<ObservedRun> observed_runs(const fs::path& real) {
 }
 
 core::Prediction prediction_of_runs(const std::string& path, std::vector<ObservedRun>& runs) {
-  std::vector<core::Prediction> all;
-  core::read_file(path, [&](std::istream& in, const std::string& name) { all = core::read_predictions(in, name); });
+  const std::vector<core::Prediction> all = core::read_from(path, core::read_predictions);
   std::vector<core::Prediction> fitting;
   std::vector<core::HplParameters> real, predicted;
   for (const ObservedRun& one : runs) real.push_back(core::without_unused(one.run.parameters));
@@ -105,20 +101,18 @@ core::Prediction prediction_of_runs(const std::string& path, std::vector<Observe
     predicted.push_back(core::without_unused(one.parameters));
     if (std::find(real.begin(), real.end(), predicted.back()) == real.end()) continue;
     if (!fitting.empty() && !(core::without_unused(fitting.front().parameters) == predicted.back()))
-      throw core::Error(core::ExitCode::bad_input, path + " predicts several configurations that were run, such as " +
-                                                       core::to_string(fitting.front().parameters) + " and " +
-                                                       core::to_string(one.parameters) +
-                                                       "\n  hint: give the folder of one run");
+      throw core::InputError(path + " predicts several configurations that were run, such as " +
+                             core::to_string(fitting.front().parameters) + " and " + core::to_string(one.parameters) +
+                             "\n  hint: give the folder of one run");
     fitting.push_back(one);
   }
   if (fitting.empty())
-    throw core::Error(core::ExitCode::bad_input,
-                      path + " has no prediction of the run " + core::to_string(runs.front().run.parameters) +
-                          "; the nearest one differs: " + nearest_difference(real.front(), predicted) +
-                          " as there\n  hint: predict with the same HPL.dat as `run-real`");
+    throw core::InputError(path + " has no prediction of the run " + core::to_string(runs.front().run.parameters) +
+                           "; the nearest one differs: " + nearest_difference(real.front(), predicted) +
+                           " as there\n  hint: predict with the same HPL.dat as `run-real`");
   if (const auto mixed = mixed_models(fitting))
-    throw core::Error(core::ExitCode::bad_input, path + " has predictions of " + core::to_string(*mixed) +
-                                                     " with several models\n  hint: explain one of them");
+    throw core::InputError(path + " has predictions of " + core::to_string(*mixed) +
+                           " with several models\n  hint: explain one of them");
   std::sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
   core::Prediction prediction = fitting[(fitting.size() - 1) / 2];
   const core::HplParameters wanted = core::without_unused(prediction.parameters);

@@ -221,7 +221,6 @@ std::optional<core::ShapeRange> common(const std::optional<core::ShapeRange>& a,
   return any ? std::optional(both) : std::nullopt;
 }
 
-/// Without the overrides of these hosts.
 template <typename Override>
 std::vector<Override> without_hosts(std::vector<Override> all, const std::set<int>& hosts) {
   const auto is_gone = [&](const Override& one) { return hosts.count(std::optional<int>(one.host).value_or(-1)) > 0; };
@@ -350,9 +349,7 @@ std::set<int> chosen_hosts(const ClusterModel& cluster, const Argument& argument
 
 /// "8:last:newer.json". The network stays, but for links that are slower there.
 ClusterModel replace_by_kind(ClusterModel cluster, const Argument& argument) {
-  ClusterModel other;
-  core::read_file(argument.text(argument.size() - 1),
-                  [&](std::istream& in, const std::string& name) { other = core::read_cluster(in, name); });
+  const ClusterModel other = core::read_from(argument.text(argument.size() - 1), core::read_cluster);
   const std::set<int> replaced = chosen_hosts(cluster, argument);
   if (replaced.empty()) return cluster;
   refuse_unlike(cluster, other);

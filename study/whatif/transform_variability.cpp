@@ -114,8 +114,7 @@ ClusterModel with_spatial_cv(ClusterModel cluster, const Argument& argument) {
 
 /// Sources of a detour file.
 ClusterModel set_detours(ClusterModel cluster, const Argument& argument) {
-  core::read_file(argument.text(),
-                  [&](std::istream& in, const std::string& name) { cluster.detours = core::read_detours(in, name); });
+  cluster.detours = core::read_from(argument.text(), core::read_detours);
   core::check_detour_cores(cluster.detours, cluster.hosts.most_cores());
   return cluster;
 }
