@@ -282,10 +282,6 @@ void fill(double* data, std::size_t count, const Content& content, std::uint64_t
   }
 }
 
-const char* to_string(DgemmRole role) {
-  return role == DgemmRole::update ? "update" : "panel";
-}
-
 std::vector<DgemmShape> common_shapes(long max_size) {
   constexpr long large = 2048;
   std::vector<DgemmShape> shapes{{1, 1, 1}};

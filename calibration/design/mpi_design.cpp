@@ -1,7 +1,6 @@
 #include "hplcast/calibration/mpi_design.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -14,8 +13,6 @@ namespace hplcast::calibration {
 
 namespace {
 
-constexpr std::array<const char*, 10> operation_names = {"recv", "isend", "send",     "pingpong",       "iprobe",
-                                                         "test", "wtime", "exchange", "send_unmatched", "one_way"};
 constexpr long smallest_unmatched_bytes = 64;
 constexpr long largest_message_bytes = std::numeric_limits<int>::max();
 
@@ -169,21 +166,18 @@ std::string missing(const std::string& what, const std::string& from) {
 
 }  // namespace
 
-const char* to_string(MpiOperation operation) {
-  return operation_names[static_cast<std::size_t>(operation)];
-}
-
 MpiOperation mpi_operation_from_name(const std::string& name) {
-  const auto found = std::find(operation_names.begin(), operation_names.end(), name);
-  if (found != operation_names.end()) return static_cast<MpiOperation>(found - operation_names.begin());
-  throw core::DomainError("operation", name, "one of " + core::comma_separated(operation_names));
+  std::vector<MpiOperation> all = all_mpi_operations();
+  all.push_back(MpiOperation::one_way);
+  for (const MpiOperation one : all)
+    if (name == to_string(one)) return one;
+  const auto text = [](MpiOperation one) { return std::string(to_string(one)); };
+  throw core::DomainError("operation", name, "one of " + core::joined(all, ", ", text));
 }
 
 std::vector<MpiOperation> all_mpi_operations() {
   std::vector<MpiOperation> all;
-  for (std::size_t i = 0; i < operation_names.size(); ++i) {
-    if (static_cast<MpiOperation>(i) != MpiOperation::one_way) all.push_back(static_cast<MpiOperation>(i));
-  }
+  for (int i = 0; i < static_cast<int>(MpiOperation::one_way); ++i) all.push_back(static_cast<MpiOperation>(i));
   return all;
 }
 
@@ -258,11 +252,6 @@ long max_bytes(const MpiDesign& design) {
   long largest = 0;
   for (const MpiCall& call : design) largest = std::max(largest, call.size_bytes);
   return largest;
-}
-
-const char* to_string(Background background) {
-  constexpr const char* names[] = {"none", "dgemm", "iprobe", "dgemm+iprobe"};
-  return names[static_cast<int>(background)];
 }
 
 std::vector<MpiPair> choose_peers(const std::vector<std::string>& hosts, PeerChoice choice) {

@@ -191,11 +191,6 @@ std::optional<std::string> version_of(const std::string& program) {
 
 }  // namespace
 
-const char* to_string(CheckStatus status) {
-  constexpr const char* names[] = {"ok", "warn", "unknown"};
-  return names[static_cast<int>(status)];
-}
-
 bool concerns_measuring(const Check& check) {
   static const std::set<std::string> of_simulations = {
       "smpirun", "smpicc", name_of_simgrid, name_of_map_count, "stack size", "address space", name_of_overcommit};

@@ -17,11 +17,6 @@ namespace hplcast::calibration {
 
 namespace {
 
-const char* name_of(Collective operation) {
-  constexpr const char* names[] = {"barrier", "allreduce", "alltoall"};
-  return names[static_cast<int>(operation)];
-}
-
 /// Calls of the operation, with their buffers.
 class Caller {
  public:
@@ -134,7 +129,7 @@ class Study {
     const double alive_s = now_s() - alive_from_s;
     const double busy_s = source ? source->stop() : 0;
     const double duty = alive_s > 0 ? busy_s / alive_s : 0;
-    run.operation = name_of(options_.operation);
+    run.operation = core::to_string(options_.operation);
     run.size_bytes = options_.operation == Collective::barrier ? 0 : static_cast<double>(options_.size_bytes);
     run.count = count_;
     run.ranks = world_.size();

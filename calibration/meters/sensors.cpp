@@ -16,14 +16,6 @@ namespace hplcast::calibration {
 
 namespace fs = std::filesystem;
 
-const char* to_string(Quantity quantity) {
-  constexpr const char* names[] = {
-      "frequency_hz",        "temperature_celsius", "power_w",  "throttle_count", "received_bytes",
-      "sent_bytes",          "network_errors",      "stolen_s", "instructions",   "memory_read_bytes",
-      "memory_written_bytes"};
-  return names[static_cast<int>(quantity)];
-}
-
 Sensors Sensors::discover(const fs::path& root, const std::vector<MeterKind>& kinds) {
   constexpr double kilo = 1e3, milli = 1e-3;
   Sensors sensors;

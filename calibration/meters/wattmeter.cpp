@@ -6,7 +6,7 @@
 #include "hplcast/calibration/power_meter.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 
@@ -58,7 +58,6 @@ void look_for_gaps(const std::string& host, const std::vector<core::PowerSample>
                                        *std::max_element(steps_s.begin(), steps_s.end()), period_s));
 }
 
-/// Number, sum and sum of squares.
 struct Moments {
   double n = 0, sum = 0, square = 0;
   Moments& operator+=(const Moments& other) {

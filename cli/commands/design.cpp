@@ -106,11 +106,7 @@ void setup_dgemm(Command& parent) {
   command.add_option("--k", design.extra_k, "more values of k, used as often as nb");
   command.add_option("--content", options.contents,
                      "random, constant, constant-VALUE, sequential, masked-BITS; several", with_default);
-  add_choice<calibration::Transposition>(command, "--transposed", design.transposition,
-                                         {{"yes", calibration::Transposition::yes},
-                                          {"no", calibration::Transposition::no},
-                                          {"both", calibration::Transposition::both}},
-                                         "B transposed as on several process rows");
+  add_choice(command, "--transposed", design.transposition, "B transposed as on several process rows");
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("--budget,--budget-s", options.budget_s, "take fewer shapes if they need longer than this",
                      as_time_limit());

@@ -9,6 +9,7 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/calibration/archive.hpp"
+#include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/power_fit.hpp"

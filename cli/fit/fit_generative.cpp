@@ -17,7 +17,6 @@ namespace {
 using study::PlotPanel;
 using study::PlotSeries;
 
-/// The days of one CPU.
 struct CpuDays {
   std::size_t kind = 0;
   std::vector<const std::vector<double>*> days;
@@ -268,10 +267,7 @@ void setup_fit_generative(Command& fit) {
   command.add_flag("--find-kinds", options.fit.find_kinds,
                    "find the kinds of nodes: a mixture of the means of the first parameter", excludes(kinds));
   command.add_option("--leave-out", options.left_out, "CPUs to leave out: 15:1,3:0", by_commas);
-  add_choice<fit::DaysCovariance>(
-      command, "--days", options.fit.days,
-      {{"mean", fit::DaysCovariance::mean_of_cpus}, {"pooled", fit::DaysCovariance::pooled}},
-      "covariance between days: mean (of those of the CPUs) or pooled");
+  add_choice(command, "--days", options.fit.days, "covariance between days: mean (of those of the CPUs) or pooled");
   command.add_option("--plot", options.plot, "picture of the fit, .png or .svg", draws("FILE.png"));
   command.add_json_output(options.output, "generative model as JSON");
 }

@@ -136,13 +136,6 @@ struct Fitted {
 
 const Names<fit::Weighting> weightings = {
     {"totals", fit::Weighting::totals}, {"ordinary", fit::Weighting::ordinary}, {"relative", fit::Weighting::relative}};
-const Names<fit::Averaging> averagings = {{"calls", fit::Averaging::calls}, {"shapes", fit::Averaging::shapes}};
-const Names<fit::Intercept> intercepts = {
-    {"free", fit::Intercept::free}, {"none", fit::Intercept::none}, {"published", fit::Intercept::published}};
-const Names<fit::NoiseLevel> noise_levels = {{"N0", fit::NoiseLevel::n0},
-                                             {"N1", fit::NoiseLevel::n1},
-                                             {"N2", fit::NoiseLevel::n2},
-                                             {"mixture", fit::NoiseLevel::mixture}};
 
 std::vector<core::Monomial> monomials(const std::vector<std::string>& texts) {
   std::vector<core::Monomial> result;
@@ -311,23 +304,21 @@ std::vector<std::string> family_choices() {
   return names;
 }
 
-/// Options that say which formula to fit.
 std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& options) {
   return {
       command.add_option("--level", options.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise",
                          among({"M0", "M1", "M2", "M'"})),
       command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)",
                          by_commas),
-      add_choice(command, "--intercept", options.fit.intercept, intercepts, "free, none or published"),
+      add_choice(command, "--intercept", options.fit.intercept, "free, none or published"),
       add_choice(command, "--weights", options.fit.weighting, weightings,
                  "totals (keeps the total time), ordinary or relative"),
-      add_choice(command, "--average", options.fit.averaging, averagings,
-                 "calls: all count; shapes: equal shapes are averaged"),
+      add_choice(command, "--average", options.fit.averaging, "calls: all count; shapes: equal shapes are averaged"),
       command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu"),
       command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (1)",
                          at_least_zero()),
       command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"),
-      add_choice(command, "--noise", options.fit.noise, noise_levels, "N0 none, N1 constant, N2 polynomial, mixture"),
+      add_choice(command, "--noise", options.fit.noise, "N0 none, N1 constant, N2 polynomial, mixture"),
       command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best",
                          among(family_choices())),
       command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1", by_commas),

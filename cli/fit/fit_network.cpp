@@ -134,7 +134,7 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
                                                          {"weighted", fit::Objective::weighted},
                                                          {"ols", fit::Objective::ols},
                                                          {"mean", fit::Objective::log}});
-  options.noise = fit::segment_noise_from_name(given.noise);
+  options.noise = core::from_name<fit::SegmentNoiseKind>(given.noise);
   if (!given.breakpoints.empty()) options.breakpoints = given.breakpoints;
   if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;
   if (!given.thresholds.empty()) read_from(given.thresholds, fit::set_thresholds, options);

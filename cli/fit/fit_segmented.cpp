@@ -217,10 +217,10 @@ void run_fit_segmented(FitSegmentedOptions options) {
   require_distinct("--by", options.by);
   parse_conditions(options.where);
   const fit::SegmentNoiseKind noise = of_options([&] {
-    options.regression.objective = fit::objective_from_name(options.objective);
+    options.regression.objective = core::from_name<fit::Objective>(options.objective);
     if (!options.breakpoints.empty()) options.regression.breakpoints = options.breakpoints;
     fit::validate(options.regression);
-    return fit::segment_noise_from_name(options.noise);
+    return core::from_name<fit::SegmentNoiseKind>(options.noise);
   });
   if (noise != fit::SegmentNoiseKind::none) {
     if (options.input == "-")

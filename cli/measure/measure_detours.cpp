@@ -112,7 +112,6 @@ void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>
   for (const fit::DetectorRuns& detector : detectors) print_one(out, detector);
 }
 
-/// The same as JSON.
 Json sensitivity_json(const std::vector<core::CollectiveRun>& runs) {
   Json json = {{"detectors", Json::array()}};
   for (const fit::DetectorRuns& detector : fit::detector_runs(runs)) json["detectors"].push_back(json_of(detector));
@@ -230,10 +229,7 @@ void add_gap_options(Command& app, Options& options) {
 void add_collective_options(Command& app, Options& options) {
   using namespace calibration;
   CollectiveOptions& collectives = options.collectives;
-  add_choice<Collective>(
-      app, "--operation", collectives.operation,
-      {{"barrier", Collective::barrier}, {"allreduce", Collective::allreduce}, {"alltoall", Collective::alltoall}},
-      "collectives: which one");
+  add_choice(app, "--operation", collectives.operation, "collectives: which one");
   app.add_option("--size", options.size_bytes,
                  "collectives: bytes of the vector (allreduce), or to each rank (alltoall)", as_bytes(), with_default);
   app.add_option("--count", collectives.count, "collectives: calls of a series (default: as many as --run-time holds)",
@@ -250,9 +246,8 @@ void add_collective_options(Command& app, Options& options) {
                  between(0, 1000), with_default);
   app.add_option("--period", collectives.period_s, "collectives: of the source", as_seconds(), with_default);
   app.add_flag("--synchronous", collectives.synchronous, "collectives: sources begin at multiples of the period");
-  add_choice<SourcePlace>(app, "--source-on", collectives.place,
-                          {{"host", SourcePlace::host}, {"core", SourcePlace::core}},
-                          "collectives: a source beside one rank of each host, or beside every rank");
+  add_choice(app, "--source-on", collectives.place,
+             "collectives: a source beside one rank of each host, or beside every rank");
   app.add_option("--seed", collectives.series.seed, "collectives: of the order of the series", with_default);
   app.add_option("--evaluate", options.evaluate, "measure nothing: the table of these runs (CSV of collectives)",
                  of_type("RUNS.csv"));

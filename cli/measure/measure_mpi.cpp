@@ -61,24 +61,13 @@ int main(int argc, char** argv) {
   calibration::MpiMeasureOptions options;
   add_measuring_options(app, common);
   add_scope_option(app, options.scope);
-  add_choice<calibration::MpiPattern>(
-      app, "--pattern", options.pattern,
-      {{"pair", calibration::MpiPattern::pair},
-       {"ring", calibration::MpiPattern::ring},
-       {"saturated", calibration::MpiPattern::saturated},
-       {"all-pairs", calibration::MpiPattern::all_pairs},
-       {"cpus", calibration::MpiPattern::cpus}},
-      "pair: rank 0 with its peers; ring: each rank with the next; saturated: "
-      "disjoint pairs, all at once; all-pairs: each host with each, in random rounds "
-      "(--scope local: each rank of a host); cpus: ranks of each CPU of a host with those of "
-      "each of another; a design with "
-      "a column `pairs` says itself how many pairs are at it at once");
-  add_choice<calibration::Background>(app, "--background", options.background,
-                                      {{"none", calibration::Background::none},
-                                       {"dgemm", calibration::Background::dgemm},
-                                       {"iprobe", calibration::Background::iprobe},
-                                       {"dgemm+iprobe", calibration::Background::dgemm_iprobe}},
-                                      "activity of the ranks between messages");
+  add_choice(app, "--pattern", options.pattern,
+             "pair: rank 0 with its peers; ring: each rank with the next; saturated: "
+             "disjoint pairs, all at once; all-pairs: each host with each, in random rounds "
+             "(--scope local: each rank of a host); cpus: ranks of each CPU of a host with those of "
+             "each of another; a design with "
+             "a column `pairs` says itself how many pairs are at it at once");
+  add_choice(app, "--background", options.background, "activity of the ranks between messages");
   app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say",
                  among({"local", "remote"}));
   app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call",

@@ -241,13 +241,7 @@ void note_position(std::size_t first, std::size_t count, double fraction) {
 }
 
 void add_scope_option(Command& app, calibration::PeerChoice& choice) {
-  add_choice<calibration::PeerChoice>(
-      app, "--scope", choice,
-      {{"any", calibration::PeerChoice::any},
-       {"local", calibration::PeerChoice::local},
-       {"remote", calibration::PeerChoice::remote},
-       {"both", calibration::PeerChoice::both}},
-      "measure with a rank of the same host (local), of another (remote), both, or any");
+  add_choice(app, "--scope", choice, "measure with a rank of the same host (local), of another (remote), both, or any");
 }
 
 int run_measuring_program(Command& app, MeasuringOptions& options, int argc, char** argv, const Measure& measure) {

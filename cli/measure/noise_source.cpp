@@ -85,10 +85,8 @@ int main(int argc, char** argv) {
       "--synchronous", options.source.synchronous,
       "begin at multiples of the period of the absolute clock: at once on all cores, and on hosts whose clocks "
       "agree (default: a random phase per core)");
-  add_choice<calibration::WorkClock>(
-      app, "--clock", options.source.clock,
-      {{"cpu", calibration::WorkClock::cpu}, {"wall", calibration::WorkClock::wall}},
-      "what the duration is of: processor time, or wall time, in which another program may have the core");
+  add_choice(app, "--clock", options.source.clock,
+             "what the duration is of: processor time, or wall time, in which another program may have the core");
   app.add_option("--for", options.source.for_s, "end after this time, in whole periods", as_seconds(), with_default);
   app.add_option("--seed", options.seed, "of the random phases (default: others every time)");
   app.add_flag("--json", options.json, "what it really did as JSON");

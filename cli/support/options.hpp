@@ -28,6 +28,15 @@ Option* add_choice(Command& command, const std::string& option, Value& value, co
   return command.add_option_function<std::string>(option, set, help, among(texts), default_text(otherwise));
 }
 
+/// Its values are those of enum_names(), in their order.
+template <typename Enum>
+Option* add_choice(Command& command, const std::string& option, Enum& value, const std::string& help) {
+  Names<Enum> names;
+  for (const char* name : enum_names(value).names)
+    if (name != nullptr) names.emplace_back(name, static_cast<Enum>(names.size()));
+  return add_choice(command, option, value, names, help);
+}
+
 inline const Names<bool> on_or_off = {{"on", true}, {"off", false}};
 
 /// An option for several of some names, of which the help says that the default is all.

@@ -70,11 +70,8 @@ core::HplParameters grid_of(const std::vector<long>& values) {
 }
 
 void add_simulation_mode(Command& command, study::SimulationMode& mode, const std::string& note) {
-  add_choice<study::SimulationMode>(
+  add_choice(
       command, "--mode", mode,
-      {{"auto", study::SimulationMode::automatic},
-       {"exact", study::SimulationMode::exact},
-       {"fast", study::SimulationMode::fast}},
       "exact: every message of HPL; fast: most exchanges inside panels are computed at once; auto: fast where it saves "
       "more than some seconds" +
           note);

@@ -1,4 +1,4 @@
-#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/measurement.hpp"
 
 #include <algorithm>
 #include <ostream>

@@ -101,9 +101,4 @@ Sensitivity detector_sensitivity(const DetectorRuns& detector) {
   return detector_sensitivity(summarize(detector.clean), std::move(noisy));
 }
 
-const char* to_string(Detection detection) {
-  constexpr const char* names[] = {"seen", "not seen", "undecided", "faster"};
-  return names[static_cast<std::size_t>(detection)];
-}
-
 }  // namespace hplcast::fit

@@ -212,11 +212,6 @@ std::string no_rows_text(const KernelTable& table) {
 
 }  // namespace
 
-const char* to_string(FitStatus status) {
-  constexpr const char* names[] = {"ok", "no rows", "too few shapes", "no term left", "not positive"};
-  return names[static_cast<std::size_t>(status)];
-}
-
 void validate(const KernelFitOptions& options) {
   if (options.level != "M0" && options.level != "M1" && options.level != "M2" && options.level != "M'")
     throw core::DomainError("level", options.level, "M0, M1, M2 or M'");

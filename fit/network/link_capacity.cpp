@@ -97,11 +97,6 @@ void flag_plateau(core::Scope scope, std::size_t first, std::size_t end, LinkCap
 
 }  // namespace
 
-const char* to_string(SaturationStatus status) {
-  constexpr const char* names[] = {"ok", "no_rows", "too_few_rows", "one_pair_only"};
-  return names[static_cast<std::size_t>(status)];
-}
-
 LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<SaturatedTurn>& turns) {
   LinkCapacityFit fit;
   const ByPairs groups = long_ones(turns);

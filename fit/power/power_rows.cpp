@@ -6,7 +6,7 @@
 #include <set>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 

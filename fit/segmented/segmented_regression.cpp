@@ -128,22 +128,6 @@ void validate(const SegmentedOptions& options) {
   }
 }
 
-const char* to_string(Objective objective) {
-  constexpr const char* names[] = {"ols", "weighted", "log"};
-  return names[static_cast<std::size_t>(objective)];
-}
-
-Objective objective_from_name(const std::string& name) {
-  for (const Objective objective : {Objective::ols, Objective::weighted, Objective::log})
-    if (name == to_string(objective)) return objective;
-  throw core::DomainError("objective", name, "ols, weighted or log");
-}
-
-const char* to_string(SegmentedStatus status) {
-  constexpr const char* names[] = {"ok", "no_rows", "too_few_sizes", "bad_values"};
-  return names[static_cast<std::size_t>(status)];
-}
-
 std::vector<double> SegmentedFit::breakpoints() const {
   std::vector<double> starts;
   for (std::size_t i = 1; i < segments.size(); ++i) starts.push_back(segments[i].min);
@@ -185,17 +169,6 @@ SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOp
   fit.bic = detail::bic(points, fit.rss, pieces.size());
   if (options.continuous && points.size() > 1) fit_continuous(points, options, fit.breakpoints(), fit);
   return fit;
-}
-
-const char* to_string(SegmentNoiseKind kind) {
-  constexpr const char* names[] = {"none", "n1", "mixture"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-SegmentNoiseKind segment_noise_from_name(const std::string& name) {
-  for (const SegmentNoiseKind kind : {SegmentNoiseKind::none, SegmentNoiseKind::n1, SegmentNoiseKind::mixture})
-    if (name == to_string(kind)) return kind;
-  throw core::DomainError("noise", name, "none, n1 or mixture");
 }
 
 SegmentNoiseCollector::SegmentNoiseCollector(std::vector<FittedSegment> segments, ResidualKind kind)

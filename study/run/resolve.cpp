@@ -366,11 +366,6 @@ std::vector<std::string> doubts(const PredictionRequest& request) {
 
 }  // namespace
 
-const char* to_string(SimulationMode mode) {
-  if (mode == SimulationMode::automatic) return "auto";
-  return mode == SimulationMode::fast ? "fast" : "exact";
-}
-
 RunPlan::RunPlan(PredictionRequest request)
     : request_(std::make_shared<const PredictionRequest>(std::move(request))),
       seed_(request_->seed),

@@ -7,7 +7,6 @@
 #include "hplcast/calibration/power_meter.hpp"
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/measurement.hpp"
-#include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/simulation.hpp"
 #include "hplcast/platforms/run_files.hpp"
 #include "hplcast/study/compare.hpp"

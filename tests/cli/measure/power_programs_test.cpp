@@ -16,7 +16,7 @@
 #include "hplcast/calibration/power_design.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::calibration {

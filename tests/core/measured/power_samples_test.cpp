@@ -1,4 +1,4 @@
-#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/measurement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

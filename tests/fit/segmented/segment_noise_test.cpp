@@ -67,8 +67,8 @@ TEST(SegmentNoise, OfFewRowsIsNone) {
 
 TEST(SegmentNoise, HasNames) {
   for (const SegmentNoiseKind kind : {SegmentNoiseKind::none, SegmentNoiseKind::n1, SegmentNoiseKind::mixture})
-    EXPECT_EQ(segment_noise_from_name(to_string(kind)), kind);
-  EXPECT_THROW(segment_noise_from_name("n2"), core::DomainError);
+    EXPECT_EQ(core::from_name<SegmentNoiseKind>(to_string(kind)), kind);
+  EXPECT_THROW(core::from_name<SegmentNoiseKind>("n2"), core::DomainError);
 }
 
 }  // namespace

@@ -296,7 +296,7 @@ TEST(SegmentedRegression, RefusesImpossibleOptions) {
   options.breakpoints = {std::nan("")};
   EXPECT_THROW(fit_segmented(cells, options), core::DomainError);
   EXPECT_THROW(fit_segmented({cells[1], cells[0]}), core::DomainError);
-  EXPECT_THROW(objective_from_name("likelihood"), core::DomainError);
+  EXPECT_THROW(core::from_name<Objective>("likelihood"), core::DomainError);
 }
 
 TEST(SegmentedRegression, LeavesOutGivenSegmentsWithoutRows) {

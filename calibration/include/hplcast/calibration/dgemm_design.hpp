@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "hplcast/core/text.hpp"
+
 namespace hplcast::calibration {
 
 /// Contents of the matrices during a measurement. The speed of dgemm depends on it by several percent on CPUs
@@ -68,6 +70,10 @@ enum class DgemmRole {
   update,  ///< trailing update: A is the broadcast panel, C lies in the local matrix
   panel,   ///< inside the recursive panel factorisation: A and C lie in the local matrix, B in the small L1
 };
+constexpr core::EnumNames enum_names(DgemmRole) {
+  return {"role", {"update", "panel"}};
+}
+using core::to_string;
 
 /// One call of a design.
 struct DgemmCall {
@@ -85,6 +91,9 @@ using DgemmDesign = std::vector<DgemmCall>;
 
 /// Whether B is transposed in update calls.
 enum class Transposition { yes, no, both };
+constexpr core::EnumNames enum_names(Transposition) {
+  return {"transposition", {"yes", "no", "both"}};
+}
 
 /// Parameters of a design of dgemm calls.
 struct DgemmDesignOptions {
@@ -132,8 +141,6 @@ void write_design(std::ostream& out, const DgemmDesign& design);
 /// Reads such a CSV; only m, n and k are required (random content, role update, transposed).
 /// @throws ParseError for missing columns, sizes that are no positive integers of a BLAS (at most 2^31 - 1), no rows.
 DgemmDesign read_dgemm_design(std::istream& in, const std::string& name);
-
-const char* to_string(DgemmRole role);
 
 /// For designs of all kinds. @throws DomainError for more rows than anybody measures: before they are made, they would
 /// fill the memory.

@@ -12,7 +12,10 @@ namespace hplcast::calibration {
 
 enum class CheckStatus { ok, warn, unknown };
 
-const char* to_string(CheckStatus status);
+constexpr core::EnumNames enum_names(CheckStatus) {
+  return {"status", {"ok", "warn", "unknown"}};
+}
+using core::to_string;
 
 /// One thing that the doctor looked at.
 struct Check {

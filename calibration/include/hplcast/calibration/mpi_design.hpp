@@ -7,7 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/text.hpp"
+
 namespace hplcast::calibration {
+
+using core::to_string;
 
 /// The operation timed on the measuring rank, always with one message (docs/use/calibration.md has the exact
 /// protocols).
@@ -27,7 +31,10 @@ enum class MpiOperation {
 /// How long the receiver of send_unmatched stays away, in s: far more than any message of a design takes to leave.
 inline constexpr double late_receiver_s = 0.02;
 
-const char* to_string(MpiOperation operation);
+constexpr core::EnumNames enum_names(MpiOperation) {
+  return {"operation",
+          {"recv", "isend", "send", "pingpong", "iprobe", "test", "wtime", "exchange", "send_unmatched", "one_way"}};
+}
 /// @throws DomainError that lists the names for anything else.
 MpiOperation mpi_operation_from_name(const std::string& name);
 /// The default operations of designs: all except one_way, which is for saturation.
@@ -103,6 +110,9 @@ struct MpiPair {
 
 /// Which scopes are measured: those that there are, one, or both.
 enum class PeerChoice { any, local, remote, both };
+constexpr core::EnumNames enum_names(PeerChoice) {
+  return {"scope", {"any", "local", "remote", "both"}};
+}
 
 /// Rank 0 with the first rank of its own host, the first of another, or both. @throws core::InputError if a peer that
 /// is asked for does not exist.
@@ -116,6 +126,9 @@ enum class MpiPattern {
   all_pairs,  ///< the first ranks of all hosts, each with each, in rounds of disjoint pairs
   cpus,       ///< ranks of each CPU of a host with those of each CPU of another: turns_of_cpus()
 };
+constexpr core::EnumNames enum_names(MpiPattern) {
+  return {"pattern", {"pair", "ring", "saturated", "all-pairs", "cpus"}};
+}
 
 /// Pairs that measure at the same time.
 using MpiTurn = std::vector<MpiPair>;
@@ -150,8 +163,9 @@ enum class Background {
   dgemm_iprobe,  ///< they compute and poll in turn
 };
 
-/// The name in measurements: none, dgemm, iprobe, dgemm+iprobe.
-const char* to_string(Background background);
+constexpr core::EnumNames enum_names(Background) {
+  return {"background", {"none", "dgemm", "iprobe", "dgemm+iprobe"}};
+}
 inline bool computes(Background background) {
   return background == Background::dgemm || background == Background::dgemm_iprobe;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/measurement.hpp"
 
 namespace hplcast::calibration {
 

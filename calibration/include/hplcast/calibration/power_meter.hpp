@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hplcast/calibration/power_design.hpp"
-#include "hplcast/core/power_samples.hpp"
+#include "hplcast/core/measurement.hpp"
 
 // Everything of a host that measures power, behind one interface (docs/use/power-measuring.md).
 namespace hplcast::calibration {

@@ -30,7 +30,12 @@ enum class Quantity {
   memory_written_bytes,
 };
 
-const char* to_string(Quantity quantity);
+constexpr core::EnumNames enum_names(Quantity) {
+  return {"quantity",
+          {"frequency_hz", "temperature_celsius", "power_w", "throttle_count", "received_bytes", "sent_bytes",
+           "network_errors", "stolen_s", "instructions", "memory_read_bytes", "memory_written_bytes"}};
+}
+using core::to_string;
 
 /// One value of one sensor.
 struct Reading {

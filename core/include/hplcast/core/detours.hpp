@@ -69,8 +69,9 @@ DetourDuration scaled(const DetourDuration& duration, double factor);
 
 /// Cores that a detour holds up at the same instant.
 enum class DetoursPer { core, host, cluster };
-template <>
-inline constexpr EnumNames names_of<DetoursPer> = {"per", {"core", "host", "cluster"}};
+constexpr EnumNames enum_names(DetoursPer) {
+  return {"per", {"core", "host", "cluster"}};
+}
 
 /// One cause of detours.
 class DetourSource {

@@ -82,8 +82,9 @@ std::vector<QualityFlag> missing_kernels(const ClusterModel& cluster);
 // The meaning of measurements' flags for predictions.
 
 enum class Usability { usable, doubtful, unusable };
-template <>
-inline constexpr EnumNames names_of<Usability> = {"usability", {"usable", "doubtful", "unusable"}};
+constexpr EnumNames enum_names(Usability) {
+  return {"usability", {"usable", "doubtful", "unusable"}};
+}
 
 /// Usability of a model with one flag. Unusable: `oversubscribed`, `no_fit`, and `too_few_repetitions` of dgemm,
 /// which is nearly all of HPL's time. Usable: `capacity_unknown` and `capacity_lower_bound`, which predictions tell

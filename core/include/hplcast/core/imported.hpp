@@ -10,7 +10,6 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/measurement.hpp"
-#include "hplcast/core/power_samples.hpp"
 
 namespace hplcast::core {
 

@@ -22,8 +22,9 @@ namespace hplcast::core {
 enum class NoiseFamily { HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY) };
 
 inline constexpr std::array noise_families = {HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_OF)};
-template <>
-inline constexpr EnumNames names_of<NoiseFamily> = {"noise", {HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_TEXT)}};
+constexpr EnumNames enum_names(NoiseFamily) {
+  return {"noise", {HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_TEXT)}};
+}
 
 #undef HPLCAST_FAMILY
 #undef HPLCAST_FAMILY_OF

@@ -92,18 +92,16 @@ std::string rate_text(double bytes_per_s);
 
 // Names of the values of enumerations, as they stand in files and options.
 
-/// The names of values 0, 1, 2 ... An enumeration that has names specialises names_of; to_string() and from_name()
-/// follow.
+/// The names of values 0, 1, 2 ... An enumeration that has names has a function enum_names(Enum) in its namespace,
+/// which says `using core::to_string`; to_string() and from_name() follow.
 struct EnumNames {
-  const char* what = nullptr;  ///< such a value is, for messages
-  std::array<const char*, 8> names = {};
+  const char* what;  ///< such a value is, for messages
+  std::array<const char*, 12> names = {};
 };
-template <typename Enum>
-inline constexpr EnumNames names_of = {};
 
-template <typename Enum, typename = std::enable_if_t<names_of<Enum>.what != nullptr>>
+template <typename Enum, typename = decltype(enum_names(Enum()))>
 constexpr const char* to_string(Enum value) {
-  return names_of<Enum>.names[static_cast<std::size_t>(value)];
+  return enum_names(value).names[static_cast<std::size_t>(value)];
 }
 
 /// The place of a name. @throws DomainError that lists them all.
@@ -112,7 +110,7 @@ std::size_t index_of(const std::string& name, const EnumNames& names);
 /// @throws DomainError for a name that no value has.
 template <typename Enum>
 Enum from_name(const std::string& name) {
-  return static_cast<Enum>(index_of(name, names_of<Enum>));
+  return static_cast<Enum>(index_of(name, enum_names(Enum())));
 }
 
 // Names that a user may have mistyped: of keys, columns, options.

@@ -71,6 +71,10 @@ enum class Detection {
   undecided,  ///< too few runs, or too much scatter, to see an effect as large as the level
   faster      ///< the noisy runs were shorter: something else changed
 };
+constexpr core::EnumNames enum_names(Detection) {
+  return {"detection", {"seen", "not seen", "undecided", "faster"}};
+}
+using core::to_string;
 
 /// A level compared with the clean runs.
 struct LevelResult {
@@ -109,7 +113,5 @@ std::vector<DetectorRuns> detector_runs(const std::vector<core::CollectiveRun>& 
 
 /// @throws core::Error (bad_input) for fewer than 2 clean runs, no level, a level with one run.
 Sensitivity detector_sensitivity(const DetectorRuns& runs);
-
-const char* to_string(Detection detection);
 
 }  // namespace hplcast::fit

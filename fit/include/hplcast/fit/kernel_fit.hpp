@@ -22,14 +22,23 @@ enum class Weighting { ordinary, relative, totals };
 /// calls: a shape counts as often as it was called (the same as a regression on all calls). shapes: the durations of
 /// equal shapes are averaged and every shape counts once.
 enum class Averaging { calls, shapes };
+constexpr core::EnumNames enum_names(Averaging) {
+  return {"average", {"calls", "shapes"}};
+}
 
 /// free: a constant like any other term. none: no constant. published: the mean over the shapes with mnk at most 3
 /// times the smallest, without those from the 95 percent quantile of that group on, and not below 0; subtracted before
 /// the regression (T. Cornebize's dgemm regressions, ../shared/data/README.md).
 enum class Intercept { free, none, published };
+constexpr core::EnumNames enum_names(Intercept) {
+  return {"intercept", {"free", "none", "published"}};
+}
 
 /// N0 no noise; N1 one standard deviation; N2 a polynomial for it; mixture: modes of the relative duration (N').
 enum class NoiseLevel { n0, n1, n2, mixture };
+constexpr core::EnumNames enum_names(NoiseLevel) {
+  return {"noise", {"N0", "N1", "N2", "mixture"}};
+}
 
 /// Options of a fit. The defaults are those of `hplcast fit kernel`.
 struct KernelFitOptions {
@@ -44,7 +53,7 @@ struct KernelFitOptions {
   /// Terms below are insignificant. At 1 the variance of a coefficient is as large as what is lost without it
   /// (Toro-Vizcarrondo and Wallace 1968); a larger limit makes totals of other shapes too small.
   double min_abs_t = 1;
-  bool non_negative = false;         ///< coefficients of mu >= 0
+  bool non_negative = false;  ///< coefficients of mu >= 0
   /// Fits again with non_negative if mu is not positive everywhere in the range of the sizes.
   bool keep_positive = true;
 
@@ -74,7 +83,10 @@ enum class FitStatus {
   not_positive,    ///< the durations predicted inside the range are not positive
 };
 
-const char* to_string(FitStatus status);
+constexpr core::EnumNames enum_names(FitStatus) {
+  return {"status", {"ok", "no rows", "too few shapes", "no term left", "not positive"}};
+}
+using core::to_string;
 
 /// A polynomial with its uncertainty.
 struct PolynomialFit {

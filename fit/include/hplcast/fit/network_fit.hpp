@@ -45,7 +45,10 @@ enum class SaturationStatus {
   one_pair_only  ///< no row gives the rate of several
 };
 
-const char* to_string(SaturationStatus status);
+constexpr core::EnumNames enum_names(SaturationStatus) {
+  return {"status", {"ok", "no_rows", "too_few_rows", "one_pair_only"}};
+}
+using core::to_string;
 
 /// Result of fit_link_capacity(). `capacity` is valid if ok.
 struct LinkCapacityFit {

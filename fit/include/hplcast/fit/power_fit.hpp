@@ -8,8 +8,8 @@
 
 #include "hplcast/core/campaign.hpp"
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/power_model.hpp"
-#include "hplcast/core/power_samples.hpp"
 
 namespace hplcast::fit {
 

@@ -45,10 +45,10 @@ std::vector<SizeCell> averaged(std::vector<SizeCell> cells);
 ///   weighted: sum (y - f(x))^2 / x          (x > 0)
 ///   log:      sum (log y - log f(x))^2      (the relative error; T. Cornebize 2021, pycewise)
 enum class Objective { ols, weighted, log };
-
-const char* to_string(Objective objective);
-/// @throws DomainError for an unknown name.
-Objective objective_from_name(const std::string& name);
+constexpr core::EnumNames enum_names(Objective) {
+  return {"objective", {"ols", "weighted", "log"}};
+}
+using core::to_string;
 
 struct SegmentedOptions {
   Objective objective = Objective::log;
@@ -92,7 +92,9 @@ enum class SegmentedStatus {
   bad_values,     ///< size 0 where the objective divides by it
 };
 
-const char* to_string(SegmentedStatus status);
+constexpr core::EnumNames enum_names(SegmentedStatus) {
+  return {"status", {"ok", "no_rows", "too_few_sizes", "bad_values"}};
+}
 
 /// Result of fit_segmented(). A bad fit is a status with a reason.
 struct SegmentedFit {
@@ -129,10 +131,9 @@ std::vector<FittedSegment> fit_means(const std::vector<SizeCell>& cells, const s
 /// The law fitted to the residuals of each segment: nothing, one standard deviation (N1), or a mixture of normal laws
 /// whose number of modes the BIC chooses (N').
 enum class SegmentNoiseKind { none, n1, mixture };
-
-const char* to_string(SegmentNoiseKind kind);
-/// @throws DomainError for an unknown name.
-SegmentNoiseKind segment_noise_from_name(const std::string& name);
+constexpr core::EnumNames enum_names(SegmentNoiseKind) {
+  return {"noise", {"none", "n1", "mixture"}};
+}
 
 enum class ResidualKind {
   absolute,  ///< y - f(x)

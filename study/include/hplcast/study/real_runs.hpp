@@ -11,7 +11,6 @@
 
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/measurement.hpp"
-#include "hplcast/core/power_samples.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/simulation.hpp"

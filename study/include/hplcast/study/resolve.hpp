@@ -62,8 +62,10 @@ enum class SimulationMode {
   exact,      ///< every message
   fast        ///< samples the exchanges of a panel factorisation and computes the others
 };
-/// "auto", "exact" or "fast".
-const char* to_string(SimulationMode mode);
+constexpr core::EnumNames enum_names(SimulationMode) {
+  return {"mode", {"auto", "exact", "fast"}};
+}
+using core::to_string;
 
 /// Messages in panel factorisations from which on `automatic` means fast: exact mode takes some 10 s for this number.
 inline constexpr double fast_from_messages = 1e6;
