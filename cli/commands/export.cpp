@@ -18,7 +18,6 @@ struct ExportOptions {
   std::string output;
 };
 
-/// As a string of Python.
 std::string python_text(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {

@@ -210,7 +210,6 @@ void check_observation(const study::Observation& observation, std::size_t simula
           std::to_string(simulations) + " simulations");
 }
 
-/// The needs of all plans, each with so many seeds.
 study::SimulationNeeds needs_of_all(const std::vector<study::RunPlan>& plans, std::size_t seeds) {
   study::SimulationNeeds all;
   for (const study::RunPlan& plan : plans) {

@@ -175,7 +175,6 @@ void print_run_fit(std::ostream& out, const fit::RunPowerFit& fit) {
   table.write(out);
 }
 
-/// Measured over fitted energy of each configuration.
 std::string run_power_picture(const fit::RunPowerFit& fit) {
   PlotPanel panel{"Measured over fitted energy: good if along the line", "fitted [J]", "measured [J]"};
   PlotSeries& runs = panel.points("configurations");

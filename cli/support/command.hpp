@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
@@ -179,7 +178,6 @@ bool is_verbose();
 /// On stderr, after the name of the command that runs: "hplcast predict: warning: ...".
 void tell(const std::string& text);
 void warn(const std::string& text);
-/// A line for each.
 void warn_all(const std::vector<std::string>& texts);
 /// A line for each kind: of texts that differ in their numbers only, the first, and how many more there are.
 void warn_once_each(const std::vector<std::string>& texts);

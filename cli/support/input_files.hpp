@@ -49,7 +49,6 @@ struct CapacityOptions {
   double local_bytes_per_s = 0;
 };
 
-/// Adds --capacity and --local-capacity.
 void add_capacity_options(Command& command, CapacityOptions& options);
 
 /// The network with these capacities (origin given) in place of its own.

@@ -48,7 +48,6 @@ DurationLaw law_of(const Polynomial& mu, const Polynomial& sigma) {
   return DurationLaw::make(mu, sigma, sigma.empty() ? NoiseFamily::none : NoiseFamily::half_normal);
 }
 
-/// The lines of one model by (node, cpu).
 std::map<NodeCpu, DurationLaw> read_lines(std::istream& in, const std::string& name, const std::string& model_id) {
   CsvReader csv(in, name);
   const std::size_t id = csv.column("model_id");

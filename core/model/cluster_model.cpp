@@ -124,7 +124,6 @@ void check_shape(const Shape& shape) {
   }
 }
 
-/// The kind of each host.
 std::vector<int> kinds_of(const std::vector<HostKind>& kinds, const std::vector<std::string>& names) {
   std::unordered_map<std::string, std::size_t> index;
   for (const std::string& name : names) index.emplace(name, index.size());

@@ -16,7 +16,6 @@
 #include <ctime>
 #include <fstream>
 #include <mutex>
-#include <optional>
 #include <ostream>
 #include <sstream>
 

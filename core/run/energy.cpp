@@ -11,7 +11,6 @@ namespace hplcast::core {
 
 namespace {
 
-/// Power at an instant of the trace.
 double power_at(const PowerTrace& trace, double instant_s) {
   const auto bin = std::min(static_cast<std::size_t>(instant_s / trace.bin_s), trace.bins_j.size() - 1);
   return trace.power_w(trace.bins_j, bin);

@@ -101,7 +101,6 @@ const NodeKind& named_kind(const core::GenerativeModel& model, const std::string
   throw core::DomainError("kind", name, "a kind of the generative model");
 }
 
-/// The kind of every host.
 std::vector<const NodeKind*> kinds_of_hosts(const core::GenerativeModel& model, int hosts,
                                             const GenerateOptions& options) {
   std::vector<const NodeKind*> kinds;

@@ -17,7 +17,6 @@ const PieceFit& piece_at(const KernelFit& fit, const core::KernelShape& shape) {
   return fit.pieces[piece];
 }
 
-/// Variance of the polynomial at a shape.
 double variance_at(const PolynomialFit& fit, const core::KernelShape& shape) {
   const auto& terms = fit.polynomial.terms();
   double variance = 0;

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "fit/kernel/kernel_regression.hpp"
 #include "fit/program/program_steps.hpp"

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <tuple>
-#include <vector>
 
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <optional>
 
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"

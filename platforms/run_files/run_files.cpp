@@ -2,9 +2,7 @@
 
 #include <array>
 #include <ostream>
-#include <string>
 
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/kernel_shape.hpp"
 #include "hplcast/core/text.hpp"

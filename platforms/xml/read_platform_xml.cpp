@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cmath>
 #include <istream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>

@@ -1,16 +1,11 @@
 #include "platforms/xml/xml_costs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <sstream>
 
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/network_model.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 
@@ -247,7 +242,6 @@ std::vector<std::string> faster_than_link(const ScopeModel& scope, core::Scope w
   return losses;
 }
 
-/// The ends of one segment.
 std::vector<double> ends_of(const ScopeModel& scope, MessageCost cost, std::size_t index) {
   const std::vector<Segment>& segments = scope.cost(cost).segments();
   const double begin = std::max(1.0, segments[index].min_bytes);

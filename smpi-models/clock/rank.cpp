@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <utility>
 
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/invariants.hpp"

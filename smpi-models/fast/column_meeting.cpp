@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "hplcast/core/errors.hpp"
-#include "smpi-models/fast/column_exchange.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 
 HPLCAST_LOG_CATEGORY(columns, "Meetings of process columns in fast mode");

@@ -1,6 +1,5 @@
 #include "smpi-models/flows/fair_flows.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>

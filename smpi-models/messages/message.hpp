@@ -2,7 +2,6 @@
 
 #include <smpi/smpi.h>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>

@@ -1,8 +1,6 @@
 #include "smpi-models/observe/activity.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 namespace hplcast::smpi_models {

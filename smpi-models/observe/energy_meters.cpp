@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <numeric>
-#include <utility>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"

@@ -1,13 +1,9 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <deque>
 #include <limits>
 #include <map>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,11 +1,7 @@
 #include "smpi-models/observe/statistics.hpp"
-#include "hplcast/core/json.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
-#include <array>
-#include <string>
-#include <utility>
 
 namespace hplcast::smpi_models {
 

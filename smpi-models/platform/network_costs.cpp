@@ -1,6 +1,5 @@
 #include "smpi-models/platform/network_costs.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "hplcast/core/random_stream.hpp"

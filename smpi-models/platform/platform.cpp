@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -12,8 +11,6 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/network_model.hpp"
-#include "smpi-models/platform/network_costs.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/session.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
@@ -32,7 +29,6 @@ std::string name_of(const core::ClusterModel& cluster, std::size_t index) {
   return index < names.size() ? names[index] : cluster.name + "_free_" + std::to_string(index - names.size());
 }
 
-/// @param index of the host in the cluster
 s4u::Host* add_host(const core::ClusterModel& cluster, s4u::NetZone* zone, std::size_t index) {
   const std::string name = name_of(cluster, index);
   if (index >= cluster.hosts.names().size()) {

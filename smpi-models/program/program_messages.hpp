@@ -31,7 +31,6 @@ Packing packing_of(int count, MPI_Datatype type);
 /// Status without a message: MPI_PROC_NULL, sendings, requests that are not active.
 void set_empty_status(MPI_Status* status, int peer = MPI_ANY_SOURCE);
 
-/// Kind of a request.
 struct RequestKind {
   bool receives = false;
   bool synchronous = false;

@@ -11,7 +11,6 @@
 #include "hplcast/core/random_stream.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/invariants.hpp"
-#include "smpi-models/session/session.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"

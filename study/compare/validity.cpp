@@ -1,5 +1,4 @@
 // Whether the machine was undisturbed while real runs were made: else their errors say nothing about the model.
-#include <algorithm>
 #include <cmath>
 
 #include "hplcast/core/text.hpp"

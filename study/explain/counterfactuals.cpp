@@ -14,7 +14,6 @@ namespace hplcast::study {
 
 namespace {
 
-/// The product of the sizes of a kernel.
 core::Monomial product_of(core::KernelId kernel) {
   const std::string_view sizes = core::kernel_sizes[static_cast<std::size_t>(kernel)];
   const auto has = [sizes](char size) { return sizes.find(size) == std::string_view::npos ? 0 : 1; };

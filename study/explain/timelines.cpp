@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ostream>
 
 #include "hplcast/core/activity_trace.hpp"
 #include "hplcast/core/text.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"

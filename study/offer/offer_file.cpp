@@ -1,7 +1,6 @@
 #include <cmath>
 #include <functional>
 #include <istream>
-#include <map>
 #include <set>
 
 #include "hplcast/core/csv.hpp"

@@ -30,7 +30,6 @@ inline void append(std::vector<std::string>& row, const std::vector<std::string>
   row.insert(row.end(), cells.begin(), cells.end());
 }
 
-/// A table.
 class HtmlTable {
  public:
   /// `classes`: "sortable" where the header sorts it (Script::sorts_tables), "words" if the first and last columns are

@@ -25,7 +25,6 @@ namespace {
 
 // --- the file of results ---
 
-/// One row of the results of real runs.
 struct RealRunRow {
   core::HplRun run;
   int repetition = 1;
@@ -181,7 +180,6 @@ std::string run_name(std::size_t order, const PlannedRun& run) {
   return core::printed("%04zu-N%lld-NB%d-%dx%d-r%d", order, p.N, p.NB, p.P, p.Q, run.repetition);
 }
 
-/// The program to run.
 fs::path xhpl_of(const RealRunRequest& request) {
   if (!request.xhpl.empty()) return located_program(request.xhpl, "the real HPL");
   return is_observed(request.observation) ? own_program("xhpl-instrumented", HPLCAST_VARIABLE_XHPL_INSTRUMENTED)

@@ -200,7 +200,6 @@ ClusterModel with_threads_per_rank(ClusterModel cluster, const Argument& argumen
   return with_ranks_per_node(std::move(cluster), [&](int host) { return old.cores_of(host) / threads; });
 }
 
-/// A rank for each accelerator of a host.
 ClusterModel with_ranks_of_accelerators(const ClusterModel& cluster) {
   return with_ranks_per_node(cluster, [&](int host) {
     const core::AcceleratorModel* const model = cluster.accelerators_of(host);
