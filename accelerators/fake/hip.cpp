@@ -85,7 +85,8 @@ class Arguments {
   std::vector<std::vector<char>> values_;
 };
 
-hipError_t launch(const void* address, dim3 grid, dim3 block, void** given, hipStream_t handle) {
+hipError_t launch(const void* address, dim3 grid, dim3 block, void** given, std::size_t shared_bytes,
+                  hipStream_t handle) {
   const auto stream = device().stream(handle);
   if (!stream) return result(hipErrorInvalidHandle);
   const Kernel* const kernel = find_kernel(address);
@@ -94,7 +95,7 @@ hipError_t launch(const void* address, dim3 grid, dim3 block, void** given, hipS
                  kernel == nullptr ? "without a name" : kernel->name.c_str(), why.c_str());
     return result(error);
   };
-  if (const std::string why = launch_problem(grid, block); !why.empty())
+  if (const std::string why = launch_problem(grid, block, shared_bytes); !why.empty())
     return refuse(why, hipErrorInvalidConfiguration);
   if (kernel == nullptr || kernel->invoke == nullptr)
     return refuse("no function of the host does its work; hint: HPLCAST_HOST_KERNEL(kernel, function)",
@@ -313,13 +314,13 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t
 
 // --- kernels ---
 
-hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t,
+hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                            hipStream_t stream) {
-  return launch(kernel, grid, block, arguments, stream);
+  return launch(kernel, grid, block, arguments, shared_bytes, stream);
 }
-hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, unsigned,
-                                      hipStream_t stream) {
-  return launch(kernel, grid, block, arguments, stream);
+hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                      unsigned shared_bytes, hipStream_t stream) {
+  return launch(kernel, grid, block, arguments, shared_bytes, stream);
 }
 // Memory is the same for all threads here.
 void hplcastBeforeLoad(const volatile void*, std::size_t) {

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -181,16 +182,22 @@ void* pointer_of(const Kernel& kernel, int place, void** arguments) {
   throw std::invalid_argument("argument " + std::to_string(place) + " of kernel " + kernel.name + " is no pointer");
 }
 
-std::string launch_problem(dim3 grid, dim3 block) {
-  const auto threads = std::uint64_t{block.x} * block.y * block.z;
+std::string launch_problem(dim3 grid, dim3 block, std::size_t shared_bytes) {
   const auto text = [](dim3 size) {
     return std::to_string(size.x) + " x " + std::to_string(size.y) + " x " + std::to_string(size.z);
   };
+  const auto largest = [](dim3 size) { return std::max({size.x, size.y, size.z}); };
   constexpr std::uint64_t most_threads = 1024;
-  if (threads == 0 || grid.x == 0 || grid.y == 0 || grid.z == 0)
+  constexpr std::uint32_t most_blocks = 0x7fffffff;  // a negative number is more
+  constexpr std::size_t most_bytes = std::size_t{1} << 16;
+  if (block.x == 0 || block.y == 0 || block.z == 0 || grid.x == 0 || grid.y == 0 || grid.z == 0)
     return "a grid of " + text(grid) + " blocks of " + text(block) + " threads has none";
-  if (threads > most_threads)
+  if (largest(block) > most_threads || std::uint64_t{block.x} * block.y * block.z > most_threads)
     return "a block of " + text(block) + " threads; expected at most " + std::to_string(most_threads);
+  if (largest(grid) > most_blocks)
+    return "a grid of " + text(grid) + " blocks; expected at most " + std::to_string(most_blocks) + " in a direction";
+  if (shared_bytes > most_bytes)
+    return std::to_string(shared_bytes) + " bytes of shared memory; expected at most " + std::to_string(most_bytes);
   return "";
 }
 

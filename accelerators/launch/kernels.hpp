@@ -32,6 +32,6 @@ double number_of(const Kernel& kernel, int place, void** arguments);
 void* pointer_of(const Kernel& kernel, int place, void** arguments);
 
 /// "a launch of no threads" ...: why this grid of these blocks is impossible; empty if it is not.
-std::string launch_problem(dim3 grid, dim3 block);
+std::string launch_problem(dim3 grid, dim3 block, std::size_t shared_bytes);
 
 }  // namespace hplcast::accelerators

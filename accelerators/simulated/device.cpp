@@ -1,6 +1,7 @@
 #include "accelerators/simulated/device.hpp"
 
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -294,14 +295,15 @@ void Device::tell(int stream, double duration_s, const char* what, const std::ar
   hplcast_accelerator_ran(stream, what, sizes[0], sizes[1], sizes[2], ended_s - duration_s, ended_s);
 }
 
-void Device::launch(const void* address, dim3 grid, dim3 block, void** arguments, hipStream_t stream) {
+void Device::launch(const void* address, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                    hipStream_t stream) {
   spins_ = 0;
   const Kernel* const kernel = find_kernel(address);
   if (kernel == nullptr)
     stop(
         "launches a kernel whose name is not known; expected hipLaunchKernelGGL, or a file that hplcast-hipcc "
         "compiled");
-  if (const std::string problem = launch_problem(grid, block); !problem.empty())
+  if (const std::string problem = launch_problem(grid, block, shared_bytes); !problem.empty())
     stop("launches kernel " + kernel->name + " in an impossible shape: " + problem);
   const int number = number_of(stream);
   require_no_handshake(number, ("queues kernel " + kernel->name).c_str());
@@ -318,11 +320,15 @@ void Device::launch(const void* address, dim3 grid, dim3 block, void** arguments
          error.what());
   }
   if (!executes_) return;
-  if (kernel->function == nullptr)
-    stop("executes kernel " + kernel->name +
-         ", and knows no function of the host that does its work; expected one in the program: HPLCAST_HOST_KERNEL(" +
-         kernel->name + ", function);");
+  require_function(*kernel);
   kernel->invoke(kernel->function, arguments);
+}
+
+void Device::require_function(const Kernel& kernel) const {
+  if (kernel.function == nullptr)
+    stop("executes kernel " + kernel.name +
+         ", and knows no function of the host that does its work; expected one in the program: HPLCAST_HOST_KERNEL(" +
+         kernel.name + ", function);");
 }
 
 void Device::launch(const Routine& routine, hipStream_t stream, const std::function<void()>& execute) {
@@ -343,10 +349,67 @@ void Device::fetch(hipStream_t stream, std::size_t bytes) {
 
 // --- flags -----------------------------------------------------------------------------------------------------------
 
+/// A kernel that talks with the host while it runs, executed: a coroutine. It runs at its launch, and at each answer,
+/// up to where it waits for the next one.
+class Device::Body {
+ public:
+  Body(const Kernel& kernel, void** arguments, const void* flag) : kernel_(kernel), arguments_(arguments), flag_(flag) {
+    getcontext(&own_);
+    own_.uc_stack.ss_sp = stack_.get();
+    own_.uc_stack.ss_size = stack_bytes;
+    own_.uc_link = &host_;
+    makecontext(&own_, enter, 0);
+  }
+  /// False: it is over. The arguments of the launch are needed the first time.
+  bool run() {
+    running = this;
+    swapcontext(&host_, &own_);
+    running = nullptr;
+    return !is_over_;
+  }
+  /// From within: comes back with the host's answer. False: it does not wait for one there.
+  bool wait(const volatile void* address) {
+    if (address != flag_) return false;
+    if (*static_cast<const volatile int*>(address) != 0) swapcontext(&own_, &host_);
+    return true;
+  }
+
+  static Body* running;
+
+ private:
+  static void enter() {
+    Body& body = *running;
+    body.kernel_.invoke(body.kernel_.function, body.arguments_);
+    body.is_over_ = true;
+  }
+
+  static constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+  const Kernel& kernel_;
+  void** const arguments_;
+  const void* const flag_;
+  bool is_over_ = false;
+  std::unique_ptr<char[]> stack_{new char[stack_bytes]};
+  ucontext_t own_{}, host_{};
+};
+
+Device::Body* Device::Body::running = nullptr;
+
+bool Device::looks_in_kernel(const volatile void* address) {
+  if (Body::running == nullptr) return false;
+  if (address != nullptr && !Body::running->wait(address)) count_spin();
+  return true;
+}
+
+void Device::go_on(const Flag& flag, bool expects_flag) {
+  if (!flag.body || flag.body->run() == expects_flag) return;
+  stop("executes kernel " + flag.name + ", which sets its flag " + (expects_flag ? "less" : "more") +
+       " often than the " + std::to_string(static_cast<long>(flag.columns)) +
+       " times that `columns` of its handshake in cluster.json says");
+}
+
 void Device::launch_handshake(const Kernel& kernel, const hplcast_accelerator_kernel& model, void** arguments,
                               int stream) {
-  if (executes_)
-    stop("cannot execute kernel " + kernel.name + ", which waits for the host while it runs: only model it");
+  if (executes_) require_function(kernel);
   const hplcast_handshake& costs = model.handshake;
   const double rows = model.sizes[0] < 0 ? 1 : accelerators::number_of(kernel, model.sizes[0], arguments);
   const double columns = accelerators::number_of(kernel, costs.columns, arguments);
@@ -359,7 +422,9 @@ void Device::launch_handshake(const Kernel& kernel, const hplcast_accelerator_ke
          " with a flag or a row that is not in pinned memory of the host (hipHostMalloc)");
   hplcast_wait_until(clocks_.launch_handshake(now_s(), stream, {rows, static_cast<int>(columns), costs}));
   if (flags_.empty()) watch_for_unseen_spin(true);
-  flags_[flag] = {stream, model.number, rows, columns, pivot, false, kernel.name};
+  Flag& one = flags_[flag] = {stream, model.number, rows, columns, pivot, false, kernel.name, nullptr};
+  if (executes_) one.body = std::make_shared<Body>(kernel, arguments, flag);
+  go_on(one, true);
 }
 
 void Device::count_spin() {
@@ -374,10 +439,16 @@ void Device::before_load(const void* address) {
   const auto found = flags_.find(address);
   Flag& flag = found->second;
   spins_ = 0;
-  if (flag.is_shown) return;
+  if (flag.is_shown) {
+    if (*static_cast<const int*>(address) == 0)
+      stop("clears the flag of kernel " + flag.name +
+           " by a plain store, which is not seen; expected __hip_atomic_store (hip/hip_runtime.h)");
+    return;
+  }
   flag.is_shown = true;
   looks = looks + 1;
   hplcast_wait_until(clocks_.shown_s(flag.stream));
+  if (flag.body) return;
   if (flag.pivot != nullptr) {
     int row = 0;
     const double largest = hplcast_pivot(static_cast<int>(flag.rows), &row);
@@ -390,13 +461,20 @@ void Device::before_load(const void* address) {
 
 void Device::after_store(const void* address) {
   const auto found = flags_.find(address);
-  if (found == flags_.end() || !found->second.is_shown) return;
+  Flag& flag = found->second;
   int value = 0;
   std::memcpy(&value, address, sizeof value);
   if (value != 0) return;
-  Flag& flag = found->second;
+  if (!flag.is_shown) {
+    if (flag.body)
+      stop("clears the flag of kernel " + flag.name +
+           " that it has not looked at; expected __hip_atomic_load (hip/hip_runtime.h): a plain load is not seen");
+    return;
+  }
   flag.is_shown = false;
-  if (!clocks_.clear(now_s(), flag.stream)) return;
+  const bool is_last = clocks_.clear(now_s(), flag.stream);
+  go_on(flag, !is_last);
+  if (!is_last) return;
   const double duration_s = clocks_.handshake_s(flag.stream);
   hplcast_accelerator_took(flag.kernel, duration_s);
   tell(flag.stream, duration_s, flag.name.c_str(), {flag.rows, flag.columns, 1});

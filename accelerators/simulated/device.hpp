@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,7 +63,8 @@ class Device {
             hipStream_t stream, bool waits);
   void fill(void* memory, int value, std::size_t bytes, hipStream_t stream);
 
-  void launch(const void* address, dim3 grid, dim3 block, void** arguments, hipStream_t stream);
+  void launch(const void* address, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+              hipStream_t stream);
   /// A routine of BLAS: its sizes, and what executes it.
   struct Routine {
     const char* name;
@@ -80,8 +82,11 @@ class Device {
   /// hplcastBeforeLoad(), hplcastAfterStore(), of such flags.
   void before_load(const void* address);
   void after_store(const void* address);
+  /// Whether it is an executed kernel that looks, not the host: it goes on when the host has answered. Null: it stores.
+  bool looks_in_kernel(const volatile void* address);
 
  private:
+  class Body;
   struct Flag {
     int stream;
     int kernel;
@@ -89,6 +94,7 @@ class Device {
     double* pivot;
     bool is_shown;
     std::string name;
+    std::shared_ptr<Body> body;  ///< null: is not executed
   };
 
   /// Ends the simulation for a handle that is none.
@@ -101,7 +107,11 @@ class Device {
   void launch(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes);
   /// The trace, of the last work of a stream.
   void tell(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes) const;
+  /// Ends the simulation where no function of the host does the kernel's work.
+  void require_function(const Kernel& kernel) const;
   void launch_handshake(const Kernel& kernel, const hplcast_accelerator_kernel& model, void** arguments, int stream);
+  /// Executes a kernel up to its next flag, which must be there exactly if `expects_flag`.
+  void go_on(const Flag& flag, bool expects_flag);
   const hplcast_accelerator_kernel& model_of(const std::string& name, const std::string& base);
 
   const hplcast_accelerator& costs_;

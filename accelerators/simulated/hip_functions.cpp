@@ -280,24 +280,26 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t
 
 // --- launches and flags ----------------------------------------------------------------------------------------------
 
-hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t,
+hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                            hipStream_t stream) {
-  return in("hipLaunchKernel", [&] { device().launch(kernel, grid, block, arguments, stream); });
+  return in("hipLaunchKernel", [&] { device().launch(kernel, grid, block, arguments, shared_bytes, stream); });
 }
 
-hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, unsigned,
-                                      hipStream_t stream) {
-  return in("hipLaunchCooperativeKernel", [&] { device().launch(kernel, grid, block, arguments, stream); });
+hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                      unsigned shared_bytes, hipStream_t stream) {
+  return in("hipLaunchCooperativeKernel",
+            [&] { device().launch(kernel, grid, block, arguments, shared_bytes, stream); });
 }
 
 void hplcastBeforeLoad(const volatile void* address, std::size_t) {
+  if (device().looks_in_kernel(address)) return;
   if (!device().is_flag(const_cast<const void*>(address))) return device().count_spin();
   const InFunction here("flag");
   device().before_load(const_cast<const void*>(address));
 }
 
 void hplcastAfterStore(const volatile void* address, std::size_t) {
-  if (!device().is_flag(const_cast<const void*>(address))) return;
+  if (device().looks_in_kernel(nullptr) || !device().is_flag(const_cast<const void*>(address))) return;
   const InFunction here("flag");
   device().after_store(const_cast<const void*>(address));
 }

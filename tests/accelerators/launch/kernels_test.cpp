@@ -86,9 +86,14 @@ TEST(Kernels, AreExecutedByTheirFunctionOfTheHost) {
 }
 
 TEST(Kernels, HaveNoLaunchesOfImpossibleShapes) {
-  EXPECT_EQ(launch_problem(dim3(10, 2), dim3(32, 32)), "");
-  EXPECT_THAT(launch_problem(dim3(0), dim3(64)), testing::HasSubstr("a grid of 0 x 1 x 1 blocks"));
-  EXPECT_EQ(launch_problem(dim3(1), dim3(64, 32)), "a block of 64 x 32 x 1 threads; expected at most 1024");
+  EXPECT_EQ(launch_problem(dim3(10, 2), dim3(32, 32), 1 << 16), "");
+  EXPECT_THAT(launch_problem(dim3(0), dim3(64), 0), testing::HasSubstr("a grid of 0 x 1 x 1 blocks"));
+  EXPECT_EQ(launch_problem(dim3(1), dim3(64, 32), 0), "a block of 64 x 32 x 1 threads; expected at most 1024");
+  // The product of these is 2^64.
+  EXPECT_THAT(launch_problem(dim3(1), dim3(1 << 22, 1 << 21, 1 << 21), 0), testing::HasSubstr("expected at most 1024"));
+  EXPECT_THAT(launch_problem(dim3(static_cast<unsigned>(-1)), dim3(64), 0),
+              testing::HasSubstr("a grid of 4294967295 x 1 x 1 blocks; expected at most 2147483647"));
+  EXPECT_EQ(launch_problem(dim3(1), dim3(64), 65537), "65537 bytes of shared memory; expected at most 65536");
 }
 
 }  // namespace

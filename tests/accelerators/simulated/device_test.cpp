@@ -132,7 +132,7 @@ TEST(SimulatedDevice, DrawsThePowerOfItsKernels) {
 TEST(SimulatedDevice, ShowsTheFlagsOfAKernelWhenItsClockSays) {
   const study::ProgramRun run = study::run_program(request_of("handshake"));
   const std::vector<double> found = numbers_in(run.output);
-  ASSERT_EQ(found.size(), 4u) << run.output;
+  ASSERT_EQ(found.size(), 5u) << run.output;
   EXPECT_THAT(run.output, HasSubstr("with rows"));
   const core::AcceleratorModel a = example_accelerator();
   const double search_s = 2e-6 + 2.5e-11 * 10000;
@@ -152,6 +152,19 @@ TEST(SimulatedDevice, ExecutesWhereNumericsAreRun) {
   EXPECT_THAT(executed.output, HasSubstr("product 6 largest 3 filled 7\n"));
   EXPECT_THAT(modelled.output, HasSubstr("product 0 "));
   EXPECT_DOUBLE_EQ(modelled.time_s, executed.time_s);
+}
+
+TEST(SimulatedDevice, ExecutesKernelsThatTalkWithTheHostAndTheyTakeTheirTimes) {
+  study::ProgramRunRequest request = request_of("handshake");
+  const std::string modelled = study::run_program(request).output;
+  request.numerics = true;
+  const std::string executed = study::run_program(request).output;
+  const auto times = [](const std::string& output) { return output.substr(0, output.find("determinant")); };
+  EXPECT_EQ(times(executed), times(modelled));
+  request = request_of("determinant", 2);
+  request.numerics = true;
+  // Of a matrix of Vandermonde on 1, 2, 3, 4, two rows on each rank: the product of all differences.
+  EXPECT_THAT(study::run_program(request).output, HasSubstr("determinant 12\n"));
 }
 
 TEST(SimulatedDevice, HasARowPerStreamInTheTrace) {
@@ -205,6 +218,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"too-long", "100 bytes of the device where its allocation has 80"},
                     Refusal{"stream", "a stream of HIP that does not exist (7)"},
                     Refusal{"spin", "looked at memory 100,000,000 times that no running kernel writes"},
+                    Refusal{"no-handle", "calls rocblas_set_stream without a handle"},
+                    Refusal{"plain-store", "clears the flag of kernel panel by a plain store"},
                     Refusal{"deadlock", "waits for ever: it synchronises behind a kernel"}),
     [](const testing::TestParamInfo<Refusal>& one) {
       std::string name = one.param.what;
@@ -212,6 +227,17 @@ INSTANTIATE_TEST_SUITE_P(
         if (c == '-') c = '_';
       return name;
     });
+
+TEST(SimulatedDevice, ExecutedKernelsSetTheirFlagsAsOftenAsClusterJsonSaysAndTheHostLooks) {
+  study::ProgramRunRequest request = request_of("determinant", 2);
+  request.numerics = true;
+  request.cluster.accelerators->kernels.at("panel").handshake->columns = 0;  // 2, in place of 4
+  EXPECT_THAT(failure_of(request), HasSubstr("sets its flag more often than the 2 times that `columns`"));
+  request.arguments = {"handshake"};  // 10000, in place of 3
+  EXPECT_THAT(failure_of(request), HasSubstr("sets its flag less often than the 10000 times"));
+  request.arguments = {"plain-load"};
+  EXPECT_THAT(failure_of(request), HasSubstr("clears the flag of kernel panel that it has not looked at"));
+}
 
 TEST(SimulatedDevice, ASpinThatNobodySeesIsToldAndEnds) {
   study::ProgramRunRequest request = request_of("unseen-spin");
@@ -226,6 +252,12 @@ TEST(SimulatedDevice, FastModeRefusesToProbe) {
   EXPECT_THAT(failure_of(request), HasSubstr("probes (MPI_Probe, MPI_Iprobe): with --fast"));
   request.direct_messages = false;
   EXPECT_THAT(failure_of(request), HasSubstr("--fast beside --messages smpi"));
+}
+
+TEST(SimulatedDevice, RefusesTheSizesThatRocBlasRefuses) {
+  const std::string output = study::run_program(request_of("sizes")).output;
+  EXPECT_THAT(output, HasSubstr("dgemm -5: rocblas_status_invalid_size"));
+  EXPECT_THAT(output, HasSubstr("dgemm 20: rocblas_status_invalid_size"));
 }
 
 TEST(SimulatedDevice, NeedsAnAcceleratorPerRank) {

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <rocblas/rocblas.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,9 +22,31 @@ HPLCAST_HOST_KERNEL(fill, fill_on_host);
 
 __global__ void unknown(int) {}
 
-__global__ void panel(int rows, int columns, int* flag, double* pivot) {
-  (void)rows, (void)columns, (void)flag, (void)pivot;
+__global__ void panel(int rows, int columns, int* flag, double* pivot, double* a) {
+  (void)rows, (void)columns, (void)flag, (void)pivot, (void)a;
 }
+/// Elimination of the columns of a panel. `pivot`: largest element and its row here, then that row; the host puts the
+/// largest row of all ranks in its place, and a negative number where it is another rank's. Used rows become 0.
+void panel_on_host(int rows, int columns, int* flag, double* pivot, double* a) {
+  for (int j = 0; j < columns; ++j) {
+    int largest = 0;
+    for (int i = 0; i < rows; ++i)
+      if (std::fabs(a[j * rows + i]) > std::fabs(a[j * rows + largest])) largest = i;
+    pivot[0] = std::fabs(a[j * rows + largest]);
+    pivot[1] = largest;
+    for (int l = 0; l < columns; ++l) pivot[2 + l] = a[l * rows + largest];
+    __hip_atomic_store(flag, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+    while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) != 0) {
+    }
+    for (int i = 0; i < rows; ++i) {
+      const double factor = a[j * rows + i] / pivot[2 + j];
+      for (int l = j; l < columns; ++l) a[l * rows + i] -= factor * pivot[2 + l];
+    }
+    if (pivot[1] >= 0)
+      for (int l = 0; l < columns; ++l) a[l * rows + static_cast<int>(pivot[1])] = 0;
+  }
+}
+HPLCAST_HOST_KERNEL(panel, panel_on_host);
 
 void call_fill(int m, int n, double* a, double value, hipStream_t stream, unsigned threads = 64) {
 #ifdef __HIP__
@@ -116,14 +139,29 @@ void messages(int rank) {
   }
 }
 
-/// The flag of a kernel for each of three columns.
-void handshake() {
-  int* flag = nullptr;
-  double* pivot = nullptr;
+/// The pivot of all ranks: that of the one whose is largest.
+void exchange(int rank, int columns, double* pivot) {
+  struct {
+    double value;
+    int rank;
+  } mine = {pivot[0], rank}, best{};
+  MPI_Allreduce(&mine, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+  MPI_Bcast(pivot + 2, columns, MPI_DOUBLE, best.rank, MPI_COMM_WORLD);
+  if (best.rank != rank) pivot[1] = -1;
+}
+
+/// The flag of a kernel for each column of a panel, whose row i has the powers of i + 1.
+void handshake(int rank, int rows, int columns) {
+  int ranks = 0, *flag = nullptr;
+  double *pivot = nullptr, *a = on_device(static_cast<std::size_t>(rows * columns)), product = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   hipHostMalloc(&flag, sizeof *flag);
-  hipHostMalloc(&pivot, 2 * sizeof *pivot);
-  int rows = 10000, columns = 3;
-  void* arguments[] = {&rows, &columns, &flag, &pivot};
+  hipHostMalloc(&pivot, static_cast<std::size_t>(2 + columns) * sizeof *pivot);
+  std::vector<double> powers;
+  for (int j = 0; j < columns; ++j)
+    for (int i = 0; i < rows; ++i) powers.push_back(std::pow(rank * rows + i + 1, j));
+  hipMemcpy(a, powers.data(), powers.size() * sizeof(double), hipMemcpyHostToDevice);
+  void* arguments[] = {&rows, &columns, &flag, &pivot, &a};
   __hip_atomic_store(flag, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
   const double start_s = MPI_Wtime();
 #ifndef __HIP__
@@ -135,11 +173,15 @@ void handshake() {
     while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0) {
     }
     are_rows = are_rows && pivot[0] > 0 && pivot[1] >= 0 && pivot[1] < rows;
-    std::printf("column %.9g\n", MPI_Wtime() - start_s);
+    if (ranks > 1) exchange(rank, columns, pivot);
+    product *= pivot[2 + j];
+    if (rank == 0) std::printf("column %.9g\n", MPI_Wtime() - start_s);
     __hip_atomic_store(flag, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
   }
   hipDeviceSynchronize();
+  if (rank > 0) return;
   std::printf("done %.9g %s\n", MPI_Wtime() - start_s, are_rows ? "with rows" : "without rows");
+  std::printf("determinant %.12g\n", std::fabs(product));
 }
 
 /// C = A B, and its largest element.
@@ -190,8 +232,23 @@ void spin_unseen(volatile int* flag) {
   }
 }
 
+/// What rocBLAS says to a negative size, and to a matrix of more rows than its columns are apart.
+void unsound_sizes() {
+  rocblas_handle blas;
+  rocblas_create_handle(&blas);
+  double* const a = on_device(100);
+  const double one = 1;
+  for (const int m : {-5, 20}) {
+    const rocblas_status status =
+        rocblas_dgemm(blas, rocblas_operation_none, rocblas_operation_none, m, 5, 5, &one, a, 10, a, 5, &one, a, 10);
+    std::printf("dgemm %d: %s\n", m, rocblas_status_to_string(status));
+  }
+}
+
 void bad(const std::string& what) {
   int* flag = nullptr;
+  if (what == "sizes") unsound_sizes();
+  if (what == "no-handle") rocblas_set_stream(nullptr, nullptr);
   static int on_host = 0;
   if (what == "too-much") on_device(std::size_t{9} << 30);
   if (what == "double-free") free_twice();
@@ -210,14 +267,18 @@ void bad(const std::string& what) {
     MPI_Iprobe(0, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
     std::printf("probed %d\n", is_there);
   }
-  if (what == "deadlock" || what == "unseen-spin") {
-    hipHostMalloc(&flag, 64);
+  if (what == "deadlock" || what == "unseen-spin" || what == "plain-load" || what == "plain-store") {
+    hipHostMalloc(&flag, 256);
     int rows = 10, columns = 1;
     double* pivot = reinterpret_cast<double*>(flag + 2);
-    void* arguments[] = {&rows, &columns, &flag, &pivot};
+    double* a = pivot;
+    void* arguments[] = {&rows, &columns, &flag, &pivot, &a};
     hplcastNameKernel(reinterpret_cast<const void*>(panel), "panel", hplcast_accelerator::type_of(panel));
     hipLaunchCooperativeKernel(panel, dim3(4), dim3(256), arguments, 0, nullptr);
     if (what == "unseen-spin") spin_unseen(flag);
+    if (what == "plain-load") __hip_atomic_store(flag, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+    if (what == "plain-store")
+      while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) != 0) *flag = 0;
     hipDeviceSynchronize();
   }
 }
@@ -236,7 +297,9 @@ int main(int argc, char** argv) {
   else if (what == "messages")
     messages(rank);
   else if (what == "handshake")
-    handshake();
+    handshake(rank, 10000, 3);
+  else if (what == "determinant")
+    handshake(rank, 2, 4);
   else if (what == "product")
     product();
   else if (what == "queries")
