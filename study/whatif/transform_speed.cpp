@@ -1,5 +1,7 @@
 #include "study/whatif/cluster_changes.hpp"
 
+#include <algorithm>
+
 #include "hplcast/core/errors.hpp"
 
 // Transformations of the speed of a cluster. All factors are of speed: 2 is twice as fast. Noise keeps its size
@@ -121,9 +123,75 @@ ClusterModel scale_messages(ClusterModel cluster, const Argument& argument) {
   });
 }
 
-/// Everything that takes time: kernels, all costs of messages of both scopes, probes, clock reads, links.
+/// What of an accelerator becomes so many times as fast, or as large.
+struct AcceleratorScale {
+  double kernels = 1, copies = 1, messages = 1, memory = 1;
+  double calls = 1;  ///< of the host, start, gap and flag
+};
+
+void scale_accelerator(core::AcceleratorModel& model, const AcceleratorScale& by) {
+  for (auto& [name, kernel] : model.kernels) {
+    if (kernel.model) kernel.model = slowed(*kernel.model, 1 / by.kernels);
+    if (!kernel.handshake) continue;
+    core::HandshakeModel& talk = *kernel.handshake;
+    for (double* time : {&talk.column_s, &talk.column_s_per_row, &talk.update_s_per_element}) *time /= by.kernels;
+  }
+  for (double* time : {&model.launch_s, &model.start_s, &model.gap_s, &model.record_s, &model.sync_s, &model.flag_s})
+    *time /= by.calls;
+  model.within_device.latency_s /= by.calls;
+  model.within_device.bytes_per_s *= by.kernels;
+  for (core::CopyModel* copy : {&model.to_device, &model.from_device}) {
+    copy->latency_s /= by.calls;
+    copy->bytes_per_s *= by.copies;
+    if (copy->pageable_bytes_per_s) *copy->pageable_bytes_per_s *= by.copies;
+  }
+  model.memory_bytes *= by.memory;
+  if (!model.messages) return;
+  for (auto* message : {&model.messages->near, &model.messages->local, &model.messages->remote}) {
+    if (!*message) continue;
+    (*message)->latency_s /= by.calls;
+    (*message)->bytes_per_s *= by.messages;
+  }
+}
+
+/// Those of all kinds of hosts.
+void scale_accelerators(ClusterModel& cluster, const AcceleratorScale& by) {
+  if (cluster.accelerators) scale_accelerator(*cluster.accelerators, by);
+  core::Hosts::Values hosts = cluster.hosts.values();
+  for (core::HostKind& kind : hosts.kinds)
+    if (kind.accelerators) scale_accelerator(*kind.accelerators, by);
+  cluster.hosts = core::Hosts::make(std::move(hosts));
+}
+
+ClusterModel scale_accelerators(ClusterModel cluster, const Argument& argument) {
+  const double factor = argument.factor();
+  const std::string what = argument.size() > 1 ? argument.text(1) : "kernels";
+  AcceleratorScale by;
+  double* const scaled = what == "kernels"    ? &by.kernels
+                         : what == "copies"   ? &by.copies
+                         : what == "messages" ? &by.messages
+                         : what == "memory"   ? &by.memory
+                                              : nullptr;
+  if (scaled == nullptr) argument.fail();
+  *scaled = factor;
+  const auto has = [&](const auto& is_there) {
+    const auto& kinds = cluster.hosts.values().kinds;
+    return is_there(cluster.accelerators) ||
+           std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return is_there(kind.accelerators); });
+  };
+  if (!has([](const auto& model) { return model.has_value(); }))
+    throw core::DomainError("accelerators of cluster " + cluster.name, "none", "a cluster with accelerators");
+  if (what == "messages" && !has([](const auto& model) { return model && model->messages; }))
+    throw core::DomainError("`messages` of accelerators", "none", "costs of their own",
+                            "messages take what `network` says: scale-bandwidth");
+  scale_accelerators(cluster, by);
+  return cluster;
+}
+
+/// Everything that takes time: kernels, all costs of messages of both scopes, probes, clock reads, links, accelerators.
 ClusterModel scale_all(ClusterModel cluster, const Argument& argument) {
   const double factor = argument.factor();
+  scale_accelerators(cluster, {factor, factor, factor, 1, factor});
   return with_network(scale_kernels(std::move(cluster), argument), [&](core::NetworkModel::Values& network) {
     const NetworkSpeed by{factor, factor, factor};
     scale_scope(network.local, by);
@@ -144,6 +212,9 @@ std::vector<KnownTransformation> speed_changes() {
       {{"scale-latency", "FACTOR", "latency between hosts; 2 is half the latency"}, scale_latency},
       {{"scale-messages", "FACTOR[:local|remote]", "speed of messages in all that they cost, also inside hosts"},
        scale_messages},
+      {{"scale-accelerators", "FACTOR[:kernels|copies|messages|memory]",
+        "speed of the kernels of accelerators, of copies between them and hosts, of their messages; or their memory"},
+       scale_accelerators},
       {{"scale-all", "FACTOR", "speed of everything: kernels and network"}, scale_all}};
 }
 

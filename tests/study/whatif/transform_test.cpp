@@ -154,6 +154,47 @@ TEST(TransformSpeed, AnUnknownCapacityScalesFromWhatIsAssumed) {
   EXPECT_THROW(transformed(cluster, {{"scale-capacity", "3"}}), core::DomainError);
 }
 
+TEST(TransformSpeed, AcceleratorsBecomeFasterInOnePartOrInAll) {
+  core::ClusterModel cluster = dahu_like();
+  EXPECT_THROW(transformed(cluster, {{"scale-accelerators", "2"}}), core::DomainError);
+  core::AcceleratorModel model;
+  model.memory_bytes = 64e9;
+  for (double* time : {&model.launch_s, &model.start_s, &model.gap_s, &model.record_s, &model.sync_s, &model.flag_s})
+    *time = 4e-6;
+  model.to_device = model.from_device = {1e-5, 3e10, 1e10};
+  model.within_device = {1e-5, 1e12, {}};
+  model.kernels["dgemm"].model = cluster.kernels.at("dgemm");
+  model.kernels["panel"].handshake = core::HandshakeModel{2, 1, 3, 2e-6, 2.5e-11, 1.25e-11};
+  cluster.accelerators = model;
+  core::Hosts::Values hosts = cluster.hosts.values();
+  hosts.kinds = {{"new", cluster.hosts.names().back(), 32, 2, {}, 0, 1, model}};
+  cluster.hosts = core::Hosts::make(hosts);
+  EXPECT_THROW(transformed(cluster, {{"scale-accelerators", "2:messages"}}), core::DomainError);
+  for (core::AcceleratorModel* one : {&*cluster.accelerators, &*hosts.kinds[0].accelerators})
+    one->messages = core::DeviceMessages{{}, {}, core::DeviceMessage{1e-5, 2e10, {}}};
+  cluster.hosts = core::Hosts::make(hosts);
+  // Times of the kernels, of the calls, and rates of copies and messages, and memory: how much larger they become.
+  const auto ratios = [&](const Transformation& change) {
+    const core::ClusterModel changed = transformed(cluster, {change});
+    const core::AcceleratorModel& after = *changed.hosts.values().kinds[0].accelerators;
+    const core::HandshakeModel& talk = *changed.accelerators->kernels.at("panel").handshake;
+    EXPECT_EQ(changed.accelerators->memory_bytes, after.memory_bytes);
+    const double dgemm = after.kernels.at("dgemm").model->cluster_law().at(shape).mean_s(shape) /
+                         model.kernels.at("dgemm").model->cluster_law().at(shape).mean_s(shape);
+    EXPECT_DOUBLE_EQ(talk.column_s / 2e-6, dgemm);
+    EXPECT_DOUBLE_EQ(after.flag_s, after.launch_s);
+    EXPECT_DOUBLE_EQ(after.to_device.bytes_per_s / 3e10, *after.from_device.pageable_bytes_per_s / 1e10);
+    return std::vector<double>{dgemm, after.launch_s / 4e-6, after.to_device.bytes_per_s / 3e10,
+                               after.messages->remote->bytes_per_s / 2e10, after.memory_bytes / 64e9};
+  };
+  EXPECT_EQ(ratios({"scale-accelerators", "2"}), (std::vector<double>{0.5, 1, 1, 1, 1}));
+  EXPECT_EQ(ratios({"scale-accelerators", "2:kernels"}), (std::vector<double>{0.5, 1, 1, 1, 1}));
+  EXPECT_EQ(ratios({"scale-accelerators", "2:copies"}), (std::vector<double>{1, 1, 2, 1, 1}));
+  EXPECT_EQ(ratios({"scale-accelerators", "2:messages"}), (std::vector<double>{1, 1, 1, 2, 1}));
+  EXPECT_EQ(ratios({"scale-accelerators", "2:memory"}), (std::vector<double>{1, 1, 1, 1, 2}));
+  EXPECT_EQ(ratios({"scale-all", "2"}), (std::vector<double>{0.5, 0.5, 2, 2, 1}));
+}
+
 TEST(TransformVariability, SetsTheCoefficientOfVariationOfEveryCall) {
   const auto cluster = with("temporal-cv", "0.07");
   for (const core::KernelShape& call : {core::KernelShape{100, 100, 100}, shape}) {
