@@ -123,7 +123,7 @@ ClusterModel scale_messages(ClusterModel cluster, const Argument& argument) {
   });
 }
 
-/// What of an accelerator becomes so many times as fast, or as large.
+/// Factors of an accelerator: so many times as fast, or as large.
 struct AcceleratorScale {
   double kernels = 1, copies = 1, messages = 1, memory = 1;
   double calls = 1;  ///< of the host, start, gap and flag
@@ -154,7 +154,7 @@ void scale_accelerator(core::AcceleratorModel& model, const AcceleratorScale& by
   }
 }
 
-/// Those of all kinds of hosts.
+/// Accelerators of all kinds of hosts.
 void scale_accelerators(ClusterModel& cluster, const AcceleratorScale& by) {
   if (cluster.accelerators) scale_accelerator(*cluster.accelerators, by);
   core::Hosts::Values hosts = cluster.hosts.values();
