@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "hplcast/core/environment.h"
 
 namespace hplcast::accelerators::fake {
+
+namespace {
+
+constexpr int no_number = 0xff;  ///< bytes of NaN: nobody counts on zeros
+
+}  // namespace
 
 void Place::wait() const {
   if (stream) stream->wait(number);
@@ -111,6 +118,7 @@ void* Device::allocate(std::size_t bytes) {
         HPLCAST_VARIABLE_FAKE_MEMORY);
     return nullptr;
   }
+  std::memset(memory, no_number, bytes);  // an accelerator has its memory from the start, not at the first touch
   used_bytes_ += bytes;
   device_[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
   return memory;
@@ -118,7 +126,7 @@ void* Device::allocate(std::size_t bytes) {
 
 void* Device::allocate_pinned(std::size_t bytes) {
   void* const memory = std::malloc(bytes);
-  if (memory != nullptr) pin(memory, bytes);
+  if (memory != nullptr) pin(std::memset(memory, no_number, bytes), bytes);
   return memory;
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <numeric>
 #include <random>
 #include <sstream>
-#include <thread>
 
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
@@ -35,18 +35,13 @@ __global__ void fill_random(double* a, unsigned long long count, double scale, u
   }
 }
 
-/// packed[i][j] = a(places[i], j): rows one after the other, as the swaps of HPL gather them.
-__global__ void gather_rows(int rows, int columns, const double* a, int lda, const int* places, double* packed) {
+/// packed[i][j] = a(places[i], j): rows one after the other, as the swaps of HPL gather them; or the other way.
+__global__ void move_rows(int rows, int columns, double* a, int lda, const int* places, double* packed, bool gathers) {
   for (int i = static_cast<int>(blockIdx.y); i < rows; i += static_cast<int>(gridDim.y))
-    for (int j = static_cast<int>(thread_number()); j < columns; j += threads_in_row())
-      packed[static_cast<long>(i) * columns + j] = a[static_cast<long>(j) * lda + places[i]];
-}
-
-/// a(places[i], j) = packed[i][j].
-__global__ void scatter_rows(int rows, int columns, double* a, int lda, const int* places, const double* packed) {
-  for (int i = static_cast<int>(blockIdx.y); i < rows; i += static_cast<int>(gridDim.y))
-    for (int j = static_cast<int>(thread_number()); j < columns; j += threads_in_row())
-      a[static_cast<long>(j) * lda + places[i]] = packed[static_cast<long>(i) * columns + j];
+    for (int j = static_cast<int>(thread_number()); j < columns; j += threads_in_row()) {
+      double &inside = a[static_cast<long>(j) * lda + places[i]], &outside = packed[static_cast<long>(i) * columns + j];
+      gathers ? outside = inside : inside = outside;
+    }
 }
 
 __global__ void copy_block(int rows, int columns, const double* from, int ld_from, double* to, int ld_to) {
@@ -69,8 +64,7 @@ __global__ void answer_flag(int* flag, int turns) {
 constexpr bool is_fake = true;
 HPLCAST_HOST_KERNEL(nothing, nothing);
 HPLCAST_HOST_KERNEL(fill_random, fill_random);
-HPLCAST_HOST_KERNEL(gather_rows, gather_rows);
-HPLCAST_HOST_KERNEL(scatter_rows, scatter_rows);
+HPLCAST_HOST_KERNEL(move_rows, move_rows);
 HPLCAST_HOST_KERNEL(copy_block, copy_block);
 HPLCAST_HOST_KERNEL(answer_flag, answer_flag);
 #else
@@ -128,16 +122,18 @@ class AcceleratorMeasuring {
   void warm_up();
   void keep(const std::string& kernel, long m, long n, long k, double duration_s);
   int size(int most) { return std::uniform_int_distribution<int>(1, most)(random_); }
+  int part() { return std::min(NB, size(NB + NB / 4)); }  ///< of NB; often all
   double* place(int rows, int columns, bool in_panel = false);
   void busy() const;
+  double* panel(int rows);
+  void touch() const;
   double in_stream_s(int calls, const Call& call) const;
   double waited_s(const Call& call) const;
   void time(const std::string& kernel, int m, int n, int k, const Call& call);
-  void overheads();
-  void flags();
-  void search();
-  void product(bool transposed, bool in_panel);
-  void triangle(rocblas_side side, bool in_panel);
+  void overheads(int);
+  void flags(int);
+  void product(int kind);
+  void triangle(int kind);
   void vectors(int kind);
   void moves(int kind);
   void copy(int kind);
@@ -150,9 +146,12 @@ class AcceleratorMeasuring {
   hipEvent_t begin_ = nullptr, end_ = nullptr;
   rocblas_handle blas_ = nullptr;
   double *a_ = nullptr, *u_ = nullptr, *panel_ = nullptr, *spare_ = nullptr, *pinned_ = nullptr;
+  double* touched_ = nullptr;  ///< the panel of the present series, and its rows; null: it is in none
+  int touched_rows_ = 0;
   std::vector<double> pageable_;
-  int *rows_ = nullptr, *flag_ = nullptr;
-  int products_ = 1;  ///< that keep the stream busy
+  int *rows_ = nullptr, *near_ = nullptr, *found_ = nullptr,
+      *flag_ = nullptr;  ///< rows of the matrix; the first NB, in another order
+  int products_ = 1;     ///< that keep the stream busy
   double start_s_;
   std::string where_;
   std::ostringstream csv_;
@@ -191,11 +190,16 @@ AcceleratorMeasuring::AcceleratorMeasuring(const Options& options)
   for (double** const memory : {&u_, &panel_, &spare_}) *memory = on_device<double>(strip);
   HIP(hipHostMalloc(&pinned_, sizeof(double) * strip));
   HIP(hipHostMalloc(&flag_, sizeof(int), hipHostMallocCoherent));
+  found_ = on_device<int>(1);
   pageable_.assign(strip, 1);
   std::vector<int> places(static_cast<std::size_t>(NB));
   for (int& one : places) one = size(options.max_size) - 1;
-  rows_ = on_device<int>(places.size());
-  HIP(hipMemcpy(rows_, places.data(), sizeof(int) * places.size(), hipMemcpyHostToDevice));
+  for (int** const list : {&rows_, &near_}) {
+    *list = on_device<int>(places.size());
+    HIP(hipMemcpy(*list, places.data(), sizeof(int) * places.size(), hipMemcpyHostToDevice));
+    std::iota(places.begin(), places.end(), 0);
+    std::shuffle(places.begin(), places.end(), random_);
+  }
   const double tame = 1e-3;  // triangular systems of such elements do not grow
   fill(a_, ld * ld, 1);
   fill(u_, strip, 1);
@@ -244,10 +248,23 @@ void AcceleratorMeasuring::warm_up() {
   }
 }
 
+/// Panels are in caches, as far as these are large enough, when programs come to their next call in them.
+double* AcceleratorMeasuring::panel(int rows) {
+  touched_rows_ = rows;
+  return touched_ = place(rows, NB, true);
+}
+
+void AcceleratorMeasuring::touch() const {
+  static const double tiny = 1e-30;
+  for (double* const a : {panel_, touched_})
+    BLAS(rocblas_dger(blas_, touched_rows_, NB, &tiny, u_, 1, u_, 1, a, static_cast<int>(ld_)));
+}
+
 /// Mean of calls behind each other in a stream that is never empty, by events.
 double AcceleratorMeasuring::in_stream_s(int calls, const Call& call) const {
   float milliseconds = 0;
   busy();
+  if (touched_ != nullptr) touch();
   HIP(hipEventRecord(begin_, stream_));
   for (int i = 0; i < calls; ++i) call();
   HIP(hipEventRecord(end_, stream_));
@@ -265,15 +282,16 @@ double AcceleratorMeasuring::waited_s(const Call& call) const {
 
 /// The median of three: other programs of the machine come in between.
 void AcceleratorMeasuring::time(const std::string& kernel, int m, int n, int k, const Call& call) {
-  constexpr double large = 1e6;
+  constexpr double large = 1e5;  // beyond caches
   const int calls = static_cast<double>(m) * n * k > large ? 1 : 10;
   std::array<double, 3> times_s{};
   for (double& one : times_s) one = in_stream_s(calls, call);
   std::sort(times_s.begin(), times_s.end());
   if (times_s[1] > 0) keep(kernel, m, n, k, times_s[1]);
+  touched_ = nullptr;
 }
 
-void AcceleratorMeasuring::overheads() {
+void AcceleratorMeasuring::overheads(int) {
   constexpr int calls = 100;
   const auto empty = [&] { hipLaunchKernelGGL(nothing, dim3(1), dim3(64), 0, stream_, 1); };
   const auto each_s = [&](const Call& call) {
@@ -297,7 +315,7 @@ void AcceleratorMeasuring::overheads() {
 }
 
 /// Half of the way there and back of a flag in the host's memory, between the host and a kernel that runs.
-void AcceleratorMeasuring::flags() {
+void AcceleratorMeasuring::flags(int) {
   constexpr int turns = 100, most_s = 10;
   __hip_atomic_store(flag_, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
   HIP(hipDeviceSynchronize());
@@ -315,40 +333,25 @@ void AcceleratorMeasuring::flags() {
   HIP(hipDeviceSynchronize());
 }
 
-/// The search waits for its result: what it takes beyond one of a single element.
-void AcceleratorMeasuring::search() {
-  const auto median_s = [&](int n) {
-    constexpr std::size_t times = 9;
-    std::array<double, times> all_s{};
-    for (double& one : all_s)
-      one = waited_s([&] {
-        rocblas_int found = 0;
-        BLAS(rocblas_idamax(blas_, n, place(n, 1, true), 1, &found));
-      });
-    std::nth_element(all_s.begin(), all_s.begin() + times / 2, all_s.end());
-    return all_s[times / 2];
-  };
-  const int n = size(options_.max_size);
-  keep("idamax", 1, n, 1, std::max(median_s(n) - median_s(1), least_s));
-}
-
 /// The update behind a panel (k is NB), or one in the panel.
-void AcceleratorMeasuring::product(bool transposed, bool in_panel) {
+void AcceleratorMeasuring::product(int kind) {
   static const double minus_one = -1, one = 1;
-  const int m = size(options_.max_size), n = in_panel ? size(NB) : size(options_.max_size);
-  const int k = in_panel ? std::min(NB, options_.inner << (size(4) - 1)) : NB;
-  const int ld = static_cast<int>(ld_);
+  const bool transposed = kind >= 2, in_panel = kind % 2 == 1;
+  const int m = size(options_.max_size), n = in_panel ? part() : size(options_.max_size);
+  const int k = in_panel ? std::min(NB, options_.inner << (size(4) - 1)) : NB, ld = static_cast<int>(ld_);
   const auto op = transposed ? rocblas_operation_transpose : rocblas_operation_none;
+  double* const begin = in_panel ? panel(m) : nullptr;
   time(transposed ? "dgemm/NT" : "dgemm/NN", m, n, k, [=] {
     BLAS(rocblas_dgemm(blas_, rocblas_operation_none, op, m, n, k, &minus_one, panel_, ld, u_, transposed ? ld : NB,
-                       &one, place(m, n, in_panel), ld));
+                       &one, in_panel ? begin : place(m, n), ld));
   });
 }
 
-void AcceleratorMeasuring::triangle(rocblas_side side, bool in_panel) {
+void AcceleratorMeasuring::triangle(int kind) {
   static const double one = 1;
+  const bool is_left = kind < 2, in_panel = kind == 1;
   const int order = in_panel ? options_.inner : NB, other = size(in_panel ? NB : options_.max_size);
-  const bool is_left = side == rocblas_side_left;
+  const rocblas_side side = is_left ? rocblas_side_left : rocblas_side_right;
   const int m = is_left ? order : other, n = is_left ? other : order, ld = static_cast<int>(ld_);
   time(is_left ? "dtrsm/L" : "dtrsm/R", m, n, order, [=] {
     BLAS(rocblas_dtrsm(blas_, side, rocblas_fill_lower, rocblas_operation_none, rocblas_diagonal_unit, m, n, &one,
@@ -358,44 +361,50 @@ void AcceleratorMeasuring::triangle(rocblas_side side, bool in_panel) {
 
 void AcceleratorMeasuring::vectors(int kind) {
   static const double minus_one = -1, one = 1, zero = 0;
-  const int m = size(options_.max_size), narrow = size(NB), ld = static_cast<int>(ld_);
+  const int m = size(options_.max_size), narrow = part(), ld = static_cast<int>(ld_);
+  double* const begin = kind < 5 ? panel(m) : nullptr;
+  const auto column = [=](int n) { return begin + (size(NB - n + 1) - 1) * ld_; };
   if (kind == 0) {
     const int n = size(options_.inner);
-    time("dger", m, n, 1,
-         [=] { BLAS(rocblas_dger(blas_, m, n, &minus_one, panel_, 1, u_, NB, place(m, n, true), ld)); });
+    time("dger", m, n, 1, [=] { BLAS(rocblas_dger(blas_, m, n, &minus_one, panel_, 1, u_, NB, column(n), ld)); });
   }
-  if (kind == 1) time("dscal", 1, m, 1, [=] { BLAS(rocblas_dscal(blas_, m, &one, place(m, 1, true), 1)); });
-  if (kind == 2)
-    time("daxpy", 1, m, 1, [=] { BLAS(rocblas_daxpy(blas_, m, &minus_one, panel_, 1, place(m, 1, true), 1)); });
+  if (kind == 1) time("dscal", 1, m, 1, [=] { BLAS(rocblas_dscal(blas_, m, &one, column(1), 1)); });
+  if (kind == 2) time("daxpy", 1, m, 1, [=] { BLAS(rocblas_daxpy(blas_, m, &minus_one, panel_, 1, column(1), 1)); });
   if (kind == 3)
-    time("dcopy", 1, narrow, 1, [=] { BLAS(rocblas_dcopy(blas_, narrow, place(1, narrow, true), ld, u_, 1)); });
-  if (kind == 4)
+    time("dcopy", 1, narrow, 1, [=] { BLAS(rocblas_dcopy(blas_, narrow, begin + size(m) - 1, ld, u_, 1)); });
+  if (kind == 4)  // its result stays on the device, so that nobody waits
+    time("idamax", 1, m, 1, [=] {
+      BLAS(rocblas_set_pointer_mode(blas_, rocblas_pointer_mode_device));
+      BLAS(rocblas_idamax(blas_, m, column(1), 1, found_));
+      BLAS(rocblas_set_pointer_mode(blas_, rocblas_pointer_mode_host));
+    });
+  if (kind == 5)
     time("dgemv/N", narrow, m, 1, [=] {
       BLAS(rocblas_dgemv(blas_, rocblas_operation_none, narrow, m, &minus_one, place(narrow, m), ld, panel_, 1, &zero,
                          spare_, 1));
     });
-  if (kind == 5)
+  if (kind == 6)
     time("dtrsv/N", narrow, narrow, 1, [=] {
       BLAS(rocblas_dtrsv(blas_, rocblas_fill_upper, rocblas_operation_none, rocblas_diagonal_unit, narrow, panel_, ld,
                          u_, 1));
     });
 }
 
+/// Swaps move as many rows between anywhere and a buffer as between a block, where they share lines of memory, and a
+/// buffer: one of both by chance.
 void AcceleratorMeasuring::moves(int kind) {
-  const int m = size(options_.max_size), n = size(options_.max_size), narrow = size(NB), ld = static_cast<int>(ld_);
-  const dim3 block(64);
-  if (kind == 0)
-    time("gather_rows", narrow, n, 1, [=] {
-      hipLaunchKernelGGL(gather_rows, grid_of(n, narrow), block, 0, stream_, narrow, n, place(1, n), ld, rows_, spare_);
-    });
-  if (kind == 1)
-    time("scatter_rows", narrow, n, 1, [=] {
-      hipLaunchKernelGGL(scatter_rows, grid_of(n, narrow), block, 0, stream_, narrow, n, a_, ld, rows_, spare_);
+  const int m = size(options_.max_size), n = size(options_.max_size), narrow = part(), ld = static_cast<int>(ld_);
+  const bool gathers = kind == 0, are_near = size(2) == 1, in_block = are_near && !gathers;
+  if (kind < 2)
+    time(gathers ? "gather_rows" : "scatter_rows", narrow, n, 1, [=] {
+      hipLaunchKernelGGL(move_rows, grid_of(n, narrow), dim3(64), 0, stream_, narrow, n,
+                         in_block ? u_ : place(are_near ? NB : 1, n), in_block ? NB : ld, are_near ? near_ : rows_,
+                         spare_, gathers);
     });
   if (kind == 2)
     time("copy_block", m, narrow, 1, [=] {
-      hipLaunchKernelGGL(copy_block, grid_of(m, narrow), block, 0, stream_, m, narrow, place(m, narrow, true), ld,
-                         spare_, m);
+      hipLaunchKernelGGL(copy_block, grid_of(m, narrow), dim3(64), 0, stream_, m, narrow, place(m, narrow, true), ld,
+                         u_, m);
     });
 }
 
@@ -404,7 +413,6 @@ void AcceleratorMeasuring::copy(int kind) {
   const long most = static_cast<long>(ld_) * NB / 2;
   const double size_of_ten = std::exp2(std::uniform_real_distribution<double>(0, std::log2(double(most)))(random_));
   const std::size_t bytes = 2 * sizeof(double) * static_cast<std::size_t>(size_of_ten);
-  const auto n = static_cast<long>(bytes);
   const struct {
     const char* name;
     void* to;
@@ -415,31 +423,23 @@ void AcceleratorMeasuring::copy(int kind) {
              {"within_device", spare_, u_, hipMemcpyDeviceToDevice},
              {"to_device_pageable", u_, pageable_.data(), hipMemcpyHostToDevice},
              {"from_device_pageable", pageable_.data(), u_, hipMemcpyDeviceToHost}};
-  const auto& [name, to, from, how] = all[kind];
+  const auto& one = all[kind];
   HIP(hipDeviceSynchronize());
   const double duration_s =
-      kind < 3
-          ? in_stream_s(3, [&, to = to, from = from, how = how] { HIP(hipMemcpyAsync(to, from, bytes, how, stream_)); })
-          : waited_s([&, to = to, from = from, how = how] { HIP(hipMemcpy(to, from, bytes, how)); });
-  keep(name, 1, n, 1, duration_s);
+      kind < 3 ? in_stream_s(3, [&] { HIP(hipMemcpyAsync(one.to, one.from, bytes, one.how, stream_)); })
+               : waited_s([&] { HIP(hipMemcpy(one.to, one.from, bytes, one.how)); });
+  keep(one.name, 1, static_cast<long>(bytes), 1, duration_s);
 }
 
 std::string AcceleratorMeasuring::rows() {
-  std::vector<Call> kinds = {[&] { product(false, false); },
-                             [&] { product(false, true); },
-                             [&] { product(true, false); },
-                             [&] { product(true, true); },
-                             [&] { triangle(rocblas_side_left, false); },
-                             [&] { triangle(rocblas_side_left, true); },
-                             [&] { triangle(rocblas_side_right, false); },
-                             [&] { search(); },
-                             [&] { overheads(); },
-                             [&] { flags(); }};
-  for (int kind = 0; kind < 6; ++kind) kinds.emplace_back([this, kind] { vectors(kind); });
-  for (int kind = 0; kind < 3; ++kind) kinds.emplace_back([this, kind] { moves(kind); });
-  for (int kind = 0; kind < 5; ++kind) kinds.emplace_back([this, kind] { copy(kind); });
+  using This = AcceleratorMeasuring;
+  const std::pair<int, void (This::*)(int)> kinds[] = {{4, &This::product}, {3, &This::triangle}, {1, &This::overheads},
+                                                       {1, &This::flags},   {7, &This::vectors},  {3, &This::moves},
+                                                       {5, &This::copy}};
   std::vector<Call> order;
-  for (int i = 0; i < options_.calls; ++i) order.insert(order.end(), kinds.begin(), kinds.end());
+  for (const auto& kind : kinds)
+    for (int i = 0; i < kind.first * options_.calls; ++i)
+      order.emplace_back([this, kind, i] { (this->*kind.second)(i % kind.first); });
   std::shuffle(order.begin(), order.end(), random_);
   csv_ << "kernel,m,n,k,duration_s,start_s,host,cpu,content,accelerator,memory_bytes,compute_units,error\n";
   warm_up();
