@@ -22,9 +22,10 @@ hipError_t noted(hipError_t error) {
   return error;
 }
 
-/// A function of HIP that always succeeds, or ends the simulation.
+/// A function of HIP that always succeeds, or ends the simulation. Static objects of the program call it too late.
 template <typename Body>
 hipError_t in(const char* function, const Body& body) {
+  if (hplcast_is_in_rank() == 0) return hipErrorDeinitialized;
   const InFunction here(function);
   body();
   return hipSuccess;
@@ -39,6 +40,22 @@ int chosen_device = 0;
 }  // namespace
 
 extern "C" {
+
+#ifdef __x86_64__
+/// The entry of the program, which is a library for SMPI (hplcast-hipcc names it to the linker): where it is started by
+/// itself, nothing is there yet but the system's calls.
+[[noreturn]] void hplcast_started_by_itself() {
+  static constexpr char text[] =
+      "hplcast: this program was compiled for simulation, and runs on no accelerator; expected `hplcast run PROGRAM "
+      "--cluster cluster.json`\n";
+  long call = 1;  // write
+  asm volatile("syscall" : "+a"(call) : "D"(2L), "S"(text), "d"(sizeof text - 1) : "rcx", "r11", "memory");
+  for (;;) {
+    call = 60;  // exit
+    asm volatile("syscall" : "+a"(call) : "D"(2L) : "rcx", "r11", "memory");
+  }
+}
+#endif
 
 // --- devices ---------------------------------------------------------------------------------------------------------
 

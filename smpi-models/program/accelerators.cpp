@@ -1,5 +1,7 @@
 #include "smpi-models/program/accelerators.hpp"
 
+#include <simgrid/s4u/Actor.hpp>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -309,6 +311,10 @@ void hplcast_accelerator_overlapped(double duration_s) {
 
 void hplcast_accelerator_ran(int stream, const char* what, double m, double n, double k, double begin_s, double end_s) {
   guarded([&] { all().ran(Runtime::rank(), stream, what, {m, n, k}, {begin_s, end_s}); });
+}
+
+int hplcast_is_in_rank(void) {
+  return simgrid::s4u::Actor::self() != nullptr ? 1 : 0;
 }
 
 double hplcast_own_s(void) {

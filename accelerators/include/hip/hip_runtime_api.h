@@ -19,6 +19,7 @@ typedef enum hipError_t {
   hipSuccess = 0,
   hipErrorInvalidValue = 1,
   hipErrorOutOfMemory = 2,
+  hipErrorDeinitialized = 4,
   hipErrorInvalidConfiguration = 9,
   hipErrorInvalidMemcpyDirection = 21,
   hipErrorInvalidDeviceFunction = 98,

@@ -6,6 +6,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/process.hpp"
 #include "hplcast/study/program_run.hpp"
 #include "tests/programs/program_cluster.hpp"
 
@@ -258,6 +259,18 @@ TEST(SimulatedDevice, RefusesTheSizesThatRocBlasRefuses) {
   const std::string output = study::run_program(request_of("sizes")).output;
   EXPECT_THAT(output, HasSubstr("dgemm -5: rocblas_status_invalid_size"));
   EXPECT_THAT(output, HasSubstr("dgemm 20: rocblas_status_invalid_size"));
+}
+
+TEST(SimulatedDevice, StaticObjectsMayFreeTheirMemoryWhenTheProgramHasEnded) {
+  EXPECT_EQ(study::run_program(request_of("static")).accelerators->peak_bytes, 8);
+}
+
+TEST(SimulatedDevice, AProgramForTheSimulatorSaysSoWhenItIsStartedByItself) {
+  core::Command command;
+  command.program = HPLCAST_BINARY_DIR "/tests/accelerators_device-smpi";
+  command.output = HPLCAST_BINARY_DIR "/tests/accelerators-by-itself.txt";
+  EXPECT_EQ(core::run(command).status, 2);
+  EXPECT_THAT(core::read_text(command.output), HasSubstr("compiled for simulation; expected `hplcast run PROGRAM"));
 }
 
 TEST(SimulatedDevice, NeedsAnAcceleratorPerRank) {

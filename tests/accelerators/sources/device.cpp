@@ -232,6 +232,14 @@ void spin_unseen(volatile int* flag) {
   }
 }
 
+/// Memory that is freed when the program has ended.
+struct Owner {
+  double* memory = nullptr;
+  ~Owner() {
+    if (memory != nullptr) std::fprintf(stderr, "freed at the end: %d\n", static_cast<int>(hipFree(memory)));
+  }
+} owner;
+
 /// What rocBLAS says to a negative size, and to a matrix of more rows than its columns are apart.
 void unsound_sizes() {
   rocblas_handle blas;
@@ -248,6 +256,7 @@ void unsound_sizes() {
 void bad(const std::string& what) {
   int* flag = nullptr;
   if (what == "sizes") unsound_sizes();
+  if (what == "static") owner.memory = on_device(1);
   if (what == "no-handle") rocblas_set_stream(nullptr, nullptr);
   static int on_host = 0;
   if (what == "too-much") on_device(std::size_t{9} << 30);

@@ -57,6 +57,8 @@ void hplcast_accelerator_overlapped(double duration_s);
 /* For the trace, which has a row per stream: work of these sizes (a copy: n bytes) was done there. */
 void hplcast_accelerator_ran(int stream, const char* what, double m, double n, double k, double begin_s, double end_s);
 
+/* False when the program has ended, and its static objects free what they have. */
+int hplcast_is_in_rank(void);
 /* The own time of the rank: the simulated clock, and what it has pending. */
 double hplcast_own_s(void);
 /* The simulated clock: goes on whenever anything does. */
