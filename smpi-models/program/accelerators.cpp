@@ -1,7 +1,5 @@
 #include "smpi-models/program/accelerators.hpp"
 
-#include <simgrid/s4u/Actor.hpp>
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -12,6 +10,7 @@
 #include "smpi-models/program/device_memory.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/runtime.hpp"
+#include "smpi-models/simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
 
