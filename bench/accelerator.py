@@ -2,14 +2,19 @@
 """Programs on accelerators, predicted and measured on this machine: the block LU of examples/accelerators on the fake
 accelerator, whose streams are threads of the CPU, on one and two ranks, three sizes each.
 
-usage: bench/accelerator.py [--sizes 3000,4500,6000] [--nb 120] [--repetitions 3] [--quick] [--build DIR] [--output DIR]
+usage: bench/accelerator.py [--sizes 3000,4500,6000] [--nb 120] [--repetitions 3] [--kernels] [--quick] [--build DIR]
+                            [--output DIR]
 
 Measures calls (hplcast-measure-accelerator, as many at once as ranks), messages (hplcast calibrate), fits them, simulates,
 runs really, and prints both. Everything is in build/accelerator/ (--output). Exit code 5 if the median error is above 5 % or the
 largest above 10 %. NB is no power of two, because columns a multiple of 4096 bytes apart share a set of the cache, and
-those of the measured calls do not. Needs an idle machine of two cores and a quarter of an hour. --quick: one small size, to try it.
+those of the measured calls do not. Needs an idle machine of two cores and a quarter of an hour. --kernels: also the time
+of each kernel in one more real run, beside the predicted one. --quick: one small size, to try it.
 """
 import argparse
+import collections
+import csv
+import json
 import os
 import pathlib
 import re
@@ -62,6 +67,23 @@ def accelerators(ranks, largest, nb, calls):
         "-o", f"cluster-{ranks}.json")
 
 
+def kernels(ranks, words, predicted):
+    """Prints calls and seconds of each kernel, of all ranks, in one more real run and in the simulated one."""
+    for old in WORK.glob("real-calls-*.csv"):
+        old.unlink()
+    run("mpirun", "-x", "HPLCAST_FAKE_CALLS=real-calls", "--bind-to", "core", "-np", ranks, "./block_lu", *words)
+    real = collections.defaultdict(lambda: [0, 0.0, 0.0])
+    for file in WORK.glob("real-calls-*.csv"):
+        for row in csv.DictReader(file.open()):
+            one = real[row["kernel"]]
+            one[0], one[1], one[2] = one[0] + 1, one[1] + float(row["duration_s"]), one[2] + float(row["core_s"])
+    print("    kernel            calls  measured [s]  on its core [s]  predicted calls       [s]   error")
+    for name, (calls, duration_s, core_s) in sorted(real.items(), key=lambda one: -one[1][1]):
+        use = predicted.get(name, {"calls": 0, "time_s": 0})
+        error = f"{use['time_s'] / duration_s - 1:+7.1%}" if use["calls"] else "      -"
+        print(f"    {name:<15}{calls:8}{duration_s:14.4f}{core_s:17.4f}{use['calls']:17.0f}{use['time_s']:10.4f} {error}")
+
+
 def time_s(text):
     found = re.search(r"time ([0-9.e+-]+) s", text)
     if not found:
@@ -75,6 +97,7 @@ def main():
     parser.add_argument("--sizes", default="3000,4500,6000")
     parser.add_argument("--nb", type=int, default=120)
     parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--kernels", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--build", type=pathlib.Path, default=BUILD)
     parser.add_argument("--output", type=pathlib.Path)
@@ -102,12 +125,14 @@ def main():
             words = [size, nb, *grid]
             real = sorted(time_s(run("mpirun", "--bind-to", "core", "-np", ranks, "./block_lu", *words))
                           for _ in range(options.repetitions))
-            predicted = time_s(run(HPLCAST, "run", "./block_lu-smpi", "--cluster", cluster_file, "-np", ranks, "--", *words,
-                                   stderr=subprocess.DEVNULL))
+            predicted = time_s(run(HPLCAST, "run", "./block_lu-smpi", "--cluster", cluster_file, "-np", ranks, "-o",
+                                   "predicted.json", "--", *words, stderr=subprocess.DEVNULL))
             middle = statistics.median(real)
             errors.append(predicted / middle - 1)
             print(f"{ranks:5}  {grid[0]} x {grid[1]}  {size:5}  {middle:12.3f}  {(real[-1] - real[0]) / middle:6.1%}"
                   f"  {predicted:12.3f}  {errors[-1]:+7.1%}", flush=True)
+            if options.kernels:
+                kernels(ranks, words, json.loads((WORK / "predicted.json").read_text())["accelerators"]["kernels"])
     median, worst = statistics.median(map(abs, errors)), max(map(abs, errors))
     print(f"median |error| {median:.1%}, largest {worst:.1%}")
     if not options.quick and (median > 0.05 or worst > 0.10):

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,49 @@ class Turns {
   timer_t timer_{};
   bool exists_ = false;
 };
+
+double seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Calls are kept in memory, and written when the program ends.
+struct Call {
+  Work what;
+  double duration_s, start_s, core_s;
+};
+struct Calls {
+  std::mutex mutex;
+  std::vector<Call> all;
+};
+Calls& calls() {
+  static auto* const one = new Calls();
+  return *one;
+}
+
+void write_calls() {
+  const std::string path =
+      std::string(std::getenv(HPLCAST_VARIABLE_FAKE_CALLS)) + "-" + std::to_string(getpid()) + ".csv";
+  const std::lock_guard<std::mutex> lock(calls().mutex);
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return std::perror(path.c_str());
+  std::fputs("kernel,m,n,k,duration_s,start_s,core_s\n", file);
+  for (const Call& one : calls().all)
+    std::fprintf(file, "%s,%ld,%ld,%ld,%.9g,%.9f,%.9g\n", one.what.kernel, one.what.m, one.what.n, one.what.k,
+                 one.duration_s, one.start_s, one.core_s);
+  if (std::fclose(file) != 0) std::perror(path.c_str());
+}
+
+std::function<void()> timed(const Work& what, std::function<void()> work) {
+  return [what, work = std::move(work)] {
+    const double start_s = seconds(CLOCK_MONOTONIC), begin_s = seconds(CLOCK_THREAD_CPUTIME_ID);
+    work();
+    const double core_s = seconds(CLOCK_THREAD_CPUTIME_ID) - begin_s, duration_s = seconds(CLOCK_MONOTONIC) - start_s;
+    const std::lock_guard<std::mutex> lock(calls().mutex);
+    calls().all.push_back({what, duration_s, start_s, core_s});
+  };
+}
 
 }  // namespace
 
@@ -141,6 +185,8 @@ Device::Device() {
   constexpr double default_bytes = 16.0 * (1 << 30);
   capacity_bytes_ = static_cast<std::size_t>(number(HPLCAST_VARIABLE_FAKE_MEMORY, default_bytes));
   streams_[nullptr] = std::make_shared<Stream>(true);
+  keeps_calls_ = std::getenv(HPLCAST_VARIABLE_FAKE_CALLS) != nullptr;
+  if (keeps_calls_) std::atexit(write_calls);
 }
 
 bool Device::is_in(const Blocks& blocks, const void* memory) const {
@@ -248,7 +294,8 @@ bool Device::end_event(hipEvent_t handle) {
   return events_.erase(handle) > 0;
 }
 
-Place Device::push(const std::shared_ptr<Stream>& stream, std::function<void()> work) {
+Place Device::push(const std::shared_ptr<Stream>& stream, std::function<void()> work, const Work& what) {
+  if (keeps_calls_ && what.kernel != nullptr) work = timed(what, std::move(work));
   const std::lock_guard<std::mutex> lock(mutex_);
   const std::shared_ptr<Stream>& null = streams_[nullptr];
   std::vector<Place> before;

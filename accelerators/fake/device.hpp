@@ -64,6 +64,12 @@ struct Event {
   std::shared_ptr<std::chrono::steady_clock::time_point> when;
 };
 
+/// A kernel or copy by the name and the sizes that cluster.json has, for HPLCAST_FAKE_CALLS; null: neither.
+struct Work {
+  const char* kernel = nullptr;
+  long m = 1, n = 1, k = 1;
+};
+
 enum class Direction { to_device, from_device, within_device };
 
 /// Calls come from any thread of the program.
@@ -95,7 +101,7 @@ class Device {
   bool end_event(hipEvent_t handle);
 
   /// Queues work: behind that of the null stream, or, on that one, behind all others.
-  Place push(const std::shared_ptr<Stream>& stream, std::function<void()> work);
+  Place push(const std::shared_ptr<Stream>& stream, std::function<void()> work, const Work& what = {});
   void wait_for_all();
   std::mutex& engine(Direction direction) { return engines_[static_cast<int>(direction)]; }
 
@@ -107,6 +113,7 @@ class Device {
 
   mutable std::mutex mutex_;
   int count_ = 1;
+  bool keeps_calls_ = false;
   std::size_t capacity_bytes_ = 0, used_bytes_ = 0;
   Blocks device_, pinned_;
   std::map<hipStream_t, std::shared_ptr<Stream>> streams_;  ///< the null stream is null's

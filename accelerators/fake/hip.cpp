@@ -52,7 +52,11 @@ hipError_t copy(const Rectangle& one, hipMemcpyKind kind, hipStream_t handle, bo
                                             : Direction::to_device;
   const bool is_pageable =
       (!to_device && !device().is_pinned(one.to)) || (!from_device && !device().is_pinned(one.from));
-  const Place place = device().push(stream, [one, direction] { copy_now(one, direction); });
+  static constexpr const char* names[][2] = {
+      {"to_device", "to_device_pageable"}, {"from_device", "from_device_pageable"}, {"within_device", "within_device"}};
+  const auto bytes = static_cast<long>(one.width * one.height);
+  const Place place = device().push(stream, [one, direction] { copy_now(one, direction); },
+                                    {names[static_cast<int>(direction)][is_pageable], 1, bytes, 1});
   if (waits || is_pageable) place.wait();
   return hipSuccess;
 }
@@ -102,7 +106,14 @@ hipError_t launch(const void* address, dim3 grid, dim3 block, void** given, std:
                   hipErrorInvalidDeviceFunction);
   if (kernel->parameters.find('?') != std::string::npos)
     return refuse("an argument that is neither a number nor a pointer", hipErrorInvalidValue);
-  device().push(stream, [kernel, arguments = Arguments(*kernel, given)]() mutable { arguments.call(*kernel); });
+  Work what{kernel->name.c_str(), 1, 1, 1};  // sizes: its first whole numbers
+  long* const sizes[] = {&what.m, &what.n, &what.k};
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < kernel->parameters.size() && found < std::size(sizes); ++i)
+    if (std::strchr("iulm", kernel->parameters[i]) != nullptr)
+      *sizes[found++] = static_cast<long>(number_of(*kernel, static_cast<int>(i), given));
+  device().push(
+      stream, [kernel, arguments = Arguments(*kernel, given)]() mutable { arguments.call(*kernel); }, what);
   return hipSuccess;
 }
 

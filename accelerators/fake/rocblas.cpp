@@ -27,12 +27,13 @@ std::function<double()> scalar(rocblas_handle handle, const double* value) {
 }
 
 /// Queues work whose sizes may be 0. `waits`: for a result in the host's memory.
-rocblas_status queue(rocblas_handle handle, bool is_sound, std::function<void()> work, bool waits = false) {
+rocblas_status queue(rocblas_handle handle, bool is_sound, const Work& what, std::function<void()> work,
+                     bool waits = false) {
   if (handle == nullptr) return rocblas_status_invalid_handle;
   if (!is_sound) return rocblas_status_invalid_size;
   const auto stream = Device::instance().stream(handle->stream);
   if (!stream) return rocblas_status_invalid_handle;
-  const Place place = Device::instance().push(stream, std::move(work));
+  const Place place = Device::instance().push(stream, std::move(work), what);
   if (waits && handle->mode == rocblas_pointer_mode_host) place.wait();
   return rocblas_status_success;
 }
@@ -114,7 +115,9 @@ rocblas_status rocblas_dgemm(rocblas_handle handle, rocblas_operation op_a, rocb
   if (handle == nullptr) return rocblas_status_invalid_handle;
   const bool is_sound = m >= 0 && n >= 0 && k >= 0 && fits(of(op_a) == CblasNoTrans ? m : k, lda) &&
                         fits(of(op_b) == CblasNoTrans ? k : n, ldb) && fits(m, ldc);
-  return queue(handle, is_sound, [=, x = scalar(handle, alpha), y = scalar(handle, beta)] {
+  static constexpr const char* names[2][2] = {{"dgemm/NN", "dgemm/NT"}, {"dgemm/TN", "dgemm/TT"}};
+  const Work what{names[of(op_a) != CblasNoTrans][of(op_b) != CblasNoTrans], m, n, k};
+  return queue(handle, is_sound, what, [=, x = scalar(handle, alpha), y = scalar(handle, beta)] {
     cblas_dgemm(CblasColMajor, of(op_a), of(op_b), m, n, k, x(), a, lda, b, ldb, y(), c, ldc);
   });
 }
@@ -123,14 +126,15 @@ rocblas_status rocblas_dtrsm(rocblas_handle handle, rocblas_side side, rocblas_f
                              const double* a, rocblas_int lda, double* b, rocblas_int ldb) {
   if (handle == nullptr) return rocblas_status_invalid_handle;
   const bool is_sound = m >= 0 && n >= 0 && fits(of(side) == CblasLeft ? m : n, lda) && fits(m, ldb);
-  return queue(handle, is_sound, [=, x = scalar(handle, alpha)] {
+  const Work what{of(side) == CblasLeft ? "dtrsm/L" : "dtrsm/R", m, n, of(side) == CblasLeft ? m : n};
+  return queue(handle, is_sound, what, [=, x = scalar(handle, alpha)] {
     cblas_dtrsm(CblasColMajor, of(side), of(uplo), of(op_a), of(diagonal), m, n, x(), a, lda, b, ldb);
   });
 }
 rocblas_status rocblas_dtrsv(rocblas_handle handle, rocblas_fill uplo, rocblas_operation op_a,
                              rocblas_diagonal diagonal, rocblas_int n, const double* a, rocblas_int lda, double* x,
                              rocblas_int incx) {
-  return queue(handle, n >= 0 && fits(n, lda) && incx != 0,
+  return queue(handle, n >= 0 && fits(n, lda) && incx != 0, {of(op_a) == CblasNoTrans ? "dtrsv/N" : "dtrsv/T", n, n, 1},
                [=] { cblas_dtrsv(CblasColMajor, of(uplo), of(op_a), of(diagonal), n, a, lda, x, incx); });
 }
 rocblas_status rocblas_dgemv(rocblas_handle handle, rocblas_operation op_a, rocblas_int m, rocblas_int n,
@@ -138,6 +142,7 @@ rocblas_status rocblas_dgemv(rocblas_handle handle, rocblas_operation op_a, rocb
                              const double* beta, double* y, rocblas_int incy) {
   if (handle == nullptr) return rocblas_status_invalid_handle;
   return queue(handle, m >= 0 && n >= 0 && fits(m, lda) && incx != 0 && incy != 0,
+               {of(op_a) == CblasNoTrans ? "dgemv/N" : "dgemv/T", m, n, 1},
                [=, s = scalar(handle, alpha), t = scalar(handle, beta)] {
                  cblas_dgemv(CblasColMajor, of(op_a), m, n, s(), a, lda, x, incx, t(), y, incy);
                });
@@ -145,43 +150,44 @@ rocblas_status rocblas_dgemv(rocblas_handle handle, rocblas_operation op_a, rocb
 rocblas_status rocblas_dger(rocblas_handle handle, rocblas_int m, rocblas_int n, const double* alpha, const double* x,
                             rocblas_int incx, const double* y, rocblas_int incy, double* a, rocblas_int lda) {
   if (handle == nullptr) return rocblas_status_invalid_handle;
-  return queue(handle, m >= 0 && n >= 0 && fits(m, lda) && incx != 0 && incy != 0,
+  return queue(handle, m >= 0 && n >= 0 && fits(m, lda) && incx != 0 && incy != 0, {"dger", m, n, 1},
                [=, s = scalar(handle, alpha)] { cblas_dger(CblasColMajor, m, n, s(), x, incx, y, incy, a, lda); });
 }
 rocblas_status rocblas_dcopy(rocblas_handle handle, rocblas_int n, const double* x, rocblas_int incx, double* y,
                              rocblas_int incy) {
-  return queue(handle, true, [=] { cblas_dcopy(n, x, incx, y, incy); });
+  return queue(handle, true, {"dcopy", 1, n, 1}, [=] { cblas_dcopy(n, x, incx, y, incy); });
 }
 rocblas_status rocblas_dswap(rocblas_handle handle, rocblas_int n, double* x, rocblas_int incx, double* y,
                              rocblas_int incy) {
-  return queue(handle, true, [=] { cblas_dswap(n, x, incx, y, incy); });
+  return queue(handle, true, {"dswap", 1, n, 1}, [=] { cblas_dswap(n, x, incx, y, incy); });
 }
 rocblas_status rocblas_daxpy(rocblas_handle handle, rocblas_int n, const double* alpha, const double* x,
                              rocblas_int incx, double* y, rocblas_int incy) {
   if (handle == nullptr) return rocblas_status_invalid_handle;
-  return queue(handle, true, [=, s = scalar(handle, alpha)] { cblas_daxpy(n, s(), x, incx, y, incy); });
+  return queue(handle, true, {"daxpy", 1, n, 1},
+               [=, s = scalar(handle, alpha)] { cblas_daxpy(n, s(), x, incx, y, incy); });
 }
 rocblas_status rocblas_dscal(rocblas_handle handle, rocblas_int n, const double* alpha, double* x, rocblas_int incx) {
   if (handle == nullptr) return rocblas_status_invalid_handle;
-  return queue(handle, true, [=, s = scalar(handle, alpha)] { cblas_dscal(n, s(), x, incx); });
+  return queue(handle, true, {"dscal", 1, n, 1}, [=, s = scalar(handle, alpha)] { cblas_dscal(n, s(), x, incx); });
 }
 rocblas_status rocblas_ddot(rocblas_handle handle, rocblas_int n, const double* x, rocblas_int incx, const double* y,
                             rocblas_int incy, double* result) {
   return queue(
-      handle, true, [=] { *result = cblas_ddot(n, x, incx, y, incy); }, true);
+      handle, true, {"ddot", 1, n, 1}, [=] { *result = cblas_ddot(n, x, incx, y, incy); }, true);
 }
 rocblas_status rocblas_dnrm2(rocblas_handle handle, rocblas_int n, const double* x, rocblas_int incx, double* result) {
   return queue(
-      handle, true, [=] { *result = cblas_dnrm2(n, x, incx); }, true);
+      handle, true, {"dnrm2", 1, n, 1}, [=] { *result = cblas_dnrm2(n, x, incx); }, true);
 }
 rocblas_status rocblas_dasum(rocblas_handle handle, rocblas_int n, const double* x, rocblas_int incx, double* result) {
   return queue(
-      handle, true, [=] { *result = cblas_dasum(n, x, incx); }, true);
+      handle, true, {"dasum", 1, n, 1}, [=] { *result = cblas_dasum(n, x, incx); }, true);
 }
 rocblas_status rocblas_idamax(rocblas_handle handle, rocblas_int n, const double* x, rocblas_int incx,
                               rocblas_int* result) {
   const auto find = [=] { *result = n > 0 ? static_cast<rocblas_int>(cblas_idamax(n, x, incx)) + 1 : 0; };
-  return queue(handle, true, find, true);
+  return queue(handle, true, {"idamax", 1, n, 1}, find, true);
 }
 
 }  // extern "C"

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
+#include "hplcast/core/csv.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast {
@@ -14,7 +17,7 @@ struct Grid {
   const char *split, *inner;
 };
 
-std::string output_of(const Grid& grid) {
+std::string output_of(const Grid& grid, const std::filesystem::path& calls = {}) {
   core::MpiLaunch launch;
   launch.ranks = grid.P * grid.Q;
   launch.bind = false;
@@ -23,6 +26,7 @@ std::string output_of(const Grid& grid) {
   for (const int number : {grid.N, grid.NB, grid.P, grid.Q}) command.arguments.push_back(std::to_string(number));
   for (const char* text : {grid.split, grid.inner, "check"}) command.arguments.emplace_back(text);
   command.timeout_s = 120;
+  if (!calls.empty()) command.environment["HPLCAST_FAKE_CALLS"] = calls.string();
   return core::run_checked(command).output;
 }
 
@@ -40,6 +44,37 @@ TEST(BlockLu, SolvesItsSystemOnAllGridsAndItsProductsAreThoseOfTheClosedForm) {
     for (double behind = grid.N - grid.NB; behind > 0; behind -= grid.NB) flop += 2 * behind * (behind + 1) * grid.NB;
     EXPECT_EQ(std::atof(text.c_str() + text.find("dgemm ") + 6), flop);
   }
+}
+
+TEST(BlockLu, ItsCallsAreWrittenWithTheirSizes) {
+  const std::filesystem::path folder = HPLCAST_BINARY_DIR "/tests/fake-calls";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  output_of({256, 32, 1, 2, "0.3", "8"}, folder / "calls");
+  double flop = 0, searched = 0, expected = 0;
+  int files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    ++files;
+    core::read_file(file.path().string(), [&](std::istream& in, const std::string& name) {
+      core::CsvReader rows(in, name);
+      while (rows.next()) {
+        const double product = rows.positive(rows.find_column("m")) * rows.positive(rows.find_column("n")) *
+                               rows.positive(rows.find_column("k"));
+        const std::string kernel(rows.text(rows.find_column("kernel")));
+        if (kernel == "dgemm/NN") flop += 2 * product;
+        if (kernel == "idamax") searched += product;
+        EXPECT_GT(rows.positive(rows.find_column("duration_s")), 0) << kernel;
+      }
+    });
+  }
+  EXPECT_EQ(files, 2) << "one of each rank";
+  // The updates behind a panel, with column b, and in it those right of each leaf of 8 columns.
+  for (double behind = 256 - 32; behind >= 0; behind -= 32) {
+    expected += 2 * behind * (behind + 1) * 32;
+    for (double right = 32 - 8; right > 0; right -= 8) expected += 2 * (behind + right) * right * 8;
+  }
+  EXPECT_EQ(flop, expected);
+  EXPECT_EQ(searched, 256 * 257 / 2) << "the pivot of column j is one of N - j elements";
 }
 
 }  // namespace

@@ -34,6 +34,8 @@
 /* How many accelerators a process sees (1), and bytes of the memory of each (16 GiB). */
 #define HPLCAST_VARIABLE_FAKE_ACCELERATORS "HPLCAST_FAKE_ACCELERATORS"
 #define HPLCAST_VARIABLE_FAKE_MEMORY "HPLCAST_FAKE_MEMORY"
+/* PREFIX of the files PREFIX-PID.csv with the duration of each kernel and copy. */
+#define HPLCAST_VARIABLE_FAKE_CALLS "HPLCAST_FAKE_CALLS"
 
 /* --- xhpl-instrumented -------------------------------------------------------------------------------------------- */
 
