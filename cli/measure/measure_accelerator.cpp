@@ -146,8 +146,8 @@ class AcceleratorMeasuring {
   hipEvent_t begin_ = nullptr, end_ = nullptr;
   rocblas_handle blas_ = nullptr;
   double *a_ = nullptr, *u_ = nullptr, *panel_ = nullptr, *spare_ = nullptr, *pinned_ = nullptr;
-  double* touched_ = nullptr;  ///< the panel of the present series, and its rows; null: it is in none
-  int touched_rows_ = 0;
+  double* touched_ = nullptr;             ///< the panel of the present series, and its rows; null: it is in none
+  int touched_rows_ = 0, moves_[3] = {};  ///< series of each kind of moves so far
   std::vector<double> pageable_;
   int *rows_ = nullptr, *near_ = nullptr, *found_ = nullptr,
       *flag_ = nullptr;  ///< rows of the matrix; the first NB, in another order
@@ -391,10 +391,10 @@ void AcceleratorMeasuring::vectors(int kind) {
 }
 
 /// Swaps move as many rows between anywhere and a buffer as between a block, where they share lines of memory, and a
-/// buffer: one of both by chance.
+/// buffer: in turn.
 void AcceleratorMeasuring::moves(int kind) {
   const int m = size(options_.max_size), n = size(options_.max_size), narrow = part(), ld = static_cast<int>(ld_);
-  const bool gathers = kind == 0, are_near = size(2) == 1, in_block = are_near && !gathers;
+  const bool gathers = kind == 0, are_near = moves_[kind]++ % 2 == 0, in_block = are_near && !gathers;
   if (kind < 2)
     time(gathers ? "gather_rows" : "scatter_rows", narrow, n, 1, [=] {
       hipLaunchKernelGGL(move_rows, grid_of(n, narrow), dim3(64), 0, stream_, narrow, n,
