@@ -1,10 +1,8 @@
 #include "accelerators/fake/device.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,42 +18,6 @@ namespace hplcast::accelerators::fake {
 namespace {
 
 constexpr int no_number = 0xff;  ///< bytes of NaN: nobody counts on zeros
-
-void give_turn(int) {
-  sched_yield();
-}
-
-/// A rank that looks for messages, and yields the core that it shares with its stream, would get it back at the end of
-/// a slice of time, some milliseconds later; beside an accelerator it has a core of its own. So the thread of a stream
-/// that works yields, too, every 0.1 ms.
-class Turns {
- public:
-  Turns() {
-    struct sigaction action {};
-    action.sa_handler = give_turn;
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGRTMIN, &action, nullptr);
-    sigevent event{};
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = SIGRTMIN;
-    event._sigev_un._tid = gettid();
-    exists_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
-  }
-  ~Turns() {
-    if (exists_) timer_delete(timer_);
-  }
-  Turns(const Turns&) = delete;
-  Turns& operator=(const Turns&) = delete;
-  void give(bool gives) const {
-    constexpr long period_ns = 100000;
-    const itimerspec period{{0, period_ns}, {0, gives ? period_ns : 0}};
-    if (exists_) timer_settime(timer_, 0, &period, nullptr);
-  }
-
- private:
-  timer_t timer_{};
-  bool exists_ = false;
-};
 
 double seconds(clockid_t clock) {
   timespec time{};
@@ -145,14 +107,9 @@ bool Stream::is_over(std::uint64_t number) const {
 }
 
 void Stream::run() {
-  const Turns turns;
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    if (work_.empty()) {
-      turns.give(false);
-      arrived_.wait(lock, [&] { return ends_ || !work_.empty(); });
-      turns.give(true);
-    }
+    arrived_.wait(lock, [&] { return ends_ || !work_.empty(); });
     if (work_.empty()) return;
     std::function<void()> work = std::move(work_.front());
     work_.pop_front();

@@ -2,11 +2,9 @@
 #include <gtest/gtest.h>
 #include <hip/hip_runtime.h>
 #include <rocblas/rocblas.h>
-#include <sched.h>
 
 #include <atomic>
 #include <chrono>
-#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -28,19 +26,6 @@ void hold_on_host(int gate) {
   while (open_gate < gate) std::this_thread::yield();
 }
 HPLCAST_HOST_KERNEL(hold, hold_on_host);
-
-/// Takes so much time of its core.
-__global__ void compute(double) {}
-double own_s() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-void compute_on_host(double duration_s) {
-  for (const double end_s = own_s() + duration_s; own_s() < end_s;) {
-  }
-}
-HPLCAST_HOST_KERNEL(compute, compute_on_host);
 
 __global__ void orphan(int) {}
 
@@ -193,25 +178,6 @@ TEST_F(FakeAccelerator, WhatNoAcceleratorDoesIsRefused) {
   const std::string said = testing::internal::GetCapturedStderr();
   for (const char* part : {"does not fit", "of 17.18 GB", "freed twice", "orphan", "HPLCAST_HOST_KERNEL", "2048"})
     EXPECT_NE(said.find(part), std::string::npos) << part << " is not in: " << said;
-}
-
-TEST_F(FakeAccelerator, AHostThatYieldsItsCoreToAStreamGetsItBackSoon) {
-  cpu_set_t before, one_core;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  CPU_ZERO(&one_core);
-  for (int core = 0; CPU_COUNT(&one_core) == 0; ++core)
-    if (CPU_ISSET(core, &before)) CPU_SET(core, &one_core);
-  ASSERT_EQ(sched_setaffinity(0, sizeof one_core, &one_core), 0);
-  hipStream_t stream = nullptr;
-  EXPECT_EQ(hipStreamCreate(&stream), hipSuccess);  // its thread has that core, too
-  constexpr double duration_s = 0.1, slice_s = 4e-3;
-  hipLaunchKernelGGL(compute, dim3(1), dim3(1), 0, stream, duration_s);
-  int looks = 0;
-  for (; hipStreamQuery(stream) == hipErrorNotReady; ++looks) sched_yield();
-  // Every 0.1 ms of the stream's time; with slices of time alone 25, or a few more for its start.
-  EXPECT_GT(looks, 4 * duration_s / slice_s);
-  EXPECT_EQ(hipStreamDestroy(stream), hipSuccess);
-  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 TEST_F(FakeAccelerator, EventsTellTheTimeBetweenThem) {
