@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <hip/hip_runtime.h>
 #include <rocblas/rocblas.h>
+#include <sched.h>
 
 #include <atomic>
 #include <chrono>
@@ -26,6 +27,13 @@ void hold_on_host(int gate) {
   while (open_gate < gate) std::this_thread::yield();
 }
 HPLCAST_HOST_KERNEL(hold, hold_on_host);
+
+int policy_of_stream = -1;
+__global__ void tell_policy(int) {}
+void tell_policy_on_host(int) {
+  policy_of_stream = sched_getscheduler(0);
+}
+HPLCAST_HOST_KERNEL(tell_policy, tell_policy_on_host);
 
 __global__ void orphan(int) {}
 
@@ -178,6 +186,13 @@ TEST_F(FakeAccelerator, WhatNoAcceleratorDoesIsRefused) {
   const std::string said = testing::internal::GetCapturedStderr();
   for (const char* part : {"does not fit", "of 17.18 GB", "freed twice", "orphan", "HPLCAST_HOST_KERNEL", "2048"})
     EXPECT_NE(said.find(part), std::string::npos) << part << " is not in: " << said;
+}
+
+TEST_F(FakeAccelerator, StreamsTakeTheCoreOfARankOnlyWhereItLeavesIt) {
+  hipLaunchKernelGGL(tell_policy, dim3(1), dim3(1), 0, first_, 0);
+  EXPECT_EQ(hipStreamSynchronize(first_), hipSuccess);
+  EXPECT_EQ(policy_of_stream, SCHED_IDLE);
+  EXPECT_NE(sched_getscheduler(0), SCHED_IDLE);
 }
 
 TEST_F(FakeAccelerator, EventsTellTheTimeBetweenThem) {
