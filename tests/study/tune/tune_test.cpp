@@ -104,9 +104,12 @@ TEST_F(Tune, TheBudgetThatItAsksForDoes) {
   request.DEPTH = request.BCAST = request.SWAP = request.PFACT = request.RFACT = {1};
   request.NBMIN = {4};
   request.NDIV = {2};
-  request.budget_s = 0.1;
   TuneResult enough = tune(request);
-  ASSERT_FALSE(enough.decided);  // two starts of MPI alone take as long, whatever the machine
+  for (int times = 0; times < 5 && enough.decided; ++times) {  // a fast machine makes 2 predictions of N = 4000 in it
+    request.budget_s /= 2;
+    enough = tune(request);
+  }
+  ASSERT_FALSE(enough.decided);
   // Once on a quiet machine; what runs beside it makes predictions longer than they were thought to be.
   for (int times = 0; times < 5 && !enough.decided; ++times) {
     EXPECT_GE(enough.enough_budget_s, 2 * request.budget_s);
