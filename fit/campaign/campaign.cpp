@@ -48,6 +48,7 @@ void add_kernels(const std::string& name, const std::string& text, const std::se
       if (reason_to_set_aside(row).empty()) rows.alone.push_back(std::move(row));
       return;
     }
+    rows.control.count(row.host, row.start_s, row.duration_s);
     add_row(row, rows.kernels[row.kernel]);
     const auto kind = rows.kind_of_host.find(row.host);
     if (kind != rows.kind_of_host.end()) add_row(row, rows.of_kinds[row.kernel][kind->second]);
@@ -60,7 +61,6 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
   for (int host = 0; hosts.has_kinds() && host < hosts.count(); ++host)
     rows.kind_of_host[hosts.names()[static_cast<std::size_t>(host)]] = hosts.kind_of(host);
   rows.control = ControlCurve(campaign.controls, core::campaign_control_file);
-  if (!rows.control.is_empty()) rows.notes.push_back(rows.control.note());
   for (const auto& [name, text] : campaign.measurements) {
     std::set<std::string> kept;
     if (!core::ends_with(name, ".json")) kept = rows.control.mostly_disturbed(text, name);
@@ -86,6 +86,7 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
       add_kernels(name, text, kept, rows);
     }
   }
+  if (!rows.control.is_empty()) rows.notes.insert(rows.notes.begin(), rows.control.note());
   return rows;
 }
 

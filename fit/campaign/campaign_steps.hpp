@@ -26,13 +26,17 @@ class ControlCurve {
   /// Duration of a kernel at this moment over that at the median of all controls: the interpolated change of the
   /// median rank of the host, to the power of the share of its variance that is not the control's own scatter.
   double slowdown(const std::string& host, double start_s) const;
+  /// The model rests on so many seconds of kernels at this moment, taken to the median by slowdown().
+  void count(const std::string& host, double start_s, double duration_s);
   /// Kernels of which more than half of the rows of a CSV are disturbed ("" for rows without a kernel), so that too few
   /// would be left without these. @throws core::ParseError
   std::set<std::string> mostly_disturbed(const std::string& csv, const std::string& name) const;
 
   bool is_empty() const noexcept { return pieces() == 0; }
-  std::string provenance_json() const;  ///< `control` in the provenance: a JSON object
-  std::string note() const;             ///< the same for people
+  /// `control` in the provenance: a JSON object. Its time is that of the speed that the counted kernels were taken to;
+  /// without any the median.
+  std::string provenance_json() const;
+  std::string note() const;  ///< the same for people
 
  private:
   struct Host {
@@ -48,6 +52,8 @@ class ControlCurve {
 
   std::size_t pieces() const noexcept { return times_s_.size() < 2 ? 0 : times_s_.size() - 1; }
   std::size_t piece_at(double start_s) const;
+  /// Between two controls: `values` of each, interpolated.
+  double at(double start_s, const std::vector<double>& values) const;
   bool is_disturbed(const Host& host, std::size_t piece) const;
   static double slowest(const Host& host, std::size_t piece) {
     return (host.slowest[piece] + host.slowest[piece + 1]) / 2;
@@ -57,7 +63,9 @@ class ControlCurve {
 
   std::vector<core::ControlRows> controls_;
   std::vector<double> times_s_;  ///< when each control began
+  std::vector<double> walls_s_;  ///< of its slowest rank
   std::map<std::string, Host> hosts_;
+  double counted_s_ = 0, log_wall_s_ = 0;  ///< of kernels; sum of their s times the logarithm of the control
 };
 
 /// One measured call, as a share of the duration that its model expects.

@@ -37,6 +37,7 @@ ControlCurve::ControlCurve(const std::string& csv, const std::string& name) {
   std::map<std::pair<std::string, int>, std::vector<double>> walls;  // by host and rank
   for (const core::ControlRows& rows : controls_) {
     times_s_.push_back(rows.front().start_s);
+    walls_s_.push_back(core::summarized({rows}).wall_s);
     for (const core::ControlRow& row : rows) walls[{row.host, row.rank}].push_back(row.wall_s);
   }
   std::map<std::string, double> own_variances;
@@ -87,14 +88,24 @@ bool ControlCurve::is_disturbed(const std::string& name, double start_s) const {
   return curve != nullptr && is_disturbed(*curve, piece_at(start_s));
 }
 
-double ControlCurve::slowdown(const std::string& name, double start_s) const {
-  const Host* curve = host(name);
-  if (curve == nullptr) return 1;
+double ControlCurve::at(double start_s, const std::vector<double>& values) const {
   const std::size_t piece = piece_at(start_s);
   const double length_s = times_s_[piece + 1] - times_s_[piece];
   const double share = length_s > 0 ? std::clamp((start_s - times_s_[piece]) / length_s, 0.0, 1.0) : 0;
-  const double ratio = curve->ratios[piece] + share * (curve->ratios[piece + 1] - curve->ratios[piece]);
+  return values[piece] + share * (values[piece + 1] - values[piece]);
+}
+
+double ControlCurve::slowdown(const std::string& name, double start_s) const {
+  const Host* curve = host(name);
+  if (curve == nullptr) return 1;
+  const double ratio = at(start_s, curve->ratios);
   return std::pow(std::clamp(ratio, 1 / slowest_that_counts, slowest_that_counts), curve->coefficient);
+}
+
+void ControlCurve::count(const std::string& name, double start_s, double duration_s) {
+  if (host(name) == nullptr) return;
+  counted_s_ += duration_s;
+  log_wall_s_ += duration_s * std::log(at(start_s, walls_s_) / slowdown(name, start_s));
 }
 
 std::set<std::string> ControlCurve::mostly_disturbed(const std::string& csv, const std::string& name) const {
@@ -123,6 +134,8 @@ ControlCurve::Counted ControlCurve::counted() const {
     if (!disturbed) undisturbed.insert(undisturbed.end(), {controls_[piece], controls_[piece + 1]});
   }
   result.control = core::summarized(undisturbed.empty() ? controls_ : undisturbed);
+  if (counted_s_ > 0)
+    result.control.wall_s = std::clamp(std::exp(log_wall_s_ / counted_s_), result.control.low_s, result.control.high_s);
   for (const auto& [name, curve] : hosts_) result.coefficient += curve.coefficient / static_cast<double>(hosts_.size());
   return result;
 }
