@@ -4,9 +4,9 @@
 usage: bench/counted.py [OPTIONS] CLUSTER.json
 
 Builds NAS EP, LU, CG and MG, HPL, miniVite and CoMD from the unchanged source for several sizes, observes some of them,
-counts what they execute, fits, and predicts others. miniVite is built without OpenMP. With --scalapack pdgetrf and pdpotrf, too, of what get-scalapack has built. Messages
-are corrected by those of the observed runs (fit program --messages-from). Each step leaves one file in the folder of
-results, and is skipped if that file is there.
+counts what they execute, fits, and predicts others. miniVite is built without OpenMP. With --scalapack pdgetrf and
+pdpotrf, too, of what get-scalapack has built. Messages are corrected by those of the observed runs (fit program
+--messages-from). Each step leaves one file in the folder of results, and is skipped if that file is there.
 
   --nas DIR        NPB3.4-MPI, as it comes
   --hpl DIR        source of HPL 2.x

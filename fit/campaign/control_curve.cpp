@@ -134,8 +134,12 @@ ControlCurve::Counted ControlCurve::counted() const {
     if (!disturbed) undisturbed.insert(undisturbed.end(), {controls_[piece], controls_[piece + 1]});
   }
   result.control = core::summarized(undisturbed.empty() ? controls_ : undisturbed);
-  if (counted_s_ > 0)
-    result.control.wall_s = std::clamp(std::exp(log_wall_s_ / counted_s_), result.control.low_s, result.control.high_s);
+  if (counted_s_ > 0) {
+    core::Control& control = result.control;
+    const double median_s = control.wall_s;
+    control.wall_s = std::clamp(std::exp(log_wall_s_ / counted_s_), control.low_s, control.high_s);
+    control.cpu_s *= control.wall_s / median_s;
+  }
   for (const auto& [name, curve] : hosts_) result.coefficient += curve.coefficient / static_cast<double>(hosts_.size());
   return result;
 }
