@@ -1,8 +1,11 @@
 #include "study/whatif/cluster_changes.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 // Transformations of the speed of a cluster. All factors are of speed: 2 is twice as fast. Noise keeps its size
 // relative to the duration.
@@ -129,13 +132,15 @@ struct AcceleratorScale {
   double calls = 1;  ///< of the host, start, gap and flag
 };
 
+void scale_kernel(core::AcceleratorKernel& kernel, double factor) {
+  if (kernel.model) kernel.model = slowed(*kernel.model, 1 / factor);
+  if (!kernel.handshake) return;
+  core::HandshakeModel& talk = *kernel.handshake;
+  for (double* time : {&talk.column_s, &talk.column_s_per_row, &talk.update_s_per_element}) *time /= factor;
+}
+
 void scale_accelerator(core::AcceleratorModel& model, const AcceleratorScale& by) {
-  for (auto& [name, kernel] : model.kernels) {
-    if (kernel.model) kernel.model = slowed(*kernel.model, 1 / by.kernels);
-    if (!kernel.handshake) continue;
-    core::HandshakeModel& talk = *kernel.handshake;
-    for (double* time : {&talk.column_s, &talk.column_s_per_row, &talk.update_s_per_element}) *time /= by.kernels;
-  }
+  for (auto& [name, kernel] : model.kernels) scale_kernel(kernel, by.kernels);
   for (double* time : {&model.launch_s, &model.start_s, &model.gap_s, &model.record_s, &model.sync_s, &model.flag_s})
     *time /= by.calls;
   model.within_device.latency_s /= by.calls;
@@ -155,12 +160,28 @@ void scale_accelerator(core::AcceleratorModel& model, const AcceleratorScale& by
 }
 
 /// Accelerators of all kinds of hosts.
-void scale_accelerators(ClusterModel& cluster, const AcceleratorScale& by) {
-  if (cluster.accelerators) scale_accelerator(*cluster.accelerators, by);
+void edit_accelerators(ClusterModel& cluster, const std::function<void(core::AcceleratorModel&)>& edit) {
+  if (cluster.accelerators) edit(*cluster.accelerators);
   core::Hosts::Values hosts = cluster.hosts.values();
   for (core::HostKind& kind : hosts.kinds)
-    if (kind.accelerators) scale_accelerator(*kind.accelerators, by);
+    if (kind.accelerators) edit(*kind.accelerators);
   cluster.hosts = core::Hosts::make(std::move(hosts));
+}
+
+void scale_accelerators(ClusterModel& cluster, const AcceleratorScale& by) {
+  edit_accelerators(cluster, [&](core::AcceleratorModel& model) { scale_accelerator(model, by); });
+}
+
+template <typename IsThere>
+bool any_accelerators(const ClusterModel& cluster, const IsThere& is_there) {
+  const auto& kinds = cluster.hosts.values().kinds;
+  return is_there(cluster.accelerators) ||
+         std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return is_there(kind.accelerators); });
+}
+
+void require_accelerators(const ClusterModel& cluster) {
+  if (!any_accelerators(cluster, [](const auto& model) { return model.has_value(); }))
+    throw core::DomainError("accelerators of cluster " + cluster.name, "none", "a cluster with accelerators");
 }
 
 ClusterModel scale_accelerators(ClusterModel cluster, const Argument& argument) {
@@ -174,17 +195,39 @@ ClusterModel scale_accelerators(ClusterModel cluster, const Argument& argument) 
                                               : nullptr;
   if (scaled == nullptr) argument.fail();
   *scaled = factor;
-  const auto has = [&](const auto& is_there) {
-    const auto& kinds = cluster.hosts.values().kinds;
-    return is_there(cluster.accelerators) ||
-           std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return is_there(kind.accelerators); });
-  };
-  if (!has([](const auto& model) { return model.has_value(); }))
-    throw core::DomainError("accelerators of cluster " + cluster.name, "none", "a cluster with accelerators");
-  if (what == "messages" && !has([](const auto& model) { return model && model->messages; }))
+  require_accelerators(cluster);
+  if (what == "messages" && !any_accelerators(cluster, [](const auto& model) { return model && model->messages; }))
     throw core::DomainError("`messages` of accelerators", "none", "costs of their own",
                             "messages take what `network` says: scale-bandwidth");
   scale_accelerators(cluster, by);
+  return cluster;
+}
+
+/// Each kernel at the highest clock c, relative to its own, at which it draws at most the limit: waiting_w + (its watts
+/// - waiting_w) c^exponent. @throws core::DomainError without watts, and for a limit that leaves none for kernels.
+void cap_accelerator(core::AcceleratorModel& model, double limit_w, double exponent) {
+  if (model.per_host == 0) return;
+  if (!model.power)
+    throw core::DomainError("`power` of accelerators " + model.name, "none", "watts in cluster.json, to be limited");
+  core::AcceleratorPower& power = *model.power;
+  if (!(limit_w > power.waiting_w))
+    throw core::DomainError("limit of power of accelerators", core::shortest(limit_w) + " W",
+                            "more than the " + core::shortest(power.waiting_w) + " W that they draw without a kernel");
+  for (auto& [name, kernel] : model.kernels) {
+    const double drawn_w = kernel.power_w.value_or(power.busy_w);
+    if (drawn_w <= limit_w) continue;
+    scale_kernel(kernel, std::pow((limit_w - power.waiting_w) / (drawn_w - power.waiting_w), 1 / exponent));
+    if (kernel.power_w) kernel.power_w = limit_w;
+  }
+  power.busy_w = std::min(power.busy_w, limit_w);
+}
+
+ClusterModel with_accelerator_cap(ClusterModel cluster, const Argument& argument) {
+  constexpr double cubic = 3;  // watts go with the clock and the square of the voltage, which goes with the clock
+  const double limit_w = require_positive("limit of power", argument.quantity(0, core::parse_watts));
+  const double exponent = argument.size() > 1 ? require_positive("exponent", argument.number(1)) : cubic;
+  require_accelerators(cluster);
+  edit_accelerators(cluster, [&](core::AcceleratorModel& model) { cap_accelerator(model, limit_w, exponent); });
   return cluster;
 }
 
@@ -215,6 +258,9 @@ std::vector<KnownTransformation> speed_changes() {
       {{"scale-accelerators", "FACTOR[:kernels|copies|messages|memory]",
         "speed of the kernels of accelerators, of copies between them and hosts, of their messages; or their memory"},
        scale_accelerators},
+      {{"accelerator-power-cap", "WATTS[:EXPONENT]",
+        "limit of each accelerator, 300W: kernels that draw more run at a lower clock; watts go with its power of 3"},
+       with_accelerator_cap},
       {{"scale-all", "FACTOR", "speed of everything: kernels and network"}, scale_all}};
 }
 

@@ -154,6 +154,35 @@ TEST(TransformSpeed, AnUnknownCapacityScalesFromWhatIsAssumed) {
   EXPECT_THROW(transformed(cluster, {{"scale-capacity", "3"}}), core::DomainError);
 }
 
+TEST(TransformSpeed, AcceleratorsThatMayDrawLessRunAtTheClockThatIsLeft) {
+  core::ClusterModel cluster = dahu_like();
+  core::AcceleratorModel model;
+  const auto law = core::DurationLaw::make(core::Polynomial::make({{1, 1, 1}}, {1e-12}), {}, core::NoiseFamily::none);
+  const auto kernel = core::KernelModel::make("M1", core::PiecewiseLaw(law));
+  model.kernels["dgemm"] = {{}, {}, {}, kernel, {}, 900.0};
+  model.kernels["small"] = {{}, {}, {}, kernel, {}, 200.0};
+  model.kernels["panel"].handshake = core::HandshakeModel{1, 2, {}, 4e-6, 1e-11, 1e-12};
+  cluster.accelerators = model;
+  EXPECT_THROW(transformed(cluster, {{"accelerator-power-cap", "200W"}}), core::DomainError) << "no watts";
+  cluster.accelerators->power = core::AcceleratorPower{50, 100, 500};
+  EXPECT_THROW(transformed(cluster, {{"accelerator-power-cap", "100W"}}), core::DomainError) << "nothing for kernels";
+  EXPECT_THROW(transformed(cluster, {{"accelerator-power-cap", "200W:0"}}), core::DomainError);
+  // 100 W above those without a kernel, in place of 800 W: half the clock; in place of 400 W: its fourth part's root.
+  const auto capped = *transformed(cluster, {{"accelerator-power-cap", "200W"}}).accelerators;
+  const auto factor = [&](const core::AcceleratorModel& after, const char* name) {
+    return after.kernels.at(name).model->cluster_law().at(shape).mean_s(shape) / law.mean_s(shape);
+  };
+  constexpr double rounding = 1e-12;
+  EXPECT_NEAR(factor(capped, "dgemm"), 2, rounding);
+  EXPECT_EQ(factor(capped, "small"), 1) << "it draws no more than that";
+  EXPECT_NEAR(capped.kernels.at("panel").handshake->column_s, 4e-6 * std::cbrt(4.0), 4e-6 * rounding) << "busy_w";
+  EXPECT_EQ(capped.kernels.at("dgemm").power_w, 200);
+  EXPECT_EQ(capped.power->busy_w, 200);
+  const auto square = *transformed(cluster, {{"accelerator-power-cap", "200W:2"}}).accelerators;
+  EXPECT_NEAR(factor(square, "dgemm"), std::sqrt(8.0), rounding);
+  EXPECT_EQ(factor(*transformed(cluster, {{"accelerator-power-cap", "1kW"}}).accelerators, "dgemm"), 1);
+}
+
 TEST(TransformSpeed, AcceleratorsBecomeFasterInOnePartOrInAll) {
   core::ClusterModel cluster = dahu_like();
   EXPECT_THROW(transformed(cluster, {{"scale-accelerators", "2"}}), core::DomainError);
