@@ -2,14 +2,15 @@
 """Programs on accelerators, predicted and measured on this machine: the block LU of examples/accelerators on the fake
 accelerator, whose streams are threads of the CPU, on one and two ranks, three sizes each.
 
-usage: bench/accelerator.py [--sizes 3000,4500,6000] [--nb 120] [--repetitions 3] [--kernels] [--quick] [--build DIR]
-                            [--output DIR]
+usage: bench/accelerator.py [--sizes 3000,4500,6000] [--grids 1x1,1x2,2x1] [--nb 120] [--repetitions 5] [--kernels]
+                            [--quick] [--build DIR] [--output DIR]
 
-Measures calls (hplcast-measure-accelerator, as many at once as ranks), messages (hplcast calibrate), fits them, simulates,
-runs really, and prints both. Everything is in build/accelerator/ (--output). Exit code 5 if the median error is above 5 % or the
-largest above 10 %. NB is no power of two, because columns a multiple of 4096 bytes apart share a set of the cache, and
-those of the measured calls do not. Needs an idle machine of two cores and a quarter of an hour. --kernels: also the time
-of each kernel in one more real run, beside the predicted one. --quick: one small size, to try it.
+Measures messages (hplcast calibrate; not again if they are there) and calls (hplcast-measure-accelerator, as many at once as
+ranks, half of them before the real runs and half behind, because machines change their speed), fits them, simulates, and
+prints both. Everything is in build/accelerator/ (--output). Exit code 5 if the median error is above 5 % or the largest above
+10 %. NB is no power of two, because columns a multiple of 4096 bytes apart share a set of the cache, and those of the
+measured calls do not. Needs an idle machine of two cores and ten minutes. --kernels: also the time of each kernel in one
+more real run, beside the predicted one. --quick: one small size, to try it.
 """
 import argparse
 import collections
@@ -33,11 +34,11 @@ ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_wh
 CAMPAIGN = """name: fake accelerators
 steps:
   - dgemm: {nb: 128, max_size: 2000, count: 40, budget: 10s}
-  - mpi: {max_bytes: 8MiB, count: 80}
+  - mpi: {max_bytes: 8MiB, count: 160, background: none}  # ranks with accelerators leave their own caches alone
   - thresholds: {max_bytes: 1MiB}
 """
 # Kernels of block_lu that do as measured ones, and the places of their sizes.
-SAME = ["pack_rows=gather_rows:0,1", "unpack_rows=scatter_rows:0,1", "fill=copy_block:0,1"]
+SAME = ["pack_rows=gather_rows:0,1", "unpack_rows=scatter_rows:0,1", "order_rows=order_rows:0,1", "fill=copy_block:0,1"]
 
 
 def run(*command, **others):
@@ -53,27 +54,22 @@ def compile_real(source, output):
         "-lhplcast-fake-accelerator", "-lopenblas", "-pthread", "-o", output)
 
 
-def accelerators(ranks, largest, nb, calls):
-    """`accelerators` of cluster.json, by as many measuring programs at once as there are ranks, each on a core."""
-    files = [f"calls-{ranks}-{core}.csv" for core in range(ranks)]
+def measure(ranks, half, largest, nb, calls):
+    """CSV of calls, by as many measuring programs at once as there are ranks, each on a core."""
+    files = [f"calls-{ranks}-{half}-{core}.csv" for core in range(ranks)]
     programs = [subprocess.Popen(["taskset", "-c", str(core), str(BUILD / "bin/hplcast-measure-accelerator"), "--fake",
                                   "--max-size", str(largest), "--nb", str(nb), "--calls", str(calls), "--warm-up", "2s",
-                                  "--seed", str(core + 1), "-o", file], cwd=WORK, env=ENVIRONMENT,
+                                  "--seed", str(2 * half + core + 1), "-o", file], cwd=WORK, env=ENVIRONMENT,
                                  stderr=subprocess.DEVNULL) for core, file in enumerate(files)]
     if any([program.wait() != 0 for program in programs]):
         sys.exit("bench/accelerator.py: hplcast-measure-accelerator failed")
-    same = [word for one in SAME for word in ("--same", one)]
-    run(HPLCAST, "fit", "accelerator", *files, "--per-host", ranks, *same, "--cluster", "network.json", "--quiet",
-        "-o", f"cluster-{ranks}.json")
+    return files
 
 
-def kernels(ranks, words, predicted):
-    """Prints calls and seconds of each kernel, of all ranks, in one more real run and in the simulated one."""
-    for old in WORK.glob("real-calls-*.csv"):
-        old.unlink()
-    run("mpirun", "-x", "HPLCAST_FAKE_CALLS=real-calls", "--bind-to", "core", "-np", ranks, "./block_lu", *words)
+def kernels(prefix, predicted):
+    """Prints calls and seconds of each kernel, of all ranks, in the real run of these files and in the simulated one."""
     real = collections.defaultdict(lambda: [0, 0.0, 0.0])
-    for file in WORK.glob("real-calls-*.csv"):
+    for file in WORK.glob(f"{prefix}-*.csv"):
         for row in csv.DictReader(file.open()):
             one = real[row["kernel"]]
             one[0], one[1], one[2] = one[0] + 1, one[1] + float(row["duration_s"]), one[2] + float(row["core_s"])
@@ -82,6 +78,11 @@ def kernels(ranks, words, predicted):
         use = predicted.get(name, {"calls": 0, "time_s": 0})
         error = f"{use['time_s'] / duration_s - 1:+7.1%}" if use["calls"] else "      -"
         print(f"    {name:<15}{calls:8}{duration_s:14.4f}{core_s:17.4f}{use['calls']:17.0f}{use['time_s']:10.4f} {error}")
+
+
+def ranks_of(grid):
+    rows, columns = map(int, grid.split("x"))
+    return rows * columns
 
 
 def time_s(text):
@@ -95,8 +96,9 @@ def main():
     global BUILD, WORK, HPLCAST
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="3000,4500,6000")
+    parser.add_argument("--grids", default="1x1,1x2,2x1")
     parser.add_argument("--nb", type=int, default=120)
-    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--kernels", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--build", type=pathlib.Path, default=BUILD)
@@ -117,22 +119,33 @@ def main():
 
     errors = []
     print("ranks  P x Q     N   measured [s]  spread  predicted [s]   error")
-    for ranks, grid in ((1, (1, 1)), (2, (1, 2)), (2, (2, 1))):
-        cluster_file = f"cluster-{ranks}.json"
-        if grid != (2, 1):
-            accelerators(ranks, max(sizes), nb, 10 if options.quick else 60)
-        for size in sizes:
-            words = [size, nb, *grid]
-            real = sorted(time_s(run("mpirun", "--bind-to", "core", "-np", ranks, "./block_lu", *words))
-                          for _ in range(options.repetitions))
-            predicted = time_s(run(HPLCAST, "run", "./block_lu-smpi", "--cluster", cluster_file, "-np", ranks, "-o",
-                                   "predicted.json", "--", *words, stderr=subprocess.DEVNULL))
-            middle = statistics.median(real)
+    for ranks in (1, 2):
+        grids = [grid for grid in options.grids.split(",") if ranks_of(grid) == ranks]
+        calls, real = [], {}
+        for half in (0, 1) if grids else ():
+            calls += measure(ranks, half, max(sizes), nb, 5 if options.quick else 30)
+            cases = [(grid, size) for grid in grids for size in sizes if half == 0]
+            for repetition in range(options.repetitions + (1 if options.kernels else 0)):  # in turn: so are disturbances
+                for grid, size in cases:
+                    words = ["--bind-to", "core", "-np", ranks, "./block_lu", size, nb, *grid.split("x")]
+                    if repetition < options.repetitions:
+                        real.setdefault((grid, size), []).append(time_s(run("mpirun", *words)))
+                        continue
+                    for old in WORK.glob(f"real-{grid}-{size}-*.csv"):
+                        old.unlink()
+                    run("mpirun", "-x", f"HPLCAST_FAKE_CALLS=real-{grid}-{size}", *words)
+        if grids:
+            run(HPLCAST, "fit", "accelerator", *calls, "--per-host", ranks, *(word for one in SAME for word in ("--same", one)),
+                "--cluster", "network.json", "--quiet", "-o", f"cluster-{ranks}.json")
+        for (grid, size), times_s in real.items():
+            predicted = time_s(run(HPLCAST, "run", "./block_lu-smpi", "--cluster", f"cluster-{ranks}.json", "-np", ranks, "-o",
+                                   "predicted.json", "--", size, nb, *grid.split("x"), stderr=subprocess.DEVNULL))
+            middle, spread_s = statistics.median(times_s), max(times_s) - min(times_s)
             errors.append(predicted / middle - 1)
-            print(f"{ranks:5}  {grid[0]} x {grid[1]}  {size:5}  {middle:12.3f}  {(real[-1] - real[0]) / middle:6.1%}"
+            print(f"{ranks:5}  {grid:>5}  {size:5}  {middle:12.3f}  {spread_s / middle:6.1%}"
                   f"  {predicted:12.3f}  {errors[-1]:+7.1%}", flush=True)
             if options.kernels:
-                kernels(ranks, words, json.loads((WORK / "predicted.json").read_text())["accelerators"]["kernels"])
+                kernels(f"real-{grid}-{size}", json.loads((WORK / "predicted.json").read_text())["accelerators"]["kernels"])
     median, worst = statistics.median(map(abs, errors)), max(map(abs, errors))
     print(f"median |error| {median:.1%}, largest {worst:.1%}")
     if not options.quick and (median > 0.05 or worst > 0.10):

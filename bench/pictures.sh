@@ -199,7 +199,8 @@ for name in "${names[@]}"; do
       keep tune.svg tune ;;
     accelerators)
       run fit accelerator "$examples/accelerators/calls.csv" --cluster "$examples/dahu-like.json" --per-host 8 \
-        --same pack_rows=gather_rows:0,1 --same unpack_rows=scatter_rows:0,1 --same fill=copy_block:0,1 -o some.json
+        --same pack_rows=gather_rows:0,1 --same unpack_rows=scatter_rows:0,1 --same order_rows=scatter_rows:0,1 \
+        --same fill=copy_block:0,1 -o some.json
       run transform some.json --ranks-per-node accelerators -o accelerators.json
       "$(dirname "$hplcast")/hplcast-hipcc" -O2 "$examples/accelerators/block_lu.cpp" -lrocblas -o block_lu-smpi
       "$hplcast" run ./block_lu-smpi --cluster accelerators.json -np 16 --picture accelerators.svg --quiet -- 32768 512 4 4 >out.log

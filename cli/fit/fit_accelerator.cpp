@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
@@ -119,11 +120,30 @@ void take_copies(Tables& tables, core::AcceleratorModel& model, Missing& missing
   }
 }
 
+/// Rows and columns that are moved. One after the other they come from caches that the columns fit into: pieces along
+/// their number.
+fit::KernelFit fit_moves(const std::string& name, const fit::KernelTable& table) {
+  fit::KernelFitOptions whole;
+  whole.level = "M1";
+  whole.terms = {{1, 1, 0}};
+  whole.non_negative = true;
+  whole.remove_insignificant = false;
+  whole.family.reset();
+  fit::KernelFitOptions pieces = whole;
+  pieces.level = "M'";
+  pieces.split = {0, 1, 0};
+  pieces.max_pieces = 3;
+  const fit::KernelFit best = fit::fit_best_form(table, {whole, pieces});
+  return best.ok() ? best : fit::fit_hpl_kernel(name, table);
+}
+
 /// Kernels of rocBLAS, and those of hplcast-measure-accelerator, whose first arguments are rows and columns.
 void take_kernels(const Tables& tables, core::AcceleratorModel& model) {
   std::string failed;
   for (const auto& [name, table] : tables) {
-    const fit::KernelFit fit = fit::fit_hpl_kernel(name, table);
+    static const std::set<std::string> moving = {"gather_rows", "scatter_rows", "order_rows", "copy_block"};
+    const bool moves = moving.count(name) > 0;
+    const fit::KernelFit fit = moves ? fit_moves(name, table) : fit::fit_hpl_kernel(name, table);
     std::cerr << fit::describe(name, fit);
     if (!fit.ok()) {
       failed += "\n  " + name + ": " + fit.reason;
@@ -132,7 +152,7 @@ void take_kernels(const Tables& tables, core::AcceleratorModel& model) {
     core::AcceleratorKernel& kernel = model.kernels[name];
     kernel.model = fit.model;
     kernel.handshake.reset();
-    if (name == "gather_rows" || name == "scatter_rows" || name == "copy_block") kernel.m = 0, kernel.n = 1;
+    if (moves) kernel.m = 0, kernel.n = 1;
   }
   if (!failed.empty()) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of" + failed);
   // A variant that was not measured takes as long as one that was.

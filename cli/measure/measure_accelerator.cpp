@@ -52,9 +52,8 @@ __global__ void copy_block(int rows, int columns, const double* from, int ld_fro
 
 /// Clears the flag as often as the host sets it; gives up when nothing comes.
 __global__ void answer_flag(int* flag, int turns) {
-  constexpr long most_looks = 200000000;
   for (int turn = 0; turn < turns; ++turn) {
-    for (long look = 0; look < most_looks; ++look)
+    for (long look = 0; look < 200000000; ++look)
       if (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) != 0) break;
     __hip_atomic_store(flag, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
   }
@@ -92,15 +91,22 @@ struct Options {
   if (const rocblas_status failed = (call); failed != rocblas_status_success) \
   fail_in(#call, rocblas_status_to_string(failed))
 
+constexpr double zero = 0, one = 1, minus_one = -1, tiny = 1e-30;
 constexpr double least_s = 1e-9;  ///< differences below are noise
+constexpr int repetitions = 5;    ///< of a series of calls
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+double waited_s(const std::function<void()>& call, int times = 1) {
+  const double begin_s = now_s();
+  for (int i = 0; i < times; ++i) call();
+  return now_s() - begin_s;
+}
+
 dim3 grid_of(int rows, int columns) {
-  constexpr int threads = 64;
-  return {static_cast<unsigned>((rows + threads - 1) / threads), static_cast<unsigned>(columns), 1};
+  return {static_cast<unsigned>((rows + 63) / 64), static_cast<unsigned>(columns), 1};
 }
 
 /// It lives as long as the program.
@@ -126,9 +132,9 @@ class AcceleratorMeasuring {
   double* place(int rows, int columns, bool in_panel = false);
   void busy() const;
   double* panel(int rows);
-  void touch() const;
+  void updated(double* a, int rows, int columns, int ld, bool before);
+  void draw_rows(int rows, int of, bool are_near);
   double in_stream_s(int calls, const Call& call) const;
-  double waited_s(const Call& call) const;
   void time(const std::string& kernel, int m, int n, int k, const Call& call);
   void overheads(int);
   void flags(int);
@@ -146,23 +152,19 @@ class AcceleratorMeasuring {
   hipEvent_t begin_ = nullptr, end_ = nullptr;
   rocblas_handle blas_ = nullptr;
   double *a_ = nullptr, *u_ = nullptr, *panel_ = nullptr, *spare_ = nullptr, *pinned_ = nullptr;
-  double* touched_ = nullptr;             ///< the panel of the present series, and its rows; null: it is in none
-  int touched_rows_ = 0, moves_[3] = {};  ///< series of each kind of moves so far
+  Call touch_;          ///< just before the calls of the present series; may be empty
+  bool alone_ = false;  ///< one call each time: the next one would find full caches
+  int moves_[4] = {};   ///< series of each kind of moves so far
   std::vector<double> pageable_;
-  int *rows_ = nullptr, *near_ = nullptr, *found_ = nullptr,
-      *flag_ = nullptr;  ///< rows of the matrix; the first NB, in another order
-  int products_ = 1;     ///< that keep the stream busy
-  double start_s_;
+  int *rows_ = nullptr, *found_ = nullptr, *flag_ = nullptr;  ///< rows_: lists of those that are moved
+  int products_ = 1;                                          ///< that keep the stream busy
+  double start_s_ = now_s();
   std::string where_;
   std::ostringstream csv_;
 };
 
 AcceleratorMeasuring::AcceleratorMeasuring(const Options& options)
-    : options_(options),
-      NB(options.nb),
-      ld_(options.max_size + options.nb + 1),
-      random_(options.seed),
-      start_s_(now_s()) {
+    : options_(options), NB(options.nb), ld_(options.max_size + options.nb + 1), random_(options.seed) {
   int devices = 0;
   HIP(hipGetDeviceCount(&devices));  // an error if there is none
   if (options.device >= devices)
@@ -192,24 +194,16 @@ AcceleratorMeasuring::AcceleratorMeasuring(const Options& options)
   HIP(hipHostMalloc(&flag_, sizeof(int), hipHostMallocCoherent));
   found_ = on_device<int>(1);
   pageable_.assign(strip, 1);
-  std::vector<int> places(static_cast<std::size_t>(NB));
-  for (int& one : places) one = size(options.max_size) - 1;
-  for (int** const list : {&rows_, &near_}) {
-    *list = on_device<int>(places.size());
-    HIP(hipMemcpy(*list, places.data(), sizeof(int) * places.size(), hipMemcpyHostToDevice));
-    std::iota(places.begin(), places.end(), 0);
-    std::shuffle(places.begin(), places.end(), random_);
-  }
-  const double tame = 1e-3;  // triangular systems of such elements do not grow
+  rows_ = on_device<int>(repetitions * static_cast<std::size_t>(NB));
   fill(a_, ld * ld, 1);
   fill(u_, strip, 1);
-  fill(panel_, strip, tame);
+  fill(panel_, strip, 1e-3);  // triangular systems of such elements do not grow
   HIP(hipDeviceSynchronize());
 }
 
 void AcceleratorMeasuring::fill(double* a, std::size_t count, double scale) {
-  hipLaunchKernelGGL(fill_random, dim3(1024), dim3(256), 0, stream_, a, static_cast<unsigned long long>(count), scale,
-                     static_cast<unsigned long long>(random_()));
+  const unsigned long long elements = count, seed = random_();
+  hipLaunchKernelGGL(fill_random, dim3(1024), dim3(256), 0, stream_, a, elements, scale, seed);
 }
 
 void AcceleratorMeasuring::keep(const std::string& kernel, long m, long n, long k, double duration_s) {
@@ -225,80 +219,67 @@ double* AcceleratorMeasuring::place(int rows, int columns, bool in_panel) {
 
 /// Some milliseconds of work, behind which calls queue.
 void AcceleratorMeasuring::busy() const {
-  const double one = 1, zero = 0;
-  const int n = options_.max_size;
+  const auto op = rocblas_operation_none;
+  const int ld = static_cast<int>(ld_);
   for (int i = 0; i < products_; ++i)
-    BLAS(rocblas_dgemm(blas_, rocblas_operation_none, rocblas_operation_none, n, std::min(NB, n), std::min(n, 512),
-                       &one, a_, static_cast<int>(ld_), a_, static_cast<int>(ld_), &zero, spare_,
-                       static_cast<int>(ld_)));
+    BLAS(rocblas_dgemm(blas_, op, op, options_.max_size, NB, NB, &one, a_, ld, a_, ld, &zero, spare_, ld));
 }
 
 void AcceleratorMeasuring::warm_up() {
-  for (int i = 0; i < 2; ++i) {  // the first call of a library takes longer
-    const double product_s = waited_s([&] {
-      busy();
-      HIP(hipStreamSynchronize(stream_));
-    });
-    constexpr double enough_s = 3e-3, most = 1000;
-    if (i == 1) products_ = static_cast<int>(std::clamp(enough_s / product_s, 1.0, most));
-  }
-  for (const double begin_s = now_s(); now_s() - begin_s < options_.warm_up_s;) {
+  const auto work = [&] {
     busy();
     HIP(hipStreamSynchronize(stream_));
-  }
+  };
+  constexpr double enough_s = 3e-3, most = 1000;
+  work();  // the first call of a library takes longer
+  products_ = static_cast<int>(std::clamp(enough_s / waited_s(work), 1.0, most));
+  for (const double begin_s = now_s(); now_s() - begin_s < options_.warm_up_s;) work();
+}
+
+/// One more thing to update before the calls; `before` something else, since programs update all columns in turn.
+void AcceleratorMeasuring::updated(double* a, int rows, int columns, int ld, bool before) {
+  touch_ = [=, others = touch_] {
+    if (others) others();
+    BLAS(rocblas_dger(blas_, rows, columns, &tiny, panel_, 1, panel_, 1, a, ld));
+    if (before) busy();
+  };
 }
 
 /// Panels are in caches, as far as these are large enough, when programs come to their next call in them.
 double* AcceleratorMeasuring::panel(int rows) {
-  touched_rows_ = rows;
-  return touched_ = place(rows, NB, true);
-}
-
-void AcceleratorMeasuring::touch() const {
-  static const double tiny = 1e-30;
-  for (double* const a : {panel_, touched_})
-    BLAS(rocblas_dger(blas_, touched_rows_, NB, &tiny, u_, 1, u_, 1, a, static_cast<int>(ld_)));
+  double* const begin = place(rows, NB, true);
+  for (double* const a : {panel_, begin}) updated(a, rows, NB, static_cast<int>(ld_), false);
+  return begin;
 }
 
 /// Mean of calls behind each other in a stream that is never empty, by events.
 double AcceleratorMeasuring::in_stream_s(int calls, const Call& call) const {
   float milliseconds = 0;
   busy();
-  if (touched_ != nullptr) touch();
+  if (touch_) touch_();
   HIP(hipEventRecord(begin_, stream_));
   for (int i = 0; i < calls; ++i) call();
   HIP(hipEventRecord(end_, stream_));
   HIP(hipEventSynchronize(end_));
   HIP(hipEventElapsedTime(&milliseconds, begin_, end_));
-  constexpr double s_per_ms = 1e-3;
-  return s_per_ms * static_cast<double>(milliseconds) / calls;
+  return 1e-3 * static_cast<double>(milliseconds) / calls;
 }
 
-double AcceleratorMeasuring::waited_s(const Call& call) const {
-  const double begin_s = now_s();
-  call();
-  return now_s() - begin_s;
-}
-
-/// The median of three: other programs of the machine come in between.
+/// The second best of five: other programs of the machine come in between.
 void AcceleratorMeasuring::time(const std::string& kernel, int m, int n, int k, const Call& call) {
-  constexpr double large = 1e5;  // beyond caches
-  const int calls = static_cast<double>(m) * n * k > large ? 1 : 10;
-  std::array<double, 3> times_s{};
-  for (double& one : times_s) one = in_stream_s(calls, call);
+  const int calls = alone_ || static_cast<double>(m) * n * k > 1e5 ? 1 : 10;
+  std::array<double, repetitions> times_s{};
+  for (double& time_s : times_s) time_s = in_stream_s(calls, call);
   std::sort(times_s.begin(), times_s.end());
   if (times_s[1] > 0) keep(kernel, m, n, k, times_s[1]);
-  touched_ = nullptr;
+  touch_ = nullptr;
+  alone_ = false;
 }
 
 void AcceleratorMeasuring::overheads(int) {
   constexpr int calls = 100;
   const auto empty = [&] { hipLaunchKernelGGL(nothing, dim3(1), dim3(64), 0, stream_, 1); };
-  const auto each_s = [&](const Call& call) {
-    const double begin_s = now_s();
-    for (int i = 0; i < calls; ++i) call();
-    return (now_s() - begin_s) / calls;
-  };
+  const auto each_s = [&](const Call& call) { return waited_s(call, calls) / calls; };
   busy();
   const double launch_s = each_s(empty);
   const double record_s = each_s([&] { HIP(hipEventRecord(begin_, stream_)); });
@@ -335,7 +316,6 @@ void AcceleratorMeasuring::flags(int) {
 
 /// The update behind a panel (k is NB), or one in the panel.
 void AcceleratorMeasuring::product(int kind) {
-  static const double minus_one = -1, one = 1;
   const bool transposed = kind >= 2, in_panel = kind % 2 == 1;
   const int m = size(options_.max_size), n = in_panel ? part() : size(options_.max_size);
   const int k = in_panel ? std::min(NB, options_.inner << (size(4) - 1)) : NB, ld = static_cast<int>(ld_);
@@ -348,7 +328,6 @@ void AcceleratorMeasuring::product(int kind) {
 }
 
 void AcceleratorMeasuring::triangle(int kind) {
-  static const double one = 1;
   const bool is_left = kind < 2, in_panel = kind == 1;
   const int order = in_panel ? options_.inner : NB, other = size(in_panel ? NB : options_.max_size);
   const rocblas_side side = is_left ? rocblas_side_left : rocblas_side_right;
@@ -360,7 +339,6 @@ void AcceleratorMeasuring::triangle(int kind) {
 }
 
 void AcceleratorMeasuring::vectors(int kind) {
-  static const double minus_one = -1, one = 1, zero = 0;
   const int m = size(options_.max_size), narrow = part(), ld = static_cast<int>(ld_);
   double* const begin = kind < 5 ? panel(m) : nullptr;
   const auto column = [=](int n) { return begin + (size(NB - n + 1) - 1) * ld_; };
@@ -390,22 +368,44 @@ void AcceleratorMeasuring::vectors(int kind) {
     });
 }
 
-/// Swaps move as many rows between anywhere and a buffer as between a block, where they share lines of memory, and a
-/// buffer: in turn.
+/// Lists of rows of a matrix: of anywhere, or those of a block in another order, which share lines of memory.
+void AcceleratorMeasuring::draw_rows(int rows, int of, bool are_near) {
+  std::vector<int> all, block(static_cast<std::size_t>(NB));
+  std::iota(block.begin(), block.end(), 0);
+  for (int call = 0; call < repetitions; ++call) {
+    std::shuffle(block.begin(), block.end(), random_);
+    const int begin = size(of - NB + 1) - 1;
+    for (int i = 0; i < rows; ++i) all.push_back(are_near ? begin + block[static_cast<std::size_t>(i)] : size(of) - 1);
+  }
+  HIP(hipMemcpy(rows_, all.data(), sizeof(int) * all.size(), hipMemcpyHostToDevice));
+}
+
+/// Swaps gather rows of anywhere and those of a block, in turn, scatter them to anywhere, and put those of U in order;
+/// blocks are copied from panels, and to where U stays. The columns have been updated before something else was, of up
+/// to twice as many or as few rows, and any leading dimension: how much of them is in caches decides.
 void AcceleratorMeasuring::moves(int kind) {
-  const int m = size(options_.max_size), n = size(options_.max_size), narrow = part(), ld = static_cast<int>(ld_);
-  const bool gathers = kind == 0, are_near = moves_[kind]++ % 2 == 0, in_block = are_near && !gathers;
-  if (kind < 2)
-    time(gathers ? "gather_rows" : "scatter_rows", narrow, n, 1, [=] {
-      hipLaunchKernelGGL(move_rows, grid_of(n, narrow), dim3(64), 0, stream_, narrow, n,
-                         in_block ? u_ : place(are_near ? NB : 1, n), in_block ? NB : ld, are_near ? near_ : rows_,
-                         spare_, gathers);
+  static constexpr const char* names[] = {"gather_rows", "scatter_rows", "order_rows", "copy_block"};
+  const int n = size(options_.max_size), narrow = part();
+  const double shape = std::exp2(std::uniform_real_distribution<double>(-1, 1)(random_));
+  const int left = std::clamp(static_cast<int>(n * shape), NB, options_.max_size);
+  const bool is_odd = moves_[kind]++ % 2 != 0, in_u = kind == 2, of_panel = kind == 3 && is_odd;
+  const int ld = in_u ? NB : left + size(static_cast<int>(ld_) - left) - 1, rows = of_panel ? left : narrow;
+  double* const a = in_u ? u_ : a_;
+  updated(a, in_u ? NB : left, n, ld, kind < 2);
+  alone_ = true;
+  if (kind == 3) {
+    const double* const from = of_panel ? panel(left) : u_;
+    const int columns = of_panel ? narrow : n, ld_from = of_panel ? static_cast<int>(ld_) : NB;
+    return time(names[kind], rows, columns, 1, [=] {
+      hipLaunchKernelGGL(copy_block, grid_of(rows, columns), dim3(64), 0, stream_, rows, columns, from, ld_from,
+                         of_panel ? u_ : a, of_panel ? left : ld);
     });
-  if (kind == 2)
-    time("copy_block", m, narrow, 1, [=] {
-      hipLaunchKernelGGL(copy_block, grid_of(m, narrow), dim3(64), 0, stream_, m, narrow, place(m, narrow, true), ld,
-                         u_, m);
-    });
+  }
+  draw_rows(rows, in_u ? NB : left, in_u || (kind == 0 && is_odd));
+  time(names[kind], rows, n, 1, [=, call = 0]() mutable {
+    const int* const places = rows_ + static_cast<long>(call++ % repetitions) * rows;
+    hipLaunchKernelGGL(move_rows, grid_of(n, rows), dim3(64), 0, stream_, rows, n, a, ld, places, spare_, kind == 0);
+  });
 }
 
 /// Bytes as n: to the device, from it, within, and both with pageable memory, for which the host waits.
@@ -423,18 +423,18 @@ void AcceleratorMeasuring::copy(int kind) {
              {"within_device", spare_, u_, hipMemcpyDeviceToDevice},
              {"to_device_pageable", u_, pageable_.data(), hipMemcpyHostToDevice},
              {"from_device_pageable", pageable_.data(), u_, hipMemcpyDeviceToHost}};
-  const auto& one = all[kind];
+  const auto& copied = all[kind];
   HIP(hipDeviceSynchronize());
   const double duration_s =
-      kind < 3 ? in_stream_s(3, [&] { HIP(hipMemcpyAsync(one.to, one.from, bytes, one.how, stream_)); })
-               : waited_s([&] { HIP(hipMemcpy(one.to, one.from, bytes, one.how)); });
-  keep(one.name, 1, static_cast<long>(bytes), 1, duration_s);
+      kind < 3 ? in_stream_s(3, [&] { HIP(hipMemcpyAsync(copied.to, copied.from, bytes, copied.how, stream_)); })
+               : waited_s([&] { HIP(hipMemcpy(copied.to, copied.from, bytes, copied.how)); });
+  keep(copied.name, 1, static_cast<long>(bytes), 1, duration_s);
 }
 
 std::string AcceleratorMeasuring::rows() {
   using This = AcceleratorMeasuring;
   const std::pair<int, void (This::*)(int)> kinds[] = {{4, &This::product}, {3, &This::triangle}, {1, &This::overheads},
-                                                       {1, &This::flags},   {7, &This::vectors},  {3, &This::moves},
+                                                       {1, &This::flags},   {7, &This::vectors},  {4, &This::moves},
                                                        {5, &This::copy}};
   std::vector<Call> order;
   for (const auto& kind : kinds)

@@ -350,7 +350,7 @@ void BlockLu::exchange(int block, const Panel& panel, Part& part) {
 void BlockLu::update(int block, const Panel& panel, const Part& part) {
   const int n = part.columns, below = row_behind(block), rows = rows_ - below;
   if (n == 0) return;
-  hipLaunchKernelGGL(unpack_rows, grid_of(n, NB), dim3(64), 0, stream_, NB, n, part.u, NB, panel.order, part.rows);
+  hipLaunchKernelGGL(order_rows, grid_of(n, NB), dim3(64), 0, stream_, NB, n, part.u, NB, panel.order, part.rows);
   if (panel.moved_counts[row_] > 0) {
     const double* from =
         has_row(block) ? part.moved_out + static_cast<std::size_t>(panel.moved_offsets[row_]) * n : part.moved_in;

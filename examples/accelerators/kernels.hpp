@@ -39,6 +39,12 @@ __global__ void unpack_rows(int rows, int columns, double* a, int lda, const int
   if (i < rows && j < columns) a[static_cast<long>(j) * lda + places[i]] = packed[static_cast<long>(i) * columns + j];
 }
 
+/// The same within a block: rows of U, in their order.
+__global__ void order_rows(int rows, int columns, double* u, int ldu, const int* places, const double* packed) {
+  const int j = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), i = static_cast<int>(blockIdx.y);
+  if (i < rows && j < columns) u[static_cast<long>(j) * ldu + places[i]] = packed[static_cast<long>(i) * columns + j];
+}
+
 __global__ void copy_block(int rows, int columns, const double* from, int ld_from, double* to, int ld_to) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), j = static_cast<int>(blockIdx.y);
   if (i < rows && j < columns) to[static_cast<long>(j) * ld_to + i] = from[static_cast<long>(j) * ld_from + i];
@@ -67,6 +73,7 @@ inline void copy_on_host(int rows, int columns, const double* from, int ld_from,
 HPLCAST_HOST_KERNEL(fill, fill_on_host);
 HPLCAST_HOST_KERNEL(pack_rows, pack_on_host);
 HPLCAST_HOST_KERNEL(unpack_rows, unpack_on_host);
+HPLCAST_HOST_KERNEL(order_rows, unpack_on_host);
 HPLCAST_HOST_KERNEL(copy_block, copy_on_host);
 #endif
 

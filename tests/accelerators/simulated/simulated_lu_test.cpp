@@ -33,7 +33,7 @@ study::ProgramRunRequest request_of(const SimulatedGrid& grid) {
     model.kernels[name] = {{}, {}, {}, tests::exact_model({{1, 1, 1}}, {1e-11}), {}};
   for (const char* name : {"dger", "dgemv", "dscal", "dcopy", "idamax", "dtrsv"})
     model.kernels[name] = {{}, {}, {}, tests::exact_model({{1, 1, 0}}, {1e-9}), {}};
-  for (const char* name : {"fill", "pack_rows", "unpack_rows", "copy_block"})
+  for (const char* name : {"fill", "pack_rows", "unpack_rows", "order_rows", "copy_block"})
     model.kernels[name] = {0, 1, {}, tests::exact_model({{1, 1, 0}}, {1e-9}), {}};
   request.cluster.accelerators = model;
   request.ranks = grid.P * grid.Q;

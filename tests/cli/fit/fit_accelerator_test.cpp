@@ -94,6 +94,29 @@ TEST_F(FitAccelerator, FindsTheCostsThatTheCallsWereMadeWith) {
   EXPECT_FALSE(kernels.contains("launch"));
 }
 
+TEST_F(FitAccelerator, RowsThatComeFromACacheUpToSomeNumberOfColumnsHaveTwoSlopes) {
+  std::ostringstream csv;
+  csv.precision(17);
+  csv << known_calls();
+  std::mt19937 random(5);
+  const auto truth_s = [](double m, double n) { return 1e-6 + (n < 2000 ? 2e-11 : 6e-11) * m * n; };
+  for (unsigned i = 0; i < 60; ++i) {
+    const unsigned m = 100 + random() % 400, n = 525 + 50 * i;  // half of them below: pieces begin every five
+    csv << "scatter_rows," << m << ',' << n << ",1," << truth_s(m, n) << ",random,a card,64e9,110\n";
+  }
+  const Outcome outcome = run_hplcast("fit accelerator " + file("calls.csv", csv.str()) +
+                                      " --cluster examples/dahu-like.json --quiet -o " + file("a.json"));
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  std::ifstream in(file("a.json"));
+  const auto accelerators = hplcast::core::read_cluster(in, "a.json").accelerators.value();
+  const auto& law = accelerators.kernels.at("scatter_rows").model->cluster_law();
+  for (const double n : {600.0, 1900.0, 2100.0, 3400.0}) {
+    const hplcast::core::KernelShape shape{300, n, 1};
+    constexpr double exact = 1e-6;  // reweighted least squares of noiseless rows
+    EXPECT_NEAR(law.at(shape).mean_s(shape) / truth_s(300, n), 1, exact) << n;
+  }
+}
+
 TEST_F(FitAccelerator, PublishedCurvesReplaceWhatTheClusterHas) {
   const std::string cluster = file("c.json"), calls = file("calls.csv", known_calls());
   Outcome outcome =
@@ -198,6 +221,7 @@ TEST_F(FitAccelerator, MeasuresEachKindInAnOrderThatTheSeedSays) {
                            "idamax",
                            "gather_rows",
                            "scatter_rows",
+                           "order_rows",
                            "copy_block",
                            "to_device",
                            "from_device",
