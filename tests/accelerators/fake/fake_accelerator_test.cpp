@@ -188,11 +188,23 @@ TEST_F(FakeAccelerator, WhatNoAcceleratorDoesIsRefused) {
     EXPECT_NE(said.find(part), std::string::npos) << part << " is not in: " << said;
 }
 
-TEST_F(FakeAccelerator, StreamsTakeTheCoreOfARankOnlyWhereItLeavesIt) {
-  hipLaunchKernelGGL(tell_policy, dim3(1), dim3(1), 0, first_, 0);
-  EXPECT_EQ(hipStreamSynchronize(first_), hipSuccess);
-  EXPECT_EQ(policy_of_stream, SCHED_IDLE);
+TEST_F(FakeAccelerator, StreamsTakeTheOneCoreOfARankOnlyWhereItLeavesIt) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  const auto policy = [] {
+    hipStream_t stream = nullptr;
+    EXPECT_EQ(hipStreamCreate(&stream), hipSuccess);
+    hipLaunchKernelGGL(tell_policy, dim3(1), dim3(1), 0, stream, 0);
+    EXPECT_EQ(hipStreamDestroy(stream), hipSuccess);
+    return policy_of_stream;
+  };
+  if (CPU_COUNT(&all) > 1) EXPECT_EQ(policy(), SCHED_OTHER) << "it has other cores";
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(policy(), SCHED_IDLE);
   EXPECT_NE(sched_getscheduler(0), SCHED_IDLE);
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
 TEST_F(FakeAccelerator, EventsTellTheTimeBetweenThem) {
