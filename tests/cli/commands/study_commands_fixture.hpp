@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -19,10 +18,6 @@ inline const std::string example_cluster = HPLCAST_SOURCE_DIR "/examples/dahu-li
 
 class StudyCommands : public ::testing::Test {
  protected:
-  // What failed simulations leave goes with the test.
-  StudyCommands() { setenv("TMPDIR", programs_.folder().c_str(), 1); }
-  ~StudyCommands() override { unsetenv("TMPDIR"); }
-
   /// Path of a file with this content in the test's folder.
   std::string file(const std::string& name, const std::string& content) const {
     const auto path = programs_.folder() / name;

@@ -27,10 +27,6 @@ using tests::error_in;
 
 class Predict : public ::testing::Test {
  protected:
-  // What failed simulations leave goes with the test.
-  Predict() { setenv("TMPDIR", programs_.folder().c_str(), 1); }
-  ~Predict() override { unsetenv("TMPDIR"); }
-
   /// A request whose smpirun is a script with this body.
   PredictionRequest request(const std::string& smpirun_body) {
     PredictionRequest result;
