@@ -412,7 +412,7 @@ ClusterModel with_power_cap_at(ClusterModel cluster, const Argument& argument) {
     alike[of_host[static_cast<std::size_t>(host)]].push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
   return with_changes(std::move(cluster), [&](core::FrequencyModel& frequency) {
     for (const auto& [cpus, names] : alike) {
-      const bool one = std::all_of(cpus.begin(), cpus.end(), [&](const auto& cpu) { return cpu == cpus.front(); });
+      const bool one = std::adjacent_find(cpus.begin(), cpus.end(), std::not_equal_to<>()) == cpus.end();
       for (std::size_t cpu = 0; cpu < (one ? 1 : cpus.size()); ++cpu) {
         core::FrequencySchedule& schedule = frequency.schedules.emplace_back(caps.schedule);
         if (alike.size() > 1) schedule.hosts = compressed_hosts(names);
