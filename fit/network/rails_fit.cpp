@@ -15,15 +15,22 @@ namespace {
 using Couple = std::pair<int, int>;  // of CPUs
 
 constexpr double difference_that_matters = 0.02;  ///< of latencies and rates: less is no difference
+constexpr double beyond_chance = 3;               ///< standard errors: neither is less than that
 constexpr double fills_below = 0.9;               ///< of what so many pairs would get that do not disturb each other
+
+/// With its relative standard error.
+struct Rate {
+  double value = 0, error = 0;
+};
 
 /// Medians of what one pair and many pairs of CPUs get.
 struct CpuTimes {
   int cpus = 0;
-  std::map<Couple, double> latency_s, rate;  // of one pair: both ways
-  double latency_error_s = 0;                // standard error of the medians, the largest
-  std::map<Couple, double> total;            // rate of many pairs at once; c, c: of one CPU
-  long pairs = 0;                            // of one CPU, then
+  std::map<Couple, double> latency_s;  // of one pair: both ways
+  std::map<Couple, Rate> rate;
+  double latency_error_s = 0;    // standard error of the medians, the largest
+  std::map<Couple, Rate> total;  // of many pairs at once; c, c: of one CPU
+  long pairs = 0;                // of one CPU, then
 };
 
 double standard_error(std::vector<double> values) {
@@ -41,9 +48,12 @@ void add_single_pairs(const std::vector<CpuMessage>& rows, CpuTimes& times) {
   for (const auto& [couple, by_size] : trips) {
     if (by_size.size() < 2) continue;
     const auto& [size, longest] = *by_size.rbegin();
-    times.latency_s[couple] = core::median(by_size.begin()->second) / 2;
-    times.rate[couple] = size / (core::median(longest) / 2 - times.latency_s[couple]);
-    times.latency_error_s = std::max(times.latency_error_s, standard_error(by_size.begin()->second) / 2);
+    const double latency_s = core::median(by_size.begin()->second) / 2,
+                 duration_s = core::median(longest) / 2 - latency_s;
+    const double latency_error_s = standard_error(by_size.begin()->second) / 2;
+    times.latency_s[couple] = latency_s;
+    times.rate[couple] = {size / duration_s, std::hypot(standard_error(longest) / 2, latency_error_s) / duration_s};
+    times.latency_error_s = std::max(times.latency_error_s, latency_error_s);
   }
 }
 
@@ -67,7 +77,10 @@ void add_many_pairs(const std::vector<CpuMessage>& rows, CpuTimes& times) {
     rates[key.second].push_back(rate);
     if (turn.size() == 1) times.pairs = std::max(times.pairs, turn.begin()->second.pairs);
   }
-  for (auto& [couple, list] : rates) times.total[couple] = core::median(std::move(list));
+  for (const auto& [couple, list] : rates) {
+    const double total = core::median(list);
+    times.total[couple] = {total, standard_error(list) / total};
+  }
 }
 
 bool is_complete(const CpuTimes& times) {
@@ -75,7 +88,7 @@ bool is_complete(const CpuTimes& times) {
     for (int other = 0; other < times.cpus; ++other) {
       const bool has_total = times.total.count({std::min(cpu, other), std::max(cpu, other)}) > 0;
       const auto rate = times.rate.find({cpu, other});
-      if (!has_total || rate == times.rate.end() || !(rate->second > 0)) return false;
+      if (!has_total || rate == times.rate.end() || !(rate->second.value > 0)) return false;
     }
   return times.cpus > 0;
 }
@@ -87,25 +100,26 @@ std::vector<double> distances_s(const CpuTimes& times) {
     for (const int cpu : {couple.first, couple.second})
       means[static_cast<std::size_t>(cpu)] += latency_s / (2 * times.cpus);
   const double least_s = *std::min_element(means.begin(), means.end());
-  const double matters_s = std::max(difference_that_matters * least_s, 3 * times.latency_error_s);
+  const double matters_s = std::max(difference_that_matters * least_s, beyond_chance * times.latency_error_s);
   for (double& mean : means) mean = mean - least_s > matters_s ? mean - least_s : 0;
   return means;
 }
 
-/// 1 where the two are alike.
-double share(double value, double reference) {
-  const double ratio = value / reference;
-  return std::abs(ratio - 1) < difference_that_matters ? 1 : ratio;
+/// 1 where the two are alike, as far as their scatter tells.
+double share(const Rate& one, const Rate& reference) {
+  const double ratio = one.value / reference.value, by_chance = beyond_chance * std::hypot(one.error, reference.error);
+  return std::abs(ratio - 1) < std::max(difference_that_matters, by_chance) ? 1 : ratio;
 }
 
 bool share_a_card(const CpuTimes& times, int cpu, int other) {
-  const double one = times.total.at({cpu, cpu}), two = times.total.at({other, other});
-  return times.total.at({cpu, other}) <= (std::max(one, two) + one + two) / 2;
+  const double one = times.total.at({cpu, cpu}).value, two = times.total.at({other, other}).value;
+  return times.total.at({cpu, other}).value <= (std::max(one, two) + one + two) / 2;
 }
 
 /// Whether pairs of this CPU alone get less than they would without each other.
 bool fills_card(const CpuTimes& times, int cpu) {
-  return times.total.at({cpu, cpu}) < fills_below * static_cast<double>(times.pairs) * times.rate.at({cpu, cpu});
+  const Couple own{cpu, cpu};
+  return times.total.at(own).value < fills_below * static_cast<double>(times.pairs) * times.rate.at(own).value;
 }
 
 /// Number of the card of each CPU, in the order of their first CPUs.
@@ -124,16 +138,18 @@ std::vector<int> cards_of(const CpuTimes& times) {
 
 /// As far as it is known.
 struct Card {
-  double total = 0, rate = 0, distance_s = 0;
+  Rate total, rate;
+  double distance_s = 0;
 };
 
 Card card_of(const CpuTimes& times, const std::vector<int>& cards, const std::vector<double>& distances, int card) {
-  Card found{0, 0, *std::max_element(distances.begin(), distances.end())};
+  const auto larger = [](const Rate& one, const Rate& other) { return one.value < other.value ? other : one; };
+  Card found{{}, {}, *std::max_element(distances.begin(), distances.end())};
   for (const auto& [couple, total] : times.total) {
     const auto first = static_cast<std::size_t>(couple.first);
     if (cards[first] != card || cards[static_cast<std::size_t>(couple.second)] != card) continue;
-    found.total = std::max(found.total, total);
-    found.rate = std::max(found.rate, times.rate.at(couple));
+    found.total = larger(found.total, total);
+    found.rate = larger(found.rate, times.rate.at(couple));
     found.distance_s = std::min(found.distance_s, distances[first]);
   }
   return found;
@@ -203,9 +219,9 @@ RailsFit fit_rails(const std::vector<CpuMessage>& rows) {
     }
   }
   for (const int card : cards) rails.near.push_back({card});
-  fit.link_bytes_per_s = first.total;
+  fit.link_bytes_per_s = first.total.value;
   const bool is_plain = rails.cards.size() == 1 && rails.far.empty();
-  fit.text = (is_plain ? "one card, as near to all CPUs" : rails.text(first.total)) + doubt;
+  fit.text = (is_plain ? "one card, as near to all CPUs" : rails.text(first.total.value)) + doubt;
   if (!is_plain) fit.rails = std::move(rails);
   return fit;
 }
