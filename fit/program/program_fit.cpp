@@ -202,13 +202,14 @@ void read_call_rows(const NamedInput& file, bool may_be_zero,
   core::CsvReader rows(file.in, file.name);
   const std::size_t routine = rows.column("routine"), m = rows.column("m"), n = rows.column("n"), k = rows.column("k"),
                     duration = rows.column("duration_s"), calls = rows.column("calls");
-  const std::size_t faults = rows.find_column("faults");
+  const std::size_t faults = rows.find_column("faults"), cold = rows.find_column("cold");
   while (rows.next()) {
     const double duration_s = may_be_zero ? std::max(rows.non_negative(duration), shortest_s) : rows.positive(duration);
     each(std::string(rows.text(routine)), {{rows.positive(m), rows.positive(n), rows.positive(k)},
                                            duration_s,
                                            rows.positive(calls),
-                                           rows.has(faults) ? rows.non_negative(faults) : 0});
+                                           rows.has(faults) ? rows.non_negative(faults) : 0,
+                                           rows.has(cold) && rows.non_negative(cold) > 0});
   }
 }
 
@@ -308,19 +309,27 @@ std::map<std::string, std::vector<ObservedCall>> usual_calls(const ProgramObserv
   return calls;
 }
 
+/// Unless `most` of all is in them.
+void leave_out(bool (*is_first)(const ObservedCall&), double most, double (*amount)(const ObservedCall&),
+               std::vector<ObservedCall>& calls) {
+  double all = 0, first = 0;
+  for (const ObservedCall& one : calls) {
+    all += amount(one);
+    if (is_first(one)) first += amount(one);
+  }
+  if (first <= most * all) calls.erase(std::remove_if(calls.begin(), calls.end(), is_first), calls.end());
+}
+
 /// Without calls that touched memory for the first time, where these are few: that happens once in a run, in the first
-/// calls, which in factorisations are the longest ones, so that they would be the law of longer calls.
+/// calls, which in factorisations are the longest ones, so that they would be the law of longer calls. Nor calls of the
+/// first milliseconds, where most of the time was in later ones: short runs consist of them, and longer ones do not.
 void leave_out_first_uses(std::map<std::string, std::vector<ObservedCall>>& calls) {
-  constexpr double few = 0.25;
-  const auto sum_of = [](const std::vector<ObservedCall>& list, double least_faults) {
-    double sum = 0;
-    for (const ObservedCall& one : list) sum += one.faults >= least_faults ? one.calls : 0;
-    return sum;
-  };
+  constexpr double few_calls = 0.25, most_of_time = 0.5;
   for (auto& [name, list] : calls) {
-    if (sum_of(list, 1) > few * sum_of(list, 0)) continue;
-    list.erase(std::remove_if(list.begin(), list.end(), [](const ObservedCall& one) { return one.faults >= 1; }),
-               list.end());
+    leave_out([](const ObservedCall& one) { return one.faults >= 1; }, few_calls,
+              [](const ObservedCall& one) { return one.calls; }, list);
+    leave_out([](const ObservedCall& one) { return one.cold; }, most_of_time,
+              [](const ObservedCall& one) { return one.calls * one.duration_s; }, list);
   }
 }
 

@@ -16,6 +16,7 @@ struct hplcast_sample {
   float m, n, k;
   float duration_s;
   float faults; /* pages of memory that were touched for the first time; 0 of short calls: not known */
+  int cold;     /* while the vector units of the core were cold (observer.c) */
 };
 
 struct hplcast_class {

@@ -2,9 +2,9 @@
  * the program makes, and the CPU time of what is neither BLAS nor MPI. Writes CSV files per rank into
  * HPLCAST_OBSERVE_DIR when MPI_Finalize is called, or at exit:
  *
- *     rank-R.calls.csv    routine,m,n,k,duration_s,calls,faults   a sample of calls; each stands for so many
+ *     rank-R.calls.csv    routine,m,n,k,duration_s,calls,faults,cold  a sample of calls; each stands for so many
  *     rank-R.times.csv    what,name,calls,time_s,flop      sums: routine, mpi, region, total, rest, threads
- *     rank-R.reach.csv    as the first, without faults: what reach.c measures, in HPLCAST_OBSERVE_REACH bytes of memory
+ *     rank-R.reach.csv    as the first, without both: what reach.c measures, in HPLCAST_OBSERVE_REACH bytes of memory
  *     rank-R.stretches.csv  function,time_s            the code before each call of MPI, in order
  *
  * Only the thread that loaded us is observed. Calls of many flop are timed by its CPU time, which other programs on the
@@ -27,6 +27,12 @@ static const double long_flop = 1e5;
 static const double preempted_s = 5e-4;
 
 static __thread int is_observed_thread;
+/* After a while without long calls, the first milliseconds of these take up to twice as long, whatever their operands:
+ * the vector units are cold (an EPYC: docs/measurements/programs.md). */
+static const int64_t warms_ns = 5000000, cools_ns = 10000000;
+static int64_t warm_ns;      /* CPU time in long calls since the last such while */
+static int64_t long_call_ns; /* when the last one ended */
+
 static int depth;  /* of calls of routines and MPI */
 static int paused; /* MPI_Pcontrol(0) */
 static int written;
@@ -109,13 +115,15 @@ struct hplcast_timing hplcast_timing_begin(double work_flop) {
 
 /* In the sample of its class. */
 static void keep(struct hplcast_observed* routine, double m, double n, double k, double duration_s, long faults) {
+  const int cold = warm_ns < warms_ns;
   struct hplcast_class** const class = &routine->classes[size_class(m * n * k, 1, HPLCAST_CLASSES)];
   if (*class == NULL) *class = calloc(1, sizeof **class);
   struct hplcast_class* const kept = *class;
   if (kept == NULL) stop("no memory for the calls of %s", routine->name);
   const uint64_t place = place_in_sample(kept->calls++, HPLCAST_SAMPLES, &random_state);
   if (place < HPLCAST_SAMPLES)
-    kept->samples[place] = (struct hplcast_sample){(float)m, (float)n, (float)k, (float)duration_s, (float)faults};
+    kept->samples[place] =
+        (struct hplcast_sample){(float)m, (float)n, (float)k, (float)duration_s, (float)faults, cold};
 }
 
 /* The one of this name that counts, now among `routines`. */
@@ -138,6 +146,10 @@ void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_obse
   const int64_t end_ns = timing->cpu ? cpu_ns() : clock_ns(CLOCK_MONOTONIC);
   const long faults = timing->cpu ? page_faults() - timing->faults : 0;
   ++timed_calls[timing->cpu];
+  if (timing->cpu) {
+    warm_ns = end_ns - timing->begin_ns + (timing->begin_ns - long_call_ns > cools_ns ? 0 : warm_ns);
+    long_call_ns = end_ns;
+  }
   if (!(m > 0 && n > 0 && k > 0)) return;
   const double overhead_ns = timing->cpu ? cpu_overhead_ns : wall_overhead_ns;
   double duration_s = ((double)(end_ns - timing->begin_ns) - overhead_ns) * 1e-9;
@@ -351,8 +363,8 @@ static void write_calls(FILE* file, const char* kind, const struct hplcast_obser
     const uint64_t samples = hplcast_samples_of(kept);
     for (uint64_t j = 0; j < samples; ++j) {
       const struct hplcast_sample* const one = &kept->samples[j];
-      fprintf(file, "%s%s,%.0f,%.0f,%.0f,%.9g,%.9g,%.0f\n", kind, routine->name, one->m, one->n, one->k,
-              one->duration_s, (double)kept->calls / (double)samples, one->faults);
+      fprintf(file, "%s%s,%.0f,%.0f,%.0f,%.9g,%.9g,%.0f,%d\n", kind, routine->name, one->m, one->n, one->k,
+              one->duration_s, (double)kept->calls / (double)samples, one->faults, one->cold);
     }
   }
 }
@@ -381,7 +393,7 @@ static void write_files(void) {
   open_file(&files[0], folder, "calls");
   open_file(&files[1], folder, "times");
   FILE *const calls = files[0].file, *const times = files[1].file;
-  fputs("routine,m,n,k,duration_s,calls,faults\n", calls);
+  fputs("routine,m,n,k,duration_s,calls,faults,cold\n", calls);
   fputs("what,name,calls,time_s,flop\n", times);
   for (const struct hplcast_observed* one = routines; one != NULL; one = one->next) {
     write_calls(calls, "", one);

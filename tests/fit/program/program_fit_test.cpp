@@ -57,19 +57,6 @@ TEST(ProgramFit, ExtrapolatesASizeThatNeverVaried) {
   EXPECT_NEAR(predicted_s(fit, "dgemm", {4000, 4000, 128}), expected_s, 1e-3 * expected_s);
 }
 
-TEST(ProgramFit, FindsHowMuchLongerMessagesTakeBesideWaiting) {
-  const auto factor = [](std::vector<double> real_s) {
-    return message_factor({{"a", {real_s[0]}, 1, 3, 20}, {"b", std::move(real_s), 2, 4, 20}});
-  };
-  EXPECT_DOUBLE_EQ(*factor({5}), 1) << "as simulated";
-  EXPECT_DOUBLE_EQ(*factor({6.5}), 2) << "13 = 7 + 2 (1 + 2)";
-  EXPECT_DOUBLE_EQ(*factor({6.5, 6.5, 60}), 2) << "the median";
-  EXPECT_DOUBLE_EQ(*factor({2}), 1 / 3.0);
-  EXPECT_DOUBLE_EQ(*factor({40}), 3);
-  EXPECT_THROW(factor({80}), core::DomainError);
-  EXPECT_FALSE(message_factor({{"a", {5}, 0.1, 3, 20}})) << "half a percent of the run";
-}
-
 // One of three repetitions was disturbed, another run has calls of other sizes: a third and all of its own counts.
 TEST(ProgramFit, TakesTheMedianOfRepetitionsOfARun) {
   ProgramObservation seen;
@@ -89,19 +76,37 @@ TEST(ProgramFit, TakesTheMedianOfRepetitionsOfARun) {
     EXPECT_NEAR(predicted_s(fit, "dgemm", {n, n, n}) / (1.01e-10 * n * n * n), 1, 1e-3) << n;
 }
 
+/// Of dtrsm with 32 x n x 32, whose products take `rate_s`.
+double times_expected(const std::vector<ObservedCall>& calls, double rate_s, double n) {
+  const double predicted = predicted_s(fit_program(observation_of("dtrsm/L", calls)), "dtrsm/L", {32, n, 32});
+  return predicted / (rate_s * 1024 * n);
+}
+
 // The first call, the longest of a factorisation, takes twice as long, because it touches buffers for the first time.
 TEST(ProgramFit, LeavesOutCallsThatTouchMemoryForTheFirstTime) {
   const double rate_s = 2e-10;
   std::vector<ObservedCall> calls;
   for (double n = 1440; n >= 32; n -= 32) calls.push_back({{32, n, 32}, rate_s * 1024 * n, 1});
   for (const double n : {1440, 1408, 1376}) calls.push_back({{32, n, 32}, 2 * rate_s * 1024 * n, 1, 90});
-  const auto time_s = [&] {
-    return predicted_s(fit_program(observation_of("dtrsm/L", calls)), "dtrsm/L", {32, 4000, 32});
-  };
-  EXPECT_NEAR(time_s(), rate_s * 1024 * 4000, 1e-3 * rate_s * 1024 * 4000);
+  EXPECT_NEAR(times_expected(calls, rate_s, 4000), 1, 1e-3);
   // Where that is how the program calls it, it counts.
   for (ObservedCall& one : calls) one = {one.shape, 2 * rate_s * 1024 * one.shape.n, 1, 90};
-  EXPECT_NEAR(time_s(), 2 * rate_s * 1024 * 4000, 2e-3 * rate_s * 1024 * 4000);
+  EXPECT_NEAR(times_expected(calls, rate_s, 4000), 2, 2e-3);
+}
+
+// The run of the smallest size is over before the core is warm, the larger ones begin so; rates do not depend on sizes.
+TEST(ProgramFit, LeavesOutCallsOfAColdCore) {
+  const double rate_s = 2e-10;
+  std::vector<ObservedCall> calls;
+  for (const double size : {500, 1000, 1500})
+    for (double n = size; n >= 32; n -= 32) {
+      const bool cold = size == 500 || n > size - 100;
+      calls.push_back({{32, n, 32}, (cold ? 1.7 : 1) * rate_s * 1024 * n, 1, 0, cold});
+    }
+  for (const double n : {64, 400, 4000}) EXPECT_NEAR(times_expected(calls, rate_s, n), 1, 1e-3) << n;
+  // A program that calls it now and then, in a cold core.
+  for (ObservedCall& one : calls) one = {one.shape, 1.7 * rate_s * 1024 * one.shape.n, 1, 0, true};
+  for (const double n : {64, 400, 4000}) EXPECT_NEAR(times_expected(calls, rate_s, n), 1.7, 2e-3) << n;
 }
 
 // A block of a row takes longer where rows are farther apart, whatever bytes are side by side in longer ones.

@@ -172,5 +172,18 @@ TEST(ProgramStretches, AreRefusedWhereTheRunsMadeOtherCalls) {
   EXPECT_THAT(message_of([] { counted("-1,MPI_Init,main,3\n"); }), HasSubstr("expected the number of a rank"));
 }
 
+TEST(ProgramFit, FindsHowMuchLongerMessagesTakeBesideWaiting) {
+  const auto factor = [](std::vector<double> real_s) {
+    return message_factor({{"a", {real_s[0]}, 1, 3, 20}, {"b", std::move(real_s), 2, 4, 20}});
+  };
+  EXPECT_DOUBLE_EQ(*factor({5}), 1) << "as simulated";
+  EXPECT_DOUBLE_EQ(*factor({6.5}), 2) << "13 = 7 + 2 (1 + 2)";
+  EXPECT_DOUBLE_EQ(*factor({6.5, 6.5, 60}), 2) << "the median";
+  EXPECT_DOUBLE_EQ(*factor({2}), 1 / 3.0);
+  EXPECT_DOUBLE_EQ(*factor({40}), 3);
+  EXPECT_THROW(factor({80}), core::DomainError);
+  EXPECT_FALSE(message_factor({{"a", {5}, 0.1, 3, 20}})) << "half a percent of the run";
+}
+
 }  // namespace
 }  // namespace hplcast::fit

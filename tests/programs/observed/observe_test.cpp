@@ -204,15 +204,15 @@ TEST(Observe, LeadsToAPredictionOfTheSameRun) {
     EXPECT_TRUE(run.routines.at(name).has_model) << name;
   }
   // Fits keep totals; the sample of each routine has all of its calls here, and sizes are inside of what was observed.
-  // The first one touches buffers of BLAS for the first time.
+  // The first one touches buffers of BLAS for the first time, and the core is cold in the first ones.
   double usual_s = 0, calls = 0;
   for (const fit::ObservedCall& one : seen.calls.at("dgemm")) {
-    if (one.faults > 0) continue;
+    if (one.faults > 0 || one.cold) continue;
     usual_s += one.calls * one.duration_s;
     calls += one.calls;
   }
   EXPECT_LT(calls, seen.routines.at("dgemm").calls);
-  EXPECT_GT(calls, 0.75 * seen.routines.at("dgemm").calls);
+  EXPECT_GT(calls, 0.5 * seen.routines.at("dgemm").calls);
   const double expected_s = usual_s / calls * seen.routines.at("dgemm").calls;
   EXPECT_NEAR(run.routines.at("dgemm").time_s, expected_s, 1e-3 * expected_s);
   EXPECT_EQ(run.routines.at("dgemm").outside_range, 0);

@@ -19,6 +19,7 @@ struct ObservedCall {
   double duration_s = 0;
   double calls = 1;   ///< that it stands for
   double faults = 0;  ///< pages of memory that it touched for the first time
+  bool cold = false;  ///< the core's vector units were
   int rank = -1;      ///< in ProgramObservation::rests; -1: unknown
 };
 
@@ -72,7 +73,7 @@ struct NamedInput {
   std::string name;
 };
 
-/// Adds one rank: its calls, columns routine,m,n,k,duration_s,calls and perhaps faults, and its sums, columns
+/// Adds one rank: its calls, columns routine,m,n,k,duration_s,calls and perhaps faults and cold, and its sums, columns
 /// what,name,calls,time_s,flop.
 /// @throws core::ParseError
 void read_observed_rank(const NamedInput& calls, const NamedInput& times, ProgramObservation& observation);
