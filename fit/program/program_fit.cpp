@@ -280,8 +280,8 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
   }
 }
 
-/// Repetitions of a run have the same calls on the same rank: something slowed down some of them, of which the median
-/// counts. So the calls of each take what they took in the mean times that median over the time of their own.
+/// Repetitions of a run have the same calls on the same rank: something slowed down some of them, of which the usual
+/// one counts. So the calls of each take what they took in the mean times that one's time over their own.
 std::map<std::string, std::vector<ObservedCall>> usual_calls(const ProgramObservation& seen) {
   const auto run_of = [](const ProgramObservation::RankRest& rank) {
     std::string text = rank.name.substr(rank.name.rfind(':') + 1);
@@ -301,7 +301,7 @@ std::map<std::string, std::vector<ObservedCall>> usual_calls(const ProgramObserv
     for (std::size_t rank = 0; rank < seen.rests.size(); ++rank) {
       const auto own = seen.rests[rank].sums.find(name);
       if (own != seen.rests[rank].sums.end() && own->second.time_s > 0)
-        factors[rank] = core::median(times_s[{runs[rank], name}]) / own->second.time_s;
+        factors[rank] = detail::usual_of(times_s[{runs[rank], name}]) / own->second.time_s;
     }
     for (ObservedCall& call : list)
       if (call.rank >= 0) call.duration_s *= factors[static_cast<std::size_t>(call.rank)];
@@ -328,6 +328,7 @@ void leave_out_first_uses(std::map<std::string, std::vector<ObservedCall>>& call
   for (auto& [name, list] : calls) {
     leave_out([](const ObservedCall& one) { return one.faults >= 1; }, few_calls,
               [](const ObservedCall& one) { return one.calls; }, list);
+    if (core::is_mpi_function(name) || core::begins_with(name, region_prefix)) continue;
     leave_out([](const ObservedCall& one) { return one.cold; }, most_of_time,
               [](const ObservedCall& one) { return one.calls * one.duration_s; }, list);
   }
@@ -376,7 +377,7 @@ bool exchanges_messages(std::string_view function) {
 std::optional<double> message_factor(const std::vector<MessageTimes>& runs) {
   double real_s = 0, messages_s = 0, waiting_s = 0, all_s = 0;
   for (const MessageTimes& run : runs) {
-    real_s += core::median(run.real_s);
+    real_s += detail::usual_of(run.real_s);
     messages_s += run.messages_s;
     waiting_s += run.waiting_s;
     all_s += run.run_s;

@@ -42,7 +42,7 @@ double mean_below(const std::vector<double>& times_s, double usual_s) {
 }
 
 /// All runs, without calls that something else made longer: far above the median of all repetitions of a run, or in
-/// a repetition that was slower as a whole, of which the median counts.
+/// a repetition that was slower as a whole, of which the usual one counts.
 Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::string>& names) {
   std::map<std::string, std::vector<const Cell*>> repetitions;
   for (const auto& [run, cell] : runs) repetitions[run > 0 ? names[run - 1] : std::string()].push_back(&cell);
@@ -56,7 +56,7 @@ Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::str
     }
     const double usual_s = std::max(0.0, core::median(times_s));
     for (const Cell* cell : cells) means_s.push_back(mean_below(cell->times_s, usual_s));
-    sum.time_s = sum.calls * core::median(means_s);
+    sum.time_s = sum.calls * detail::usual_of(means_s);
     add(all, sum);
   }
   return all;
