@@ -272,7 +272,7 @@ def seconds(text):
 default = (["ep", "lu", "cg", "mg"] if nas else []) + (["hpl"] if hpl else []) + list(proxies) + (["getrf", "potrf"] if scalapack else [])
 programs = options.programs.split(",") if options.programs else default
 configurations = [(p, g) for p in programs for r in options.ranks.split(",") for g in grids(p, int(r))]
-observations = (options.repeats + 1) // 2  # of each size, of which the median counts
+observations = (options.repeats + 1) // 2  # of each size, of which the lower one in the middle counts
 
 
 def real_steps():

@@ -143,7 +143,7 @@ core::ClusterModel with_observed_messages(core::ClusterModel cluster, const std:
     local = local && ranks[i] <= cluster.hosts.cores_of(0);
   }
   for (const fit::MessageTimes& run : runs)
-    std::cerr << "messages of " << run.name << ": real " << significant(core::median(run.real_s)) << " s, simulated "
+    std::cerr << "messages of " << run.name << ": real " << significant(fit::usual_of(run.real_s)) << " s, simulated "
               << significant(run.messages_s) << " s and " << significant(run.waiting_s) << " s of waiting, "
               << percent((run.messages_s + run.waiting_s) / run.run_s) << " of the run\n";
   const std::optional<double> factor = fit::message_factor(runs);

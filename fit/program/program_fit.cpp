@@ -301,7 +301,7 @@ std::map<std::string, std::vector<ObservedCall>> usual_calls(const ProgramObserv
     for (std::size_t rank = 0; rank < seen.rests.size(); ++rank) {
       const auto own = seen.rests[rank].sums.find(name);
       if (own != seen.rests[rank].sums.end() && own->second.time_s > 0)
-        factors[rank] = detail::usual_of(times_s[{runs[rank], name}]) / own->second.time_s;
+        factors[rank] = usual_of(times_s[{runs[rank], name}]) / own->second.time_s;
     }
     for (ObservedCall& call : list)
       if (call.rank >= 0) call.duration_s *= factors[static_cast<std::size_t>(call.rank)];
@@ -367,6 +367,12 @@ void read_reach(const NamedInput& file, ProgramObservation& observation) {
                  [&](const std::string& name, const ObservedCall& call) { observation.reach[name].push_back(call); });
 }
 
+double usual_of(std::vector<double> repetitions) {
+  const auto middle = repetitions.begin() + static_cast<std::ptrdiff_t>((repetitions.size() - 1) / 2);
+  std::nth_element(repetitions.begin(), middle, repetitions.end());
+  return *middle;
+}
+
 bool exchanges_messages(std::string_view function) {
   constexpr std::array parts = {"Send",  "send",   "Recv",   "recv", "Wait", "Test",  "robe",   "Start",  "Barrier",
                                 "Bcast", "Reduce", "reduce", "Scan", "scan", "ather", "catter", "lltoall"};
@@ -377,7 +383,7 @@ bool exchanges_messages(std::string_view function) {
 std::optional<double> message_factor(const std::vector<MessageTimes>& runs) {
   double real_s = 0, messages_s = 0, waiting_s = 0, all_s = 0;
   for (const MessageTimes& run : runs) {
-    real_s += detail::usual_of(run.real_s);
+    real_s += usual_of(run.real_s);
     messages_s += run.messages_s;
     waiting_s += run.waiting_s;
     all_s += run.run_s;

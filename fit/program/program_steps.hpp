@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,14 +57,6 @@ KernelFit joined(const KernelFit& inside, const KernelFit& outside, const core::
 /// (along m n k), one more begins beyond all that was observed, with b m n.
 /// @param farther  larger products, measured when the run was over
 KernelFit with_wider_products(const KernelFit& inside, const KernelTable& observed, const KernelTable& farther);
-
-/// The middle one of repetitions of a run, of an even number the lower of both: what disturbs a run makes it longer,
-/// and the mean of two runs would be half of that. At least one value.
-inline double usual_of(std::vector<double> repetitions) {
-  const auto middle = repetitions.begin() + static_cast<std::ptrdiff_t>((repetitions.size() - 1) / 2);
-  std::nth_element(repetitions.begin(), middle, repetitions.end());
-  return *middle;
-}
 
 /// Marks names of regions among those of routines.
 inline const std::string region_prefix = "region:";

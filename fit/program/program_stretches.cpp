@@ -56,7 +56,7 @@ Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::str
     }
     const double usual_s = std::max(0.0, core::median(times_s));
     for (const Cell* cell : cells) means_s.push_back(mean_below(cell->times_s, usual_s));
-    sum.time_s = sum.calls * detail::usual_of(means_s);
+    sum.time_s = sum.calls * usual_of(means_s);
     add(all, sum);
   }
   return all;

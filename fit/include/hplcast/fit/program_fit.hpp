@@ -13,6 +13,10 @@
 
 namespace hplcast::fit {
 
+/// The middle one of repetitions of a run, of an even number the lower of both: what disturbs a run makes it longer,
+/// and the mean of two runs would have half of that. At least one value.
+double usual_of(std::vector<double> repetitions);
+
 /// A sampled call of an observed program, or of one of its regions ("region:NAME").
 struct ObservedCall {
   core::KernelShape shape;
@@ -140,7 +144,7 @@ struct ProgramFit {
 
 /// A model for each routine: terms are products of the sizes that it was called with, the simplest set that does
 /// (hpl_kernels.hpp), by weighted least squares in which the time of the calls counts, or a time per product in pieces
-/// by size. Of repetitions of a run (the same calls on the same rank) the median time of each routine counts. Few calls
+/// by size. Of repetitions of a run (the same calls on the same rank) usual_of() each routine counts. Few calls
 /// that touch memory for the first time are left out. In the choice ranges of sizes count as much as the time. Sizes
 /// beyond those of all runs are as measured in `reach`, which does not change the others. Routines that took less than
 /// `least_share` of the CPU time get the mean time per size. @throws core::Error if nothing was observed.
