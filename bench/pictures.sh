@@ -26,8 +26,10 @@ Makes the pictures of the pages (default: all) as compact SVG in DIR (default: d
   tune      the rounds of a search of 90 s
   explain   from the predicted to the real time of a run on two cores of this machine, predicted from a guess; wants an idle machine
   accelerators  where the time of examples/accelerators goes
+  log       what is left of the HPL of a log, column by column, beside the cluster.json that is made of that log
+  control   the control on two cores of this machine, while another program takes one of them for some seconds
   program   where the time of docs/start/own-program.md goes on 16 ranks; observes two cores of this machine
-All but tune, explain and program are the same on any machine with the same SimGrid; all together take some minutes.
+All but tune, explain, control and program are the same on any machine with the same SimGrid; all together take some minutes.
 
 Exit codes: 0 fine, 2 wrong usage, 3 something is missing, 6 a command failed.
 Example: bench/pictures.sh sweep time
@@ -38,7 +40,7 @@ fail() { local status=$1; shift; printf 'pictures.sh: %s\n' "$*" >&2; exit "$sta
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../build out=$here/../docs/pictures examples=$here/../examples
-all=(sampled time sweep kernel network detours power energy generative top500 doubts follow history interval quick modes tune accelerators explain program) names=()
+all=(sampled time sweep kernel network detours power energy generative top500 doubts follow history interval quick modes tune accelerators log explain control program) names=()
 while (($# > 0)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -111,6 +113,65 @@ modes() {
   (echo N,NB,P,Q,time_s && jq -r '.[] | [.parameters.N, .parameters.NB, .parameters.P, .parameters.Q, .time_s] | @csv' exact.json) >exact.csv
   beside fast.json exact.csv "exact mode" "fast and exact mode, 4 x 4 ranks"
   sed -i 's/>simulated</>fast mode</' beside.svg
+}
+
+# What is left at every fourth line of progress: the panel before it, too (docs/models/log-cluster.md).
+log() {
+  run import "$examples/import/hpl-one-node.out" --hpl -o progress.csv
+  run fit imported "$examples/import/hpl-one-node.out" -o cluster.json
+  awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+    { N = $at["N"]; NB = $at["NB"]; column[++lines] = $at["column"]; elapsed[lines] = $at["elapsed_s"] }
+    END { print "N,NB,P,Q,PFACT,SWAP,time_s"; print N, NB, 1, 1, 2, 2, elapsed[lines]
+      for (i = 4; column[i] < 0.9 * N; i += 4)
+        print N - column[i] + NB, NB, 1, 1, 2, 2, elapsed[lines] - elapsed[i] }' progress.csv >real.csv
+  cut -d, -f1-6 real.csv >N.csv
+  run predict cluster.json N.csv --interval off -o log.json
+  beside log.json real.csv "what is left in the log" "a log of one node, and the cluster.json made of it"
+}
+
+# The slowest rank of each control; the other program runs from the first to the last of `busy`.
+control() {
+  local i other=
+  ((EUID != 0)) || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export OPENBLAS_NUM_THREADS=1
+  for ((i = 0; i < 36; ++i)); do
+    ((i != 13)) || { taskset -c 0 yes >/dev/null & other=$!; }
+    ((i != 25)) || kill "$other"
+    mpirun -np 2 --bind-to hwthread "$(dirname "$hplcast")/hplcast-measure-dgemm" --control >one.csv
+    awk -F, -v start="$EPOCHREALTIME" -v busy="$((i >= 13 && i < 25))" 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+      $at["wall_s"] > wall { wall = $at["wall_s"]; cpu = $at["cpu_s"] }
+      END { printf "%.3f %g %g %d\n", start, 1e3 * wall, 1e3 * cpu, busy }' one.csv >>controls
+  done
+  awk -v style="$(sed -n '/<style>/,/<\/style>/p' "$here/../docs/pictures/quick.svg")" '
+    { x[NR] = $1 - first; if (NR == 1) { first = $1; x[1] = 0 } wall[NR] = $2; cpu[NR] = $3; busy[NR] = $4 }
+    $2 > most { most = $2 } !best || $2 < best { best = $2 }
+    function to_x(s) { return 62 + 344 * s / x[NR] } function to_y(ms) { return 270 - 230 * ms / (1.05 * most) }
+    function path(class, d) { printf "<path class=\"%s\" d=\"%s\"/>\n", class, d }
+    function curve(class, of,  i, d) {
+      for (i = 1; i <= NR; ++i) d = d (i == 1 ? "M" : "L") to_x(x[i]) " " to_y(of[i])
+      path(class, d)
+    }
+    function words(at_x, at_y, anchor, text) {
+      printf "<text x=\"%g\" y=\"%g\" text-anchor=\"%s\">%s</text>\n", at_x, at_y, anchor, text
+    }
+    END {
+      print "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"444\" height=\"420\" viewBox=\"0 0 444 420\">\n" style
+      print "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>"
+      print "<text x=\"12\" y=\"26\" style=\"font-size:15px;font-weight:bold\">the control beside another program</text>"
+      print "<svg x=\"12\" y=\"36\" width=\"432\" height=\"384\">"
+      for (i = 1; i <= NR && !busy[i]; ++i) {}; for (j = i; busy[j]; ++j) {}
+      path("band", "M" to_x(x[i]) " 40V270H" to_x(x[j]) "V40Z")
+      step = most > 40 ? 20 : most > 20 ? 10 : 5
+      for (ms = 0; ms < 1.05 * most; ms += step) { path("grid", "M62 " to_y(ms) "H406"); words(55, to_y(ms) + 4, "end", ms) }
+      for (s = 0; s < x[NR]; s += x[NR] > 30 ? 10 : 5) words(to_x(s), 287, "middle", s)
+      path("axis", "M62 40V270H406"); path("change", "M62 " to_y(1.1 * best) "H406")
+      curve("s2-line", cpu); curve("s1-line", wall)
+      words(234, 308, "middle", "time [s]"); words(4, 30, "start", "ms per call, slowest rank")
+      path("s1-line", "M4 330h20"); words(30, 334, "start", "wall time")
+      path("s2-line", "M204 330h20"); words(230, 334, "start", "processor time")
+      path("change", "M4 350h20"); words(30, 354, "start", "10 % above the best: pieces above are set aside")
+      path("band", "M4 362h20v12h-20z"); words(30, 374, "start", "another program takes one of the cores")
+      print "</svg>\n</svg>" }' controls >control.svg
 }
 
 # overview PAGE: the verdicts on all CPUs as they stand in a page, which stretches them, with the colours of other pictures.
@@ -205,7 +266,9 @@ for name in "${names[@]}"; do
       "$(dirname "$hplcast")/hplcast-hipcc" -O2 "$examples/accelerators/block_lu.cpp" -lrocblas -o block_lu-smpi
       "$hplcast" run ./block_lu-smpi --cluster accelerators.json -np 16 --picture accelerators.svg --quiet -- 32768 512 4 4 >out.log
       keep accelerators.svg accelerators ;;
+    log) log; keep beside.svg log ;;
     explain) explain; keep explain/causes-1.svg explain ;;
+    control) control; keep control.svg control ;;
     program) program; keep program.svg program ;;
   esac
 done
