@@ -172,7 +172,7 @@ void setup_explain(Command& app) {
       reads("REAL"));
   command.add_option("prediction,--predicted", options.prediction,
                      "of the same configuration: JSON of `hplcast predict --phases`", required, reads("PREDICTION"));
-  command.add_option("--cluster", options.cluster, "the cluster.json that it was predicted with", required,
+  command.add_option("cluster,--cluster", options.cluster, "the cluster.json that it was predicted with", required,
                      reads("CLUSTER.json"));
   add_choice<std::optional<bool>>(
       command, "--counterfactuals", request.counterfactuals, {{"auto", std::nullopt}, {"on", true}, {"off", false}},

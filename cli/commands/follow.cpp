@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/core/json.hpp"
@@ -264,7 +265,9 @@ class Watch {
   bool is_utc_ = false;
 };
 
-void run_follow(const FollowOptions& options) {
+void run_follow(FollowOptions& options) {
+  if (!options.predicted.empty() && is_prediction_file(options.output) && !is_prediction_file(options.predicted))
+    std::swap(options.output, options.predicted);
   std::vector<core::Prediction> predictions;
   if (!options.predicted.empty()) predictions = read_from(options.predicted, core::read_predictions);
   GrowingFile file(options.output);
@@ -279,6 +282,8 @@ void run_follow(const FollowOptions& options) {
   };
   std::string line;
   while (file.next(line, [&] { return is_last ? 0 : watch.patience_s(reader.run()); })) {
+    if (core::begins_with(line, "HPLinpack benchmark input file"))
+      throw InputError(options.output + " is an HPL.dat; expected what HPL prints");
     const bool is_header = core::begins_with(line, "HPLinpack ");
     if (is_header || core::begins_with(line, "W") || line.find("Column=") != std::string::npos) end_run();
     if (is_header && !reader.run().progress.empty() && !reader.run().result)
@@ -315,7 +320,8 @@ void setup_follow(Command& app) {
   auto& options = command.runs<FollowOptions>(run_follow);
   command.add_option("output", options.output, "what HPL prints, with lines of progress; may grow; - is a pipe",
                      required, reads("HPL.out"));
-  command.add_option("--predicted", options.predicted, "what `predict` said of this run", reads("PREDICTION.json"));
+  command.add_option("predicted,--predicted", options.predicted, "what `predict` said of this run",
+                     reads("PREDICTION.json"));
   command.add_option("-N", options.N, "of the run, if HPL's header is missing", positive());
   command.add_option("--abort-below", options.abort_below_gflops,
                      "ends with exit code 5 once the run will be below so many Gflop/s: the whole interval",

@@ -321,6 +321,7 @@ void warn_about_intervals(const std::vector<core::Prediction>& predictions, cons
 }
 
 void run_predict(PredictOptions options) {
+  put_cluster_first(options.cluster, options.configurations);
   unify_json_output(options.json, options.output);
   const std::optional<study::IntervalRequest> interval = interval_of(options);
   if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -7,6 +8,7 @@
 #include "cli/support/prediction_results.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/program_run.hpp"
 
@@ -91,6 +93,27 @@ void write_table(std::ostream& out, const study::ProgramRun& run) {
       << " W\n";
 }
 
+/// How large the trace that is asked for may be: how often the program calls is only known of observed runs.
+void tell_trace(const study::ProgramRunRequest& request) {
+  const study::Observation& observation = request.observation;
+  if (observation.trace.empty()) return;
+  constexpr double bytes_per_call = 130;  // docs/use/traces.md
+  const std::string parts = "; --trace-ranks and --trace-time keep a part of it";
+  const auto provenance = core::parse_json<nlohmann::json>(request.cluster.provenance);
+  const auto calls = provenance.find("calls_per_rank");
+  if (calls == provenance.end() || !calls->is_number() || request.cluster.has_accelerators())
+    return tell("the trace will have about 130 bytes per call, and how many calls there will be is not known before" +
+                parts);
+  int ranks = request.ranks;
+  if (!observation.trace_ranks.empty()) {
+    const auto [first, last] = first_and_last(observation.trace_ranks);
+    ranks = std::min(last, ranks - 1) - first + 1;
+  }
+  tell("the trace will have about " + significant(bytes_per_call * ranks * calls->get<double>() / 1e6, 2) +
+       " MB if each rank makes " + core::shortest(calls->get<double>()) + " calls, as one of the observed runs did" +
+       parts);
+}
+
 /// Nobody knows how long a program is: the line says how fast it goes.
 study::ProgramRun run_with_progress(study::ProgramRunRequest request) {
   Progress progress;
@@ -118,6 +141,7 @@ void run_run(RunOptions& options) {
                          "the run", "ranks");
   std::vector<std::string> warnings = study::check(request);
   warn_all(warnings);
+  tell_trace(request);
   const study::ProgramRun run = run_with_progress(request);
   power_trace.finish(request.program.filename().string() + " on " + request.cluster.name + ", " +
                      std::to_string(request.ranks) + " ranks");

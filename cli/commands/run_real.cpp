@@ -184,8 +184,8 @@ void setup_run_real(Command& app) {
                                  "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
   auto& options = command.runs<RunRealOptions>(run_run_real);
   auto& request = options.request;
-  command.add_option("configurations", options.configurations, "an HPL.dat, or a CSV with columns N, NB, P ...",
-                     required, reads("FILE"));
+  command.add_option("configurations", options.configurations,
+                     "an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...", required, reads("FILE"));
   command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated",
                      required, writes("RUNS.csv"));
   command.add_option("--repetitions", request.repetitions, "runs of each configuration", with_default);

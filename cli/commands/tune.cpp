@@ -21,6 +21,14 @@ struct TuneOptions {
   bool json = false;
   std::string output;
   std::string picture;
+  std::string configurations;  ///< an HPL.dat; empty: none
+  const Option *N = nullptr, *ranks = nullptr, *grid = nullptr, *memory_fraction = nullptr;
+  struct Levels {
+    const char* name;
+    const Option* option;
+    std::vector<int> study::TuneRequest::*levels;
+  };
+  std::vector<Levels> levels;
   study::TuneRequest request;
 };
 
@@ -179,7 +187,10 @@ void require_decision(const study::TuneResult& result, const std::string& output
   } else {
     const long long last_N = result.ranking.front().parameters.N;
     const bool of_N = 3 * last_N >= result.best.N;
-    if (of_N) message += ": only one configuration was predicted at N=" + std::to_string(last_N);
+    if (of_N && result.few_tried)
+      message += ": " + std::to_string(result.tried) + " of the candidates were tried, too few to see what matters";
+    else if (of_N)
+      message += ": only one configuration was predicted at N=" + std::to_string(last_N);
     if (!of_N)
       message += ": the last round ran at N=" + std::to_string(last_N) +
                  ", and below a third of the N asked for the order of configurations is another one";
@@ -198,15 +209,39 @@ void warn_beyond_peak(const study::TuneResult& result) {
          "cannot be trusted");
 }
 
+/// Takes what no option says from an HPL.dat, and tells which search comes of it.
+void take_configurations(TuneOptions& options) {
+  study::TuneRequest& request = options.request;
+  const std::vector<core::HplParameters> configurations = read_configuration_file(options.configurations);
+  const study::TuneRequest there = study::begun_at(request, configurations);
+  request.defaults = there.defaults;
+  std::string text = "the search begins with " + core::to_string(there.defaults);
+  if (options.N->empty() && options.memory_fraction->empty()) {
+    request.N = there.N;
+    text += "\n  the N of the search is the largest there, " + std::to_string(there.N);
+  }
+  if (options.grid->empty() && options.ranks->empty()) request.grids = there.grids;
+  text += "\n  candidates:";
+  for (const auto& [P, Q] : request.grids) text += " " + std::to_string(P) + "x" + std::to_string(Q);
+  for (const auto& [name, option, levels] : options.levels) {
+    if (option->empty()) request.*levels = there.*levels;
+    text += std::string("; ") + name + " " +
+            core::joined(request.*levels, ",", [](int level) { return std::to_string(level); });
+  }
+  tell(options.configurations + ": " + text + "\n  all else as where it begins");
+}
+
 void run_tune(TuneOptions options) {
   const bool prints_hpl_dat = core::is_standard_stream(options.output);
   if (prints_hpl_dat && options.json)
     throw core::UsageError("--json and `-o -` would both write to the standard output");
   core::catch_interrupts();
+  put_cluster_first(options.cluster, options.configurations);
   options.request.cluster = read_cluster_file(options.cluster);
   warn_about_quality(options.request.cluster);
   options.request.N = options.request.defaults.N;
   for (const std::string& grid : options.grids) options.request.grids.push_back(parse_grid(grid));
+  if (!options.configurations.empty()) take_configurations(options);
   Progress progress;
   options.request.progress = [&](double fraction, const std::string& what) { progress.update(fraction, what); };
   const study::TuneResult result = study::tune(options.request);
@@ -240,21 +275,31 @@ void setup_tune(Command& app) {
   study::TuneRequest& request = options.request;
   request.defaults.N = 0;
   command.add_option("cluster", options.cluster, "cluster.json", required, reads("CLUSTER.json"));
+  command.add_option(
+      "configurations,--hpl-dat,--configurations", options.configurations,
+      "where the search begins: an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...; of several "
+      "N there the largest, of other parameters with several values these as levels",
+      reads("FILE"));
   command.add_option("--budget", request.budget_s, "time for all predictions together", as_time_limit(),
                      default_text("10min"));
-  command.add_option("--memory-fraction", request.memory_fraction, "of the memory, for the matrix: 0.8 or 80%",
-                     as_ratio(), with_default);
-  command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)", positive());
-  command.add_option("--ranks", request.ranks, "(default: all cores)", positive());
-  command.add_option("--grid", options.grids, "PxQ, or several (default: the nearest to square)", by_commas);
-  add_hpl_levels(command, "NB", request.NB);
-  add_hpl_levels(command, "DEPTH", request.DEPTH);
-  add_hpl_levels(command, "BCAST", request.BCAST);
-  add_hpl_levels(command, "SWAP", request.SWAP);
-  add_hpl_levels(command, "PFACT", request.PFACT, " (looked at one at a time, as the next three)");
-  add_hpl_levels(command, "RFACT", request.RFACT);
-  add_hpl_levels(command, "NBMIN", request.NBMIN);
-  add_hpl_levels(command, "NDIV", request.NDIV);
+  options.memory_fraction = command.add_option("--memory-fraction", request.memory_fraction,
+                                               "of the memory, for the matrix: 0.8 or 80%", as_ratio(), with_default);
+  options.N =
+      command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)", positive());
+  options.ranks = command.add_option("--ranks", request.ranks, "(default: all cores)", positive());
+  options.grid =
+      command.add_option("--grid", options.grids, "PxQ, or several (default: the nearest to square)", by_commas);
+  const auto add_levels = [&](const char* name, std::vector<int> study::TuneRequest::*levels, const char* help = "") {
+    options.levels.push_back({name, add_hpl_levels(command, name, request.*levels, help), levels});
+  };
+  add_levels("NB", &study::TuneRequest::NB);
+  add_levels("DEPTH", &study::TuneRequest::DEPTH);
+  add_levels("BCAST", &study::TuneRequest::BCAST);
+  add_levels("SWAP", &study::TuneRequest::SWAP);
+  add_levels("PFACT", &study::TuneRequest::PFACT, " (looked at one at a time, as the next three)");
+  add_levels("RFACT", &study::TuneRequest::RFACT);
+  add_levels("NBMIN", &study::TuneRequest::NBMIN);
+  add_levels("NDIV", &study::TuneRequest::NDIV);
   command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)", positive());
   add_objective(command, request.objective);
   add_seed(command, request.seed, "of the predictions and of the order");

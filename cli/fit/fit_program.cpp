@@ -187,6 +187,19 @@ void write_table(std::ostream& out, const fit::ProgramObservation& seen, const f
       << "MPI took " << significant(observed.mpi_s) << " s of CPU time beside that, and is simulated\n";
 }
 
+/// For `run --trace`, which makes an event of each call: those of the rank that made the most.
+void note_calls(const fit::ProgramObservation& seen, core::ClusterModel& cluster) {
+  double most = 0;
+  for (const fit::ProgramObservation::RankRest& rank : seen.rests) {
+    double calls = rank.mpi_calls;
+    for (const auto& [name, sum] : rank.sums) calls += sum.calls;
+    most = std::max(most, calls);
+  }
+  auto provenance = core::parse_json<nlohmann::ordered_json>(cluster.provenance);
+  provenance["calls_per_rank"] = most;
+  cluster.provenance = core::json_text(provenance);
+}
+
 void run_fit_program(const FitProgramOptions& options) {
   core::ClusterModel cluster = read_cluster_file(options.cluster);
   fit::ProgramObservation observation;
@@ -232,6 +245,7 @@ void run_fit_program(const FitProgramOptions& options) {
   if (!options.messages_from.empty())
     cluster = with_observed_messages(std::move(cluster), options.messages_from, exchanged_s, ranks);
   cluster.program = std::move(fit.program);
+  note_calls(observation, cluster);
   write_cluster_file(options.output, cluster);
 }
 

@@ -46,6 +46,11 @@ bool is_prediction_file(const std::string& path) {
          (begin != std::string::npos && (head[begin] == '{' || head[begin] == '['));
 }
 
+void put_cluster_first(std::string& cluster, std::string& configurations) {
+  if (is_prediction_file(configurations) && !is_prediction_file(cluster) && !core::is_standard_stream(cluster))
+    std::swap(cluster, configurations);
+}
+
 std::vector<core::HplParameters> read_configuration_file(const std::string& path, const core::HplParameters& defaults) {
   std::vector<std::string> warnings;
   const auto configurations = read_from(path, core::read_configurations, defaults, &warnings);

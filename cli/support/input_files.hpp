@@ -24,6 +24,9 @@ void write_cluster_file(const std::string& path, const core::ClusterModel& clust
 /// JSON, or a database of a sweep, by its first bytes. A pipe is not looked into.
 bool is_prediction_file(const std::string& path);
 
+/// An HPL.dat and a cluster.json may be given in either order.
+void put_cluster_first(std::string& cluster, std::string& configurations);
+
 /// Reads configurations (core::read_configurations) and warns where HPL reads its HPL.dat in another way than people
 /// would. @throws core::Error if the file cannot be opened or read.
 std::vector<core::HplParameters> read_configuration_file(const std::string& path,

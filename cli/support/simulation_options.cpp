@@ -49,14 +49,14 @@ Option* add_hpl_options(Command& command, core::HplParameters& parameters, Optio
   return first;
 }
 
-void add_hpl_levels(Command& command, const std::string& field, std::vector<int>& levels, const std::string& help) {
+Option* add_hpl_levels(Command& command, const std::string& field, std::vector<int>& levels, const std::string& help) {
   const auto set = [&levels, field](const std::vector<std::string>& texts) {
     levels.clear();
     for (const std::string& text : texts) levels.push_back(static_cast<int>(value_of(field, text)));
   };
   const std::string otherwise = core::joined(levels, ",", [](int level) { return std::to_string(level); });
   const std::string names = core::hpl_value_names(field);
-  command.add_option_function<std::vector<std::string>>(
+  return command.add_option_function<std::vector<std::string>>(
       option_name(field), set, "levels of " + field + help + (names.empty() ? "" : ": " + names), by_commas,
       of_type(names.empty() ? "INT" : "INT|NAME"), default_text(otherwise));
 }

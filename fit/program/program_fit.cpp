@@ -263,6 +263,7 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
     }
     if (kind == "mpi") add(observation.mpi);
     if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;
+    if (kind == "mpi") observation.rests.back().mpi_calls += one.calls;
     if (kind == "mpi" && exchanges_messages(rows.text(its_name))) observation.rests.back().exchanged_s += one.time_s;
     if (kind == "wall") observation.rests.back().wall_s = rows.non_negative(time);
     if (kind == "total") {

@@ -196,6 +196,27 @@ std::vector<std::pair<int, int>> near_square_grids(int ranks, int most) {
   return grids;
 }
 
+TuneRequest begun_at(TuneRequest request, const std::vector<core::HplParameters>& configurations) {
+  const auto add = [](auto& list, const auto& one) {
+    if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
+  };
+  const core::HplParameters& first = request.defaults = configurations.front();
+  for_parameters([&](const TunedParameter& one) {
+    std::vector<int> there;
+    for (const core::HplParameters& parameters : configurations) add(there, parameters.*one.field);
+    if (there.size() > 1)
+      request.*one.levels = there;
+    else
+      add(request.*one.levels, there.front());
+  });
+  request.grids.clear();
+  for (const core::HplParameters& one : configurations) add(request.grids, std::pair(one.P, one.Q));
+  if (request.grids.size() == 1)
+    for (const auto& grid : near_square_grids(first.P * first.Q, 3)) add(request.grids, grid);
+  for (const core::HplParameters& one : configurations) request.N = std::max(request.N, one.N);
+  return request;
+}
+
 TuneResult tune(const TuneRequest& request) {
   check_request(request);
   const int wanted_ranks = request.ranks > 0 ? request.ranks : request.cluster.hosts.total_cores();
@@ -281,6 +302,7 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
       json[name].push_back({{"factor", level.factor}, {"level", level.level}, {"effect", level.effect}});
   json["panel_chance"] = result.panel_chance;
   if (result.gain) json["gain"] = *result.gain;
+  json["tried"] = result.tried;
   json["not_tried"] = result.not_tried.size();
   json["failures"] = result.failures;
   json["baselines"] = {{"peak_gflops", result.baselines.peak},

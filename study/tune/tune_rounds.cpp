@@ -17,7 +17,7 @@ constexpr int rounds = 4;
 constexpr std::size_t keep_one_in = 3;
 constexpr std::size_t finalists = 4;
 constexpr std::size_t most_seeds = 3;
-constexpr std::size_t least_candidates = 24;  ///< of the first round: enough to see what matters
+constexpr std::size_t least_candidates = 24;  ///< of the first round
 constexpr int fewest_windows = 2;             ///< a curve needs them
 constexpr double after_baselines = 0.95;      ///< part of the budget
 /// Part of the budget that the last of four rounds has at least: a quarter is round 1's, of the rest a quarter the
@@ -97,7 +97,8 @@ class TuneRounds {
       if (available_s <= 0) break;
       if (round_ == 1) candidates = affordable(std::move(candidates), available_s);
       const std::vector<TunedConfiguration> ended = play(candidates, last, available_s);
-      if (round_ == 1 && scale_.N == N_) analyse(ended);
+      if (round_ == 1) result_.tried = ended.size();
+      if (round_ == 1 && scale_.N == N_ && ended.size() >= least_tried()) analyse(ended);
       if (last) break;
       if (ended.empty()) {  // predictions took much longer than expected: a few of them in the time that is left
         candidates.resize(std::min(finalists, candidates.size()));
@@ -134,6 +135,7 @@ class TuneRounds {
     least = std::min(N_, least);
     meaningful = std::clamp(meaningful, least, N_);
     scale_.N = predictor_.affordable_N(first, available_s, least, meaningful);
+    first_N_ = scale_.N;
     const double one_s = predictor_.wall_s(candidates, scale_, 1) / static_cast<double>(candidates.size());
     const auto most = static_cast<std::size_t>(std::max(1.0, available_s / one_s));
     if (candidates.size() > most) {
@@ -325,17 +327,25 @@ class TuneRounds {
     const std::vector<core::HplParameters> last(std::min(all_, finalists + neighbours), default_);
     const double cheapest_s =
         std::min(predictor_.wall_s(last, {N_, fewest_windows}, 1), predictor_.wall_s(last, {least}, 1));
-    const double part = all_ <= finalists && !varies_panel(request_) ? after_baselines : last_part;
+    const bool one_round = all_ <= finalists && !varies_panel(request_);
+    const std::vector<core::HplParameters> first(least_tried(), default_);
+    const double first_s = predictor_.wall_s(first, {first_N_}, 1) * (one_round ? 1 : rounds) / after_baselines;
+    const double last_s = cheapest_s / ((one_round ? after_baselines : last_part) * before_confirmation(last.size()));
     constexpr double doubt = 2;  // SimulationNeeds
-    return doubt * cheapest_s / (part * before_confirmation(last.size()));
+    return doubt * std::max(first_s, last_s);
   }
 
-  /// Says whether the last round tells the order at the N asked for, and by how much its parameters matter there.
+  /// Candidates of the first round that are enough to see what matters.
+  std::size_t least_tried() const { return std::min(least_candidates, (2 * all_ + 2) / 3); }
+
+  /// Says whether the rounds tell the order at the N asked for, and by how much its parameters matter there.
   void judge() {
     const long long least = std::llround(std::ceil(least_share_of_N * static_cast<double>(N_)));
     const auto& ranking = result_.ranking;
     const bool several = ranking.size() > 1 && ranking[1].round == ranking[0].round;
     result_.decided = (all_ == 1 && !varies_panel(request_)) || (several && ranking.front().parameters.N >= least);
+    result_.few_tried = result_.tried < least_tried();
+    if (result_.few_tried) result_.decided = false;
     if (!result_.decided) {
       // A budget that did not suffice shows that predictions take longer than they are thought to.
       result_.enough_budget_s = std::max(enough_budget_s(least), 2 * request_.budget_s);
@@ -390,6 +400,7 @@ class TuneRounds {
   TuneScale scale_;  ///< of the round
   core::HplParameters default_;
   std::size_t all_ = 0;                                        ///< candidates asked for
+  long long first_N_ = 0;                                      ///< that there is time for in the first round
   std::map<core::HplParameters, TunedConfiguration> last_of_;  ///< by parameters with N = 0
 };
 

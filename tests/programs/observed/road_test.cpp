@@ -47,6 +47,16 @@ TEST_F(ProgramRoad, LeadsFromARealProgramToAComparedPrediction) {
             "--power-trace", "power.csv", "--trace", "trace.json", "--", "300", "20"});
   EXPECT_THAT(told, HasSubstr("Time per phase in s"));
   EXPECT_THAT(told, HasSubstr("Energy by what draws it"));
+  // Of one rank with the calls of an observed run: as large as it says, but that calls that take no time are left out.
+  const std::string before = "the trace will have about ";
+  ASSERT_THAT(told, HasSubstr(before));
+  const double said_bytes = 1e6 * std::stod(told.substr(told.find(before) + before.size()));
+  const auto trace_bytes = static_cast<double>(std::filesystem::file_size(folder_.path() / "trace.json"));
+  EXPECT_GT(said_bytes, 0.7 * trace_bytes);
+  EXPECT_LT(said_bytes, 2 * trace_bytes);
+  EXPECT_THAT(done({"run", solver + "-smpi", "--cluster", HPLCAST_SOURCE_DIR "/examples/dahu-like.json", "-np", "1",
+                    "--trace", "other.json", "--", "100", "2"}),
+              HasSubstr("is not known before"));
   const nlohmann::json run = json_of("run.json");
   double phases_s = 0;
   for (const auto& [name, phase] : run.at("phases").items()) phases_s += phase.at("elapsed_s").get<double>();

@@ -97,6 +97,16 @@ TEST_F(Tune, EndsWithinABudgetThatIsTooSmallForMost) {
   EXPECT_TRUE(result.influence.rows.empty() && result.panel.empty() && result.neighbours.empty());
 }
 
+TEST_F(Tune, RecommendsNothingAfterFewOfManyCandidates) {
+  TuneRequest request = tuning(2400, 2, 2, 1);  // no round is below a third of it: 16 panels of 128 columns
+  request.NB = {64, 72, 80, 88, 96, 104, 112, 120, 128};
+  const TuneResult result = tune(request);
+  EXPECT_LT(result.tried, 24U) << "a round has a quarter of a second";
+  EXPECT_TRUE(result.few_tried);
+  EXPECT_FALSE(result.decided);
+  EXPECT_GE(result.enough_budget_s, 2);
+}
+
 TEST_F(Tune, TheBudgetThatItAsksForDoes) {
   TuneRequest request = tuning(12000, 2, 2, 1);
   request.mode = SimulationMode::exact;
@@ -141,6 +151,25 @@ TEST_F(Tune, FewWindowsOfTheFullSizeCostLessThanManyAndThanAllPanels) {
   EXPECT_EQ(predictor.windows(p, {10000, 5}), 0);
   p.P = p.Q = 64;  // wide windows: two have enough panels
   EXPECT_EQ(predictor.windows(p, {1000000, 5}), 2);
+}
+
+TEST(TuneRequests, BeginAtAnHplDat) {
+  core::HplParameters one{10000, 160, 4, 16};
+  one.PMAP = 1;
+  one.BCAST = 3;
+  core::HplParameters other = one;
+  other.N = 20000;
+  other.BCAST = 5;
+  const TuneRequest request = begun_at({}, {one, other});
+  EXPECT_EQ(request.N, 20000);
+  EXPECT_EQ(request.defaults, one);
+  EXPECT_EQ(request.BCAST, (std::vector<int>{3, 5})) << "its levels";
+  EXPECT_EQ(request.NB, (std::vector<int>{128, 192, 256, 160})) << "one value joins those of tune";
+  EXPECT_EQ(request.SWAP, TuneRequest().SWAP) << "which has the default already";
+  EXPECT_EQ(request.grids, (std::vector<std::pair<int, int>>{{4, 16}, {8, 8}})) << "those of as many ranks";
+  other.P = 2;
+  other.Q = 32;
+  EXPECT_EQ(begun_at({}, {one, other}).grids, (std::vector<std::pair<int, int>>{{4, 16}, {2, 32}}));
 }
 
 TEST(TunePlaces, EqualMeritsOfARoundShareOne) {

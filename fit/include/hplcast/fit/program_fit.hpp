@@ -59,6 +59,7 @@ struct ProgramObservation {
     double executed_s = 0, mpi_s = 0;                  ///< CPU time outside of MPI, and time in MPI
     double exchanged_s = 0;                            ///< of mpi_s: exchanges_messages()
     double wall_s = 0;                                 ///< 0: unknown
+    double mpi_calls = 0;                              ///< of all MPI functions
     std::map<std::string, ObservedSum> products = {};  ///< its routines of three sizes
     std::map<std::string, ObservedSum> sums = {};      ///< of all that has calls
     std::string name = {};                             ///< for messages: "small.zip:rank-0.times.csv"

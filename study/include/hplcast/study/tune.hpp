@@ -72,6 +72,11 @@ long long size_from_memory(const core::ClusterModel& cluster, int ranks, double 
 /// unless there is no other.
 std::vector<std::pair<int, int>> near_square_grids(int ranks, int most);
 
+/// The search that configurations of an HPL.dat ask for. It begins at the first of them. A parameter that has several
+/// values there has these as its levels; of one value, and its own levels else. Grids likewise: a single one stands for
+/// its number of ranks. N is the largest.
+TuneRequest begun_at(TuneRequest request, const std::vector<core::HplParameters>& configurations);
+
 /// A configuration that was predicted, at its last round.
 struct TunedConfiguration {
   core::HplParameters parameters;  ///< with the N of that round
@@ -118,10 +123,12 @@ struct TuneResult {
   /// Absent if there was no time.
   std::optional<TunedConfiguration> fresh;
   std::vector<TuneRound> rounds;
-  /// Is the last round's N at least a third of the one asked for? Else the order of configurations is not known, unless
-  /// there is one only.
+  std::size_t tried = 0;  ///< candidates that were predicted in the first round
+  /// Is the last round's N at least a third of the one asked for, and were enough candidates tried? Else the order of
+  /// configurations is not known, unless there is one only.
   bool decided = true;
-  double enough_budget_s = 0;          ///< if not: a budget whose last round is expected to reach that
+  bool few_tried = false;              ///< why not: fewer than two thirds of the candidates, and than 24
+  double enough_budget_s = 0;          ///< if not: a budget that is expected to do
   Anova influence;                     ///< of the first round; empty if that was at another N than asked for
   std::vector<PanelLevel> neighbours;  ///< of the best, in the last round
   std::vector<PanelLevel> panel;  ///< PFACT, RFACT, NBMIN, NDIV on the best of the first round; empty as `influence` is
