@@ -11,7 +11,7 @@ namespace {
 constexpr double bars_width = 420, bar_side = 14, bar_row_height = 46, axis_below = 48;
 constexpr double name_at = 11.04, bar_at = 21.16, bar_until = 40.48, second_line = 16;  // of a row
 constexpr std::size_t letters_of_line = 50;
-constexpr double phone_letter = 8, bar_gap = 6;
+constexpr double phone_letter = 9, bar_gap = 6;
 
 double bar_text_width(const std::string& text) {
   return phone_letter * static_cast<double>(text.size());
@@ -29,7 +29,7 @@ void add_value(Figure& plot, const PlotAxis& x, const BarRow& row, double y) {
   else if ((left - x.min) * unit > need)
     plot.text({left - bar_gap / unit, y}, "", row.value, "end");
   else
-    plot.text({right - bar_gap / unit, y}, "on-bar", row.value, "end");
+    plot.text({right - bar_gap / unit, y}, last.css_class == "untested" ? "on-cell" : "on-bar", row.value, "end");
 }
 
 }  // namespace

@@ -166,7 +166,9 @@ std::string Figure::axes() const {
   std::string result;
   for (const PlotTick& tick : labelled_ticks(x_, right - left, x_distance)) {
     if (x_.has_grid) result += grid_line(to_x(tick.at), top, to_x(tick.at), bottom, "grid");
-    result += label(to_x(tick.at), bottom + 17, "middle", tick.name);
+    const double half = 4.2 * static_cast<double>(tick.name.size());  // of its width: whole at both ends
+    result +=
+        label(std::clamp(to_x(tick.at), half, std::max(half, size_.width - half)), bottom + 17, "middle", tick.name);
   }
   for (const PlotTick& tick : labelled_ticks(y_, bottom - top, y_distance)) {
     if (y_.has_grid) result += grid_line(left, to_y(tick.at), right, to_y(tick.at), "grid");
