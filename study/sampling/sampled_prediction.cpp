@@ -188,18 +188,19 @@ class SampledRun {
     return prediction;
   }
 
-  /// The scatter of pieces by panels within windows: right within a factor of 1.8 of the variance, from run to run,
-  /// which is worth some four degrees of freedom (docs/measurements/sampled.md).
+  /// The scatter of pieces by panels within windows. Its variance is right within a factor of 1.6, which is worth some
+  /// ten degrees of freedom, where there are enough panels (docs/measurements/sampled.md).
   fit::ScatterPrior scatter_of(const std::vector<std::vector<double>>& panels) const {
-    constexpr double worth = 4;
+    constexpr double most_worth = 10, least_worth = 1;
     const fit::ScatterPrior rounds = fit::scatter_of_rounds(panels, static_cast<std::size_t>(windows_.piece));
-    return {rounds.unit_variance, std::min(worth, rounds.dof)};
+    return {rounds.unit_variance, std::clamp(rounds.dof / 2, std::min(rounds.dof, least_worth), most_worth)};
   }
 
   void estimate_gaps(const std::vector<fit::MeasuredPiece>& measured, const fit::ScatterPrior& scatter,
                      core::Sampling& sampling, core::Prediction& prediction) const {
-    // Not 2: the hyperparameters are estimates, too (docs/models/sampled.md).
-    constexpr double deviations = 2.5;
+    // Student's law has 95 % within 1.97 to 1.99 of its standard deviations, from four degrees of freedom on; that the
+    // hyperparameters are estimates is in its standard deviation.
+    constexpr double deviations = 2;
     sampling.pieces = gap_pieces();
     std::vector<fit::CurvePiece> gaps;
     for (const core::PanelCost& piece : sampling.pieces) gaps.push_back(curve_piece(piece.first_panel, piece.panels));
@@ -234,20 +235,44 @@ class SampledRun {
                           prediction.sampling->deviates_at_panel);
   }
 
-  /// If the error is too large: as many windows as are missing if it falls with the square root of their number, at
-  /// most half as many again as there are, in the gaps whose pieces have the largest errors. For the target of the
-  /// rule, not for one that was asked for, there are windows.most_panels at most.
+  /// If the error is too large: windows for as many panels as are missing if it falls with the square root of their
+  /// number, at most half as many again as there are windows, in the gaps whose pieces have the largest errors. Twice
+  /// as wide, and half as many, where two or more are missing: a window costs its warm-up. For the target of the rule,
+  /// not for one that was asked for, there are windows.most_panels at most.
   std::vector<PanelWindow> windows_for_the_error(const core::Prediction& prediction) const {
     const double asked = plan_.request().target_error;
     const double target_s = (asked > 0 ? asked : windows_.target) * prediction.time_s;
     if (target_s <= 0 || prediction.error_95_s <= target_s) return {};
-    const double have = static_cast<double>(windows_.windows.size()), times = prediction.error_95_s / target_s;
-    const double missing = std::min(std::ceil(have * (times * times - 1)), std::ceil(have / 2));
+    const double times = prediction.error_95_s / target_s;
+    WindowRule rule = plan_.request().windows;
+    const bool may_be_wide = rule.width == 0;
+    if (may_be_wide) rule.width = 2 * std::max(plan_.parameters().P, plan_.parameters().Q);
+    const double half_of_all = std::ceil(static_cast<double>(windows_.windows.size()) / 2);
+    const int missing =
+        static_cast<int>(std::min(std::ceil(typical_panels() * (times * times - 1) / rule.width), half_of_all));
+    WindowRule wide = rule;
+    wide.width *= 2;
+    std::vector<PanelWindow> more;
+    if (may_be_wide && missing > 1) more = affordable_between(prediction, wide, (missing + 1) / 2);
+    return more.empty() ? affordable_between(prediction, rule, missing) : more;
+  }
+
+  /// Those that say what panels cost: not the last ones, where next to nothing is spent.
+  double typical_panels() const {
+    double sum = 0;
+    for (const PanelWindow& window : windows_.windows)
+      for (const PanelPiece& piece : steady_pieces(windows_, window))
+        sum += window.counts_to < windows_.panels ? piece.panels : 0;
+    return sum;
+  }
+
+  std::vector<PanelWindow> affordable_between(const core::Prediction& prediction, const WindowRule& rule,
+                                              int most) const {
     std::vector<PanelWindow> more =
-        windows_between(windows_, plan_.parameters(), plan_.request().windows, static_cast<int>(missing),
+        windows_between(windows_, plan_.parameters(), rule, most,
                         [&](const PanelPiece& gap) { return error_of(*prediction.sampling, gap); });
     double simulated = windows_.simulated_share() * windows_.panels;
-    for (std::size_t i = 0; asked <= 0 && i < more.size(); ++i) {
+    for (std::size_t i = 0; plan_.request().target_error <= 0 && i < more.size(); ++i) {
       simulated += more[i].simulated_panels();
       if (simulated > windows_.most_panels + 0.5) more.resize(i);
     }
