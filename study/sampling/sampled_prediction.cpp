@@ -237,8 +237,9 @@ class SampledRun {
 
   /// If the error is too large: windows for as many panels as are missing if it falls with the square root of their
   /// number, at most half as many again as there are windows, in the gaps whose pieces have the largest errors. Twice
-  /// as wide, and half as many, where two or more are missing: a window costs its warm-up. For the target of the rule,
-  /// not for one that was asked for, there are windows.most_panels at most.
+  /// as wide, and half as many, where these are two or more: a window costs its warm-up, and a single one would leave
+  /// processors idle. For the target of the rule, not for one that was asked for, there are windows.most_panels at
+  /// most.
   std::vector<PanelWindow> windows_for_the_error(const core::Prediction& prediction) const {
     const double asked = plan_.request().target_error;
     const double target_s = (asked > 0 ? asked : windows_.target) * prediction.time_s;
@@ -252,9 +253,11 @@ class SampledRun {
         static_cast<int>(std::min(std::ceil(typical_panels() * (times * times - 1) / rule.width), half_of_all));
     WindowRule wide = rule;
     wide.width *= 2;
-    std::vector<PanelWindow> more;
-    if (may_be_wide && missing > 1) more = affordable_between(prediction, wide, (missing + 1) / 2);
-    return more.empty() ? affordable_between(prediction, rule, missing) : more;
+    if (may_be_wide && missing > 2) {
+      std::vector<PanelWindow> more = affordable_between(prediction, wide, (missing + 1) / 2);
+      if (more.size() > 1) return more;
+    }
+    return affordable_between(prediction, rule, missing);
   }
 
   /// Those that say what panels cost: not the last ones, where next to nothing is spent.
