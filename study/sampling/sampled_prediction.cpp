@@ -260,7 +260,7 @@ class SampledRun {
     return affordable_between(prediction, rule, missing);
   }
 
-  /// Those that say what panels cost: not the last ones, where next to nothing is spent.
+  /// Not the last ones, where next to nothing is spent.
   double typical_panels() const {
     double sum = 0;
     for (const PanelWindow& window : windows_.windows)
