@@ -13,7 +13,6 @@
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
-#include "hplcast/core/statistics.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/transform.hpp"
 

@@ -9,7 +9,6 @@
 #include "fit/program/program_steps.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/least_squares.hpp"

@@ -1,8 +1,8 @@
 // Cards of hosts from messages that scatter. tests/smpi-models/flows/rails_test.cpp has those of simulated cards.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "hplcast/core/random_stream.hpp"
