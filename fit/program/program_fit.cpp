@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "fit/kernel/kernel_regression.hpp"
 #include "fit/program/program_steps.hpp"
@@ -309,8 +310,14 @@ std::map<std::string, std::vector<ObservedCall>> usual_calls(const ProgramObserv
   return calls;
 }
 
+/// Calls at sizes of one power of two.
+int range_of(const ObservedCall& call) {
+  return std::ilogb(call.shape.m * call.shape.n * call.shape.k);
+}
+
 /// Unless `most` of all is in them.
-void leave_out(bool (*is_first)(const ObservedCall&), double most, double (*amount)(const ObservedCall&),
+template <typename IsFirst>
+void leave_out(const IsFirst& is_first, double most, double (*amount)(const ObservedCall&),
                std::vector<ObservedCall>& calls) {
   double all = 0, first = 0;
   for (const ObservedCall& one : calls) {
@@ -322,14 +329,18 @@ void leave_out(bool (*is_first)(const ObservedCall&), double most, double (*amou
 
 /// Without calls that touched memory for the first time, where these are few: that happens once in a run, in the first
 /// calls, which in factorisations are the longest ones, so that they would be the law of longer calls. Nor calls of the
-/// first milliseconds, where most of the time was in later ones: short runs consist of them, and longer ones do not.
+/// first milliseconds, where there are later ones of such sizes that took most of the time: short runs consist of them,
+/// and longer ones do not.
 void leave_out_first_uses(std::map<std::string, std::vector<ObservedCall>>& calls) {
   constexpr double few_calls = 0.25, most_of_time = 0.5;
   for (auto& [name, list] : calls) {
     leave_out([](const ObservedCall& one) { return one.faults >= 1; }, few_calls,
               [](const ObservedCall& one) { return one.calls; }, list);
     if (core::is_mpi_function(name) || core::begins_with(name, region_prefix)) continue;
-    leave_out([](const ObservedCall& one) { return one.cold; }, most_of_time,
+    std::set<int> warm;
+    for (const ObservedCall& one : list)
+      if (!one.cold) warm.insert(range_of(one));
+    leave_out([&](const ObservedCall& one) { return one.cold && warm.count(range_of(one)) > 0; }, most_of_time,
               [](const ObservedCall& one) { return one.calls * one.duration_s; }, list);
   }
 }

@@ -112,6 +112,9 @@ TEST(ProgramFit, LeavesOutCallsOfAColdCore) {
   // A program that calls it now and then, in a cold core.
   for (ObservedCall& one : calls) one = {one.shape, 1.7 * rate_s * 1024 * one.shape.n, 1, 0, true};
   for (const double n : {64, 400, 4000}) EXPECT_NEAR(times_expected(calls, rate_s, n), 1.7, 2e-3) << n;
+  // Sizes that nothing else tells stay known.
+  for (ObservedCall& one : calls) one.cold = one.shape.n < 100;
+  EXPECT_EQ(fit_program(observation_of("dtrsm/L", calls)).program.routines.at("dtrsm/L").range()->min.n, 40);
 }
 
 // A block of a row takes longer where rows are farther apart, whatever bytes are side by side in longer ones.
