@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -11,7 +12,9 @@
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   std::string folder = (std::filesystem::temp_directory_path() / "hplcast-tests-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr || ::setenv("TMPDIR", folder.c_str(), 1) != 0) {
+  constexpr mode_t for_all = 0755;  // tests that are another user for a while use it, too
+  if (::mkdtemp(folder.data()) == nullptr || ::chmod(folder.c_str(), for_all) != 0 ||
+      ::setenv("TMPDIR", folder.c_str(), 1) != 0) {
     std::perror(folder.c_str());
     return 1;
   }
