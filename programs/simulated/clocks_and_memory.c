@@ -159,25 +159,3 @@ void __wrap_free(void* memory) {
     hplcast_unshare(memory);
   }
 }
-
-/* C++'s delete is in a shared library, whose calls of free the linker cannot turn. These win over that one, and those
- * of a program over these, which call each other as the standard says. Sizes and alignments do not matter. */
-#define WEAK __attribute__((weak, visibility("default"))) void
-WEAK _ZdlPv(void* memory) {
-  __wrap_free(memory);
-}
-WEAK _ZdaPv(void* memory) {
-  _ZdlPv(memory);
-}
-WEAK _ZdlPvm(void* memory, size_t size) {
-  (void)size, _ZdlPv(memory);
-}
-WEAK _ZdaPvm(void* memory, size_t size) {
-  (void)size, _ZdaPv(memory);
-}
-WEAK _ZdlPvSt11align_val_t(void* memory, size_t alignment) {
-  (void)alignment, __wrap_free(memory);
-}
-WEAK _ZdlPvmSt11align_val_t(void* memory, size_t size, size_t alignment) {
-  (void)size, _ZdlPvSt11align_val_t(memory, alignment);
-}

@@ -127,18 +127,6 @@ TEST(Compilers, GiveEachRankItsOwnStaticVariablesOfInlineFunctions) {
   EXPECT_THAT(result.output, testing::Not(HasSubstr(" u "))) << result.output;
 }
 
-TEST(Compilers, LeaveAProgramItsOwnDelete) {
-  const auto result = compile(
-      "#include <mpi.h>\n#include <cstdlib>\n#include <new>\nint left;\n"
-      "void* operator new(std::size_t size) { ++left; return std::malloc(size); }\n"
-      "void operator delete(void* memory) noexcept { --left; std::free(memory); }\n"
-      "struct One { ~One(); int numbers[99]; };\nOne::~One() {}\n"
-      "int main(int argc, char**) { One* all = new One[argc]; delete[] all; delete new One; return left; }\n",
-      "-x c++ main.c -x none -o main && nm main | grep ' _Zd[la]Pv$'", "hplcast-cxx");
-  EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_THAT(result.output, AllOf(HasSubstr(" T _ZdlPv"), HasSubstr(" W _ZdaPv"))) << "which calls it";
-}
-
 TEST(Compilers, ProvideWhatBlacsNeeds) {
   const auto result = compile(
       "#include <mpi.h>\nint main(int argc, char** argv) { MPI_Datatype t; MPI_Init(&argc, &argv); MPI_Pcontrol(0);"
