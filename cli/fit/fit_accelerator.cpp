@@ -139,9 +139,9 @@ fit::KernelFit fit_moves(const std::string& name, const fit::KernelTable& table)
 
 /// Kernels of rocBLAS, and those of hplcast-measure-accelerator, whose first arguments are rows and columns.
 void take_kernels(const Tables& tables, core::AcceleratorModel& model) {
+  const std::set<std::string> moving = {"gather_rows", "scatter_rows", "order_rows", "copy_block"};
   std::string failed;
   for (const auto& [name, table] : tables) {
-    static const std::set<std::string> moving = {"gather_rows", "scatter_rows", "order_rows", "copy_block"};
     const bool moves = moving.count(name) > 0;
     const fit::KernelFit fit = moves ? fit_moves(name, table) : fit::fit_hpl_kernel(name, table);
     std::cerr << fit::describe(name, fit);

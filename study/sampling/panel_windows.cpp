@@ -35,7 +35,7 @@ bool is_stepwise(const WindowRule& rule) {
 Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
   const int longest = std::max(p.P, p.Q);
   Sizes sizes{};
-  sizes.width = rule.width > 0 ? rule.width : 2 * longest;
+  sizes.width = rule.width_for(p);
   // Transients vanish 4 to 6 panels after the begin, later if HPL looks ahead. Process columns that begin together get
   // out of step, and wait for each other's panels, within three quarters of a round (docs/models/sampled.md).
   sizes.settling = std::max(8, 6 + 4 * p.DEPTH);

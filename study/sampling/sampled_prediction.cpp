@@ -247,7 +247,7 @@ class SampledRun {
     const double times = prediction.error_95_s / target_s;
     WindowRule rule = plan_.request().windows;
     const bool may_be_wide = rule.width == 0;
-    if (may_be_wide) rule.width = 2 * std::max(plan_.parameters().P, plan_.parameters().Q);
+    rule.width = rule.width_for(plan_.parameters());
     const double half_of_all = std::ceil(static_cast<double>(windows_.windows.size()) / 2);
     const int missing =
         static_cast<int>(std::min(std::ceil(typical_panels() * (times * times - 1) / rule.width), half_of_all));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct WindowRule {
   int width = 0;    ///< panels of a window that count; 0: 2 max(P, Q)
   int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, at least 8 and 3 Q / 4
 
+  /// `width` on this grid.
+  int width_for(const core::HplParameters& p) const { return width > 0 ? width : 2 * std::max(p.P, p.Q); }
   /// "auto", "off", "K", "K:WIDTH" or "K:WIDTH:WARMUP". @throws DomainError
   static WindowRule from(const std::string& text);
 };
