@@ -166,22 +166,27 @@ void write_control(std::ostream& out, const study::Comparison& comparison, const
     tell("errors are not divided into machine and model: " + comparison.why_no_control);
     return;
   }
-  TextTable table(parameters.with(
-      {"control: calibration [ms]", "runs [ms]", "error", "machine changed", "model", "scatter", "corrected error"}));
+  TextTable table(parameters.with({"control: calibration [ms]", "runs [ms]", "dgemm in runs", "error",
+                                   "machine changed", "model", "scatter", "corrected error"}));
   for (const auto& row : comparison.rows) {
     if (!row.parts) continue;
-    table.add(parameters.with(
-        row.parameters,
-        {significant(1e3 * row.parts->calibration_s), significant(1e3 * row.parts->run_s), signed_percent(row.error),
-         signed_percent(row.parts->machine), signed_percent(row.parts->model), signed_percent(row.parts->scatter),
-         signed_percent(row.parts->corrected_error)}));
+    table.add(parameters.with(row.parameters,
+                              {significant(1e3 * row.parts->calibration_s), significant(1e3 * row.parts->run_s),
+                               row.parts->dgemm ? signed_percent(*row.parts->dgemm) : "-", signed_percent(row.error),
+                               signed_percent(row.parts->machine), signed_percent(row.parts->model),
+                               signed_percent(row.parts->scatter), signed_percent(row.parts->corrected_error)}));
   }
   out << '\n';
   table.write(out);
   out << "\n|corrected error|: median " << percent(comparison.control->median_corrected_error) << ", worst "
       << percent(comparison.control->max_corrected_error) << "; the control (dgemm " << comparison.control->shape
-      << ") took " << signed_percent(comparison.control->median_slowdown) << " at the runs, of which "
-      << percent(comparison.control->coefficient) << " counts\n";
+      << ") took " << signed_percent(comparison.control->median_slowdown) << " at the runs";
+  if (comparison.control->coefficient)
+    out << ", of which " << percent(*comparison.control->coefficient) << " counts\n";
+  else
+    out << ", dgemm in them " << signed_percent(*comparison.control->median_dgemm)
+        << " compared with the prediction: as " << signed_percent(*comparison.control->median_machine)
+        << " of the machine\n";
 }
 
 /// All configurations of one side: those that matched, and those that did not.

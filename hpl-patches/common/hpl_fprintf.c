@@ -3,7 +3,8 @@
  * HPL prints its time with two decimals and its rate with four or five digits, fewer than a comparison of a prediction
  * with a measurement needs. The W line's arguments have all digits, so they are printed again, alike by the real and
  * the simulated program: hplcast: time_s=12.345678901 gflops=4.3210987654
- * The real one says when the timed part ended, too, for whoever measures power: ended_unix_s=1795364610.366798 */
+ * The real one says when the timed part ended, too, for whoever measures power: ended_unix_s=1795364610.366798
+ * xhpl-instrumented also has the mean rate of a rank in dgemm: dgemm_gflops=38.1234567890 */
 #ifndef HPLCAST_SIMULATED
 #define _POSIX_C_SOURCE 199309L /* clock_gettime, in C99 */
 #endif
@@ -15,6 +16,9 @@
 
 #include "hpl.h"
 #include "wrap.h"
+#ifdef HPLCAST_INSTRUMENTED
+#include "activity.h"
+#endif
 #ifdef HPLCAST_SIMULATED
 #include "hplcast/smpi_models/hplcast_smpi.h"
 #endif
@@ -31,7 +35,11 @@ static void print_exact_result(FILE* stream, va_list arguments) {
 #else
   struct timespec now;
   (void)clock_gettime(CLOCK_REALTIME, &now);
-  (void)fprintf(stream, " ended_unix_s=%lld.%06ld\n", (long long)now.tv_sec, now.tv_nsec / 1000);
+  (void)fprintf(stream, " ended_unix_s=%lld.%06ld", (long long)now.tv_sec, now.tv_nsec / 1000);
+#ifdef HPLCAST_INSTRUMENTED
+  if (trace_dgemm_gflops() > 0) (void)fprintf(stream, " dgemm_gflops=%.12g", trace_dgemm_gflops());
+#endif
+  (void)fprintf(stream, "\n");
 #endif
 }
 

@@ -152,6 +152,10 @@ void trace_start(void);
 void trace_resume(void);
 void trace_pause(void);
 
+/* The mean rate of a rank in dgemm over the run of HPL that ended last, 0 if it called none: the run's own control
+ * (docs/models/control.md). */
+double trace_dgemm_gflops(void);
+
 /* The socket that a core belongs to, -1 if the machine does not say. */
 int trace_cpu_of_core(int core);
 

@@ -1,4 +1,4 @@
-/* Times every kernel call of an otherwise unchanged HPL, and keeps a sample of them. */
+/* Times every kernel call of an otherwise unchanged HPL, keeps a sample of them, and tells the rate of dgemm. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,9 @@ static uint64_t rows_max = default_rows_max;
 static int running;
 static int depth; /* of kernels in kernels */
 static double origin_s;
-static double clock_total_s; /* of `clock_reads` pairs of readings */
+static double clock_total_s;                         /* of `clock_reads` pairs of readings */
+static struct { double time_s, flop; } dgemm_of_run; /* of the run of HPL that was begun last */
+static double dgemm_gflops;
 
 static void measure_clock(void) {
   for (int i = 0; i < clock_reads; ++i) {
@@ -52,11 +54,6 @@ void trace_start(void) {
   prefix = getenv(HPLCAST_VARIABLE_KERNEL_TRACE);
   if (prefix == NULL || *prefix == '\0') {
     prefix = NULL;
-    if (rank == 0 && !settings()->on)
-      (void)fprintf(
-          stderr,
-          "xhpl-instrumented: neither HPLCAST_KERNEL_TRACE=PREFIX nor HPLCAST_ACTIVITY=PREFIX is set, so nothing "
-          "will be written\n");
     return;
   }
   rows_max = settings_number(HPLCAST_VARIABLE_KERNEL_TRACE_MAX, most_rows,
@@ -74,7 +71,8 @@ void trace_start(void) {
 }
 
 void trace_resume(void) {
-  running = prefix != NULL || settings()->on;
+  running = 1;
+  dgemm_of_run.time_s = dgemm_of_run.flop = 0;
 }
 void trace_pause(void) {
   running = 0;
@@ -108,6 +106,10 @@ static void end_call(hplcast_kernel kernel, int m, int n, int k, double start_s)
   const double duration_s = measured_s < clock_resolution_s ? clock_resolution_s : measured_s;
   if (m <= 0 || n <= 0 || k <= 0) return;
   const double flop = flop_of(kernel, m, n, k);
+  if (kernel == HPLCAST_DGEMM) {
+    dgemm_of_run.time_s += duration_s;
+    dgemm_of_run.flop += flop;
+  }
   activity_kernel(kernel, m, n, k, flop, start_s, start_s + duration_s);
   if (prefix == NULL) return;
   kernel_rows* of_kernel = &trace[kernel];
@@ -115,6 +117,19 @@ static void end_call(hplcast_kernel kernel, int m, int n, int k, double start_s)
   of_kernel->flop += flop;
   const uint64_t place = place_in_sample(of_kernel->calls++, rows_max, &of_kernel->random);
   if (place < rows_max) of_kernel->rows[place] = (row){start_s - origin_s, duration_s, m, n, k, sched_getcpu()};
+}
+
+/* All ranks call it when HPL's time is over, before its result is printed. */
+WRAP(void, HPL_ptimer_combine, MPI_Comm comm, const HPL_T_PTIME_OP operation, const HPL_T_PTIME kind, const int n,
+     const int first, double* times) {
+  double sums[] = {dgemm_of_run.time_s, dgemm_of_run.flop};
+  __real_HPL_ptimer_combine(comm, operation, kind, n, first, times);
+  (void)PMPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, comm);
+  dgemm_gflops = sums[0] > 0 ? 1e-9 * sums[1] / sums[0] : 0;
+}
+
+double trace_dgemm_gflops(void) {
+  return dgemm_gflops;
 }
 
 static int by_start(const void* left, const void* right) {

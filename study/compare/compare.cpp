@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <ostream>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/distributions.hpp"
 #include "hplcast/study/interval.hpp"
-#include "study/compare/parameters_json.hpp"
 
 namespace hplcast::study {
 
@@ -24,7 +20,8 @@ struct Side {
   std::vector<core::PredictiveInterval> intervals;      ///< of predictions that have one
   std::vector<double> energy_j, power_w, gflops_per_w;  ///< where they are known
   std::vector<core::Control> controls;                  ///< the known ones, in the order of gflops
-  double dgemm = 0;                                     ///< its elasticity, sum over predictions
+  std::vector<double> dgemm_gflops;                     ///< of a rank in dgemm: the known ones, likewise
+  double dgemm = 0, all_kernels = 0;                    ///< their elasticities, sums over predictions
 };
 using SidesByRun = std::map<core::HplParameters, Side>;
 
@@ -111,27 +108,55 @@ bool has_controls(const Side& real, const Side& predicted) {
   return !predicted.controls.empty() && real.controls.size() == real.gflops.size();
 }
 
-/// Share of the mean square of the changes that is not the scatter of the controls themselves: v_D / (v_D + v_c/n). The
-/// control of a run is a mean of two, whose variance is a quarter of their squared difference.
-double share_of_machine(const SidesByRun& all_real, const SidesByRun& all_predicted) {
-  double changes = 0, own = 0;
+/// What the controls of each real run tell, and dgemm in it where both sides know its rate.
+std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
+  const core::Control& calibration = predicted.controls.front();
+  std::vector<RunSpeed> speeds;
+  for (std::size_t i = 0; i < real.controls.size(); ++i) {
+    const core::Control& run = real.controls[i];
+    RunSpeed& speed = speeds.emplace_back();
+    speed.control = log_slowdown(run, calibration);
+    speed.control_half = std::log(run.high_s / run.low_s) / 2;
+    if (real.dgemm_gflops.size() == real.controls.size() && !predicted.dgemm_gflops.empty())
+      speed.dgemm = std::log(core::median(predicted.dgemm_gflops) / real.dgemm_gflops[i]);
+  }
+  return speeds;
+}
+
+/// By how much the change of the machine moved the rates of the real runs, ln.
+struct Changes {
+  std::map<core::HplParameters, std::vector<double>> of_runs;  ///< of configurations with controls
+  std::map<core::HplParameters, double> dgemm;                 ///< median, where the runs tell it
+  std::optional<double> coefficient;
+  double median_machine = 0;
+};
+
+Changes changes_of(const SidesByRun& all_real, const SidesByRun& all_predicted) {
+  std::vector<std::pair<core::HplParameters, const Side*>> controlled;
+  std::vector<std::vector<RunSpeed>> speeds;
   for (const auto& [parameters, real] : all_real) {
     const auto predicted = all_predicted.find(parameters);
     if (predicted == all_predicted.end() || !has_controls(real, predicted->second)) continue;
-    for (const core::Control& run : real.controls) {
-      changes += std::pow(log_slowdown(run, predicted->second.controls.front()), 2);
-      own += std::pow(std::log(run.high_s / run.low_s) / 2, 2);
-    }
+    controlled.emplace_back(parameters, &predicted->second);
+    speeds.push_back(speeds_of(real, predicted->second));
   }
-  return changes > own ? 1 - own / changes : 0;
-}
-
-/// By how much the change of the machine moved each real run, ln. `coefficient`: share_of_machine().
-std::vector<double> changes_of(const Side& real, const Side& predicted, double coefficient) {
-  const double elasticity = coefficient * predicted.dgemm / static_cast<double>(predicted.gflops.size());
-  std::vector<double> changes;
-  for (const core::Control& run : real.controls)
-    changes.push_back(elasticity * log_slowdown(run, predicted.controls.front()));
+  const MachineChanges machine = machine_changes(speeds);
+  Changes changes;
+  changes.coefficient = machine.coefficient;
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < controlled.size(); ++i) {
+    const auto& [parameters, predicted] = controlled[i];
+    medians.push_back(core::median(machine.of_runs[i]));
+    // A control is a dgemm; in a run the other kernels are seen to go with it.
+    const double elasticity = (machine.coefficient ? predicted->dgemm : predicted->all_kernels) /
+                              static_cast<double>(predicted->gflops.size());
+    for (const double one : machine.of_runs[i]) changes.of_runs[parameters].push_back(elasticity * one);
+    if (machine.coefficient) continue;
+    std::vector<double> dgemm;
+    for (const RunSpeed& speed : speeds[i]) dgemm.push_back(*speed.dgemm);
+    changes.dgemm[parameters] = core::median(dgemm);
+  }
+  if (!medians.empty()) changes.median_machine = core::median(medians);
   return changes;
 }
 
@@ -141,25 +166,24 @@ std::vector<double> without_changes(const Side& real, const std::vector<double>&
   return rates;
 }
 
-PooledScatter scatter_of(const SidesByRun& all_real, const SidesByRun& all_predicted, double coefficient) {
+PooledScatter scatter_of(const SidesByRun& all_real, const SidesByRun& all_predicted, const Changes& changes) {
   std::vector<std::vector<double>> runs, corrected, seeds;
   for (const auto& [parameters, real] : all_real) {
     const auto predicted = all_predicted.find(parameters);
     if (predicted == all_predicted.end()) continue;
     runs.push_back(logs_of(real.gflops));
     seeds.push_back(logs_of(predicted->second.gflops));
-    if (has_controls(real, predicted->second))
-      corrected.push_back(logs_of(without_changes(real, changes_of(real, predicted->second, coefficient))));
+    const auto known = changes.of_runs.find(parameters);
+    if (known != changes.of_runs.end()) corrected.push_back(logs_of(without_changes(real, known->second)));
   }
   return {pooled_sd(runs), pooled_sd(corrected), pooled_sd(seeds)};
 }
 
 /// Scatter is as much of the corrected error as lies within its 95 percent interval.
-ErrorParts parts_of(const ComparedMedians& row, const Side& real, const Side& predicted, double coefficient,
-                    const PooledScatter& scatter) {
+ErrorParts parts_of(const ComparedMedians& row, const Side& real, const Side& predicted,
+                    const std::vector<double>& changes, const PooledScatter& scatter) {
   std::vector<double> runs_s;
   for (const core::Control& run : real.controls) runs_s.push_back(run.wall_s);
-  const std::vector<double> changes = changes_of(real, predicted, coefficient);
   ErrorParts parts;
   parts.calibration_s = predicted.controls.front().wall_s;
   parts.run_s = core::median(runs_s);
@@ -220,15 +244,19 @@ std::optional<ComparedInterval> compare_interval(const std::vector<core::Predict
   return result;
 }
 
-ComparedConfiguration compare_one(const core::HplParameters& parameters, Side real, Side predicted, double coefficient,
-                                  const PooledScatter& scatter) {
+ComparedConfiguration compare_one(const core::HplParameters& parameters, Side real, Side predicted,
+                                  const Changes& changes, const PooledScatter& scatter) {
   const Side unsorted = real;
   std::sort(real.gflops.begin(), real.gflops.end());
   std::sort(predicted.gflops.begin(), predicted.gflops.end());
   ComparedConfiguration row;
   static_cast<ComparedMedians&>(row) = compare_medians(real.gflops, predicted.gflops);
   row.parameters = parameters;
-  if (has_controls(unsorted, predicted)) row.parts = parts_of(row, unsorted, predicted, coefficient, scatter);
+  if (const auto known = changes.of_runs.find(parameters); known != changes.of_runs.end()) {
+    row.parts = parts_of(row, unsorted, predicted, known->second, scatter);
+    if (const auto dgemm = changes.dgemm.find(parameters); dgemm != changes.dgemm.end())
+      row.parts->dgemm = std::exp(dgemm->second) - 1;
+  }
   row.sampling_error_95 = predicted.sampling_error;
   row.error_interval = error_interval(real.gflops, scatter.runs, predicted, scatter.seeds);
   if (!real.energy_j.empty() && !predicted.energy_j.empty()) {
@@ -258,20 +286,28 @@ std::vector<double> ranks(const std::vector<double>& values) {
   return result;
 }
 
-void add_control(const SidesByRun& real, const SidesByRun& predicted, double coefficient, Comparison& comparison) {
-  std::vector<double> slowdowns, corrected;
+void add_control(const SidesByRun& real, const SidesByRun& predicted, const Changes& changes, Comparison& comparison) {
+  std::vector<double> slowdowns, corrected, dgemm;
   for (const ComparedConfiguration& row : comparison.rows) {
     if (!row.parts) continue;
     slowdowns.push_back(row.parts->run_s / row.parts->calibration_s - 1);
     corrected.push_back(std::abs(row.parts->corrected_error));
+    if (row.parts->dgemm) dgemm.push_back(*row.parts->dgemm);
   }
   if (!corrected.empty()) {
     const std::string shape = std::find_if(predicted.begin(), predicted.end(),
                                            [](const auto& entry) { return !entry.second.controls.empty(); })
                                   ->second.controls.front()
                                   .shape;
-    comparison.control = {shape, coefficient, core::median(slowdowns), core::median(corrected),
-                          *std::max_element(corrected.begin(), corrected.end())};
+    ComparedControl& control = comparison.control.emplace();
+    control.shape = shape;
+    control.coefficient = changes.coefficient;
+    control.median_slowdown = core::median(slowdowns);
+    control.median_corrected_error = core::median(corrected);
+    control.max_corrected_error = *std::max_element(corrected.begin(), corrected.end());
+    if (dgemm.empty()) return;
+    control.median_dgemm = core::median(dgemm);
+    control.median_machine = std::exp(changes.median_machine) - 1;
     return;
   }
   const auto none = [](const SidesByRun& sides) {
@@ -280,28 +316,6 @@ void add_control(const SidesByRun& real, const SidesByRun& predicted, double coe
   comparison.why_no_control = none(predicted) ? "the model has no control measurement of its campaign"
                               : none(real)    ? "the real runs have no control measurement (run-real makes it)"
                                            : "some of the real runs of each configuration have no control measurement";
-}
-
-nlohmann::ordered_json parts_json(const ErrorParts& parts) {
-  return {{"calibration_control_s", parts.calibration_s},
-          {"run_control_s", parts.run_s},
-          {"machine", parts.machine},
-          {"model", parts.model},
-          {"scatter", parts.scatter},
-          {"corrected_error", parts.corrected_error}};
-}
-
-nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
-  return {{"real_energy_j", energy.real.energy_j},
-          {"predicted_energy_j", energy.predicted.energy_j},
-          {"energy_error", energy.energy_error},
-          {"real_mean_power_w", energy.real.mean_power_w},
-          {"predicted_mean_power_w", energy.predicted.mean_power_w},
-          {"power_error", energy.power_error},
-          {"real_gflops_per_w", energy.real.gflops_per_w},
-          {"predicted_gflops_per_w", energy.predicted.gflops_per_w},
-          {"real_runs", energy.real.runs},
-          {"predicted_runs", energy.predicted.runs}};
 }
 
 }  // namespace
@@ -358,6 +372,7 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
     } else {
       Side& side = add(real_sides, run.parameters, run.gflops, run.energy_j, run.mean_power_w);
       if (run.control) side.controls.push_back(*run.control);
+      if (run.dgemm_gflops) side.dgemm_gflops.push_back(*run.dgemm_gflops);
     }
   }
   for (const core::Prediction& prediction : predicted) {
@@ -368,24 +383,28 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
     if (prediction.interval) side.intervals.push_back(*prediction.interval);
     if (prediction.control) side.controls.push_back(*prediction.control);
     side.dgemm += dgemm_elasticity(prediction);
+    side.all_kernels += kernels_elasticity(prediction);
+    if (const auto dgemm = prediction.kernels.find("dgemm");
+        dgemm != prediction.kernels.end() && dgemm->second.flop > 0)
+      side.dgemm_gflops.push_back(dgemm->second.flop / dgemm->second.time_s / 1e9);
     if (!prediction.sampling) continue;
     side.sampling_error = std::max(side.sampling_error.value_or(0), prediction.error_95_s / prediction.time_s);
   }
-  const double coefficient = share_of_machine(real_sides, predicted_sides);
-  const PooledScatter scatter = scatter_of(real_sides, predicted_sides, coefficient);
+  const Changes changes = changes_of(real_sides, predicted_sides);
+  const PooledScatter scatter = scatter_of(real_sides, predicted_sides, changes);
   for (const auto& [parameters, side] : real_sides) {
     const auto match = predicted_sides.find(parameters);
     if (match == predicted_sides.end()) {
       comparison.unmatched_real.push_back(parameters);
     } else {
-      comparison.rows.push_back(compare_one(parameters, side, match->second, coefficient, scatter));
+      comparison.rows.push_back(compare_one(parameters, side, match->second, changes, scatter));
     }
   }
   for (const auto& [parameters, side] : predicted_sides)
     if (real_sides.count(parameters) == 0) comparison.unmatched_predicted.push_back(parameters);
   comparison.summary = summarize({comparison.rows.begin(), comparison.rows.end()});
   comparison.best = best_predicted(comparison.rows);
-  add_control(real_sides, predicted_sides, coefficient, comparison);
+  add_control(real_sides, predicted_sides, changes, comparison);
   comparison.disturbances = disturbances_of(real, comparison.rows);
   return comparison;
 }
@@ -400,95 +419,6 @@ IntervalCount count_inside(const Comparison& comparison) {
     count.inside += row.interval->runs_inside;
   }
   return count;
-}
-
-std::string nearest_difference(const core::HplParameters& parameters, const std::vector<core::HplParameters>& others) {
-  const auto differing = [&](const core::HplParameters& other) {
-    std::vector<const core::HplField*> fields;
-    for (const core::HplField& field : core::hpl_fields()) {
-      if (field.get(parameters) != field.get(other)) fields.push_back(&field);
-    }
-    return fields;
-  };
-  if (others.empty()) return "";
-  const auto nearest = std::min_element(others.begin(), others.end(), [&](const auto& a, const auto& b) {
-    return differing(a).size() < differing(b).size();
-  });
-  return core::joined(differing(*nearest), ", ", [&](const core::HplField* field) {
-    return std::string(field->name) + " is " + std::to_string(field->get(parameters)) + ", not " +
-           std::to_string(field->get(*nearest));
-  });
-}
-
-std::vector<std::string> models_of(const std::vector<core::Prediction>& predictions) {
-  constexpr std::size_t digits = 8;
-  std::vector<std::string> models;
-  for (const core::Prediction& prediction : predictions) {
-    const std::string model = prediction.cluster + " (" + prediction.model_sha256.substr(0, digits) + ")";
-    if (std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
-  }
-  return models;
-}
-
-std::optional<core::HplParameters> mixed_models(const std::vector<core::Prediction>& predictions) {
-  std::map<core::HplParameters, std::string> model_of;
-  for (const core::Prediction& prediction : predictions) {
-    const auto [known, is_new] = model_of.emplace(core::without_unused(prediction.parameters), prediction.model_sha256);
-    if (!is_new && known->second != prediction.model_sha256) return prediction.parameters;
-  }
-  return std::nullopt;
-}
-
-void write_comparison(std::ostream& out, const Comparison& comparison) {
-  nlohmann::ordered_json json;
-  json["rows"] = nlohmann::ordered_json::array();
-  for (const auto& row : comparison.rows) {
-    auto row_json = nlohmann::ordered_json(row.parameters);
-    row_json["real_gflops"] = row.real_median;
-    row_json["real_spread"] = row.real_spread;
-    row_json["real_runs"] = row.real_gflops.size();
-    row_json["predicted_gflops"] = row.predicted_median;
-    row_json["predicted_runs"] = row.predicted_gflops.size();
-    if (row.sampling_error_95) row_json["sampling_error_95"] = *row.sampling_error_95;
-    row_json["error"] = row.error;
-    if (row.error_interval) row_json["error_interval"] = {row.error_interval->lower, row.error_interval->upper};
-    if (row.energy) row_json["energy"] = energy_json(*row.energy);
-    if (row.interval)
-      row_json["interval"] = {{"level_percent", row.interval->level_percent},
-                              {"low_gflops", row.interval->low_gflops},
-                              {"high_gflops", row.interval->high_gflops},
-                              {"runs_inside", row.interval->runs_inside}};
-    if (row.parts) row_json["parts"] = parts_json(*row.parts);
-    json["rows"].push_back(std::move(row_json));
-  }
-  const auto& summary = comparison.summary;
-  json["mean_abs_error"] = summary.mean_abs_error;
-  json["median_abs_error"] = summary.median_abs_error;
-  json["max_abs_error"] = summary.max_abs_error;
-  json["bias"] = summary.bias;
-  json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
-  json["n"] = summary.n;
-  json["valid"] = comparison.disturbances.empty();
-  if (!comparison.disturbances.empty()) json["disturbances"] = comparison.disturbances;
-  if (const IntervalCount count = count_inside(comparison); count.runs > 0)
-    json["interval"] = {{"level_percent", count.level_percent}, {"runs", count.runs}, {"inside", count.inside}};
-  if (const auto& control = comparison.control)
-    json["control"] = {{"shape", control->shape},
-                       {"coefficient", control->coefficient},
-                       {"median_slowdown", control->median_slowdown},
-                       {"median_abs_corrected_error", control->median_corrected_error},
-                       {"max_abs_corrected_error", control->max_corrected_error}};
-  if (comparison.best) {
-    json["best_predicted"] = {{"parameters", comparison.best->parameters},
-                              {"configurations", comparison.best->configurations},
-                              {"real_rank", comparison.best->real_rank},
-                              {"loss", comparison.best->loss},
-                              {"among_best", comparison.best->among_best}};
-  }
-  json["unmatched_real"] = comparison.unmatched_real;
-  json["unmatched_predicted"] = comparison.unmatched_predicted;
-  json["failed_residuals"] = comparison.failed_residuals;
-  out << core::json_text(json, 2) << '\n';
 }
 
 }  // namespace hplcast::study

@@ -1,14 +1,18 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/sweep_database.hpp"
+#include "study/compare/parameters_json.hpp"
 
 namespace hplcast::study {
 
@@ -105,6 +109,88 @@ std::vector<core::Prediction> read_compared_predictions(const std::vector<std::s
   }
   refuse_several_models(predicted, warn);
   return predicted;
+}
+
+namespace {
+
+nlohmann::ordered_json parts_json(const ErrorParts& parts) {
+  nlohmann::ordered_json json = {{"calibration_control_s", parts.calibration_s}, {"run_control_s", parts.run_s}};
+  if (parts.dgemm) json["dgemm"] = *parts.dgemm;
+  json.update({{"machine", parts.machine},
+               {"model", parts.model},
+               {"scatter", parts.scatter},
+               {"corrected_error", parts.corrected_error}});
+  return json;
+}
+
+nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
+  return {{"real_energy_j", energy.real.energy_j},
+          {"predicted_energy_j", energy.predicted.energy_j},
+          {"energy_error", energy.energy_error},
+          {"real_mean_power_w", energy.real.mean_power_w},
+          {"predicted_mean_power_w", energy.predicted.mean_power_w},
+          {"power_error", energy.power_error},
+          {"real_gflops_per_w", energy.real.gflops_per_w},
+          {"predicted_gflops_per_w", energy.predicted.gflops_per_w},
+          {"real_runs", energy.real.runs},
+          {"predicted_runs", energy.predicted.runs}};
+}
+
+}  // namespace
+
+void write_comparison(std::ostream& out, const Comparison& comparison) {
+  nlohmann::ordered_json json;
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const auto& row : comparison.rows) {
+    auto row_json = nlohmann::ordered_json(row.parameters);
+    row_json["real_gflops"] = row.real_median;
+    row_json["real_spread"] = row.real_spread;
+    row_json["real_runs"] = row.real_gflops.size();
+    row_json["predicted_gflops"] = row.predicted_median;
+    row_json["predicted_runs"] = row.predicted_gflops.size();
+    if (row.sampling_error_95) row_json["sampling_error_95"] = *row.sampling_error_95;
+    row_json["error"] = row.error;
+    if (row.error_interval) row_json["error_interval"] = {row.error_interval->lower, row.error_interval->upper};
+    if (row.energy) row_json["energy"] = energy_json(*row.energy);
+    if (row.interval)
+      row_json["interval"] = {{"level_percent", row.interval->level_percent},
+                              {"low_gflops", row.interval->low_gflops},
+                              {"high_gflops", row.interval->high_gflops},
+                              {"runs_inside", row.interval->runs_inside}};
+    if (row.parts) row_json["parts"] = parts_json(*row.parts);
+    json["rows"].push_back(std::move(row_json));
+  }
+  const auto& summary = comparison.summary;
+  json["mean_abs_error"] = summary.mean_abs_error;
+  json["median_abs_error"] = summary.median_abs_error;
+  json["max_abs_error"] = summary.max_abs_error;
+  json["bias"] = summary.bias;
+  json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
+  json["n"] = summary.n;
+  json["valid"] = comparison.disturbances.empty();
+  if (!comparison.disturbances.empty()) json["disturbances"] = comparison.disturbances;
+  if (const IntervalCount count = count_inside(comparison); count.runs > 0)
+    json["interval"] = {{"level_percent", count.level_percent}, {"runs", count.runs}, {"inside", count.inside}};
+  if (const auto& control = comparison.control) {
+    auto& control_json = json["control"] = {{"shape", control->shape}};
+    if (control->coefficient) control_json["coefficient"] = *control->coefficient;
+    control_json["median_slowdown"] = control->median_slowdown;
+    if (control->median_dgemm) control_json["median_dgemm"] = *control->median_dgemm;
+    if (control->median_machine) control_json["median_machine"] = *control->median_machine;
+    control_json["median_abs_corrected_error"] = control->median_corrected_error;
+    control_json["max_abs_corrected_error"] = control->max_corrected_error;
+  }
+  if (comparison.best) {
+    json["best_predicted"] = {{"parameters", comparison.best->parameters},
+                              {"configurations", comparison.best->configurations},
+                              {"real_rank", comparison.best->real_rank},
+                              {"loss", comparison.best->loss},
+                              {"among_best", comparison.best->among_best}};
+  }
+  json["unmatched_real"] = comparison.unmatched_real;
+  json["unmatched_predicted"] = comparison.unmatched_predicted;
+  json["failed_residuals"] = comparison.failed_residuals;
+  out << core::json_text(json, 2) << '\n';
 }
 
 }  // namespace hplcast::study

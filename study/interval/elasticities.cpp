@@ -41,11 +41,25 @@ KernelShares kernel_shares(const core::Prediction& prediction) {
   return shares;
 }
 
-double dgemm_elasticity(const core::Prediction& prediction) {
+namespace {
+
+/// That of a term of the prediction's interval.
+std::optional<double> known_elasticity(const core::Prediction& prediction, core::ErrorGroup group) {
   if (prediction.interval)
     for (const core::ErrorTerm& term : prediction.interval->terms)
-      if (term.name == to_string(core::ErrorGroup::dgemm) && term.elasticity) return *term.elasticity;
-  return kernel_shares(prediction).dgemm;
+      if (term.name == to_string(group)) return term.elasticity;
+  return std::nullopt;
+}
+
+}  // namespace
+
+double dgemm_elasticity(const core::Prediction& prediction) {
+  return known_elasticity(prediction, core::ErrorGroup::dgemm).value_or(kernel_shares(prediction).dgemm);
+}
+
+double kernels_elasticity(const core::Prediction& prediction) {
+  return dgemm_elasticity(prediction) + known_elasticity(prediction, core::ErrorGroup::other_kernels)
+                                            .value_or(kernel_shares(prediction).other_kernels);
 }
 
 Elasticities closed_form_elasticities(const core::ClusterModel& cluster, const core::Prediction& prediction) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -42,6 +43,7 @@ struct ResultsKind {
   int threads = 1;            ///< of the BLAS of each rank: a column if there are several
   std::string blas;           ///< a column if it is known
   bool control = false;       ///< the control measurements before and after the run
+  bool dgemm = false;         ///< and the rate of dgemm in it
 };
 
 std::string number_or_nothing(const std::optional<double>& value) {
@@ -64,6 +66,7 @@ std::string line(const RealRunRow& row, const ResultsKind& kind) {
     text << ',' << both.shape << ',' << core::shortest(core::summarized({row.controls.front()}).wall_s) << ','
          << core::shortest(core::summarized({row.controls.back()}).wall_s) << ',' << core::shortest(both.cpu_s);
   }
+  if (kind.dgemm) text << ',' << number_or_nothing(row.run.dgemm_gflops);
   text << '\n';
   return text.str();
 }
@@ -102,12 +105,28 @@ class ResultsFile {
     return text + "time_s,gflops,residual,repetition,start,order,oversubscribed" +
            (kind_.instrumented ? ",instrumented" : "") + (kind_.power ? ",energy_j,mean_power_w,power_sensors" : "") +
            (kind_.threads > 1 ? ",threads_per_rank" : "") + (kind_.blas.empty() ? "" : ",blas") +
-           (kind_.control ? ",control_shape,control_before_s,control_after_s,control_cpu_s\n" : "\n");
+           (kind_.control ? ",control_shape,control_before_s,control_after_s,control_cpu_s" : "") +
+           (kind_.dgemm ? ",dgemm_gflops\n" : "\n");
   }
 
   void begin_anew() {
     if (::ftruncate(file_.descriptor(), 0) != 0) fail("write");
     write_whole(header());
+  }
+
+  /// Files of earlier sessions: with or without controls, and those that do not say which BLAS it was, or how fast
+  /// dgemm was. Whether there is a kind that the file is of.
+  bool find_kind(const std::string& text) {
+    const ResultsKind asked = kind_;
+    for (const std::string& blas : {asked.blas, std::string()})
+      for (const bool control : {asked.control, !asked.control})
+        for (const bool dgemm : {control, false}) {
+          kind_.blas = blas;
+          kind_.control = control;
+          kind_.dgemm = dgemm;
+          if (text.compare(0, header().size(), header()) == 0) return true;
+        }
+    return false;
   }
 
   void read() {
@@ -122,15 +141,7 @@ class ResultsFile {
     // A session of which no run has ended may have had other columns.
     const std::size_t common = header().find("oversubscribed");
     if (text.find('\n') + 1 == text.size() && text.compare(0, common, header(), 0, common) == 0) return begin_anew();
-    // Files of earlier sessions: without controls, and those that do not say which BLAS it was.
-    const auto is_of_this_kind = [&] { return text.compare(0, header().size(), header()) == 0; };
-    if (!is_of_this_kind()) kind_.control = !kind_.control;
-    if (!is_of_this_kind()) {
-      kind_.control = !kind_.control;
-      kind_.blas.clear();
-    }
-    if (!is_of_this_kind()) kind_.control = !kind_.control;
-    if (!is_of_this_kind())
+    if (!find_kind(text))
       throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
                              "choose another output file; runs with --phases or --trace, and those with --power, have "
                              "more columns, as have those of several threads, and files of their own");
@@ -180,10 +191,13 @@ std::string run_name(std::size_t order, const PlannedRun& run) {
   return core::printed("%04zu-N%lld-NB%d-%dx%d-r%d", order, p.N, p.NB, p.P, p.Q, run.repetition);
 }
 
-fs::path xhpl_of(const RealRunRequest& request) {
+/// With a control the runs are those of xhpl-instrumented, which tells how fast dgemm was, unless an xhpl is asked for.
+fs::path xhpl_of(const RealRunRequest& request, bool control) {
   if (!request.xhpl.empty()) return located_program(request.xhpl, "the real HPL");
-  return is_observed(request.observation) ? own_program("xhpl-instrumented", HPLCAST_VARIABLE_XHPL_INSTRUMENTED)
-                                          : own_program("xhpl", HPLCAST_VARIABLE_XHPL);
+  const bool instrumented =
+      is_observed(request.observation) || (control && std::getenv(HPLCAST_VARIABLE_XHPL) == nullptr);
+  return instrumented ? own_program("xhpl-instrumented", HPLCAST_VARIABLE_XHPL_INSTRUMENTED)
+                      : own_program("xhpl", HPLCAST_VARIABLE_XHPL);
 }
 
 /// Files of an earlier run in this folder, of a session that was stopped.
@@ -391,12 +405,12 @@ void check(const RealRunRequest& request) {
 RealRunSummary run_real(const RealRunRequest& request) {
   check(request);
   const bool observed = is_observed(request.observation);
-  const fs::path xhpl = xhpl_of(request);
   // Ranks that share cores have no control: it would tell nothing.
   const bool asked = !request.control.empty() && !request.oversubscribe;
+  const fs::path xhpl = xhpl_of(request, asked);
   const auto blas = request.blas.empty() ? core::blas_of_program(xhpl) : core::blas_of_library(request.blas);
   ResultsFile results(request.results,
-                      {observed, request.power != nullptr, request.threads, blas ? blas->library : "", asked});
+                      {observed, request.power != nullptr, request.threads, blas ? blas->library : "", asked, asked});
   if (!request.blas.empty() && !results.has_blas())
     throw core::InputError(request.results.string() +
                            " does not say which BLAS its runs had: choose another output file");

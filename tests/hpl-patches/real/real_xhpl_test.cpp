@@ -99,6 +99,21 @@ TEST_F(RealXhpl, InstrumentedCountsTheFlopOfTheFactorisation) {
   EXPECT_NEAR(flop / core::hpl_flop(1000), 1, 0.01);
 }
 
+TEST_F(RealXhpl, InstrumentedTellsTheMeanRateOfDgemm) {
+  const auto result = instrumented(configuration(300, 32, 2, 1));
+  const auto runs = runs_in(result.output);
+  ASSERT_EQ(runs.size(), 1U) << result.output;
+  double flop = 0, time_s = 0;
+  for (const int rank : {0, 1}) {
+    const KernelTotal dgemm = totals_of(rank).at("dgemm");
+    flop += dgemm.flop;
+    time_s += dgemm.total_s;
+  }
+  ASSERT_TRUE(runs[0].dgemm_gflops) << result.output;
+  // Files have times to the ns: of 10 us and more to 1e-4.
+  EXPECT_NEAR(*runs[0].dgemm_gflops / (1e-9 * flop / time_s), 1, 1e-4);
+}
+
 TEST_F(RealXhpl, InstrumentedTellsTheCostOfItsClock) {
   ASSERT_EQ(instrumented(configuration(100, 32, 1, 1)).status, 0);
   const auto clock = totals_of(0).at("clock");

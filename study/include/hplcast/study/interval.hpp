@@ -38,6 +38,8 @@ struct KernelShares {
 KernelShares kernel_shares(const core::Prediction& prediction);
 /// The elasticity of dgemm: that of the prediction's interval, else its share.
 double dgemm_elasticity(const core::Prediction& prediction);
+/// The same of all kernels together.
+double kernels_elasticity(const core::Prediction& prediction);
 
 /// Standard deviation within groups of values (logarithms of repeated runs), from the median difference of two values
 /// of a group: a few interrupted runs do not move it. nu: the degrees of freedom with which a sample standard deviation
