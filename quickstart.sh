@@ -28,13 +28,14 @@ name: quickstart
 ranks_per_host: $ranks
 seed: $seed
 warm_up: 5s
-chunk: 60s
+chunk: 10s
 steps:
   - dgemm: {nb: $nb, max_size: $max_n, count: 300, budget: 60s, common: false}
   - kernels:
       runs:
 END
-  for grid in '1 1' '1 2' '2 1'; do
+  # Twice: a shared machine changes its speed within seconds, and pieces of all steps are measured in random order.
+  for grid in '1 1' '1 2' '2 1' '1 1' '1 2' '2 1'; do
     read -r p q <<<"$grid"
     [ $((p * q)) -le "$ranks" ] || continue
     # Crout and right-looking panel factorisations call different kernels, or the same with other sizes.
@@ -50,7 +51,7 @@ configurations() {
   awk -v nb="$nb" -v ranks="$ranks" 'NF == 5 && $2 * $3 <= ranks { print $1 "," nb "," $2 "," $3 "," $4 "," $5 }' >>"$1"
 }
 
-step 1 490 "setting up: Debian packages, HPL's source, the build"
+step 1 510 "setting up: Debian packages, HPL's source, the build"
 tools/setup
 tools/build quickstart_programs
 rm -rf "$work" # of a run that was interrupted
@@ -58,10 +59,10 @@ mkdir -p "$work"
 ranks=$(nproc)
 [ "$ranks" -lt 2 ] || ranks=2
 
-step 2 235 "looking at the machine"
+step 2 255 "looking at the machine"
 "$bin/hplcast" doctor
 
-step 3 230 "measuring dgemm, HPL's other kernels and MPI"
+step 3 250 "measuring dgemm, HPL's other kernels and MPI"
 campaign >"$work/campaign.yaml"
 "$bin/hplcast" calibrate "$work/campaign.yaml" --folder "$work/campaign" -o "$work/campaign.zip"
 

@@ -166,15 +166,15 @@ void write_control(std::ostream& out, const study::Comparison& comparison, const
     tell("errors are not divided into machine and model: " + comparison.why_no_control);
     return;
   }
-  TextTable table(parameters.with({"control: calibration [ms]", "runs [ms]", "dgemm in runs", "error",
+  TextTable table(parameters.with({"control: calibration [ms]", "runs [ms]", "kernels in runs", "error",
                                    "machine changed", "model", "scatter", "corrected error"}));
   for (const auto& row : comparison.rows) {
     if (!row.parts) continue;
-    table.add(parameters.with(row.parameters,
-                              {significant(1e3 * row.parts->calibration_s), significant(1e3 * row.parts->run_s),
-                               row.parts->dgemm ? signed_percent(*row.parts->dgemm) : "-", signed_percent(row.error),
-                               signed_percent(row.parts->machine), signed_percent(row.parts->model),
-                               signed_percent(row.parts->scatter), signed_percent(row.parts->corrected_error)}));
+    table.add(parameters.with(
+        row.parameters, {significant(1e3 * row.parts->calibration_s), significant(1e3 * row.parts->run_s),
+                         row.parts->kernels ? signed_percent(*row.parts->kernels) : "-", signed_percent(row.error),
+                         signed_percent(row.parts->machine), signed_percent(row.parts->model),
+                         signed_percent(row.parts->scatter), signed_percent(row.parts->corrected_error)}));
   }
   out << '\n';
   table.write(out);
@@ -184,7 +184,7 @@ void write_control(std::ostream& out, const study::Comparison& comparison, const
   if (comparison.control->coefficient)
     out << ", of which " << percent(*comparison.control->coefficient) << " counts\n";
   else
-    out << ", dgemm in them " << signed_percent(*comparison.control->median_dgemm)
+    out << ", kernels in them " << signed_percent(*comparison.control->median_kernels)
         << " compared with the prediction: as " << signed_percent(*comparison.control->median_machine)
         << " of the machine\n";
 }

@@ -34,7 +34,7 @@ const std::vector<std::string>& result_columns() {
   static const std::vector<std::string> names = {
       "time_s",          "gflops",        "residual",         "repetition",   "start",         "order",
       "oversubscribed",  "comment",       "energy_j",         "mean_power_w", "control_shape", "control_before_s",
-      "control_after_s", "control_cpu_s", "threads_per_rank", "blas",         "dgemm_gflops"};
+      "control_after_s", "control_cpu_s", "threads_per_rank", "blas",         "kernels_s"};
   return names;
 }
 
@@ -176,7 +176,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
   const std::size_t residual = csv.find_column("residual");
   const std::size_t energy = csv.find_column("energy_j"), power = csv.find_column("mean_power_w");
   const std::size_t threads = csv.find_column("threads_per_rank"), blas = csv.find_column("blas");
-  const std::size_t dgemm = csv.find_column("dgemm_gflops");
+  const std::size_t kernels = csv.find_column("kernels_s");
   const ControlColumns control(csv);
   std::vector<std::string> assumed;
   for (const HplField& field : hpl_fields()) {
@@ -198,7 +198,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
     if (threads != CsvReader::npos) run.threads_per_rank = static_cast<int>(csv.integer(threads));
     if (blas != CsvReader::npos) run.blas = csv.text(blas);
     run.control = control.read();
-    run.dgemm_gflops = optional_positive(csv, dgemm);
+    run.kernels_s = optional_positive(csv, kernels);
     runs.push_back(run);
   }
   return runs;

@@ -150,12 +150,12 @@ bool read_extra_digits(const std::string& line, HplRun& run) {
   double time_s = 0;
   double gflops = 0;
   double ended_unix_s = 0;
-  double dgemm_gflops = 0;
-  const int found = std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf ended_unix_s=%lf dgemm_gflops=%lf",
-                                &time_s, &gflops, &ended_unix_s, &dgemm_gflops);
+  double kernels_s = 0;
+  const int found = std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf ended_unix_s=%lf kernels_s=%lf", &time_s,
+                                &gflops, &ended_unix_s, &kernels_s);
   if (found < 2 || !(time_s > 0) || !(gflops > 0)) return false;
   if (found >= 3 && ended_unix_s > 0) run.ended_unix_s = ended_unix_s;
-  if (found == 4 && dgemm_gflops > 0) run.dgemm_gflops = dgemm_gflops;
+  if (found == 4 && kernels_s > 0) run.kernels_s = kernels_s;
   run.time_s = time_s;
   run.gflops = gflops;
   return true;

@@ -4,7 +4,7 @@
  * with a measurement needs. The W line's arguments have all digits, so they are printed again, alike by the real and
  * the simulated program: hplcast: time_s=12.345678901 gflops=4.3210987654
  * The real one says when the timed part ended, too, for whoever measures power: ended_unix_s=1795364610.366798
- * xhpl-instrumented also has the mean rate of a rank in dgemm: dgemm_gflops=38.1234567890 */
+ * xhpl-instrumented also has the seconds in kernels, mean over the ranks: kernels_s=10.123456789 */
 #ifndef HPLCAST_SIMULATED
 #define _POSIX_C_SOURCE 199309L /* clock_gettime, in C99 */
 #endif
@@ -37,7 +37,7 @@ static void print_exact_result(FILE* stream, va_list arguments) {
   (void)clock_gettime(CLOCK_REALTIME, &now);
   (void)fprintf(stream, " ended_unix_s=%lld.%06ld", (long long)now.tv_sec, now.tv_nsec / 1000);
 #ifdef HPLCAST_INSTRUMENTED
-  if (trace_dgemm_gflops() > 0) (void)fprintf(stream, " dgemm_gflops=%.12g", trace_dgemm_gflops());
+  if (trace_kernels_s() > 0) (void)fprintf(stream, " kernels_s=%.12g", trace_kernels_s());
 #endif
   (void)fprintf(stream, "\n");
 #endif

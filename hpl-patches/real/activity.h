@@ -152,9 +152,9 @@ void trace_start(void);
 void trace_resume(void);
 void trace_pause(void);
 
-/* The mean rate of a rank in dgemm over the run of HPL that ended last, 0 if it called none: the run's own control
+/* Seconds in kernels over the timed part of the run of HPL that ended last, mean over the ranks: the run's own control
  * (docs/models/control.md). */
-double trace_dgemm_gflops(void);
+double trace_kernels_s(void);
 
 /* The socket that a core belongs to, -1 if the machine does not say. */
 int trace_cpu_of_core(int core);

@@ -1,4 +1,5 @@
-/* Times every kernel call of an otherwise unchanged HPL, keeps a sample of them, and tells the rate of dgemm. */
+/* Times every kernel call of an otherwise unchanged HPL, keeps a sample of them, and tells how long they took in a run.
+ */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,9 @@ static uint64_t rows_max = default_rows_max;
 static int running;
 static int depth; /* of kernels in kernels */
 static double origin_s;
-static double clock_total_s;                         /* of `clock_reads` pairs of readings */
-static struct { double time_s, flop; } dgemm_of_run; /* of the run of HPL that was begun last */
-static double dgemm_gflops;
+static double clock_total_s; /* of `clock_reads` pairs of readings */
+static double run_s;         /* in kernels of this rank, in the run of HPL that was begun last */
+static double mean_s;        /* the same, mean over the ranks, when it has ended */
 
 static void measure_clock(void) {
   for (int i = 0; i < clock_reads; ++i) {
@@ -72,7 +73,7 @@ void trace_start(void) {
 
 void trace_resume(void) {
   running = 1;
-  dgemm_of_run.time_s = dgemm_of_run.flop = 0;
+  run_s = 0;
 }
 void trace_pause(void) {
   running = 0;
@@ -106,10 +107,7 @@ static void end_call(hplcast_kernel kernel, int m, int n, int k, double start_s)
   const double duration_s = measured_s < clock_resolution_s ? clock_resolution_s : measured_s;
   if (m <= 0 || n <= 0 || k <= 0) return;
   const double flop = flop_of(kernel, m, n, k);
-  if (kernel == HPLCAST_DGEMM) {
-    dgemm_of_run.time_s += duration_s;
-    dgemm_of_run.flop += flop;
-  }
+  run_s += duration_s;
   activity_kernel(kernel, m, n, k, flop, start_s, start_s + duration_s);
   if (prefix == NULL) return;
   kernel_rows* of_kernel = &trace[kernel];
@@ -122,14 +120,15 @@ static void end_call(hplcast_kernel kernel, int m, int n, int k, double start_s)
 /* All ranks call it when HPL's time is over, before its result is printed. */
 WRAP(void, HPL_ptimer_combine, MPI_Comm comm, const HPL_T_PTIME_OP operation, const HPL_T_PTIME kind, const int n,
      const int first, double* times) {
-  double sums[] = {dgemm_of_run.time_s, dgemm_of_run.flop};
+  int ranks = 1;
   __real_HPL_ptimer_combine(comm, operation, kind, n, first, times);
-  (void)PMPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, comm);
-  dgemm_gflops = sums[0] > 0 ? 1e-9 * sums[1] / sums[0] : 0;
+  (void)PMPI_Comm_size(comm, &ranks);
+  (void)PMPI_Allreduce(&run_s, &mean_s, 1, MPI_DOUBLE, MPI_SUM, comm);
+  mean_s /= ranks;
 }
 
-double trace_dgemm_gflops(void) {
-  return dgemm_gflops;
+double trace_kernels_s(void) {
+  return mean_s;
 }
 
 static int by_start(const void* left, const void* right) {

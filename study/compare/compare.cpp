@@ -20,7 +20,7 @@ struct Side {
   std::vector<core::PredictiveInterval> intervals;      ///< of predictions that have one
   std::vector<double> energy_j, power_w, gflops_per_w;  ///< where they are known
   std::vector<core::Control> controls;                  ///< the known ones, in the order of gflops
-  std::vector<double> dgemm_gflops;                     ///< of a rank in dgemm: the known ones, likewise
+  std::vector<double> kernels_s;                        ///< the known ones, likewise
   double dgemm = 0, all_kernels = 0;                    ///< their elasticities, sums over predictions
 };
 using SidesByRun = std::map<core::HplParameters, Side>;
@@ -108,7 +108,7 @@ bool has_controls(const Side& real, const Side& predicted) {
   return !predicted.controls.empty() && real.controls.size() == real.gflops.size();
 }
 
-/// What the controls of each real run tell, and dgemm in it where both sides know its rate.
+/// What the controls of each real run tell, and its kernels where both sides know what they took.
 std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
   const core::Control& calibration = predicted.controls.front();
   std::vector<RunSpeed> speeds;
@@ -117,8 +117,8 @@ std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
     RunSpeed& speed = speeds.emplace_back();
     speed.control = log_slowdown(run, calibration);
     speed.control_half = std::log(run.high_s / run.low_s) / 2;
-    if (real.dgemm_gflops.size() == real.controls.size() && !predicted.dgemm_gflops.empty())
-      speed.dgemm = std::log(core::median(predicted.dgemm_gflops) / real.dgemm_gflops[i]);
+    if (real.kernels_s.size() == real.controls.size() && !predicted.kernels_s.empty())
+      speed.kernels = std::log(real.kernels_s[i] / core::median(predicted.kernels_s));
   }
   return speeds;
 }
@@ -126,7 +126,7 @@ std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
 /// By how much the change of the machine moved the rates of the real runs, ln.
 struct Changes {
   std::map<core::HplParameters, std::vector<double>> of_runs;  ///< of configurations with controls
-  std::map<core::HplParameters, double> dgemm;                 ///< median, where the runs tell it
+  std::map<core::HplParameters, double> kernels;               ///< median, where the runs tell it
   std::optional<double> coefficient;
   double median_machine = 0;
 };
@@ -147,14 +147,13 @@ Changes changes_of(const SidesByRun& all_real, const SidesByRun& all_predicted) 
   for (std::size_t i = 0; i < controlled.size(); ++i) {
     const auto& [parameters, predicted] = controlled[i];
     medians.push_back(core::median(machine.of_runs[i]));
-    // A control is a dgemm; in a run the other kernels are seen to go with it.
     const double elasticity = (machine.coefficient ? predicted->dgemm : predicted->all_kernels) /
                               static_cast<double>(predicted->gflops.size());
     for (const double one : machine.of_runs[i]) changes.of_runs[parameters].push_back(elasticity * one);
     if (machine.coefficient) continue;
-    std::vector<double> dgemm;
-    for (const RunSpeed& speed : speeds[i]) dgemm.push_back(*speed.dgemm);
-    changes.dgemm[parameters] = core::median(dgemm);
+    std::vector<double> kernels;
+    for (const RunSpeed& speed : speeds[i]) kernels.push_back(*speed.kernels);
+    changes.kernels[parameters] = core::median(kernels);
   }
   if (!medians.empty()) changes.median_machine = core::median(medians);
   return changes;
@@ -187,9 +186,10 @@ ErrorParts parts_of(const ComparedMedians& row, const Side& real, const Side& pr
   ErrorParts parts;
   parts.calibration_s = predicted.controls.front().wall_s;
   parts.run_s = core::median(runs_s);
-  parts.corrected_error = (1 + row.error) / std::exp(core::median(changes)) - 1;
+  const std::vector<double> corrected = without_changes(real, changes);
+  parts.corrected_error = row.predicted_median / core::median(corrected) - 1;
   parts.machine = row.error - parts.corrected_error;
-  if (const auto bounds = error_interval(without_changes(real, changes), scatter.corrected, predicted, scatter.seeds)) {
+  if (const auto bounds = error_interval(corrected, scatter.corrected, predicted, scatter.seeds)) {
     const double half = (bounds->upper - bounds->lower) / 2;
     parts.scatter = std::clamp(parts.corrected_error, -half, half);
   }
@@ -254,8 +254,8 @@ ComparedConfiguration compare_one(const core::HplParameters& parameters, Side re
   row.parameters = parameters;
   if (const auto known = changes.of_runs.find(parameters); known != changes.of_runs.end()) {
     row.parts = parts_of(row, unsorted, predicted, known->second, scatter);
-    if (const auto dgemm = changes.dgemm.find(parameters); dgemm != changes.dgemm.end())
-      row.parts->dgemm = std::exp(dgemm->second) - 1;
+    if (const auto kernels = changes.kernels.find(parameters); kernels != changes.kernels.end())
+      row.parts->kernels = std::exp(kernels->second) - 1;
   }
   row.sampling_error_95 = predicted.sampling_error;
   row.error_interval = error_interval(real.gflops, scatter.runs, predicted, scatter.seeds);
@@ -287,12 +287,12 @@ std::vector<double> ranks(const std::vector<double>& values) {
 }
 
 void add_control(const SidesByRun& real, const SidesByRun& predicted, const Changes& changes, Comparison& comparison) {
-  std::vector<double> slowdowns, corrected, dgemm;
+  std::vector<double> slowdowns, corrected, kernels;
   for (const ComparedConfiguration& row : comparison.rows) {
     if (!row.parts) continue;
     slowdowns.push_back(row.parts->run_s / row.parts->calibration_s - 1);
     corrected.push_back(std::abs(row.parts->corrected_error));
-    if (row.parts->dgemm) dgemm.push_back(*row.parts->dgemm);
+    if (row.parts->kernels) kernels.push_back(*row.parts->kernels);
   }
   if (!corrected.empty()) {
     const std::string shape = std::find_if(predicted.begin(), predicted.end(),
@@ -305,8 +305,8 @@ void add_control(const SidesByRun& real, const SidesByRun& predicted, const Chan
     control.median_slowdown = core::median(slowdowns);
     control.median_corrected_error = core::median(corrected);
     control.max_corrected_error = *std::max_element(corrected.begin(), corrected.end());
-    if (dgemm.empty()) return;
-    control.median_dgemm = core::median(dgemm);
+    if (kernels.empty()) return;
+    control.median_kernels = core::median(kernels);
     control.median_machine = std::exp(changes.median_machine) - 1;
     return;
   }
@@ -372,7 +372,7 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
     } else {
       Side& side = add(real_sides, run.parameters, run.gflops, run.energy_j, run.mean_power_w);
       if (run.control) side.controls.push_back(*run.control);
-      if (run.dgemm_gflops) side.dgemm_gflops.push_back(*run.dgemm_gflops);
+      if (run.kernels_s) side.kernels_s.push_back(*run.kernels_s);
     }
   }
   for (const core::Prediction& prediction : predicted) {
@@ -384,9 +384,8 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
     if (prediction.control) side.controls.push_back(*prediction.control);
     side.dgemm += dgemm_elasticity(prediction);
     side.all_kernels += kernels_elasticity(prediction);
-    if (const auto dgemm = prediction.kernels.find("dgemm");
-        dgemm != prediction.kernels.end() && dgemm->second.flop > 0)
-      side.dgemm_gflops.push_back(dgemm->second.flop / dgemm->second.time_s / 1e9);
+    const KernelShares shares = kernel_shares(prediction);
+    if (shares.dgemm > 0) side.kernels_s.push_back((shares.dgemm + shares.other_kernels) * prediction.time_s);
     if (!prediction.sampling) continue;
     side.sampling_error = std::max(side.sampling_error.value_or(0), prediction.error_95_s / prediction.time_s);
   }

@@ -115,7 +115,7 @@ namespace {
 
 nlohmann::ordered_json parts_json(const ErrorParts& parts) {
   nlohmann::ordered_json json = {{"calibration_control_s", parts.calibration_s}, {"run_control_s", parts.run_s}};
-  if (parts.dgemm) json["dgemm"] = *parts.dgemm;
+  if (parts.kernels) json["kernels"] = *parts.kernels;
   json.update({{"machine", parts.machine},
                {"model", parts.model},
                {"scatter", parts.scatter},
@@ -175,7 +175,7 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
     auto& control_json = json["control"] = {{"shape", control->shape}};
     if (control->coefficient) control_json["coefficient"] = *control->coefficient;
     control_json["median_slowdown"] = control->median_slowdown;
-    if (control->median_dgemm) control_json["median_dgemm"] = *control->median_dgemm;
+    if (control->median_kernels) control_json["median_kernels"] = *control->median_kernels;
     if (control->median_machine) control_json["median_machine"] = *control->median_machine;
     control_json["median_abs_corrected_error"] = control->median_corrected_error;
     control_json["max_abs_corrected_error"] = control->max_corrected_error;

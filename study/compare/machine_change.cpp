@@ -7,8 +7,8 @@ namespace hplcast::study {
 
 namespace {
 
-/// How far the time of dgemm in a run may be from its model on a machine that has not changed, standard deviations of
-/// ln: in all configurations alike, and in one of them. The bias of four published campaigns is -1.3 to +2.3 %
+/// How far the time in kernels may be from the predicted on a machine that has not changed, standard deviations of ln:
+/// in all configurations alike, and in one of them. The bias of four published campaigns is -1.3 to +2.3 %
 /// (docs/models/interval.md).
 constexpr double common_misfit_sd = 0.02, own_misfit_sd = 0.02;
 
@@ -27,7 +27,7 @@ double share_of_controls(const std::vector<std::vector<RunSpeed>>& speeds) {
   return changes > own ? 1 - own / changes : 0;
 }
 
-/// By how much dgemm in the runs of a configuration is further from the model than the control is from the calibration.
+/// By how much kernels in the runs of a configuration are further from the model than the control from the calibration.
 struct Misfit {
   double mean = 0;
   double squares = 0;  ///< of the runs' differences from the mean
@@ -37,8 +37,8 @@ struct Misfit {
 Misfit misfit_of(const std::vector<RunSpeed>& runs) {
   Misfit misfit;
   misfit.runs = static_cast<double>(runs.size());
-  for (const RunSpeed& run : runs) misfit.mean += (*run.dgemm - run.control) / misfit.runs;
-  for (const RunSpeed& run : runs) misfit.squares += squared(*run.dgemm - run.control - misfit.mean);
+  for (const RunSpeed& run : runs) misfit.mean += (*run.kernels - run.control) / misfit.runs;
+  for (const RunSpeed& run : runs) misfit.squares += squared(*run.kernels - run.control - misfit.mean);
   return misfit;
 }
 
@@ -75,8 +75,8 @@ std::vector<double> misfits_of_model(const std::vector<std::vector<RunSpeed>>& s
   return of_model;
 }
 
-bool tell_of_dgemm(const std::vector<RunSpeed>& runs) {
-  return std::all_of(runs.begin(), runs.end(), [](const RunSpeed& run) { return run.dgemm.has_value(); });
+bool tell_of_kernels(const std::vector<RunSpeed>& runs) {
+  return std::all_of(runs.begin(), runs.end(), [](const RunSpeed& run) { return run.kernels.has_value(); });
 }
 
 }  // namespace
@@ -84,13 +84,13 @@ bool tell_of_dgemm(const std::vector<RunSpeed>& runs) {
 MachineChanges machine_changes(const std::vector<std::vector<RunSpeed>>& speeds) {
   MachineChanges changes;
   if (speeds.empty()) return changes;
-  const bool by_dgemm = std::all_of(speeds.begin(), speeds.end(), tell_of_dgemm);
-  const std::vector<double> of_model = by_dgemm ? misfits_of_model(speeds) : std::vector<double>();
-  if (!by_dgemm) changes.coefficient = share_of_controls(speeds);
+  const bool by_kernels = std::all_of(speeds.begin(), speeds.end(), tell_of_kernels);
+  const std::vector<double> of_model = by_kernels ? misfits_of_model(speeds) : std::vector<double>();
+  if (!by_kernels) changes.coefficient = share_of_controls(speeds);
   for (std::size_t i = 0; i < speeds.size(); ++i) {
     std::vector<double>& of_runs = changes.of_runs.emplace_back();
     for (const RunSpeed& run : speeds[i])
-      of_runs.push_back(by_dgemm ? *run.dgemm - of_model[i] : *changes.coefficient * run.control);
+      of_runs.push_back(by_kernels ? *run.kernels - of_model[i] : *changes.coefficient * run.control);
   }
   return changes;
 }

@@ -43,7 +43,7 @@ struct ResultsKind {
   int threads = 1;            ///< of the BLAS of each rank: a column if there are several
   std::string blas;           ///< a column if it is known
   bool control = false;       ///< the control measurements before and after the run
-  bool dgemm = false;         ///< and the rate of dgemm in it
+  bool kernels = false;       ///< and the time in kernels in it
 };
 
 std::string number_or_nothing(const std::optional<double>& value) {
@@ -66,7 +66,7 @@ std::string line(const RealRunRow& row, const ResultsKind& kind) {
     text << ',' << both.shape << ',' << core::shortest(core::summarized({row.controls.front()}).wall_s) << ','
          << core::shortest(core::summarized({row.controls.back()}).wall_s) << ',' << core::shortest(both.cpu_s);
   }
-  if (kind.dgemm) text << ',' << number_or_nothing(row.run.dgemm_gflops);
+  if (kind.kernels) text << ',' << number_or_nothing(row.run.kernels_s);
   text << '\n';
   return text.str();
 }
@@ -106,7 +106,7 @@ class ResultsFile {
            (kind_.instrumented ? ",instrumented" : "") + (kind_.power ? ",energy_j,mean_power_w,power_sensors" : "") +
            (kind_.threads > 1 ? ",threads_per_rank" : "") + (kind_.blas.empty() ? "" : ",blas") +
            (kind_.control ? ",control_shape,control_before_s,control_after_s,control_cpu_s" : "") +
-           (kind_.dgemm ? ",dgemm_gflops\n" : "\n");
+           (kind_.kernels ? ",kernels_s\n" : "\n");
   }
 
   void begin_anew() {
@@ -114,16 +114,16 @@ class ResultsFile {
     write_whole(header());
   }
 
-  /// Files of earlier sessions: with or without controls, and those that do not say which BLAS it was, or how fast
-  /// dgemm was. Whether there is a kind that the file is of.
+  /// Files of earlier sessions: with or without controls, and those that do not say which BLAS it was, or how
+  /// long kernels took. Whether there is a kind that the file is of.
   bool find_kind(const std::string& text) {
     const ResultsKind asked = kind_;
     for (const std::string& blas : {asked.blas, std::string()})
       for (const bool control : {asked.control, !asked.control})
-        for (const bool dgemm : {control, false}) {
+        for (const bool kernels : {control, false}) {
           kind_.blas = blas;
           kind_.control = control;
-          kind_.dgemm = dgemm;
+          kind_.kernels = kernels;
           if (text.compare(0, header().size(), header()) == 0) return true;
         }
     return false;
@@ -191,7 +191,8 @@ std::string run_name(std::size_t order, const PlannedRun& run) {
   return core::printed("%04zu-N%lld-NB%d-%dx%d-r%d", order, p.N, p.NB, p.P, p.Q, run.repetition);
 }
 
-/// With a control the runs are those of xhpl-instrumented, which tells how fast dgemm was, unless an xhpl is asked for.
+/// With a control the runs are those of xhpl-instrumented, which tells how long kernels took, unless an xhpl is asked
+/// for.
 fs::path xhpl_of(const RealRunRequest& request, bool control) {
   if (!request.xhpl.empty()) return located_program(request.xhpl, "the real HPL");
   const bool instrumented =

@@ -108,7 +108,7 @@ std::string energy_table(const Comparison& comparison) {
 
 /// Empty if the change of the machine is not known of any configuration.
 std::string machine_table(const Comparison& comparison) {
-  HtmlTable table({"N", "P x Q", "control at calibration [ms]", "control at runs [ms]", "dgemm in runs", "error",
+  HtmlTable table({"N", "P x Q", "control at calibration [ms]", "control at runs [ms]", "kernels in runs", "error",
                    "machine changed", "model", "scatter", "corrected error"},
                   "sortable stacked numbers");
   for (const auto& row : comparison.rows) {
@@ -116,7 +116,7 @@ std::string machine_table(const Comparison& comparison) {
     const ErrorParts& parts = *row.parts;
     table.add({std::to_string(row.parameters.N), grid_name(grid_of(row.parameters)),
                readable(1e3 * parts.calibration_s), readable(1e3 * parts.run_s),
-               parts.dgemm ? core::readable_change(*parts.dgemm) : "-", core::readable_change(row.error),
+               parts.kernels ? core::readable_change(*parts.kernels) : "-", core::readable_change(row.error),
                core::readable_change(parts.machine), core::readable_change(parts.model),
                core::readable_change(parts.scatter), core::readable_change(parts.corrected_error)});
   }

@@ -144,7 +144,7 @@ TEST(HplOutput, ReadsWLines) {
   std::istringstream in(
       "T/V                N    NB     P     Q               Time                 Gflops\n"
       "WC03R2L8        5000   120     2     3               1.23              6.7800e+01\n"
-      "hplcast: time_s=1.2345678 gflops=67.5123456 ended_unix_s=1795364610.36 dgemm_gflops=38.5\n"
+      "hplcast: time_s=1.2345678 gflops=67.5123456 ended_unix_s=1795364610.36 kernels_s=38.5\n"
       "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=   5.1e-03 ...... PASSED\n"
       "WR11C2R4        1000   128     1     2               0.50              1.3e+00\n");
   HplParameters defaults = example();
@@ -154,12 +154,12 @@ TEST(HplOutput, ReadsWLines) {
   EXPECT_EQ(runs[0].time_s, 1.2345678);
   EXPECT_EQ(runs[0].gflops, 67.5123456);
   EXPECT_EQ(runs[0].ended_unix_s, 1795364610.36);
-  EXPECT_EQ(runs[0].dgemm_gflops, 38.5);
+  EXPECT_EQ(runs[0].kernels_s, 38.5);
   EXPECT_TRUE(runs[0].residual_checked && runs[0].residual_passed);
   EXPECT_EQ(runs[1].parameters.PFACT, 2);
   EXPECT_EQ(runs[1].parameters.RFACT, 1);
   EXPECT_EQ(runs[1].time_s, 0.5);
-  EXPECT_FALSE(runs[1].dgemm_gflops);
+  EXPECT_FALSE(runs[1].kernels_s);
   EXPECT_FALSE(runs[1].residual_checked);
 }
 

@@ -110,13 +110,13 @@ TEST(CompareControls, OfOtherShapesAreRefused) {
   EXPECT_THROW(compare({run}, {controlled_prediction(100, 10)}), core::InputError);
 }
 
-/// The machine is `slower` in this run, so is dgemm, and the model of dgemm is off by `misfit`; ln.
+/// The machine is `slower` in this run, so are its kernels, and their model is off by `misfit`; ln.
 RunSpeed run_speed(double control, double slower, double misfit) {
   return {control, 0, slower + misfit};
 }
 
 TEST(MachineChanges, AreTheChangesOfControlsWhereControlsDoNotScatter) {
-  // The control says all of the change, so the rest of dgemm's is the model's, whatever its prior.
+  // The control says all of the change, so the rest of the kernels' is the model's, whatever its prior.
   const MachineChanges changes =
       machine_changes({{run_speed(0.1, 0.1, 0.03), run_speed(-0.2, -0.2, 0.03)}, {run_speed(0.05, 0.05, -0.04)}});
   ASSERT_EQ(changes.of_runs.size(), 2U);
@@ -126,9 +126,9 @@ TEST(MachineChanges, AreTheChangesOfControlsWhereControlsDoNotScatter) {
   EXPECT_FALSE(changes.coefficient);
 }
 
-TEST(MachineChanges, AreThoseOfDgemmInTheRunsWhereControlsScatter) {
+TEST(MachineChanges, AreThoseOfKernelsInTheRunsWhereControlsScatter) {
   // 12 configurations of 3 runs. The machine changes by 15 percent from run to run, controls miss it by 10 (all values
-  // normal); it has become 20 percent slower, and dgemm's model is right within 1 percent.
+  // normal); it has become 20 percent slower, and the model of kernels is right within 1 percent.
   core::RandomStream random({7, core::stream_design, 0, 0});
   std::vector<std::vector<RunSpeed>> speeds(12);
   std::vector<std::vector<double>> truth(12);
@@ -161,29 +161,28 @@ TEST(MachineChanges, SingleRunsTakeTheScatterOfTheirControls) {
   EXPECT_NEAR(machine_changes({{run}}).of_runs[0][0], 0.2 - common - 0.0004 / 0.0404 * (0.1 - common), 1e-12);
 }
 
-TEST(CompareControls, GoByDgemmInTheRunsWhereAllTellIt) {
+TEST(CompareControls, GoByKernelsInTheRunsWhereAllTellThem) {
   core::Prediction predicted = controlled_prediction(100, 10);
-  predicted.kernels["dgemm"].flop = 8 * 30e9;  // 30 Gflop/s
-  predicted.kernels["dtrsm"].time_s = 1;       // all kernels are 0.9 of the time
+  predicted.kernels["dtrsm"].time_s = 1;  // all kernels take 9 of 10 s
   // Two runs between equal controls, one of them on a machine that was 30 percent slower for a while.
   const auto run = [&](double slower) {
     core::HplRun one = controlled_run(100, 10 / std::pow(slower, 0.9), 1);
-    one.dgemm_gflops = 30 / slower;
+    one.kernels_s = 9 * slower;
     return one;
   };
   const auto comparison = compare({run(1), run(1.3), run(1)}, {predicted});
   const ErrorParts& parts = *comparison.rows.front().parts;
-  EXPECT_NEAR(*parts.dgemm, 0, 1e-12);
+  EXPECT_NEAR(*parts.kernels, 0, 1e-12);
   EXPECT_FALSE(comparison.control->coefficient);
-  EXPECT_NEAR(*comparison.control->median_dgemm, 0, 1e-12);
+  EXPECT_NEAR(*comparison.control->median_kernels, 0, 1e-12);
   // Without the change all runs are alike: the scatter that is left is that of rounding.
   EXPECT_LT(std::abs(parts.scatter), 0.02);
   // Runs that do not tell it all go by their controls.
   core::HplRun silent = run(1);
-  silent.dgemm_gflops.reset();
+  silent.kernels_s.reset();
   const auto by_controls = compare({run(1), run(1.3), silent}, {predicted});
   EXPECT_TRUE(by_controls.control->coefficient);
-  EXPECT_FALSE(by_controls.rows.front().parts->dgemm);
+  EXPECT_FALSE(by_controls.rows.front().parts->kernels);
 }
 
 TEST(CompareControls, AreInTheJson) {

@@ -137,17 +137,17 @@ TEST_F(RunReal, MeasuresTheControlBeforeAndAfterEachRun) {
   EXPECT_THAT(error_in([&] { run_real(asked); }), HasSubstr("has the control of its runs"));
 }
 
-TEST_F(RunReal, KeepsTheRateOfDgemmThatTheProgramTells) {
+TEST_F(RunReal, KeepsTheTimeInKernelsThatTheProgramTells) {
   auto asked =
       request(control_or_hpl + testing::print_hpl_result("1.50", "2.5") +
-              "echo 'hplcast: time_s=1.5 gflops=2.5 ended_unix_s=1795364610.3 dgemm_gflops=7.25'\n" + passed_line);
+              "echo 'hplcast: time_s=1.5 gflops=2.5 ended_unix_s=1795364610.3 kernels_s=7.25'\n" + passed_line);
   asked.control = programs_.script("measure", "exit 99");
   run_real(asked);
   const auto first_runs = core::read_from(asked.results, core::read_hpl_csv, core::HplParameters());
-  EXPECT_EQ(first_runs.front().dgemm_gflops, 7.25);
+  EXPECT_EQ(first_runs.front().kernels_s, 7.25);
   // A file of a session before goes on without the column.
   std::string text = core::read_text(asked.results);
-  for (const std::string& column : {std::string(",dgemm_gflops"), std::string(",7.25")})
+  for (const std::string& column : {std::string(",kernels_s"), std::string(",7.25")})
     for (std::size_t at = text.find(column); at != std::string::npos; at = text.find(column))
       text.erase(at, column.size());
   core::write_file(asked.results, [&](std::ostream& out) { out << text; });
@@ -156,7 +156,7 @@ TEST_F(RunReal, KeepsTheRateOfDgemmThatTheProgramTells) {
   const auto runs = core::read_from(asked.results, core::read_hpl_csv, core::HplParameters());
   EXPECT_EQ(runs.size(), 9U);
   EXPECT_TRUE(runs.back().control);
-  EXPECT_FALSE(runs.back().dgemm_gflops);
+  EXPECT_FALSE(runs.back().kernels_s);
 }
 
 TEST_F(RunReal, AFileOfAnOlderSessionGoesOnWithoutControls) {

@@ -110,21 +110,21 @@ struct HplRun {
   std::optional<int> threads_per_rank;  ///< of the BLAS; nothing: not said
   std::string blas;                     ///< its name and version; empty: not said
   std::optional<Control> control;       ///< mean of the controls before and after the run, if there were any
-  std::optional<double> dgemm_gflops;   ///< mean rate of a rank in dgemm over the timed part, where it was measured
+  std::optional<double> kernels_s;      ///< in kernels over the timed part, mean over the ranks, where it was measured
 };
 
 /// Outcome of its check of the residual: passed, failed, unchecked.
 const char* residual_text(const HplRun& run);
 
 /// Runs in HPL's output (HPL 2.0 to 2.3, HPC Challenge): the `W...` lines, with more digits and the end from a line
-/// `hplcast: time_s=... gflops=... ended_unix_s=... dgemm_gflops=...` behind it, where there is one (the last two may
+/// `hplcast: time_s=... gflops=... ended_unix_s=... kernels_s=...` behind it, where there is one (the last two may
 /// be absent). SWAP and its threshold, L1, U, EQUIL and ALIGN come from the header above the line; where it was cut
 /// away, from `defaults`. A residual that is not below the threshold of the header has failed, whatever word stands
 /// beside it. @throws ParseError for a W line that cannot be read, or that does not belong to the header above it.
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
 
 /// CSV `N,NB,...,time_s,gflops` (see read_hpl_fields), and `residual` (passed, failed, unchecked), `energy_j` and
-/// `mean_power_w` (empty or above 0; one gives the other), `threads_per_rank`, `blas`, `dgemm_gflops` (empty or above
+/// `mean_power_w` (empty or above 0; one gives the other), `threads_per_rank`, `blas`, `kernels_s` (empty or above
 /// 0), and `control_shape`, `control_before_s`, `control_after_s`, `control_cpu_s` (all or none) where they are there;
 /// columns that are absent keep `defaults`, other columns are ignored; gflops may be absent.
 /// @throws ParseError

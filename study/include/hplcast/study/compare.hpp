@@ -32,13 +32,14 @@ struct ComparedEnergy {
 
 /// How the error of a configuration came about (docs/models/control.md). Ratios: machine + model + scatter = error.
 struct ErrorParts {
-  double calibration_s = 0;     ///< control of the campaign
-  double run_s = 0;             ///< control of the real runs, median
-  std::optional<double> dgemm;  ///< dgemm in the real runs took longer (above 0) than predicted, median; if all tell it
-  double machine = 0;           ///< the machine was slower (above 0) or faster at the runs than at the calibration
-  double scatter = 0;           ///< as much of the rest as chance may explain; 0 if that is not known
-  double model = 0;             ///< the remainder
-  double corrected_error = 0;   ///< scatter + model: the error without the change of the machine
+  double calibration_s = 0;  ///< control of the campaign
+  double run_s = 0;          ///< control of the real runs, median
+  std::optional<double>
+      kernels;                 ///< in the real runs they took longer (above 0) than predicted, median; if all tell it
+  double machine = 0;          ///< the machine was slower (above 0) or faster at the runs than at the calibration
+  double scatter = 0;          ///< as much of the rest as chance may explain; 0 if that is not known
+  double model = 0;            ///< the remainder
+  double corrected_error = 0;  ///< scatter + model: the error without the change of the machine
 };
 
 /// One configuration that was run and predicted. Several predictions (other seeds) count by their median.
@@ -73,13 +74,13 @@ struct ComparedConfiguration : ComparedMedians {
 
 /// Signs of how fast the machine was in a real run, ln of times: above 0 it was slower than when it was calibrated.
 struct RunSpeed {
-  double control = 0;           ///< mean of the controls before and after the run over that of the calibration
-  double control_half = 0;      ///< half of the difference of the two
-  std::optional<double> dgemm;  ///< dgemm in the run itself, over the time that the model gives the same work
+  double control = 0;             ///< mean of the controls before and after the run over that of the calibration
+  double control_half = 0;        ///< half of the difference of the two
+  std::optional<double> kernels;  ///< all kernels in the run itself, over their predicted time
 };
 
 /// How much slower the machine was in each run than when it was calibrated, ln, and the share of the mean square of the
-/// controls that counts; nothing where dgemm in the runs tells of each moment (docs/models/control.md).
+/// controls that counts; nothing where kernels in the runs tell of each moment (docs/models/control.md).
 struct MachineChanges {
   std::vector<std::vector<double>> of_runs;  ///< by configuration, in the order of `speeds`
   std::optional<double> coefficient;
@@ -116,7 +117,7 @@ struct ComparedControl {
   std::string shape;
   std::optional<double> coefficient;     ///< share of the change of the control that is the machine's, 0 to 1
   double median_slowdown = 0;            ///< controls of the runs over that of the campaign, minus 1
-  std::optional<double> median_dgemm;    ///< dgemm in the runs over the predicted, minus 1
+  std::optional<double> median_kernels;  ///< kernels in the runs over the predicted, minus 1
   std::optional<double> median_machine;  ///< what of it is the machine's, in place of the coefficient
   double median_corrected_error = 0;     ///< median of |corrected_error|
   double max_corrected_error = 0;
