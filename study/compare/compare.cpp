@@ -108,7 +108,7 @@ bool has_controls(const Side& real, const Side& predicted) {
   return !predicted.controls.empty() && real.controls.size() == real.gflops.size();
 }
 
-/// What the controls of each real run tell, and its kernels where both sides know what they took.
+/// Signs of the controls of each real run, and of its kernels where both sides know what they took.
 std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
   const core::Control& calibration = predicted.controls.front();
   std::vector<RunSpeed> speeds;

@@ -56,7 +56,7 @@ double variance_of_controls(const std::vector<std::vector<RunSpeed>>& speeds, co
   return squares / static_cast<double>(speeds.size());
 }
 
-/// What of each difference is the model's: the best linear prediction of a misfit that has a part common to all
+/// The model's part of each difference: the best linear prediction of a misfit that has a part common to all
 /// configurations and one of its own, from means that the scatter of the controls blurs.
 std::vector<double> misfits_of_model(const std::vector<std::vector<RunSpeed>>& speeds) {
   std::vector<Misfit> misfits(speeds.size());

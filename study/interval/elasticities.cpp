@@ -43,7 +43,7 @@ KernelShares kernel_shares(const core::Prediction& prediction) {
 
 namespace {
 
-/// That of a term of the prediction's interval.
+/// As a term of the prediction's interval has it.
 std::optional<double> known_elasticity(const core::Prediction& prediction, core::ErrorGroup group) {
   if (prediction.interval)
     for (const core::ErrorTerm& term : prediction.interval->terms)
