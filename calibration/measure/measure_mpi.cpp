@@ -115,6 +115,21 @@ class Walk {
     return !steps_[step].warm_up && options_.budget_s > 0 && now_s() - start_s_ > options_.budget_s;
   }
 
+  /// Small messages of HPL are those of a panel factorisation: one per column, with so little computed in between that
+  /// MPI stays in the caches. A computation before them, as before a panel's broadcast, would take it out.
+  void warm_up_for(const MpiCall& call, const MpiPair& pair, Waiting waiting) {
+    constexpr long most_bytes = 16384;  // of a row of pivots, with NB up to 1023
+    constexpr int round_trips = 3;
+    if (options_.background == Background::none || call.size_bytes > most_bytes) return;
+    const MpiCall warm_up{MpiOperation::pingpong, call.size_bytes, 0};
+    for (int i = 0; i < round_trips; ++i) {
+      if (pair.responder == world_.rank())
+        respond(warm_up, pair.initiator, waiting, *buffers_);
+      else
+        (void)initiate(warm_up, pair.responder, waiting, *buffers_);
+    }
+  }
+
   /// This rank's part in a step; true if it had the clock.
   bool exchange(std::size_t step) {
     const MpiTurn& turn = turn_of(step);
@@ -123,6 +138,7 @@ class Walk {
     const std::size_t row = steps_[step].row;
     const MpiCall call = warm_up ? MpiCall{MpiOperation::pingpong, 1, 0} : design_[row];
     const Waiting waiting = polls(options_.background) ? Waiting::polling : Waiting::blocking;
+    warm_up_for(call, *pair, waiting);
     if (pair->responder == world_.rank()) {
       respond(call, pair->initiator, waiting, *buffers_);
       return false;
