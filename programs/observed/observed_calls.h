@@ -42,8 +42,8 @@ struct hplcast_observed {
 
 struct hplcast_timing {
   int64_t begin_ns; /* negative: the call is not timed, because it is made by a routine, or elsewhere */
-  int cpu;          /* the clock: that of the CPU time of this thread, or the wall's */
-  long faults;      /* before it, of calls timed by CPU time */
+  int is_long;      /* enough for asking for page faults */
+  long faults;      /* before it, of long ones */
 };
 
 /* The function of that name behind us; ends the program if there is none. */

@@ -1,14 +1,7 @@
 /* libhplcast-observe.so: preloaded into the ranks of a real program (`hplcast observe`). Times the calls of BLAS that
- * the program makes, and the CPU time of what is neither BLAS nor MPI. Writes CSV files per rank into
- * HPLCAST_OBSERVE_DIR when MPI_Finalize is called, or at exit:
- *
- *     rank-R.calls.csv    routine,m,n,k,duration_s,calls,faults,cold  a sample of calls; each stands for so many
- *     rank-R.times.csv    what,name,calls,time_s,flop      sums: routine, mpi, region, total, rest, threads
- *     rank-R.reach.csv    as the first, without both: what reach.c measures, in HPLCAST_OBSERVE_REACH bytes of memory
- *     rank-R.stretches.csv  function,time_s            the code before each call of MPI, in order
- *
- * Only the thread that loaded us is observed. Calls of many flop are timed by its CPU time, which other programs on the
- * machine do not stretch; short ones by the clock of the wall, which is read in a tenth of the time. */
+ * the program makes, and the CPU time of what is neither BLAS nor MPI. Writes CSV files per rank
+ * (docs/formats/observation.md) into HPLCAST_OBSERVE_DIR when MPI_Finalize is called, or at exit, then what reach.c
+ * measures. Only the thread that loaded us is observed, by a clock of its own (below). */
 #define _GNU_SOURCE
 #include "observed_calls.h"
 
@@ -21,10 +14,8 @@
 #include "hplcast/core/environment.h"
 #include "observing.h"
 
-/* A read of CPU time takes about 0.3 us: 3 % of calls of 1e5 flop on a core of 1e10 flop per s. */
+/* Asking for page faults takes about 0.5 us: of calls of fewer flop they are not known. */
 static const double long_flop = 1e5;
-/* No call of fewer flop takes that long: the system has run another program meanwhile. */
-static const double preempted_s = 5e-4;
 
 static __thread int is_observed_thread;
 /* After a while without long calls, the first milliseconds of these take up to twice as long, whatever their operands:
@@ -37,16 +28,11 @@ static int depth;  /* of calls of routines and MPI */
 static int paused; /* MPI_Pcontrol(0) */
 static int written;
 static pid_t observed_process;
-static int64_t executing_from; /* CPU time at which the program went on, in ns */
+static int64_t executing_from; /* when the program went on, in ns of the clock */
 static int64_t executed_ns;    /* without MPI; routines and regions are part of it */
-static int64_t in_mpi_ns;      /* CPU time, without waiting where the MPI library sleeps */
+static int64_t in_mpi_ns;      /* without waiting where the MPI library sleeps */
 static int64_t wall_from;
-static double wall_overhead_ns, cpu_overhead_ns; /* of one pair of reads, part of what they measure */
-static double call_overhead_ns[2];               /* of timing one call, by clock */
-static uint64_t timed_calls[2];
-static uint64_t marks; /* of regions, and calls of MPI: one read of CPU time of each counts as the program's */
 static uint64_t foreign_calls;
-static uint64_t preempted_calls; /* left out: too few to matter for the time of a routine */
 static struct hplcast_observed* routines;
 static struct hplcast_mpi_observed* functions;
 static uint64_t random_state = 1;
@@ -55,7 +41,7 @@ struct region {
   char name[64];
   double m, n, k; /* of the last begin */
   int64_t from_ns, mpi_before_ns;
-  double routines_before_s, overhead_before_s;
+  double routines_before_s;
   int open;
   struct hplcast_observed all; /* of its calls */
 };
@@ -75,8 +61,46 @@ static double stretch_from_s; /* own_s() at its begin */
 static int has_polled;        /* just before, at polled_s */
 static double polled_s;
 
-static int64_t cpu_ns(void) {
-  return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+/* --- the clock ---------------------------------------------------------------------------------------------------- */
+
+/* It shows the CPU time of the thread without that of observing, for which it stops. The system's own is not read for
+ * it each time: that takes 0.6 us in a loop, and 4 between calls of BLAS, more than many of these (measured on an EPYC;
+ * the wall's takes 0.02). So it goes by the wall, from which is taken off what other programs had, by the system's CPU
+ * time: after intervals so long that the thread may have lost its core meanwhile. */
+static int64_t now_ns;       /* where it stands */
+static int64_t goes_from_ns; /* the wall's, since it goes on */
+static int64_t stops_ns;     /* what stopping it and going on takes of what is observed */
+static int64_t checked_wall_ns, checked_cpu_ns;
+static uint64_t interruptions;
+static const int64_t may_be_off_ns = 200000, check_ns = 10000000;
+
+/* What other programs had of the time since the last check. */
+static int64_t check_clock(int64_t wall_ns) {
+  const int64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), checked_ns = wall_ns - checked_wall_ns;
+  const int64_t others_ns = checked_ns - (cpu_ns - checked_cpu_ns);
+  checked_wall_ns = wall_ns;
+  checked_cpu_ns = cpu_ns;
+  goes_from_ns = clock_ns(CLOCK_MONOTONIC);
+  const int has_been_off = others_ns > 50000 + checked_ns / 50; /* else interrupts, and clocks that do not agree */
+  interruptions += (uint64_t)has_been_off;
+  return has_been_off ? others_ns : 0;
+}
+
+static void stop_clock(void) {
+  const int64_t wall_ns = clock_ns(CLOCK_MONOTONIC), elapsed_ns = wall_ns - goes_from_ns;
+  int64_t own_ns = elapsed_ns - stops_ns;
+  goes_from_ns = wall_ns;
+  if (elapsed_ns > may_be_off_ns)
+    own_ns -= check_clock(wall_ns);
+  else if (wall_ns - checked_wall_ns > check_ns)
+    check_clock(wall_ns);
+  if (own_ns > 0) now_ns += own_ns;
+}
+
+static void start_clock(void) {
+  const int64_t wall_ns = clock_ns(CLOCK_MONOTONIC), stopped_ns = wall_ns - goes_from_ns;
+  goes_from_ns = wall_ns;
+  if (stopped_ns > may_be_off_ns) check_clock(wall_ns);
 }
 
 /* Of this thread. */
@@ -108,8 +132,12 @@ struct hplcast_timing hplcast_timing_begin(double work_flop) {
     return timing;
   }
   if (depth++ > 0 || paused) return timing;
-  if (timing.cpu) timing.faults = page_faults();
-  timing.begin_ns = timing.cpu ? cpu_ns() : clock_ns(CLOCK_MONOTONIC);
+  stop_clock();
+  timing.begin_ns = now_ns;
+  if (timing.is_long) {
+    timing.faults = page_faults();
+    start_clock();
+  }
   return timing;
 }
 
@@ -143,27 +171,21 @@ void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_obse
   if (!is_observed_thread) return;
   --depth;
   if (timing->begin_ns < 0) return;
-  const int64_t end_ns = timing->cpu ? cpu_ns() : clock_ns(CLOCK_MONOTONIC);
-  const long faults = timing->cpu ? page_faults() - timing->faults : 0;
-  ++timed_calls[timing->cpu];
-  if (timing->cpu) {
-    warm_ns = end_ns - timing->begin_ns + (timing->begin_ns - long_call_ns > cools_ns ? 0 : warm_ns);
-    long_call_ns = end_ns;
+  stop_clock();
+  if (timing->is_long) {
+    warm_ns = now_ns - timing->begin_ns + (timing->begin_ns - long_call_ns > cools_ns ? 0 : warm_ns);
+    long_call_ns = now_ns;
   }
-  if (!(m > 0 && n > 0 && k > 0)) return;
-  const double overhead_ns = timing->cpu ? cpu_overhead_ns : wall_overhead_ns;
-  double duration_s = ((double)(end_ns - timing->begin_ns) - overhead_ns) * 1e-9;
-  if (duration_s < 1e-9) duration_s = 1e-9;
-  if (!timing->cpu && duration_s > preempted_s) {
-    ++preempted_calls;
-    return;
+  if (m > 0 && n > 0 && k > 0) {
+    const double duration_s = (double)(now_ns > timing->begin_ns ? now_ns - timing->begin_ns : 1) * 1e-9;
+    routine = first_of(routine);
+    ++routine->calls;
+    routine->time_s += duration_s;
+    routine->flop += flop;
+    routines_s += duration_s;
+    keep(routine, m, n, k, duration_s, timing->is_long ? page_faults() - timing->faults : 0);
   }
-  routine = first_of(routine);
-  ++routine->calls;
-  routine->time_s += duration_s;
-  routine->flop += flop;
-  routines_s += duration_s;
-  keep(routine, m, n, k, duration_s, faults);
+  start_clock();
 }
 
 /* --- datatypes ---------------------------------------------------------------------------------------------------- */
@@ -230,16 +252,9 @@ struct hplcast_packing hplcast_packing_of(int count, long type, int size) {
 
 /* --- stretches ---------------------------------------------------------------------------------------------------- */
 
-/* What reading clocks and keeping samples took of the program's own time so far, without what is taken off calls. */
-static double overhead_s(void) {
-  return ((double)timed_calls[0] * call_overhead_ns[0] + (double)timed_calls[1] * call_overhead_ns[1] +
-          (double)marks * cpu_overhead_ns) *
-         1e-9;
-}
-
-/* CPU time until now of code that is neither MPI nor a routine nor in a region. */
+/* The time until now of code that is neither MPI nor a routine nor in a region. */
 static double own_s(void) {
-  return (double)executed_ns * 1e-9 - routines_s - regions_s - overhead_s();
+  return (double)executed_ns * 1e-9 - routines_s - regions_s;
 }
 
 /* The program comes to a function of MPI, or a clock; its time is in executed_ns. */
@@ -267,13 +282,12 @@ static void end_stretch(const char* function, int polls) {
 
 int hplcast_mpi_begin(const struct hplcast_mpi_observed* function) {
   if (!is_observed_thread || depth++ > 0) return 0;
-  const int64_t now = cpu_ns();
+  stop_clock();
   if (!paused) {
-    executed_ns += now - executing_from;
-    ++marks;
+    executed_ns += now_ns - executing_from;
     if (function->kind != HPLCAST_LOCAL) end_stretch(function->name, function->kind == HPLCAST_POLLS);
   }
-  executing_from = now;
+  executing_from = now_ns;
   return 1;
 }
 
@@ -281,16 +295,16 @@ void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function) {
   if (!is_observed_thread) return;
   --depth;
   if (!outermost) return;
-  const int64_t now = cpu_ns();
+  stop_clock();
   if (!paused) {
     if (function->calls++ == 0) {
       function->next = functions;
       functions = function;
     }
-    function->time_s += (double)(now - executing_from) * 1e-9;
-    in_mpi_ns += now - executing_from;
+    function->time_s += (double)(now_ns - executing_from) * 1e-9;
+    in_mpi_ns += now_ns - executing_from;
   }
-  executing_from = now;
+  executing_from = now_ns;
 }
 
 /* --- regions ------------------------------------------------------------------------------------------------------ */
@@ -301,13 +315,13 @@ static struct region* region_of(const char* name) {
   if (region_count == MOST_REGIONS) stop("more than %d regions; expected fewer names", MOST_REGIONS);
   if (strlen(name) >= sizeof regions[0].name) stop("the name of region %s is longer than 63 letters", name);
   struct region* const region = &regions[region_count++];
-  strcpy(region->name, name);
-  region->all.name = region->name;
+  region->all.name = strcpy(region->name, name);
   return region;
 }
 
 void hplcast_observed_region_begin(const char* name, double m, double n, double k) {
   if (!is_observed_thread) return;
+  stop_clock();
   struct region* const region = region_of(name);
   if (region->open) stop("region %s begins inside of itself; expected HPLCAST_REGION_END first", name);
   region->open = 1;
@@ -316,14 +330,13 @@ void hplcast_observed_region_begin(const char* name, double m, double n, double 
   region->k = k;
   region->routines_before_s = routines_s;
   region->mpi_before_ns = in_mpi_ns;
-  if (!paused) ++marks;
-  region->overhead_before_s = overhead_s();
-  region->from_ns = cpu_ns();
+  region->from_ns = now_ns;
+  start_clock();
 }
 
 void hplcast_observed_region_end(const char* name) {
   if (!is_observed_thread) return;
-  const int64_t now = cpu_ns();
+  stop_clock();
   struct region* const region = region_of(name);
   if (!region->open) stop("region %s ends where it has not begun", name);
   for (int i = 0; i < region_count; ++i) {
@@ -332,16 +345,16 @@ void hplcast_observed_region_end(const char* name) {
            regions[i].name);
   }
   region->open = 0;
-  if (paused) return;
-  const int64_t elapsed_ns = now - region->from_ns - (in_mpi_ns - region->mpi_before_ns);
-  double time_s = ((double)elapsed_ns - cpu_overhead_ns) * 1e-9 - (routines_s - region->routines_before_s) -
-                  (overhead_s() - region->overhead_before_s);
-  if (time_s < 0) time_s = 0;
-  ++marks;
-  ++region->all.calls;
-  region->all.time_s += time_s;
-  regions_s += time_s;
-  keep(&region->all, region->m, region->n, region->k, time_s, 0);
+  if (!paused) {
+    const int64_t elapsed_ns = now_ns - region->from_ns - (in_mpi_ns - region->mpi_before_ns);
+    double time_s = (double)elapsed_ns * 1e-9 - (routines_s - region->routines_before_s);
+    if (time_s < 0) time_s = 0;
+    ++region->all.calls;
+    region->all.time_s += time_s;
+    regions_s += time_s;
+    keep(&region->all, region->m, region->n, region->k, time_s, 0);
+  }
+  start_clock();
 }
 
 /* --- the files ---------------------------------------------------------------------------------------------------- */
@@ -384,9 +397,9 @@ static void write_files(void) {
   const int seen = routines != NULL || functions != NULL || region_count > 0;
   if (written || folder == NULL || !seen || getpid() != observed_process) return;
   written = 1;
-  const int64_t now = cpu_ns();
+  stop_clock();
   if (!paused) {
-    executed_ns += now - executing_from;
+    executed_ns += now_ns - executing_from;
     end_stretch("MPI_Finalize", 0);
   }
   static output_file files[4];
@@ -405,17 +418,14 @@ static void write_files(void) {
     write_calls(calls, "region:", all);
     fprintf(times, "region,%s,%llu,%.9g,0\n", all->name, (unsigned long long)all->calls, all->time_s);
   }
-  for (const struct hplcast_mpi_observed* one = functions; one != NULL; one = one->next) {
-    const double in_it_s = one->time_s - (double)one->calls * cpu_overhead_ns * 1e-9;
-    fprintf(times, "mpi,%s,%llu,%.9g,0\n", one->name, (unsigned long long)one->calls, in_it_s > 0 ? in_it_s : 0);
-  }
-  const double total_s = (double)executed_ns * 1e-9 - overhead_s(), rest_s = own_s();
-  const int64_t process_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-  fprintf(times, "total,,0,%.9g,0\n", total_s > 0 ? total_s : 0);
-  fprintf(times, "rest,,0,%.9g,0\n", rest_s > 0 ? rest_s : 0);
+  for (const struct hplcast_mpi_observed* one = functions; one != NULL; one = one->next)
+    fprintf(times, "mpi,%s,%llu,%.9g,0\n", one->name, (unsigned long long)one->calls, one->time_s);
+  const double total_s = (double)executed_ns * 1e-9, rest_s = own_s();
+  const int64_t thread_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), process_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  fprintf(times, "total,,0,%.9g,0\nrest,,0,%.9g,0\n", total_s, rest_s > 0 ? rest_s : 0);
   fprintf(times, "wall,,0,%.9g,0\n", (double)(clock_ns(CLOCK_MONOTONIC) - wall_from) * 1e-9);
-  fprintf(times, "preempted,,%llu,0,0\n", (unsigned long long)preempted_calls);
-  fprintf(times, "threads,,%llu,%.9g,0\n", (unsigned long long)foreign_calls, (double)(process_ns - now) * 1e-9);
+  fprintf(times, "preempted,,%llu,0,0\n", (unsigned long long)interruptions);
+  fprintf(times, "threads,,%llu,%.9g,0\n", (unsigned long long)foreign_calls, (double)(process_ns - thread_ns) * 1e-9);
   open_file(&files[3], folder, "stretches");
   fputs("function,time_s\n", files[3].file);
   for (size_t i = 0; i < stretch_count; ++i)
@@ -432,31 +442,22 @@ static void write_files(void) {
 
 /* --- begin and end ------------------------------------------------------------------------------------------------ */
 
-/* What timing a call adds: to the call, and to the code around it. */
-static void calibrate(int cpu) {
-  enum { repetitions = 2000 };
-  double least_ns = 1e9;
-  const clockid_t clock = cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-  volatile long faults = 0;
-  const int64_t begin_ns = cpu_ns();
-  for (int i = 0; i < repetitions; ++i) {
-    const int64_t first = clock_ns(clock), second = clock_ns(clock);
-    if ((double)(second - first) < least_ns) least_ns = (double)(second - first);
-    if (cpu) faults += page_faults() - page_faults();
-  }
-  const double pair_ns = (double)(cpu_ns() - begin_ns) / repetitions;
-  *(cpu ? &cpu_overhead_ns : &wall_overhead_ns) = least_ns;
-  const double keeping_ns = 25; /* of the sample: half of a pair of reads of the wall, measured on a Xeon of 2.1 GHz */
-  call_overhead_ns[cpu] = pair_ns - least_ns + keeping_ns;
-}
-
 __attribute__((constructor)) static void begin(void) {
   is_observed_thread = 1;
-  calibrate(0);
-  calibrate(1);
-  wall_from = clock_ns(CLOCK_MONOTONIC);
-  executing_from = cpu_ns();
   observed_process = getpid();
+  checked_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  checked_wall_ns = wall_from = clock_ns(CLOCK_MONOTONIC);
+  int64_t least_ns = INT64_MAX;
+  for (int i = 0; i < 2000; ++i) { /* calls that do nothing, in twenties */
+    static int64_t begin_ns;
+    if (i % 20 == 0) begin_ns = now_ns;
+    const struct hplcast_timing timing = hplcast_timing_begin(0);
+    hplcast_timing_end(&timing, NULL, 0, 0, 0, 0);
+    if (i % 20 == 19 && now_ns - begin_ns < least_ns) least_ns = now_ns - begin_ns;
+  }
+  stops_ns = least_ns / (2 * 20);
+  executing_from = now_ns;
+  start_clock();
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -482,10 +483,11 @@ HPLCAST_OBSERVE_CLOCK(mpi_wtime_)
 
 /* 0: what follows is not observed; any other level: it is again. */
 static void control(int level) {
-  const int64_t now = cpu_ns();
-  if (!paused) executed_ns += now - executing_from;
-  executing_from = now;
+  stop_clock();
+  if (!paused) executed_ns += now_ns - executing_from;
+  executing_from = now_ns;
   paused = level == 0;
+  start_clock();
 }
 
 int MPI_Pcontrol(const int level, ...) {
