@@ -159,3 +159,33 @@ void __wrap_free(void* memory) {
     hplcast_unshare(memory);
   }
 }
+
+/* C++'s delete is in a shared library, whose calls of free the linker cannot turn; these are the program's calls of
+ * it. A delete of the program's own frees what only it knows, and is not counted. Weak: programs in C have none. */
+extern const char __ehdr_start[], _end[] __attribute__((visibility("hidden"))); /* of the program */
+typedef void deletes(void*, size_t, size_t);
+extern deletes __real__ZdlPv __attribute__((weak));
+
+static int is_of_program(deletes* function) {
+  return (const char*)function >= __ehdr_start && (const char*)function < _end;
+}
+
+static void delete_by(deletes* real, void* memory, size_t first, size_t second) {
+  if (!is_of_program(__real__ZdlPv) && !is_of_program(real)) count_pages(malloc_usable_size(memory));
+  real(memory, first, second);
+}
+
+/* By their mangled names. They take none, one or both of size and alignment, in registers, which all may be given. */
+#define DELETE(NAME)                                              \
+  extern deletes __real_##NAME __attribute__((weak));             \
+  void __wrap_##NAME(void* memory, size_t first, size_t second) { \
+    delete_by(__real_##NAME, memory, first, second);              \
+  }
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm)
+DELETE(_ZdaPvm)
+DELETE(_ZdlPvSt11align_val_t)
+DELETE(_ZdaPvSt11align_val_t)
+DELETE(_ZdlPvmSt11align_val_t)
+DELETE(_ZdaPvmSt11align_val_t)

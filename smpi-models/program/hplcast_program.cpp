@@ -139,12 +139,15 @@ void hplcast_after_mpi(void) {
   guarded([] { Runtime::instance().program().leave_mpi(Runtime::rank()); });
 }
 
+// Our own code may call both, and before there is a session: where a program's operator new, which is the first one
+// that the loader finds for this library, calls malloc. So what cannot be shared is told without asking.
 void* hplcast_share(size_t size) {
-  return shared_memory().allocate(size);
+  return size < hplcast::smpi_models::SharedMemory::least_shared_bytes ? nullptr : shared_memory().allocate(size);
 }
 
 size_t hplcast_shared_size(const void* memory) {
-  return shared_memory().size_of(memory);
+  const bool begins_a_page = reinterpret_cast<uintptr_t>(memory) % 4096 == 0;
+  return begins_a_page ? shared_memory().size_of(memory) : 0;
 }
 
 void hplcast_unshare(void* memory) {

@@ -52,7 +52,7 @@ int SharedMemory::block(std::size_t bytes) {
 }
 
 void* SharedMemory::allocate(std::size_t bytes) {
-  if (least_bytes_ == 0 || bytes < std::max(least_bytes_, 4 * private_bytes)) return nullptr;
+  if (least_bytes_ == 0 || bytes < std::max(least_bytes_, least_shared_bytes)) return nullptr;
   // Panels get narrower from step to step: rounded, one serves as the next.
   bytes = (bytes + private_bytes - 1) / private_bytes * private_bytes;
   const auto is_of_size = [&](const auto& one) { return one.first == bytes; };

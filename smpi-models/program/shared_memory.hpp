@@ -12,6 +12,9 @@ namespace hplcast::smpi_models {
 /// factorisations do not stop. Sizes are rounded up to multiples of 64 KiB.
 class SharedMemory {
  public:
+  /// Smaller ones are never shared.
+  static constexpr std::size_t least_shared_bytes = std::size_t{1} << 18;
+
   /// Allocations of at least `least_bytes` share; 0: none.
   explicit SharedMemory(std::size_t least_bytes) : least_bytes_(least_bytes) {}
 

@@ -127,6 +127,47 @@ TEST(Compilers, GiveEachRankItsOwnStaticVariablesOfInlineFunctions) {
   EXPECT_THAT(result.output, testing::Not(HasSubstr(" u "))) << result.output;
 }
 
+// Its memory is not as malloc gave it, so that asking malloc for its size would end the program. By smpirun alone, as
+// the runtime's delete is in use, too.
+TEST(Compilers, LeaveAProgramItsOwnDelete) {
+  const std::string source = R"(#include <mpi.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+extern int deleted;
+#ifdef OWN
+int deleted = 0;
+void* operator new(std::size_t size) { return static_cast<char*>(std::memset(std::malloc(size + 64), -1, 64)) + 64; }
+void operator delete(void* memory) noexcept { ++deleted; if (memory) std::free(static_cast<char*>(memory) - 64); }
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+#else
+struct One { char bytes[200000]; };
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  One* volatile one = new One;
+  const int before = deleted;
+  delete one;
+  std::printf("deleted %d\n", deleted - before);
+  MPI_Finalize();
+}
+#endif
+)";
+  core::write_file(HPLCAST_BINARY_DIR "/tests/compilers/one.xml", [](std::ostream& out) {
+    out << R"(<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">)"
+           R"(<zone id="zone" routing="Full"><host id="host" speed="1Gf"/></zone></platform>)";
+  });
+  const std::string compiler = HPLCAST_BINARY_DIR "/bin/hplcast-cxx",
+                    run = HPLCAST_SMPIRUN " -np 1 -platform one.xml --cfg=smpi/os:0:0:0 ", other = " && " + compiler;
+  const auto result = compile(source,
+                              "--count -x c++ -DOWN -c main.c -o own.o" + other +
+                                  " --count -x c++ -c main.c -o rest.o" + other + " own.o rest.o -o main && " + run +
+                                  "./main && " + run + HPLCAST_BINARY_DIR "/tests/programs_deletes-smpi",
+                              "hplcast-cxx");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("deleted 1\n"));
+}
+
 TEST(Compilers, ProvideWhatBlacsNeeds) {
   const auto result = compile(
       "#include <mpi.h>\nint main(int argc, char** argv) { MPI_Datatype t; MPI_Init(&argc, &argv); MPI_Pcontrol(0);"

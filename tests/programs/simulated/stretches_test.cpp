@@ -66,6 +66,14 @@ TEST(Stretches, CountTheStepsOfLoopsBetweenCalls) {
   for (const CountedCall& one : calls.at(0)) EXPECT_THAT(one.function, Not(HasSubstr("Iprobe"))) << "a loop that asks";
 }
 
+// C++'s delete calls free where the linker does not see it.
+TEST(Stretches, CountPagesThatDeleteGivesBack) {
+  const auto calls = counted(tests::program_request("deletes-smpi", 1));
+  ASSERT_EQ(calls.at(0).size(), 7u) << "MPI_Init, five barriers, MPI_Finalize";
+  for (std::size_t i = 2; i < 6; ++i) EXPECT_NEAR(calls.at(0)[i].blocks, (4 << 20) / 4096, 10) << i;
+  EXPECT_NEAR(calls.at(0)[6].blocks, 0, 10);
+}
+
 TEST(Stretches, KnowTheirCallsByPlaceAndCallersOnAllRanks) {
   const auto calls = counted(request_of(200));
   const auto barriers = [&](long long rank) {
