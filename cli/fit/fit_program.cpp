@@ -119,32 +119,34 @@ fit::MessageTimes simulated_messages(const std::string& path, const std::string&
   if (number_of(json, "ranks") != ranks)
     throw InputError(path + ": a run on " + core::shortest(number_of(json, "ranks")) + " ranks, but " +
                      std::to_string(ranks) + " were observed; expected a simulation of the same run");
-  fit::MessageTimes times{path, {}, 0, 0, ranks * number_of(json, "time_s")};
-  for (const auto& [name, phase] : json.at("phases").items()) {
-    if (!fit::exchanges_messages(name)) continue;
-    times.messages_s += ranks * number_of(phase, "messages_s");
-    times.waiting_s += ranks * number_of(phase, "waiting_s");
-  }
+  fit::MessageTimes times{path, {}, ranks * number_of(json, "time_s")};
+  for (const auto& [name, phase] : json.at("phases").items())
+    if (fit::exchanges_messages(name))
+      times.functions[name] = {{}, ranks * number_of(phase, "messages_s"), ranks * number_of(phase, "waiting_s")};
   return times;
 }
 
-/// @param real_s  of each archive. @return the cluster with messages as long as they were observed, in the scope that
-/// the observed runs had.
+/// @param real_s  of each archive, by function of MPI. @return the cluster with messages as long as they were observed,
+/// in the scope that the observed runs had.
 core::ClusterModel with_observed_messages(core::ClusterModel cluster, const std::vector<std::string>& paths,
-                                          const std::vector<double>& real_s, const std::vector<int>& ranks) {
+                                          const std::vector<std::map<std::string, double>>& real_s,
+                                          const std::vector<int>& ranks) {
   const std::string sha256 = core::cluster_sha256(cluster);
   std::vector<fit::MessageTimes> runs;
   bool local = true;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     auto run = std::find_if(runs.begin(), runs.end(), [&](const auto& one) { return one.name == paths[i]; });
     if (run == runs.end()) run = runs.insert(run, simulated_messages(paths[i], sha256, ranks[i]));
-    run->real_s.push_back(real_s[i]);
+    for (const auto& [name, time_s] : real_s[i]) run->functions[name].real_s.push_back(time_s);
     local = local && ranks[i] <= cluster.hosts.cores_of(0);
   }
   for (const fit::MessageTimes& run : runs)
-    std::cerr << "messages of " << run.name << ": real " << significant(fit::usual_of(run.real_s)) << " s, simulated "
-              << significant(run.messages_s) << " s and " << significant(run.waiting_s) << " s of waiting, "
-              << percent((run.messages_s + run.waiting_s) / run.run_s) << " of the run\n";
+    for (const auto& [name, one] : run.functions)
+      if (const double simulated_s = one.messages_s + one.waiting_s; simulated_s > 0.01 * run.run_s)
+        std::cerr << run.name << ": " << name << ": real "
+                  << (one.real_s.empty() ? "-" : significant(*std::min_element(one.real_s.begin(), one.real_s.end())))
+                  << " s, simulated " << significant(one.messages_s) << " s and " << significant(one.waiting_s)
+                  << " s of waiting, " << percent(simulated_s / run.run_s) << " of the run\n";
   const std::optional<double> factor = fit::message_factor(runs);
   if (!factor) {
     std::cerr << "messages stay as they are: they take less than 1 % of these runs\n";
@@ -210,7 +212,7 @@ void run_fit_program(const FitProgramOptions& options) {
       throw core::UsageError(name + std::to_string(files->size()) + " files for " +
                              std::to_string(options.archives.size()) +
                              " archives; expected one for each, in their order: repetitions have the same");
-  std::vector<double> exchanged_s;  // of each archive
+  std::vector<std::map<std::string, double>> exchanged_s;  // of each archive, by function
   std::vector<int> ranks;
   for (std::size_t i = 0; i < options.archives.size(); ++i) {
     const std::string& archive = options.archives[i];
@@ -224,9 +226,9 @@ void run_fit_program(const FitProgramOptions& options) {
     if (!is_new) warn(archive + " is the same run as " + run->second + ", which counts twice now: give each run once");
     const std::size_t first = observation.rests.size();
     command = add_archive(archive, run->first, counted ? &*counted : nullptr, observation);
-    exchanged_s.push_back(0);
+    exchanged_s.emplace_back();
     for (std::size_t rank = first; rank < observation.rests.size(); ++rank)
-      exchanged_s.back() += observation.rests[rank].exchanged_s;
+      for (const auto& [name, time_s] : observation.rests[rank].exchanged_s) exchanged_s.back()[name] += time_s;
     ranks.push_back(static_cast<int>(observation.rests.size() - first));
     if (!before.empty() && before != command)
       warn(archive + " is of `" + command + "`, not of `" + before + "`: models of one program are asked for");

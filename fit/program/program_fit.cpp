@@ -264,7 +264,8 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
     if (kind == "mpi") add(observation.mpi);
     if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;
     if (kind == "mpi") observation.rests.back().mpi_calls += one.calls;
-    if (kind == "mpi" && exchanges_messages(rows.text(its_name))) observation.rests.back().exchanged_s += one.time_s;
+    if (kind == "mpi" && exchanges_messages(rows.text(its_name)))
+      observation.rests.back().exchanged_s[std::string(rows.text(its_name))] += one.time_s;
     if (kind == "wall") observation.rests.back().wall_s = rows.non_negative(time);
     if (kind == "total") {
       observation.executed_s += one.time_s;
@@ -392,12 +393,23 @@ bool exchanges_messages(std::string_view function) {
 }
 
 std::optional<double> message_factor(const std::vector<MessageTimes>& runs) {
+  struct Sum {
+    double real_s = 0, messages_s = 0, waiting_s = 0;
+  };
+  std::map<std::string, Sum> sums;
   double real_s = 0, messages_s = 0, waiting_s = 0, all_s = 0;
   for (const MessageTimes& run : runs) {
-    real_s += usual_of(run.real_s);
-    messages_s += run.messages_s;
-    waiting_s += run.waiting_s;
     all_s += run.run_s;
+    for (const auto& [name, one] : run.functions) {
+      const double least_s = one.real_s.empty() ? 0 : *std::min_element(one.real_s.begin(), one.real_s.end());
+      real_s += least_s;
+      messages_s += one.messages_s;
+      waiting_s += one.waiting_s;
+      if (name.find("probe") != std::string::npos || name.find("Test") != std::string::npos) continue;
+      sums[name].real_s += least_s;
+      sums[name].messages_s += one.messages_s;
+      sums[name].waiting_s += one.waiting_s;
+    }
   }
   constexpr double least_share = 0.01, far = 10, most = 3;
   if (!(messages_s > least_share * all_s)) return std::nullopt;
@@ -405,7 +417,14 @@ std::optional<double> message_factor(const std::vector<MessageTimes>& runs) {
   if (!(ratio < far && ratio > 1 / far))
     throw core::DomainError("time in messages, real to simulated", ratio, "a ratio of 0.1 to 10",
                             "the simulations are to be of the observed runs, on the cluster of the same machine");
-  return std::clamp((real_s - waiting_s) / messages_s, 1 / most, most);
+  constexpr double waiting_error = 1.0 / 3, run_error = 0.05;
+  double weighted = 0, weights = 0;
+  for (const auto& [name, one] : sums) {
+    const double error_s = std::hypot(waiting_error * one.waiting_s, run_error * real_s);
+    weighted += one.messages_s * (one.real_s - one.waiting_s) / (error_s * error_s);
+    weights += one.messages_s * one.messages_s / (error_s * error_s);
+  }
+  return weights > 0 ? std::clamp(weighted / weights, 1 / most, most) : std::optional<double>();
 }
 
 ProgramFit fit_program(const ProgramObservation& observation, double least_share) {

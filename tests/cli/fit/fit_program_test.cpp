@@ -36,7 +36,7 @@ class FitProgramMessages : public testing::Test {
           << "routine,m,n,k,duration_s,calls\ndgemm,10,10,10,1e-6,1\ndgemm,100,100,100,1e-4,1\n";
       std::ofstream(run.path() / (std::string(rank) + ".times.csv"))
           << "what,name,calls,time_s,flop\nroutine,dgemm,2,1.01e-4,0\nmpi,MPI_Init,1,0.5,0\nmpi,MPI_Send,4,"
-          << exchanged_s / 4 << ",0\nmpi,MPI_Waitall,4," << exchanged_s / 4 << ",0\ntotal,,0,1.01e-4,0\n";
+          << exchanged_s / 2 << ",0\ntotal,,0,1.01e-4,0\n";
     }
     calibration::write_archive(path(name), run.path(), "run");
   }
@@ -59,10 +59,10 @@ class FitProgramMessages : public testing::Test {
   core::TemporaryFolder folder_{"hplcast-fit-program"};
 };
 
-// The median of three repetitions counts: 3.5 and 10.5 s real, 4 and 12 s simulated, two thirds of them waiting. So
+// The least of three repetitions counts: 3.5 and 10.5 s real, 4 and 12 s simulated, two thirds of them waiting. So
 // messages are to take 2 s less of 16 / 3 s.
 TEST_F(FitProgramMessages, TakeAsLongAsInTheObservedRuns) {
-  for (const auto& [name, exchanged_s] : {std::pair("a.zip", 3.4), {"b.zip", 3.5}, {"c.zip", 35.0}, {"d.zip", 10.5}})
+  for (const auto& [name, exchanged_s] : {std::pair("a.zip", 3.6), {"b.zip", 3.5}, {"c.zip", 35.0}, {"d.zip", 10.5}})
     observe(name, exchanged_s);
   simulate("small.json", 4.0 / 2 / 3, dahu);
   simulate("large.json", 12.0 / 2 / 3, dahu);
@@ -70,7 +70,8 @@ TEST_F(FitProgramMessages, TakeAsLongAsInTheObservedRuns) {
   const test::Outcome outcome = fit(path("a.zip") + " " + path("b.zip") + " " + path("c.zip") + " " + path("d.zip"),
                                     small + "," + small + "," + small + "," + path("large.json"));
   ASSERT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("real 3.500 s, simulated 1.333 s and 2.667 s of waiting, 20.0 % of the run"));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("MPI_Send: real 3.500 s, simulated 1.333 s and 2.667 s of waiting, 20.0 % of the run"));
   EXPECT_THAT(outcome.output, HasSubstr("messages take 0.6250 times as long as in dahu-like"));
   const core::NetworkModel before = cluster_in(dahu).network, after = cluster_in(path("fitted.json")).network;
   const auto transfer_s = [](const core::NetworkModel& network, core::Scope scope) {

@@ -57,9 +57,9 @@ struct ProgramObservation {
   struct RankRest {
     double rest_s = 0, calls = 0, elements = 0;
     double executed_s = 0, mpi_s = 0;                  ///< CPU time outside of MPI, and time in MPI
-    double exchanged_s = 0;                            ///< of mpi_s: exchanges_messages()
     double wall_s = 0;                                 ///< 0: unknown
     double mpi_calls = 0;                              ///< of all MPI functions
+    std::map<std::string, double> exchanged_s = {};    ///< of mpi_s: exchanges_messages()
     std::map<std::string, ObservedSum> products = {};  ///< its routines of three sizes
     std::map<std::string, ObservedSum> sums = {};      ///< of all that has calls
     std::string name = {};                             ///< for messages: "small.zip:rank-0.times.csv"
@@ -115,16 +115,24 @@ bool exchanges_messages(std::string_view function);
 
 /// Times of all ranks in functions that exchange messages, of a run that was observed and simulated.
 struct MessageTimes {
-  std::string name;                      ///< for messages
-  std::vector<double> real_s;            ///< of each repetition; waiting for the other side is in it
-  double messages_s = 0, waiting_s = 0;  ///< simulated
-  double run_s = 0;                      ///< simulated time of all ranks
+  /// One of them.
+  struct Function {
+    std::vector<double> real_s;            ///< of each repetition; waiting for the other side is in it
+    double messages_s = 0, waiting_s = 0;  ///< simulated
+  };
+  std::string name;  ///< for messages
+  std::map<std::string, Function> functions;
+  double run_s = 0;  ///< simulated time of all ranks
 };
 
-/// By how much messages are to take longer, so that these runs are in them as long as for real (of repetitions the
-/// median counts): real = waiting + factor messages, of the sums. That is the first step of Newton's method, because
-/// who waits less or longer makes others wait, too; a step is at most 3, or a third. Nothing where messages are less
-/// than 1 % of all runs: what differs is the waiting for code that scatters.
+/// By how much messages are to take longer, so that these runs are in them as long as for real: in each function
+/// real = waiting + factor messages, of the sums of runs. Of repetitions the least counts: whatever disturbs a rank,
+/// the other one waits for it. The factor is that of weighted least squares, because these equations are known
+/// differently well: waiting, the small difference of what two ranks did before, to a third (seen in ScaLAPACK and HPL
+/// on two ranks: 27 and 40 %), and each to 5 % of the time of all, by which runs differ. So a function in which nobody
+/// waits decides. It is the first step of Newton's method, because who waits less or longer makes others wait, too; a
+/// step is at most 3, or a third. Functions that ask (MPI_Iprobe, MPI_Test) tell nothing. Nothing where messages are
+/// less than 1 % of all runs: what differs is the waiting for code that scatters.
 /// @throws core::DomainError if the real time is beyond 10 times the simulated one, or below a tenth: another machine,
 /// or another run.
 std::optional<double> message_factor(const std::vector<MessageTimes>& runs);
