@@ -6,6 +6,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -34,6 +39,20 @@ void tell_policy_on_host(int) {
   policy_of_stream = sched_getscheduler(0);
 }
 HPLCAST_HOST_KERNEL(tell_policy, tell_policy_on_host);
+
+double seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+/// Takes `s` seconds.
+__global__ void last(double) {}
+void last_on_host(double s) {
+  const double end_s = seconds(CLOCK_MONOTONIC) + s;
+  while (seconds(CLOCK_MONOTONIC) < end_s) {
+  }
+}
+HPLCAST_HOST_KERNEL(last, last_on_host);
 
 __global__ void orphan(int) {}
 
@@ -205,6 +224,52 @@ TEST_F(FakeAccelerator, StreamsTakeTheOneCoreOfARankOnlyWhereItLeavesIt) {
   EXPECT_EQ(policy(), SCHED_IDLE);
   EXPECT_NE(sched_getscheduler(0), SCHED_IDLE);
   ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+TEST(FakeCalls, DurationsAreThoseOfTheWorkWithoutWhatItTakesToTimeIt) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";  // a program of its own, whose end writes the calls
+  const std::filesystem::path folder = HPLCAST_BINARY_DIR "/tests/fake-durations";
+  constexpr double work_s = 3e-6, none_s = 0;
+  constexpr int calls = 500;
+  std::filesystem::create_directories(folder);
+  ASSERT_EQ(setenv("HPLCAST_FAKE_CALLS", (folder / "calls").c_str(), 1), 0);
+  const auto program = [&] {
+    for (int i = 0; i < calls; ++i)
+      for (const double s : {work_s, none_s}) hipLaunchKernelGGL(last, dim3(1), dim3(1), 0, nullptr, s);
+    std::exit(hipDeviceSynchronize());
+  };
+  EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
+  unsetenv("HPLCAST_FAKE_CALLS");
+  // The least of many calls: what else the machine does only adds. A clock of the thread costs a system call.
+  double clock_s = 1, wall_s = 1, least_s[2] = {1, 1}, largest_share = 0;
+  for (int i = 0; i < calls; ++i) {
+    double begin_s = seconds(CLOCK_MONOTONIC);
+    seconds(CLOCK_THREAD_CPUTIME_ID);
+    clock_s = std::min(clock_s, seconds(CLOCK_MONOTONIC) - begin_s);
+    begin_s = seconds(CLOCK_MONOTONIC);
+    wall_s = std::min(wall_s, seconds(CLOCK_MONOTONIC) - begin_s);
+  }
+  int rows = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(file.path());
+    std::string line;
+    for (std::getline(in, line); std::getline(in, line); ++rows) {
+      std::istringstream row(line.substr(line.find(',')));
+      char comma = 0;
+      double sizes[3], duration_s = 0, start_s = 0, core_s = 0;
+      row >> comma >> sizes[0] >> comma >> sizes[1] >> comma >> sizes[2] >> comma >> duration_s >> comma >> start_s >>
+          comma >> core_s;
+      least_s[rows % 2] = std::min(least_s[rows % 2], duration_s);
+      largest_share = std::max(largest_share, core_s / duration_s);
+    }
+  }
+  std::filesystem::remove_all(folder);
+  ASSERT_EQ(rows, 2 * calls);
+  EXPECT_GE(least_s[0], work_s);
+  EXPECT_LE(largest_share, 1);
+  if (wall_s > clock_s / 4) GTEST_SKIP() << "the clock of the wall takes as long as that of a thread";
+  EXPECT_LT(least_s[0], work_s + clock_s);
+  EXPECT_LT(least_s[1], clock_s);
 }
 
 TEST_F(FakeAccelerator, EventsTellTheTimeBetweenThem) {
