@@ -66,8 +66,15 @@ def measure(ranks, half, largest, nb, calls):
     return files
 
 
-def kernels(prefix, predicted):
-    """Prints calls and seconds of each kernel, of all ranks, in the real run of these files and in the simulated one."""
+def gap_of(files):
+    """From one kernel of a stream to the next: part of measured durations, and not of those that a real run writes."""
+    return statistics.median(float(row["duration_s"]) for file in files for row in csv.DictReader((WORK / file).open())
+                             if row["kernel"] == "gap")
+
+
+def kernels(prefix, predicted, gap_s):
+    """Prints calls and seconds of each kernel, of all ranks, in the real run of these files and in the simulated one,
+    without the gaps between them."""
     real = collections.defaultdict(lambda: [0, 0.0, 0.0])
     for file in WORK.glob(f"{prefix}-*.csv"):
         for row in csv.DictReader(file.open()):
@@ -76,8 +83,9 @@ def kernels(prefix, predicted):
     print("    kernel            calls  measured [s]  on its core [s]  predicted calls       [s]   error")
     for name, (calls, duration_s, core_s) in sorted(real.items(), key=lambda one: -one[1][1]):
         use = predicted.get(name, {"calls": 0, "time_s": 0})
-        error = f"{use['time_s'] / duration_s - 1:+7.1%}" if use["calls"] else "      -"
-        print(f"    {name:<15}{calls:8}{duration_s:14.4f}{core_s:17.4f}{use['calls']:17.0f}{use['time_s']:10.4f} {error}")
+        time_s = use["time_s"] - gap_s * use["calls"]
+        error = f"{time_s / duration_s - 1:+7.1%}" if use["calls"] else "      -"
+        print(f"    {name:<15}{calls:8}{duration_s:14.4f}{core_s:17.4f}{use['calls']:17.0f}{time_s:10.4f} {error}")
 
 
 def ranks_of(grid):
@@ -145,7 +153,8 @@ def main():
             print(f"{ranks:5}  {grid:>5}  {size:5}  {middle:12.3f}  {spread_s / middle:6.1%}"
                   f"  {predicted:12.3f}  {errors[-1]:+7.1%}", flush=True)
             if options.kernels:
-                kernels(f"real-{grid}-{size}", json.loads((WORK / "predicted.json").read_text())["accelerators"]["kernels"])
+                kernels(f"real-{grid}-{size}", json.loads((WORK / "predicted.json").read_text())["accelerators"]["kernels"],
+                        gap_of(calls))
     median, worst = statistics.median(map(abs, errors)), max(map(abs, errors))
     print(f"median |error| {median:.1%}, largest {worst:.1%}")
     if not options.quick and (median > 0.05 or worst > 0.10):

@@ -346,7 +346,8 @@ void AcceleratorMeasuring::vectors(int kind) {
     const int n = size(options_.inner);
     time("dger", m, n, 1, [=] { BLAS(rocblas_dger(blas_, m, n, &minus_one, panel_, 1, u_, NB, column(n), ld)); });
   }
-  if (kind == 1) time("dscal", 1, m, 1, [=] { BLAS(rocblas_dscal(blas_, m, &one, column(1), 1)); });
+  if (kind == 1)  // by -1: a library may know that there is nothing to do by 1
+    time("dscal", 1, m, 1, [=] { BLAS(rocblas_dscal(blas_, m, &minus_one, column(1), 1)); });
   if (kind == 2) time("daxpy", 1, m, 1, [=] { BLAS(rocblas_daxpy(blas_, m, &minus_one, panel_, 1, column(1), 1)); });
   if (kind == 3)
     time("dcopy", 1, narrow, 1, [=] { BLAS(rocblas_dcopy(blas_, narrow, begin + size(m) - 1, ld, u_, 1)); });

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +12,7 @@
 #include <sstream>
 
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
 #include "tests/support/run_hplcast.hpp"
 
@@ -234,6 +238,29 @@ TEST_F(FitAccelerator, MeasuresEachKindInAnOrderThatTheSeedSays) {
                            "wait",
                            "flag"})
     EXPECT_EQ(rows[kind], 2) << kind;
+}
+
+TEST_F(FitAccelerator, MeasuredVectorsAreAllTouched) {
+  ASSERT_EQ(setenv("HPLCAST_FAKE_CALLS", file("calls").c_str(), 1), 0);
+  const Outcome outcome =
+      measure("--fake --max-size 2000 --nb 16 --inner 8 --calls 3 --warm-up 0s -o " + file("a.csv"));
+  unsetenv("HPLCAST_FAKE_CALLS");
+  if (outcome.status == 2) GTEST_SKIP() << "skipped: built for real accelerators";
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  std::map<std::string, double> least_s;  // per element
+  for (const auto& one : std::filesystem::directory_iterator(folder_.path()))
+    if (one.path().filename().string().rfind("calls-", 0) == 0)
+      hplcast::core::read_file(one.path().string(), [&](std::istream& in, const std::string& name) {
+        hplcast::core::CsvReader rows(in, name);
+        while (rows.next()) {
+          double& least = least_s.emplace(rows.text(rows.find_column("kernel")), 1).first->second;
+          least = std::min(least, rows.positive(rows.find_column("duration_s")) / rows.positive(rows.find_column("n")));
+        }
+      });
+  // Each element is read and written, and by daxpy another one is read; a scaling by 1, which OpenBLAS leaves out,
+  // takes 0.05 us whatever the length.
+  EXPECT_GT(least_s.at("dscal"), 0.4 * least_s.at("daxpy"));
+  EXPECT_LT(least_s.at("dscal"), 2.5 * least_s.at("daxpy"));
 }
 
 TEST_F(FitAccelerator, MeasuringSaysWhatItCannotDo) {
