@@ -98,12 +98,18 @@ std::size_t size_of(MPI_Comm communicator) {
 ProgramCommunicators::ProgramCommunicators(const Communicator& world)
     : world_(std::make_shared<ProgramCommunicator>(
           contexts_++, std::vector<int>(world.world_ranks, world.world_ranks + world.size))),
-      known_(static_cast<std::size_t>(world.size)) {}
+      known_(static_cast<std::size_t>(world.size)),
+      last_(known_.size()) {}
 
 ProgramCommunicators::Known& ProgramCommunicators::known(std::size_t rank, MPI_Comm handle) {
+  Last& last = last_[rank];
+  if (handle == last.handle && last.known != nullptr) return *last.known;
   auto& mine = known_[rank];
   const auto found = mine.find(handle);
-  if (found != mine.end()) return found->second;
+  if (found != mine.end()) {
+    last = {handle, &found->second};
+    return found->second;
+  }
   if (handle == MPI_COMM_WORLD) return mine[handle] = {world_};
   if (handle == MPI_COMM_SELF) return mine[handle] = {agree("self " + std::to_string(rank), handle)};
   throw core::InputError(
@@ -152,6 +158,7 @@ void ProgramCommunicators::made_by_group(std::size_t rank, MPI_Comm parent, int 
 }
 
 void ProgramCommunicators::freed(std::size_t rank, MPI_Comm handle) {
+  last_[rank] = {};
   known_[rank].erase(handle);
 }
 

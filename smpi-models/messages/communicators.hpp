@@ -81,6 +81,11 @@ class ProgramCommunicators {
   int contexts_ = 0;  ///< given until now
   Pointer world_;
   std::vector<std::unordered_map<MPI_Comm, Known>> known_;  // by rank
+  struct Last {
+    MPI_Comm handle = MPI_COMM_NULL;
+    Known* known = nullptr;
+  };
+  std::vector<Last> last_;  ///< that each rank asked for: mostly the same again
   struct Agreed {
     Pointer communicator;
     std::size_t ranks = 0;  ///< that know it

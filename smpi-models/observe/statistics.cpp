@@ -162,13 +162,6 @@ void ProgressFile::update(double fraction, double simulated_s) {
   if (descriptor_ >= 0 && fraction > fraction_) write({fraction, simulated_s, 0});
 }
 
-void ProgressFile::tell(double simulated_s, double messages) {
-  constexpr unsigned clock_every = 64;
-  if (descriptor_ < 0 || ++skipped_ < clock_every) return;
-  skipped_ = 0;
-  write({fraction_, simulated_s, messages});
-}
-
 void ProgressFile::write(const core::SimulationProgress& progress) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;

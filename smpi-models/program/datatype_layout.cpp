@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "hplcast/core/csv.hpp"
 #include "smpi-models/program/device_memory.hpp"
@@ -34,7 +37,25 @@ std::ptrdiff_t extent_of(MPI_Datatype type) {
   return extent;
 }
 
+/// Predefined types are never freed: their handles stay theirs.
+std::unordered_map<MPI_Datatype, DatatypeLayout>& predefined_layouts() {
+  static auto* const layouts = new std::unordered_map<MPI_Datatype, DatatypeLayout>();
+  return *layouts;
+}
+
+/// Null: it is another type, or was not asked for yet. Most programs ask for the same one again and again.
+const DatatypeLayout* predefined(MPI_Datatype type) {
+  static MPI_Datatype last = MPI_DATATYPE_NULL;
+  static const DatatypeLayout* layout_of_last = nullptr;
+  if (type == last) return layout_of_last;
+  const auto found = predefined_layouts().find(type);
+  if (found == predefined_layouts().end()) return nullptr;
+  last = type;
+  return layout_of_last = &found->second;
+}
+
 std::size_t size_of(MPI_Datatype type) {
+  if (const DatatypeLayout* const known = predefined(type)) return static_cast<std::size_t>(known->size());
   int size = 0;
   PMPI_Type_size(type, &size);
   return static_cast<std::size_t>(size);
@@ -46,24 +67,17 @@ int combiner_of(MPI_Datatype type) {
   return combiner;
 }
 
-/// Predefined types are never freed: their handles stay theirs.
-std::unordered_map<MPI_Datatype, DatatypeLayout>& predefined_layouts() {
-  static auto* const layouts = new std::unordered_map<MPI_Datatype, DatatypeLayout>();
-  return *layouts;
-}
-
 bool is_predefined(MPI_Datatype type) {
-  return predefined_layouts().count(type) > 0 || combiner_of(type) == MPI_COMBINER_NAMED;
+  return predefined(type) != nullptr || combiner_of(type) == MPI_COMBINER_NAMED;
 }
 
 /// Layout of predefined types, and of contiguous ones and vectors of these without gaps; null for other types.
 std::optional<DatatypeLayout> layout_of(MPI_Datatype type) {
-  auto& predefined = predefined_layouts();
-  if (const auto found = predefined.find(type); found != predefined.end()) return found->second;
+  if (const DatatypeLayout* const known = predefined(type)) return *known;
   const int combiner = combiner_of(type);
   if (combiner == MPI_COMBINER_NAMED) {
     const auto bytes = static_cast<std::ptrdiff_t>(size_of(type));
-    return predefined[type] = {1, bytes, bytes, bytes};
+    return predefined_layouts()[type] = {1, bytes, bytes, bytes};
   }
   const bool is_vector = combiner == MPI_COMBINER_VECTOR || combiner == MPI_COMBINER_HVECTOR;
   if (!is_vector && combiner != MPI_COMBINER_CONTIGUOUS) return std::nullopt;
@@ -110,6 +124,34 @@ bool is_left_out(const MessageEnd& end) {
   return end.buffer == nullptr || shared_memory().shares(end.buffer);
 }
 
+/// Buffers that are used again where they are too large for the lists of malloc(), and no larger than messages that
+/// programs send by the thousand. Not set to 0: much of the time goes into contents.
+class SpareContents {
+ public:
+  std::unique_ptr<char[]> take(std::size_t size) {
+    const auto found = std::find_if(spare_.rbegin(), spare_.rend(), [=](const auto& one) { return one.size == size; });
+    if (found == spare_.rend()) return std::unique_ptr<char[]>(new char[size]);
+    std::unique_ptr<char[]> bytes = std::move(found->bytes);
+    std::swap(*found, spare_.back());
+    spare_.pop_back();
+    return bytes;
+  }
+  void give(MessageContent content) {
+    constexpr std::size_t least = 1024, most = 65536, many = 32;
+    if (content.bytes == nullptr || content.size < least || content.size > most) return;
+    if (spare_.size() == many) spare_.erase(spare_.begin());
+    spare_.push_back(std::move(content));
+  }
+
+ private:
+  std::vector<MessageContent> spare_;
+};
+
+SpareContents& spare_contents() {
+  static auto* const spare = new SpareContents();
+  return *spare;
+}
+
 /// Content of an end, side by side; without bytes if that is left out. SMPI packs types of which the layout is not
 /// known.
 MessageContent pack(const MessageEnd& from) {
@@ -121,7 +163,7 @@ MessageContent pack(const MessageEnd& from) {
       content.pieces = device_memory().content(from.buffer, content.size);
     return content;
   }
-  content.bytes.reset(new char[content.size]);  // not set to 0: much of the time goes into contents
+  content.bytes = spare_contents().take(content.size);
   if (const auto layout = layout_of(from.type)) {
     gather(*layout, from, content.bytes.get());
   } else {
@@ -155,6 +197,7 @@ void unpack(MessageContent content, const MessageEnd& into) {
     PMPI_Unpack(content.bytes.get(), static_cast<int>(content.size), &position, into.buffer, static_cast<int>(elements),
                 into.type, into.communicator);
   }
+  spare_contents().give(std::move(content));
 }
 
 /// pack() and unpack() in one where one copy is enough; neither end is shorter than the content.

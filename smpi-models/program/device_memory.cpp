@@ -12,7 +12,10 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   bytes = std::max<std::size_t>(bytes, 1);
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  sizes_.emplace(static_cast<const char*>(memory), bytes);
+  const char* const begin = static_cast<const char*>(memory);
+  sizes_.emplace(begin, bytes);
+  begin_ = begin_ == nullptr ? begin : std::min(begin_, begin);
+  end_ = std::max(end_, begin + bytes);
   return memory;
 }
 
@@ -28,6 +31,7 @@ std::size_t DeviceMemory::release(void* memory) {
 
 std::size_t DeviceMemory::bytes_from(const void* address) const {
   const char* const at = static_cast<const char*>(address);
+  if (at < begin_ || at >= end_) return 0;
   const auto next = sizes_.upper_bound(at);
   if (next == sizes_.begin()) return 0;
   const auto& [begin, bytes] = *std::prev(next);

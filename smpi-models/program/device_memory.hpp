@@ -29,7 +29,7 @@ class DeviceMemory {
   /// From now on it is memory like any other, with all of its content: kernels are executed.
   void become_real() { is_real_ = true; }
   /// Whether it lies here, and is not real.
-  bool has(const void* address) const { return !is_real_ && !sizes_.empty() && bytes_from(address) > 0; }
+  bool has(const void* address) const { return !is_real_ && bytes_from(address) > 0; }
 
   /// memcpy(), where one side, both or none lie here.
   void copy(void* to, const void* from, std::size_t bytes);
@@ -43,7 +43,8 @@ class DeviceMemory {
 
   bool is_real_ = false;
   std::map<const char*, std::size_t> sizes_;
-  std::map<const char*, const char*> kept_;  // begins to ends, none of which overlap
+  const char *begin_ = nullptr, *end_ = nullptr;  // of all that ever were: most memory of hosts is far away
+  std::map<const char*, const char*> kept_;       // begins to ends, none of which overlap
 };
 
 /// The one of the simulation: ranks send each other what is in it.

@@ -56,7 +56,7 @@ class RealBlas {
 
 /// Clocks are read and memory is allocated before the simulation begins, too.
 bool in_a_rank() {
-  return simgrid::s4u::Actor::self() != nullptr;
+  return hplcast::smpi_models::port::running.its_rank != nullptr || simgrid::s4u::Actor::self() != nullptr;
 }
 
 }  // namespace

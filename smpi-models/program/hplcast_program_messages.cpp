@@ -105,12 +105,7 @@ int begin(const char* function, const MessageEnd& end, const RequestKind& kind, 
 }
 
 void exchange(const char* function, const MessageEnd& out, const MessageEnd& in, MPI_Status* status) {
-  in_mpi(function, [&] {
-    MPI_Request sent = messages().make(Runtime::rank(), noted(out), {});
-    MPI_Request received = messages().make(Runtime::rank(), noted(in), {true});
-    messages().wait(received, status);
-    messages().wait(sent, MPI_STATUS_IGNORE);
-  });
+  in_mpi(function, [&] { messages().exchange(Runtime::rank(), noted(out), noted(in), status); });
 }
 
 int start(const char* function, MPI_Request* request) {
@@ -178,7 +173,7 @@ void hplcast_spend_packing(const char* function, int count, MPI_Datatype type) {
 }
 
 int hplcast_messages(void) {
-  return simgrid::s4u::Actor::self() != nullptr &&
+  return (port::running.its_rank != nullptr || simgrid::s4u::Actor::self() != nullptr) &&
          guarded([] { return Runtime::instance().program_messages() != nullptr; });
 }
 

@@ -41,7 +41,7 @@ core::KernelShape shape_of_hpl(const std::string& base, core::KernelShape shape)
 }
 
 bool is_clock(const char* function) {
-  return std::strcmp(function, "clock") == 0;
+  return function[0] == 'c' && std::strcmp(function, "clock") == 0;
 }
 
 std::string base_of(const std::string& name) {
@@ -178,8 +178,8 @@ bool Program::is_paid(const State& state) const {
 }
 
 bool Program::benches(const State& state) const {
+  if (state.regions.empty()) return rest() == core::RestMode::bench && state.composed == 0;
   if (is_paid(state)) return false;
-  if (state.regions.empty()) return rest() == core::RestMode::bench;
   const core::RegionModel* region = state.regions.back().model;
   if (region == nullptr) return rest() == core::RestMode::bench;
   return region->mode == core::RegionMode::bench || region->mode == core::RegionMode::factor;
@@ -295,7 +295,7 @@ void Program::enter_mpi(Rank& rank, const char* function) {
   }
   State& state = states_[rank.number];
   state.mpi.push_back({function, now.now_s, rank.clock.blocked_s(), meeting.has_value()});
-  if (std::string_view(function) == "MPI_Finalize") state.finalized = true;
+  if (std::strcmp(function, "MPI_Finalize") == 0) state.finalized = true;
   if (meeting) waits_.enter(static_cast<int>(rank.number), *meeting, now.now_s);
   if (times_.measures()) times_.enter(static_cast<int>(rank.number), function, now);
 }

@@ -105,6 +105,17 @@ void ProgramMessages::receive(Rank& rank, const MessageEnd& end, MPI_Status* sta
   deliver(receiving, status);
 }
 
+void ProgramMessages::exchange(Rank& rank, const MessageEnd& out, const MessageEnd& in, MPI_Status* status) {
+  ProgramRequest sending = request(rank, out, {}), receiving = request(rank, in, {true});
+  begin(rank, sending, false);
+  begin(rank, receiving, false);
+  if (receiving.message != nullptr) messages_.wait(*receiving.message);
+  deliver(receiving, status);
+  if (sending.message == nullptr) return;
+  messages_.wait(*sending.message);
+  if (sending.message->message->from != nullptr) keep_content(*sending.message->message);
+}
+
 MPI_Request ProgramMessages::make(Rank& rank, const MessageEnd& end, const RequestKind& kind) {
   auto* const made = new ProgramRequest(request(rank, end, kind));  // until free()
   requests_.insert(made);

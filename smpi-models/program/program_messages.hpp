@@ -63,6 +63,8 @@ class ProgramMessages {
 
   void send(Rank& rank, const MessageEnd& end, bool synchronous);
   void receive(Rank& rank, const MessageEnd& end, MPI_Status* status);
+  /// MPI_Sendrecv.
+  void exchange(Rank& rank, const MessageEnd& out, const MessageEnd& in, MPI_Status* status);
   /// Begins, unless it is persistent.
   MPI_Request make(Rank& rank, const MessageEnd& end, const RequestKind& kind);
   void start(Rank& rank, ProgramRequest& request);

@@ -264,7 +264,7 @@ void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) 
 }
 
 void Runtime::tell_progress() {
-  if (progress_.is_told()) progress_.tell(port::clock_s(), program_totals().messages);
+  if (progress_.is_due()) progress_.tell(port::clock_s(), program_totals().messages);
 }
 
 MessageTotals Runtime::program_totals() const {
