@@ -99,6 +99,14 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// The second best of five: other programs of the machine come in between.
+double second_best_s(const std::function<double()>& one_s) {
+  std::array<double, repetitions> times_s{};
+  for (double& time_s : times_s) time_s = one_s();
+  std::sort(times_s.begin(), times_s.end());
+  return times_s[1];
+}
+
 double waited_s(const std::function<void()>& call, int times = 1) {
   const double begin_s = now_s();
   for (int i = 0; i < times; ++i) call();
@@ -265,13 +273,10 @@ double AcceleratorMeasuring::in_stream_s(int calls, const Call& call) const {
   return 1e-3 * static_cast<double>(milliseconds) / calls;
 }
 
-/// The second best of five: other programs of the machine come in between.
 void AcceleratorMeasuring::time(const std::string& kernel, int m, int n, int k, const Call& call) {
   const int calls = alone_ || static_cast<double>(m) * n * k > 1e5 ? 1 : 10;
-  std::array<double, repetitions> times_s{};
-  for (double& time_s : times_s) time_s = in_stream_s(calls, call);
-  std::sort(times_s.begin(), times_s.end());
-  if (times_s[1] > 0) keep(kernel, m, n, k, times_s[1]);
+  const double time_s = second_best_s([&] { return in_stream_s(calls, call); });
+  if (time_s > 0) keep(kernel, m, n, k, time_s);
   touch_ = nullptr;
   alone_ = false;
 }
@@ -426,9 +431,10 @@ void AcceleratorMeasuring::copy(int kind) {
              {"from_device_pageable", pageable_.data(), u_, hipMemcpyDeviceToHost}};
   const auto& copied = all[kind];
   HIP(hipDeviceSynchronize());
-  const double duration_s =
-      kind < 3 ? in_stream_s(3, [&] { HIP(hipMemcpyAsync(copied.to, copied.from, bytes, copied.how, stream_)); })
-               : waited_s([&] { HIP(hipMemcpy(copied.to, copied.from, bytes, copied.how)); });
+  const double duration_s = second_best_s([&] {
+    return kind < 3 ? in_stream_s(3, [&] { HIP(hipMemcpyAsync(copied.to, copied.from, bytes, copied.how, stream_)); })
+                    : waited_s([&] { HIP(hipMemcpy(copied.to, copied.from, bytes, copied.how)); });
+  });
   keep(copied.name, 1, static_cast<long>(bytes), 1, duration_s);
 }
 
