@@ -6,10 +6,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -240,34 +240,27 @@ TEST(FakeCalls, DurationsAreThoseOfTheWorkWithoutWhatItTakesToTimeIt) {
   };
   EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
   unsetenv("HPLCAST_FAKE_CALLS");
-  // The least of many calls: what else the machine does only adds. A clock of the thread costs a system call.
-  double clock_s = 1, wall_s = 1, least_s[2] = {1, 1}, largest_share = 0;
+  // The least of many calls: what else the machine does only adds. The clock of a thread costs a system call.
+  double clock_s = 1, least_s[2] = {1, 1};
   for (int i = 0; i < calls; ++i) {
-    double begin_s = seconds(CLOCK_MONOTONIC);
+    const double begin_s = seconds(CLOCK_MONOTONIC);
     seconds(CLOCK_THREAD_CPUTIME_ID);
     clock_s = std::min(clock_s, seconds(CLOCK_MONOTONIC) - begin_s);
-    begin_s = seconds(CLOCK_MONOTONIC);
-    wall_s = std::min(wall_s, seconds(CLOCK_MONOTONIC) - begin_s);
   }
   int rows = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     std::ifstream in(file.path());
     std::string line;
     for (std::getline(in, line); std::getline(in, line); ++rows) {
-      std::istringstream row(line.substr(line.find(',')));
-      char comma = 0;
-      double sizes[3], duration_s = 0, start_s = 0, core_s = 0;
-      row >> comma >> sizes[0] >> comma >> sizes[1] >> comma >> sizes[2] >> comma >> duration_s >> comma >> start_s >>
-          comma >> core_s;
+      double duration_s = 0, core_s = 0;
+      ASSERT_EQ(std::sscanf(line.c_str(), "last,%*d,%*d,%*d,%lf,%*f,%lf", &duration_s, &core_s), 2) << line;
       least_s[rows % 2] = std::min(least_s[rows % 2], duration_s);
-      largest_share = std::max(largest_share, core_s / duration_s);
+      EXPECT_LE(core_s, duration_s);
     }
   }
   std::filesystem::remove_all(folder);
   ASSERT_EQ(rows, 2 * calls);
   EXPECT_GE(least_s[0], work_s);
-  EXPECT_LE(largest_share, 1);
-  if (wall_s > clock_s / 4) GTEST_SKIP() << "the clock of the wall takes as long as that of a thread";
   EXPECT_LT(least_s[0], work_s + clock_s);
   EXPECT_LT(least_s[1], clock_s);
 }
