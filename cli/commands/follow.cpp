@@ -229,12 +229,7 @@ class Watch {
       json["time_s"] = result->time_s;
       json["gflops"] = result->gflops;
     } else {
-      json["time_s"] = outlook_.time_s;
-      json["low_time_s"] = outlook_.low_time_s;
-      json["high_time_s"] = outlook_.high_time_s;
-      json["gflops"] = outlook_.gflops;
-      json["low_gflops"] = outlook_.low_gflops;
-      json["high_gflops"] = outlook_.high_gflops;
+      json.update(HPLCAST_JSON(outlook_, time_s, low_time_s, high_time_s, gflops, low_gflops, high_gflops));
       if (outlook_.behind_prediction) json["behind_prediction"] = *outlook_.behind_prediction;
     }
     json["departures"] = nlohmann::ordered_json::array();

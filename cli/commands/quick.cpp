@@ -5,6 +5,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/study/quick.hpp"
 #include "hplcast/study/quick_accelerators.hpp"
 
@@ -84,12 +85,7 @@ nlohmann::ordered_json to_json(const study::QuickResult& result, double form_err
   json["peak_gflops"] = result.peak_gflops;
   json["closed_form_error"] = form_error;
   for (const study::QuickInfluence& one : result.influences) {
-    json["assumed"].push_back({{"name", one.name},
-                               {"worst", one.worst},
-                               {"middle", one.middle},
-                               {"best", one.best},
-                               {"worst_change", one.worst_change},
-                               {"best_change", one.best_change}});
+    json["assumed"].push_back(HPLCAST_JSON(one, name, worst, middle, best, worst_change, best_change));
   }
   return json;
 }

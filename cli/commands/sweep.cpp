@@ -10,6 +10,7 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
@@ -162,7 +163,7 @@ void run_status(const SweepOptions& options) {
                                    {"slurm_jobs", slurm_jobs},
                                    {"failures", nlohmann::ordered_json::array()}};
     for (const study::FailedRun& one : database.failures())
-      json["failures"].push_back({{"run", one.run}, {"message", one.message}, {"log", one.log}});
+      json["failures"].push_back(HPLCAST_JSON(one, run, message, log));
     return write_result("", json);
   }
   std::cout << counts.runs << " runs asked for, " << counts.done << " done, " << counts.failed << " failed, " << missing

@@ -196,22 +196,15 @@ Json saturation_json(const fit::NetworkFit& fit) {
 Json report_json(const fit::NetworkFit& fit) {
   Json operations = Json::array();
   for (const fit::OperationReport& r : fit.operations) {
-    operations.push_back({{"scope", to_string(r.scope)},
-                          {"operation", r.operation},
-                          {"rows", r.rows},
-                          {"rows_failed", r.rows_failed},
-                          {"rows_set_aside", r.rows_set_aside},
-                          {"rows_capped", r.rows_capped},
-                          {"share_above_cap", r.share_above_cap},
-                          {"sizes", r.sizes},
-                          {"min_bytes", r.min_bytes},
-                          {"max_bytes", r.max_bytes},
-                          {"segments", r.segments.size()},
-                          {"relative_sd", r.relative_sd}});
+    Json one = {{"scope", to_string(r.scope)}};
+    one.update(HPLCAST_JSON(r, operation, rows, rows_failed, rows_set_aside, rows_capped, share_above_cap, sizes,
+                            min_bytes, max_bytes));
+    one["segments"] = r.segments.size();
+    one["relative_sd"] = r.relative_sd;
+    operations.push_back(std::move(one));
   }
   Json flags = Json::array();
-  for (const fit::QualityFlag& flag : fit.flags)
-    flags.push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
+  for (const fit::QualityFlag& flag : fit.flags) flags.push_back(HPLCAST_JSON(flag, subject, flag, detail));
   return {{"operations", std::move(operations)},
           {"saturation", saturation_json(fit)},
           {"flags", std::move(flags)},
@@ -226,9 +219,7 @@ Json to_json(const fit::NetworkFit& fit) {
   if (values.remote) smpi["remote"] = smpi_json(*values.remote);
   smpi["async_small_thresh"] = values.async_small_bytes;
   smpi["send_is_detached_thresh"] = values.detached_bytes;
-  smpi["wtime_s"] = values.wtime_s;
-  smpi["iprobe_s"] = values.iprobe_s;
-  smpi["test_s"] = values.test_s;
+  smpi.update(HPLCAST_JSON(values, wtime_s, iprobe_s, test_s));
   json["report"] = report_json(fit);
   return json;
 }

@@ -7,6 +7,7 @@
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
 
 namespace hplcast::cli {
@@ -123,9 +124,9 @@ struct Group {
 using Groups = std::map<Key, Group>;
 
 Json to_json(const fit::SegmentNoise& noise) {
-  Json json = {{"mean", noise.mean}, {"sd", noise.sd}};
+  Json json = HPLCAST_JSON(noise, mean, sd);
   for (const core::MixtureMode& mode : noise.modes)
-    json["mixture"].push_back({{"probability", mode.probability}, {"mean", mode.mean}, {"sd", mode.sd}});
+    json["mixture"].push_back(HPLCAST_JSON(mode, probability, mean, sd));
   return json;
 }
 
@@ -140,8 +141,7 @@ Json to_json(const Group& group) {
   Json& segments = json["segments"] = Json::array();
   for (std::size_t i = 0; i < fit.segments.size(); ++i) {
     const fit::FittedSegment& s = fit.segments[i];
-    Json segment = {{"min", s.min}, {"slope", s.slope}, {"intercept", s.intercept},
-                    {"n", s.n},     {"sizes", s.sizes}, {"rss", s.rss}};
+    Json segment = HPLCAST_JSON(s, min, slope, intercept, n, sizes, rss);
     if (!group.noise.empty()) segment["noise"] = to_json(group.noise[i]);
     segments.push_back(std::move(segment));
   }

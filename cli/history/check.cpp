@@ -11,6 +11,7 @@
 #include "cli/support/options.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/history_check.hpp"
 
@@ -140,12 +141,7 @@ Json check_json(const study::HistoryCheck& check) {
     entry["since_unix_s"] = finding.since_s;
     entry["last"] = study::date_text(finding.last_s);
     entry["flagged_runs"] = finding.runs;
-    entry["reference_runs"] = finding.reference_runs;
-    entry["expected"] = finding.expected;
-    entry["observed"] = finding.observed;
-    entry["effect"] = finding.effect;
-    entry["effect_error"] = finding.effect_error;
-    entry["probability"] = finding.probability;
+    entry.update(HPLCAST_JSON(finding, reference_runs, expected, observed, effect, effect_error, probability));
     entry["first_told"] = date_or_null(one.told_s);
     if (one.place.host.empty()) entry["cpus"] = finding.also_cpus;
     entry["nearest_change"] = one.nearest ? Json{{"date", study::date_text(one.nearest->time_s)},
@@ -170,11 +166,9 @@ std::string with_error(const study::Scenario& one) {
 }
 
 Json scenario_json(const study::Scenario& one) {
-  return {{"P", one.parameters.P},
-          {"Q", one.parameters.Q},
-          {"gflops", one.gflops},
-          {"effect", one.effect},
-          {"effect_error", one.effect_error}};
+  Json json = HPLCAST_JSON(one.parameters, P, Q);
+  json.update(HPLCAST_JSON(one, gflops, effect, effect_error));
+  return json;
 }
 
 struct CheckCommandOptions {
@@ -280,15 +274,10 @@ void run_counts(const HistoryDatabase& database, const CheckCommandOptions& opti
                  std::to_string(one.below), std::to_string(one.above), std::to_string(one.outside),
                  one.tested == 0 ? "-" : percent(static_cast<double>(flagged) / static_cast<double>(one.tested)),
                  std::to_string(one.logged)});
-      json.push_back({{"cluster", one.cluster},
-                      {"factor", one.factor},
-                      {"window", window},
-                      {"rows", one.rows},
-                      {"tested", one.tested},
-                      {"below", one.below},
-                      {"above", one.above},
-                      {"outside", one.outside},
-                      {"logged", one.logged}});
+      Json row = HPLCAST_JSON(one, cluster, factor);
+      row["window"] = window;
+      row.update(HPLCAST_JSON(one, rows, tested, below, above, outside, logged));
+      json.push_back(std::move(row));
     }
   }
   if (options.json) return write_result(options.output, json);

@@ -8,6 +8,7 @@
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/machine.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace {
 
@@ -42,21 +43,12 @@ void print_table(std::ostream& out, const std::vector<calibration::NoiseSourceRo
 
 nlohmann::ordered_json json_of(const Options& options, const std::vector<calibration::NoiseSourceRow>& rows) {
   nlohmann::ordered_json json;
-  json["period_s"] = options.source.period_s;
-  json["duration_s"] = options.source.duration_s;
-  json["synchronous"] = options.source.synchronous;
+  json.update(HPLCAST_JSON(options.source, period_s, duration_s, synchronous));
   json["clock"] = options.source.clock == calibration::WorkClock::cpu ? "cpu" : "wall";
   json["cores"] = nlohmann::ordered_json::array();
   for (const calibration::NoiseSourceRow& row : rows)
-    json["cores"].push_back({{"core", row.core},
-                             {"periods", row.periods},
-                             {"events", row.events},
-                             {"late", row.late},
-                             {"mean_lateness_s", row.mean_lateness_s},
-                             {"longest_lateness_s", row.longest_lateness_s},
-                             {"busy_s", row.busy_s},
-                             {"wall_s", row.wall_s},
-                             {"duty", row.duty}});
+    json["cores"].push_back(
+        HPLCAST_JSON(row, core, periods, events, late, mean_lateness_s, longest_lateness_s, busy_s, wall_s, duty));
   json["warnings"] = calibration::noise_source_warnings(options.source, rows);
   return json;
 }

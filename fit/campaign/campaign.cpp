@@ -405,8 +405,7 @@ std::string provenance_of(const Campaign& campaign, const ControlCurve& control,
   if (!control.is_empty()) json["control"] = core::parse_json<Json>(control.provenance_json());
   if (!alone.is_null()) json["alone"] = alone;
   json["quality_flags"] = Json::array();
-  for (const QualityFlag& flag : fit.flags)
-    json["quality_flags"].push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
+  for (const QualityFlag& flag : fit.flags) json["quality_flags"].push_back(HPLCAST_JSON(flag, subject, flag, detail));
   const core::Verdict verdict = core::verdict_on(fit.flags);
   json["verdict"] = {{"usability", core::to_string(verdict.usability)}, {"text", core::to_string(verdict)}};
   json["notes"] = fit.notes;

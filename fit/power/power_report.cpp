@@ -13,28 +13,22 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const FittedWatts& watts) {
-  return {{"coefficients", watts.coefficients}, {"standard_errors", watts.standard_errors}};
+  return HPLCAST_JSON(watts, coefficients, standard_errors);
 }
 
 Json to_json(const HostPowerFit& fit) {
-  Json json = {{"pieces", fit.rows},
-               {"terms", fit.terms},
-               {"r2", fit.r2},
-               {"rms_w", fit.rms_w},
-               {"max_residual_w", fit.max_residual_w},
-               {"left_out", fit.outliers.size()},
-               {"idle_w", fit.idle_w},
-               {"idle_standard_error_w", fit.idle_error_w},
-               {"awake", to_json(fit.awake)},
-               {"states", Json::object()}};
+  Json json = {{"pieces", fit.rows}};
+  json.update(HPLCAST_JSON(fit, terms, r2, rms_w, max_residual_w));
+  json["left_out"] = fit.outliers.size();
+  json["idle_w"] = fit.idle_w;
+  json["idle_standard_error_w"] = fit.idle_error_w;
+  json["awake"] = to_json(fit.awake);
+  json["states"] = Json::object();
   if (!fit.host.empty()) json["host"] = fit.host;
   for (const auto& [state, watts] : fit.states) json["states"][state] = to_json(watts);
   for (const AllCoresCurve& curve : fit.all_cores) {
     Json one = to_json(curve.watts);
-    one["state"] = curve.state;
-    one["r2"] = curve.r2;
-    one["rms_w"] = curve.rms_w;
-    one["max_residual_w"] = curve.max_residual_w;
+    one.update(HPLCAST_JSON(curve, state, r2, rms_w, max_residual_w));
     json["all_cores"].push_back(std::move(one));
   }
   return json;
@@ -46,8 +40,7 @@ Json to_json(const Estimate& estimate) {
 
 Json flags_json(const std::vector<core::QualityFlag>& flags) {
   Json json = Json::array();
-  for (const core::QualityFlag& flag : flags)
-    json.push_back({{"subject", flag.subject}, {"flag", flag.flag}, {"detail", flag.detail}});
+  for (const core::QualityFlag& flag : flags) json.push_back(HPLCAST_JSON(flag, subject, flag, detail));
   return json;
 }
 

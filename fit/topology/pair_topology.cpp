@@ -406,21 +406,16 @@ core::ClusterModel with_groups(core::ClusterModel cluster, const PairTopology& f
 }
 
 void write_pair_topology(std::ostream& out, const PairTopology& topology) {
-  nlohmann::ordered_json json = {{"schema_version", 1},
-                                 {"groups", topology.groups},
-                                 {"latency_s", topology.latency_s},
-                                 {"bandwidth_bytes_per_s", topology.bandwidth},
-                                 {"within_s", topology.within_s},
-                                 {"between_s", topology.between_s},
-                                 {"difference_error_s", topology.difference_error_s},
-                                 {"bandwidth_share", topology.bandwidth_share},
-                                 {"bic_of_one_group", topology.bic_of_one},
-                                 {"bic", topology.bic},
-                                 {"slow_hosts", nlohmann::ordered_json::array()},
-                                 {"slow_pairs", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = {{"schema_version", 1}};
+  json.update(HPLCAST_JSON(topology, groups, latency_s));
+  json["bandwidth_bytes_per_s"] = topology.bandwidth;
+  json.update(HPLCAST_JSON(topology, within_s, between_s, difference_error_s, bandwidth_share));
+  json["bic_of_one_group"] = topology.bic_of_one;
+  json["bic"] = topology.bic;
+  json["slow_hosts"] = nlohmann::ordered_json::array();
+  json["slow_pairs"] = nlohmann::ordered_json::array();
   for (const SlowHost& one : topology.slow_hosts)
-    json["slow_hosts"].push_back(
-        {{"host", one.host}, {"latency_s", one.latency_s}, {"bandwidth_share", one.bandwidth_share}});
+    json["slow_hosts"].push_back(HPLCAST_JSON(one, host, latency_s, bandwidth_share));
   for (const SlowPair& one : topology.slow_pairs)
     json["slow_pairs"].push_back(
         {{"hosts", {one.first, one.second}}, {"latency_s", one.latency_s}, {"bandwidth_share", one.bandwidth_share}});

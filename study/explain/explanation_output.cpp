@@ -42,21 +42,15 @@ Json causes_json(const Explanation& explanation) {
 Json kernels_json(const Explanation& explanation) {
   Json list = Json::array();
   for (const KernelDifference& kernel : explanation.kernels) {
-    Json one = {{"kernel", kernel.kernel}, {"has_model", kernel.has_model}, {"calls", kernel.calls},
-                {"real_s", kernel.real_s}, {"model_s", kernel.model_s},     {"level", kernel.level},
-                {"places", Json::array()}, {"sizes", Json::array()}};
+    Json one = HPLCAST_JSON(kernel, kernel, has_model, calls, real_s, model_s, level);
+    one["places"] = Json::array();
+    one["sizes"] = Json::array();
     for (const KernelDifference::Place& place : kernel.places)
       one["places"].push_back({{"place", place.group.name}, {"ranks", place.group.ranks}, {"factor", place.factor}});
     for (const KernelSizes& sizes : kernel.sizes) {
-      Json range = {{"least_product", sizes.least_product},
-                    {"most_product", sizes.most_product},
-                    {"calls", sizes.calls},
-                    {"real_s", sizes.real_s},
-                    {"model_s", sizes.model_s}};
+      Json range = HPLCAST_JSON(sizes, least_product, most_product, calls, real_s, model_s);
       if (sizes.samples > 1) {
-        range["real_scatter"] = sizes.real_scatter;
-        range["model_scatter"] = sizes.model_scatter;
-        range["samples"] = sizes.samples;
+        range.update(HPLCAST_JSON(sizes, real_scatter, model_scatter, samples));
       }
       one["sizes"].push_back(std::move(range));
     }
@@ -80,52 +74,35 @@ Json phases_json(const Explanation& explanation) {
 Json groups_json(const std::vector<KindTimes>& groups) {
   Json list = Json::array();
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  for (const KindTimes& kind : groups)
-    list.push_back({{"kind", kind.kind},
-                    {"ranks", kind.ranks},
-                    {"real_kernels_s", kind.real_kernels_s},
-                    {"real_waiting_s", kind.real_waiting_s},
-                    {"predicted_kernels_s", or_null(kind.predicted_kernels_s)},
-                    {"predicted_waiting_s", or_null(kind.predicted_waiting_s)}});
+  for (const KindTimes& kind : groups) {
+    Json one = HPLCAST_JSON(kind, kind, ranks, real_kernels_s, real_waiting_s);
+    one["predicted_kernels_s"] = or_null(kind.predicted_kernels_s);
+    one["predicted_waiting_s"] = or_null(kind.predicted_waiting_s);
+    list.push_back(std::move(one));
+  }
   return list;
 }
 
 }  // namespace
 
 void write_explanation(std::ostream& out, const Explanation& explanation) {
-  Json messages = Json::array();
-  for (const MessageDifference& one : explanation.messages)
-    messages.push_back({{"scope", core::to_string(one.scope)},
-                        {"least_bytes", one.least_bytes},
-                        {"most_bytes", one.most_bytes},
-                        {"messages", one.messages},
-                        {"real_s", one.real_s},
-                        {"model_s", one.model_s},
-                        {"usual_real_s", one.usual_real_s},
-                        {"usual_model_s", one.usual_model_s}});
-  Json json = {{"schema_version", 1},
-               {"parameters", explanation.parameters},
-               {"runs", explanation.runs},
-               {"real_s", explanation.real_s},
-               {"least_real_s", explanation.least_real_s},
-               {"most_real_s", explanation.most_real_s},
-               {"predicted_s", explanation.predicted_s},
-               {"difference_s", explanation.difference_s()},
-               {"rest_s", explanation.rest_s},
-               {"simulated", explanation.simulated},
-               {"verdict", verdict(explanation)},
-               {"causes", causes_json(explanation)},
-               {"phases", phases_json(explanation)},
-               {"kinds", groups_json(explanation.kinds)},
-               {"cards", groups_json(explanation.cards)},
-               {"kernels", kernels_json(explanation)},
-               {"messages", messages},
-               {"own_work_s", explanation.own_work_s},
-               {"observation_s", explanation.observation_s},
-               {"held_up_s", explanation.held_up_s},
-               {"overhead", explanation.overhead},
-               {"known_waiting", explanation.known_waiting},
-               {"warnings", explanation.warnings}};
+  Json json = {{"schema_version", 1}};
+  json.update(HPLCAST_JSON(explanation, parameters, runs, real_s, least_real_s, most_real_s, predicted_s));
+  json["difference_s"] = explanation.difference_s();
+  json.update(HPLCAST_JSON(explanation, rest_s, simulated));
+  json["verdict"] = verdict(explanation);
+  json["causes"] = causes_json(explanation);
+  json["phases"] = phases_json(explanation);
+  json["kinds"] = groups_json(explanation.kinds);
+  json["cards"] = groups_json(explanation.cards);
+  json["kernels"] = kernels_json(explanation);
+  Json& messages = json["messages"] = Json::array();
+  for (const MessageDifference& message : explanation.messages) {
+    Json one = {{"scope", core::to_string(message.scope)}};
+    one.update(HPLCAST_JSON(message, least_bytes, most_bytes, messages, real_s, model_s, usual_real_s, usual_model_s));
+    messages.push_back(std::move(one));
+  }
+  json.update(HPLCAST_JSON(explanation, own_work_s, observation_s, held_up_s, overhead, known_waiting, warnings));
   if (!explanation.picture.empty()) json["picture"] = explanation.picture;
   out << core::json_text(json, 2) << '\n';
 }

@@ -198,11 +198,7 @@ std::string provenance(const LogMachine& machine, const LogCluster& result) {
   json["logs"] = nlohmann::ordered_json::array();
   for (const core::HplLog& log : machine.logs)
     json["logs"].push_back({{"N", log.parameters.N}, {"NB", log.parameters.NB}, {"gflops", log.result->gflops}});
-  json["fitted"] = {{"dgemm_flop_per_s", result.dgemm_flop_per_s},
-                    {"other_kernels", result.other_kernels},
-                    {"column_s", result.column_s},
-                    {"largest_error", result.largest_error},
-                    {"last_error", result.last_error}};
+  json["fitted"] = HPLCAST_JSON(result, dgemm_flop_per_s, other_kernels, column_s, largest_error, last_error);
   json["quality_flags"] = nlohmann::ordered_json::array();
   for (const std::string& one : result.unknown)
     json["quality_flags"].push_back({{"subject", "all"}, {"flag", "assumed"}, {"detail", one}});

@@ -93,7 +93,6 @@ Figure offers_figure(const OfferAnswer& answer) {
   return figure;
 }
 
-/// The cost of a Tflop/s.
 Figure costs_figure(const OfferAnswer& answer) {
   const auto cost = [](const OfferEstimate& one) {
     const auto of = [&](double gflops) { return *one.offer.price / (gflops / 1e3); };
@@ -275,9 +274,7 @@ void write_offer_json(std::ostream& out, const OfferAnswer& answer) {
     row["time_s"] = one.prediction.time_s;
     row["gflops"] = one.gflops();
     row["gflops_interval"] = {one.interval().low_gflops, one.interval().high_gflops};
-    row["peak_gflops"] = one.peak_gflops;
-    row["memory_share"] = one.memory_share;
-    row["simulated"] = one.simulated;
+    row.update(HPLCAST_JSON(one, peak_gflops, memory_share, simulated));
     if (one.keeps) {
       row["committed_gflops"] = *one.offer.committed_gflops;
       row["probability_within_tolerance"] = *one.keeps;
@@ -292,8 +289,7 @@ void write_offer_json(std::ostream& out, const OfferAnswer& answer) {
       row["gflops_per_w"] = one.gflops() / *one.watts;
     }
     row["rests_on"] = one.rests_on;
-    for (const core::ErrorTerm& term : one.doubts)
-      row["terms"].push_back({{"name", term.name}, {"sd", term.sd}, {"source", term.source}});
+    for (const core::ErrorTerm& term : one.doubts) row["terms"].push_back(HPLCAST_JSON(term, name, sd, source));
     for (std::size_t j = 0; j < answer.estimates.size(); ++j) {
       if (i == j) continue;
       const std::string& other = answer.estimates[j].offer.name;

@@ -109,7 +109,7 @@ std::string provenance(const QuickMachine& machine, const QuickAssumptions& assu
                    {"memory_bytes", machine.memory_bytes}};
   if (!machine.threads.empty()) json["given"]["threads"] = machine.threads;
   if (machine.ranks_per_node > 0) json["given"]["ranks_per_node"] = machine.ranks_per_node;
-  if (machine.full_w > 0) json["given"].update({{"idle_w", machine.idle_w}, {"full_w", machine.full_w}});
+  if (machine.full_w > 0) json["given"].update(HPLCAST_JSON(machine, idle_w, full_w));
   for (const QuickAssumption& one : quick_assumptions()) json["assumed"][one.text] = assumed.*one.value / one.unit;
   json["quality_flags"] = {
       {{"subject", "all"}, {"flag", "assumed"}, {"detail", "no kernel and no message of this cluster was measured"}}};

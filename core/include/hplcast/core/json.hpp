@@ -27,4 +27,13 @@ extern template nlohmann::json parse_json(const std::string& text);
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 std::string json_text(const nlohmann::json& json, int indent = -1);
 
+#define HPLCAST_JSON_MEMBER(name) json_of_members[#name] = members.name;
+
+/// HPLCAST_JSON(thing, a, b): the object {"a": thing.a, "b": thing.b}, whose fields are called as the members.
+#define HPLCAST_JSON(thing, ...)                                                \
+  [](nlohmann::ordered_json json_of_members, const auto& members) {             \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(HPLCAST_JSON_MEMBER, __VA_ARGS__)) \
+    return json_of_members;                                                     \
+  }(nlohmann::ordered_json::object(), thing)
+
 }  // namespace hplcast::core
