@@ -261,9 +261,9 @@ CampaignRecord campaign_record(const core::CampaignArchive& archive, const std::
   record.protocol = protocol_of(archive);
   const std::map<Place, Work> work = work_of(archive, cluster);
   if (work.empty())
-    throw core::Error(core::ExitCode::bad_input,
-                      "the archive has no call of dgemm that counts\n  hint: a campaign to watch a cluster has a step "
-                      "dgemm (docs/use/history.md)");
+    throw core::InputError(
+        "the archive has no call of dgemm that counts\n  hint: a campaign to watch a cluster has a step "
+        "dgemm (docs/use/history.md)");
   for (const auto& [place, sum] : work)
     record.observations.push_back({place, "dgemm_gflops", record.start_s, 2e-9 * sum.products / sum.duration_s});
   add_sensors(archive, record);

@@ -75,8 +75,8 @@ SpeedFindings open_speeds(const HistoryCheck& check) {
 SpeedFindings speed_findings(const HistoryCheck& check) {
   SpeedFindings found = open_speeds(check);
   if (!found.list.empty()) return found;
-  throw core::Error(core::ExitCode::bad_input,
-                    "no open finding is about the speed of CPUs (dgemm_gflops, frequency_ghz): nothing to predict");
+  throw core::InputError(
+      "no open finding is about the speed of CPUs (dgemm_gflops, frequency_ghz): nothing to predict");
 }
 
 core::ClusterModel changed(core::ClusterModel cluster, const FindingList& findings, bool back = false) {
@@ -191,9 +191,9 @@ core::ClusterModel normal_cluster(const HistoryDatabase& database, const History
                                   const std::string& cluster) {
   const std::string json = database.latest_cluster_json(cluster.empty() ? database.clusters().front() : cluster);
   if (json.empty())
-    throw core::Error(core::ExitCode::bad_input,
-                      "the history has no models of the cluster\n  hint: give some with --normal; `history add` keeps "
-                      "those of archives");
+    throw core::InputError(
+        "the history has no models of the cluster\n  hint: give some with --normal; `history add` keeps "
+        "those of archives");
   std::istringstream in(json);
   return without_findings(check, core::read_cluster(in, database.path().string()));
 }

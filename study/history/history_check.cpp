@@ -150,8 +150,7 @@ HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& 
     check.newest_s = std::max(check.newest_s.value_or(one.start_s), one.start_s);
   }
   const auto clusters = loader.clusters();
-  if (check.campaigns == 0)
-    throw core::Error(core::ExitCode::bad_input, "the history has no campaign until " + date_text(*options.until_s));
+  if (check.campaigns == 0) throw core::InputError("the history has no campaign until " + date_text(*options.until_s));
   for (const std::string& cluster : clusters) {
     std::vector<LoadedFactor> loaded;
     std::vector<fit::FactorHistory> histories;

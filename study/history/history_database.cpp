@@ -24,13 +24,11 @@ using core::day_s;
 void refuse_wrong_times(const CampaignRecord& campaign, std::int64_t now) {
   constexpr std::int64_t year_2000_s = 946684800;
   if (campaign.end_s < campaign.start_s)
-    throw core::Error(core::ExitCode::bad_input, "the campaign ended " +
-                                                     std::to_string(campaign.start_s - campaign.end_s) +
-                                                     " s before it began: the clock went back while it ran");
+    throw core::InputError("the campaign ended " + std::to_string(campaign.start_s - campaign.end_s) +
+                           " s before it began: the clock went back while it ran");
   if (campaign.start_s < year_2000_s || campaign.end_s > now + day_s)
-    throw core::Error(core::ExitCode::bad_input, "the campaign is of " + date_text(campaign.start_s) + " to " +
-                                                     date_text(campaign.end_s) +
-                                                     "; expected a time in the past, since 2000: the clock was wrong");
+    throw core::InputError("the campaign is of " + date_text(campaign.start_s) + " to " + date_text(campaign.end_s) +
+                           "; expected a time in the past, since 2000: the clock was wrong");
 }
 
 constexpr double most_of_any_value = 1e30;
@@ -100,10 +98,9 @@ class CampaignWriter {
     while (query.executeStep()) {
       const std::string host = query.getColumn(0).getString();
       if (std::find(campaign.hosts.begin(), campaign.hosts.end(), host) == campaign.hosts.end()) continue;
-      throw core::Error(core::ExitCode::bad_input,
-                        "host " + host + " was measured by another campaign at that time (" +
-                            query.getColumn(2).getString() + ", " + date_text(query.getColumn(1).getInt64()) +
-                            ")\n  hint: two campaigns at once disturb each other; keep one of them");
+      throw core::InputError("host " + host + " was measured by another campaign at that time (" +
+                             query.getColumn(2).getString() + ", " + date_text(query.getColumn(1).getInt64()) +
+                             ")\n  hint: two campaigns at once disturb each other; keep one of them");
     }
   }
 
@@ -111,16 +108,16 @@ class CampaignWriter {
     if (!(std::abs(one.value) <= most_of_any_value))
       throw core::DomainError(one.factor, one.value, "a number of at most 1e30");
     if (one.time_s > now_ + day_s)
-      throw core::Error(core::ExitCode::bad_input, to_string(one.place) + " was measured on " + date_text(one.time_s) +
-                                                       ", in the future: the clock was wrong");
+      throw core::InputError(to_string(one.place) + " was measured on " + date_text(one.time_s) +
+                             ", in the future: the clock was wrong");
     const std::int64_t factor = id_of_factor(one.factor), place = id_of_place(one.place);
     SQLite::bind(at_that_time_, factor, place, one.time_s);
     const bool taken = at_that_time_.executeStep();
     at_that_time_.reset();
     if (taken)
-      throw core::Error(core::ExitCode::bad_input, to_string(one.place) + " has two values of " + one.factor + " at " +
-                                                       std::to_string(one.time_s) + " s (" + date_text(one.time_s) +
-                                                       "): two campaigns at one time");
+      throw core::InputError(to_string(one.place) + " has two values of " + one.factor + " at " +
+                             std::to_string(one.time_s) + " s (" + date_text(one.time_s) +
+                             "): two campaigns at one time");
     SQLite::bind(observation_, factor, place, one.time_s, campaign, one.value);
     observation_.exec();
     observation_.reset();
@@ -272,10 +269,9 @@ struct HistoryDatabase::State {
 HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patience_ms)
     : path_(path), state_(std::make_unique<State>(State{path, std::nullopt})) {
   if (access == Access::read && !fs::is_regular_file(path))
-    throw core::Error(core::ExitCode::bad_input,
-                      "there is no history " + path.string() + "\n  hint: `hplcast history add` and `import` make one");
-  if (fs::is_directory(path))
-    throw core::Error(core::ExitCode::bad_input, path.string() + " is a folder; expected the file of a history");
+    throw core::InputError("there is no history " + path.string() +
+                           "\n  hint: `hplcast history add` and `import` make one");
+  if (fs::is_directory(path)) throw core::InputError(path.string() + " is a folder; expected the file of a history");
   state_->guarded([&] {
     // Also to read: after a writer that was killed SQLite takes its transaction back. What cannot be written is read.
     const int flags = SQLite::OPEN_READWRITE | (access == Access::read ? 0 : SQLite::OPEN_CREATE);
@@ -283,10 +279,9 @@ HistoryDatabase::HistoryDatabase(const fs::path& path, Access access, int patien
     const bool empty = has_no_tables(database);
     // Left by a program that was killed before its first transaction, or another file that has no content.
     if (empty && access == Access::read && database.execAndGet("PRAGMA page_count").getInt() == 0)
-      throw core::Error(core::ExitCode::bad_input,
-                        path.string() +
-                            " is empty: a history without anything\n  hint: `hplcast history "
-                            "add` and `import` add campaigns");
+      throw core::InputError(path.string() +
+                             " is empty: a history without anything\n  hint: `hplcast history "
+                             "add` and `import` add campaigns");
     if (empty && access == Access::write) make_schema(database);
     bring_up_to_date(database);
     check_version(database, history_kind, path);
@@ -385,7 +380,7 @@ std::vector<StoredCampaign> HistoryDatabase::campaigns() const {
 
 std::string HistoryDatabase::protocol(const std::string& sha256) const {
   const std::string found = state_->text("SELECT json FROM protocols WHERE sha256 = ?", sha256);
-  if (found.empty()) throw core::Error(core::ExitCode::bad_input, path_.string() + " has no protocol " + sha256);
+  if (found.empty()) throw core::InputError(path_.string() + " has no protocol " + sha256);
   return found;
 }
 
