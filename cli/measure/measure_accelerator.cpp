@@ -1,4 +1,3 @@
-// HIP, compiled by hipcc where ROCm is; else the accelerator is the fake one, whose streams are threads of the CPU.
 #include <hip/hip_runtime.h>
 #include <rocblas/rocblas.h>
 
@@ -9,66 +8,11 @@
 #include <random>
 #include <sstream>
 
+#include "cli/measure/accelerator_kernels.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
-
-// Kernels walk over their sizes by all threads of the grid: a single one does the whole work, too, as on the fake
-// accelerator, whose grid is one thread.
-
-__global__ void nothing(int) {}
-
-__device__ inline unsigned long long thread_number() {
-  return static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ inline int threads_in_row() {
-  return static_cast<int>(gridDim.x * blockDim.x);
-}
-
-__global__ void fill_random(double* a, unsigned long long count, double scale, unsigned long long seed) {
-  for (unsigned long long i = thread_number(); i < count; i += static_cast<unsigned long long>(threads_in_row())) {
-    unsigned long long bits = (i + 1 + seed * 0x2545f4914f6cdd1dULL) * 0x9e3779b97f4a7c15ULL;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
-    a[i] = scale * (static_cast<double>((bits ^ (bits >> 31)) >> 11) / 9007199254740992.0 - 0.5);
-  }
-}
-
-/// packed[i][j] = a(places[i], j): rows one after the other, as the swaps of HPL gather them; or the other way.
-__global__ void move_rows(int rows, int columns, double* a, int lda, const int* places, double* packed, bool gathers) {
-  for (int i = static_cast<int>(blockIdx.y); i < rows; i += static_cast<int>(gridDim.y))
-    for (int j = static_cast<int>(thread_number()); j < columns; j += threads_in_row()) {
-      double &inside = a[static_cast<long>(j) * lda + places[i]], &outside = packed[static_cast<long>(i) * columns + j];
-      gathers ? outside = inside : inside = outside;
-    }
-}
-
-__global__ void copy_block(int rows, int columns, const double* from, int ld_from, double* to, int ld_to) {
-  for (int j = static_cast<int>(blockIdx.y); j < columns; j += static_cast<int>(gridDim.y))
-    for (int i = static_cast<int>(thread_number()); i < rows; i += threads_in_row())
-      to[static_cast<long>(j) * ld_to + i] = from[static_cast<long>(j) * ld_from + i];
-}
-
-/// Clears the flag as often as the host sets it; gives up when nothing comes.
-__global__ void answer_flag(int* flag, int turns) {
-  for (int turn = 0; turn < turns; ++turn) {
-    for (long look = 0; look < 200000000; ++look)
-      if (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) != 0) break;
-    __hip_atomic_store(flag, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
-  }
-}
-
-#ifdef HPLCAST_ACCELERATOR
-constexpr bool is_fake = true;
-HPLCAST_HOST_KERNEL(nothing, nothing);
-HPLCAST_HOST_KERNEL(fill_random, fill_random);
-HPLCAST_HOST_KERNEL(move_rows, move_rows);
-HPLCAST_HOST_KERNEL(copy_block, copy_block);
-HPLCAST_HOST_KERNEL(answer_flag, answer_flag);
-#else
-constexpr bool is_fake = false;
-#endif
 
 namespace {
 
@@ -94,6 +38,7 @@ struct Options {
 constexpr double zero = 0, one = 1, minus_one = -1, tiny = 1e-30;
 constexpr double least_s = 1e-9;  ///< differences below are noise
 constexpr int repetitions = 5;    ///< of a series of calls
+constexpr unsigned threads = 64;  ///< of a block
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -114,7 +59,7 @@ double waited_s(const std::function<void()>& call, int times = 1) {
 }
 
 dim3 grid_of(int rows, int columns) {
-  return {static_cast<unsigned>((rows + 63) / 64), static_cast<unsigned>(columns), 1};
+  return {(static_cast<unsigned>(rows) + threads - 1) / threads, static_cast<unsigned>(columns), 1};
 }
 
 /// It lives as long as the program.
@@ -262,6 +207,7 @@ double* AcceleratorMeasuring::panel(int rows) {
 
 /// Mean of calls behind each other in a stream that is never empty, by events.
 double AcceleratorMeasuring::in_stream_s(int calls, const Call& call) const {
+  constexpr double s_per_ms = 1e-3;
   float milliseconds = 0;
   busy();
   if (touch_) touch_();
@@ -270,11 +216,12 @@ double AcceleratorMeasuring::in_stream_s(int calls, const Call& call) const {
   HIP(hipEventRecord(end_, stream_));
   HIP(hipEventSynchronize(end_));
   HIP(hipEventElapsedTime(&milliseconds, begin_, end_));
-  return 1e-3 * static_cast<double>(milliseconds) / calls;
+  return s_per_ms * static_cast<double>(milliseconds) / calls;
 }
 
 void AcceleratorMeasuring::time(const std::string& kernel, int m, int n, int k, const Call& call) {
-  const int calls = alone_ || static_cast<double>(m) * n * k > 1e5 ? 1 : 10;
+  constexpr double large = 1e5;  // beyond caches
+  const int calls = alone_ || static_cast<double>(m) * n * k > large ? 1 : 10;
   const double time_s = second_best_s([&] { return in_stream_s(calls, call); });
   if (time_s > 0) keep(kernel, m, n, k, time_s);
   touch_ = nullptr;
@@ -283,7 +230,7 @@ void AcceleratorMeasuring::time(const std::string& kernel, int m, int n, int k, 
 
 void AcceleratorMeasuring::overheads(int) {
   constexpr int calls = 100;
-  const auto empty = [&] { hipLaunchKernelGGL(nothing, dim3(1), dim3(64), 0, stream_, 1); };
+  const auto empty = [&] { hipLaunchKernelGGL(nothing, dim3(1), dim3(threads), 0, stream_, 1); };
   const auto each_s = [&](const Call& call) { return waited_s(call, calls) / calls; };
   busy();
   const double launch_s = each_s(empty);
@@ -403,14 +350,15 @@ void AcceleratorMeasuring::moves(int kind) {
     const double* const from = of_panel ? panel(left) : u_;
     const int columns = of_panel ? narrow : n, ld_from = of_panel ? static_cast<int>(ld_) : NB;
     return time(names[kind], rows, columns, 1, [=] {
-      hipLaunchKernelGGL(copy_block, grid_of(rows, columns), dim3(64), 0, stream_, rows, columns, from, ld_from,
+      hipLaunchKernelGGL(copy_block, grid_of(rows, columns), dim3(threads), 0, stream_, rows, columns, from, ld_from,
                          of_panel ? u_ : a, of_panel ? left : ld);
     });
   }
   draw_rows(rows, in_u ? NB : left, in_u || (kind == 0 && is_odd));
   time(names[kind], rows, n, 1, [=, call = 0]() mutable {
     const int* const places = rows_ + static_cast<long>(call++ % repetitions) * rows;
-    hipLaunchKernelGGL(move_rows, grid_of(n, rows), dim3(64), 0, stream_, rows, n, a, ld, places, spare_, kind == 0);
+    hipLaunchKernelGGL(move_rows, grid_of(n, rows), dim3(threads), 0, stream_, rows, n, a, ld, places, spare_,
+                       kind == 0);
   });
 }
 
