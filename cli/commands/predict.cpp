@@ -13,6 +13,7 @@
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/history_models.hpp"
 #include "hplcast/study/installed_programs.hpp"
@@ -164,7 +165,6 @@ void tell_warnings(const std::vector<study::RunPlan>& plans) {
   for (const std::string& warning : warnings) warn(warning);
 }
 
-/// Makes the predictions that `results` does not have.
 void predict_missing(const std::vector<study::RunPlan>& plans, int jobs, PredictionResults& results) {
   study::PredictionBatch batch;
   batch.jobs = jobs;
@@ -285,11 +285,9 @@ void run_estimate(const PredictOptions& options, const std::vector<study::RunPla
   tell_trace(plans.front(), options.request.observation);
   if (!options.json && options.output.empty()) return tell_needs(plans, true, options.seeds.size());
   const study::SimulationNeeds all = needs_of_all(plans, options.seeds.size());
-  write_result(options.output, nlohmann::ordered_json{{"simulations", plans.size() * options.seeds.size()},
-                                                      {"wall_s", all.wall_s},
-                                                      {"most_wall_s", all.most_wall_s},
-                                                      {"memory_bytes", all.memory_bytes},
-                                                      {"simulated_messages", all.simulated_messages}});
+  nlohmann::ordered_json json = {{"simulations", plans.size() * options.seeds.size()}};
+  json.update(HPLCAST_JSON(all, wall_s, most_wall_s, memory_bytes, simulated_messages));
+  write_result(options.output, json);
 }
 
 /// Nothing if none is asked for. @throws core::UsageError for a level that no interval has.

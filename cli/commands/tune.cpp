@@ -259,11 +259,9 @@ void run_tune(TuneOptions options) {
 }
 
 void add_objective(Command& command, study::Objective& objective) {
-  command.add_option_function<std::string>(
-      "--objective", [&objective](const std::string& name) { objective = *study::objective_from_name(name); },
-      "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first need "
-      "power in cluster.json",
-      among(study::objective_names()), default_text("gflops"));
+  add_choice(command, "--objective", objective,
+             "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first "
+             "need power in cluster.json");
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ using core::day_s;
 /// @throws core::Error for a name that is not among those that there are.
 void require_known(const char* what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw core::Error(core::ExitCode::bad_input, std::string("the history has no ") + what + " `" + name + "`; it has " +
-                                                   core::comma_separated(known));
+  throw core::InputError(std::string("the history has no ") + what + " `" + name + "`; it has " +
+                         core::comma_separated(known));
 }
 
 }  // namespace
@@ -38,9 +38,9 @@ FactorLoader::FactorLoader(const HistoryDatabase& database, const CheckOptions& 
 std::vector<std::string> FactorLoader::clusters() const {
   const auto known = database_.clusters();
   if (known.empty())
-    throw core::Error(core::ExitCode::bad_input, database_.path().string() +
-                                                     " has no campaigns yet\n  hint: "
-                                                     "`hplcast history add` adds some");
+    throw core::InputError(database_.path().string() +
+                           " has no campaigns yet\n  hint: "
+                           "`hplcast history add` adds some");
   if (options_.cluster.empty()) return known;
   require_known("cluster", options_.cluster, known);
   return {options_.cluster};
@@ -121,11 +121,6 @@ std::optional<Change> FactorLoader::nearest_change(const Place& place, std::int6
 }
 
 // --- as pages show it
-
-const char* to_string(CellKind kind) {
-  constexpr const char* names[] = {"untested", "inside", "below", "above", "outlier"};  // in the order of CellKind
-  return names[static_cast<std::size_t>(kind)];
-}
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
 #include "hplcast/study/history_check.hpp"
@@ -46,7 +47,10 @@ class FactorLoader {
 
 /// State of a run on a page; the names are classes of the style sheet.
 enum class CellKind { untested, inside, below, above, outlier };
-const char* to_string(CellKind kind);
+using core::to_string;
+constexpr core::EnumNames enum_names(CellKind) {
+  return {"a kind", {"untested", "inside", "below", "above", "outlier"}};
+}
 
 struct ShownFactor;
 

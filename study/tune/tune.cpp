@@ -20,21 +20,6 @@ namespace hplcast::study {
 
 namespace {
 
-struct Description {
-  const char* name;
-  const char* unit;
-  bool less_is_better;
-};
-
-constexpr Description descriptions[] = {{"gflops", "Gflop/s", false},
-                                        {"gflops-per-watt", "Gflop/s per W", false},
-                                        {"energy", "J", true},
-                                        {"edp", "J s", true}};  // in the order of Objective
-
-const Description& description_of(Objective objective) {
-  return descriptions[static_cast<std::size_t>(objective)];
-}
-
 /// Calls `each` with every parameter that is tuned.
 template <typename Each>
 void for_parameters(Each each) {
@@ -130,24 +115,9 @@ void check_request(const TuneRequest& request) {
 
 }  // namespace
 
-std::vector<std::string> objective_names() {
-  std::vector<std::string> names;
-  for (const Description& one : descriptions) names.emplace_back(one.name);
-  return names;
-}
-
-std::optional<Objective> objective_from_name(const std::string& name) {
-  for (std::size_t i = 0; i < std::size(descriptions); ++i)
-    if (name == descriptions[i].name) return static_cast<Objective>(i);
-  return std::nullopt;
-}
-
-const char* to_string(Objective objective) {
-  return description_of(objective).name;
-}
-
 const char* unit_of(Objective objective) {
-  return description_of(objective).unit;
+  constexpr const char* units[] = {"Gflop/s", "Gflop/s per W", "J", "J s"};  // in the order of Objective
+  return units[static_cast<std::size_t>(objective)];
 }
 
 double merit(Objective objective, const core::Prediction& prediction) {
@@ -160,7 +130,8 @@ double merit(Objective objective, const core::Prediction& prediction) {
 }
 
 double in_unit(Objective objective, double merit) {
-  return description_of(objective).less_is_better ? 1 / merit : merit;
+  const bool less_is_better = objective == Objective::energy || objective == Objective::edp;
+  return less_is_better ? 1 / merit : merit;
 }
 
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB) {
@@ -256,10 +227,7 @@ TuneResult tune(const TuneRequest& request) {
 
 static nlohmann::ordered_json configuration_json(const TunedConfiguration& entry, Objective objective) {
   nlohmann::ordered_json row;
-  row["parameters"] = entry.parameters;
-  row["round"] = entry.round;
-  row["gflops"] = entry.gflops;
-  row["mean_gflops"] = entry.mean_gflops;
+  row.update(HPLCAST_JSON(entry, parameters, round, gflops, mean_gflops));
   if (objective != Objective::gflops) {
     for (const double merit : entry.merits) row["objective"].push_back(in_unit(objective, merit));
     row["mean_objective"] = in_unit(objective, entry.mean_merit);
@@ -287,19 +255,13 @@ void write_tune_result(std::ostream& out, const TuneResult& result) {
   if (!result.decided) json["enough_budget_s"] = result.enough_budget_s;
   if (result.fresh) json["fresh"] = configuration_json(*result.fresh, result.objective);
   for (const TuneRound& round : result.rounds)
-    json["rounds"].push_back({{"N", round.N},
-                              {"windows", round.windows},
-                              {"configurations", round.configurations},
-                              {"seeds", round.seeds},
-                              {"predictions", round.predictions},
-                              {"wall_s", round.wall_s}});
+    json["rounds"].push_back(HPLCAST_JSON(round, N, windows, configurations, seeds, predictions, wall_s));
   for (const AnovaRow& row : result.influence.rows)
     json["influence"].push_back(
         {{"factor", row.name}, {"share", row.share}, {"p_value", row.p_value}, {"effects", row.effects}});
   json["influence_balanced"] = result.influence.balanced;
   for (const auto& [name, levels] : {std::pair{"panel", &result.panel}, std::pair{"neighbours", &result.neighbours}})
-    for (const PanelLevel& level : *levels)
-      json[name].push_back({{"factor", level.factor}, {"level", level.level}, {"effect", level.effect}});
+    for (const PanelLevel& level : *levels) json[name].push_back(HPLCAST_JSON(level, factor, level, effect));
   json["panel_chance"] = result.panel_chance;
   if (result.gain) json["gain"] = *result.gain;
   json["tried"] = result.tried;

@@ -22,10 +22,10 @@ enum class Objective {
   edp               ///< energy delay product in J s, less is better
 };
 
-std::vector<std::string> objective_names();
-/// By its name: "gflops", "gflops-per-watt", "energy", "edp".
-std::optional<Objective> objective_from_name(const std::string& name);
-const char* to_string(Objective objective);
+using core::to_string;
+constexpr core::EnumNames enum_names(Objective) {
+  return {"an objective", {"gflops", "gflops-per-watt", "energy", "edp"}};
+}
 /// "Gflop/s per W".
 const char* unit_of(Objective objective);
 inline bool needs_energy(Objective objective) {
