@@ -43,9 +43,7 @@ std::string quoted(const std::string& text) {
 template <typename Range, typename Text>
 std::string counted_array(const char* type, const Range& range, const Text& text) {
   if (range.empty()) return "0, 0";
-  std::string items;
-  for (const auto& item : range) items += (items.empty() ? "" : ", ") + text(item);
-  return std::to_string(range.size()) + ", (const " + type + "[]){" + items + "}";
+  return std::to_string(range.size()) + ", (const " + type + "[]){" + core::joined(range, ", ", text) + "}";
 }
 
 std::string term(const core::Monomial& monomial) {
@@ -54,12 +52,8 @@ std::string term(const core::Monomial& monomial) {
 
 std::string polynomial(const core::Polynomial& polynomial) {
   if (polynomial.empty()) return "{0, 0, 0}";
-  std::string coefficients;
-  for (const double value : polynomial.coefficients()) {
-    coefficients += (coefficients.empty() ? "" : ", ") + hexadecimal(value);
-  }
-  return "{" + counted_array("hplcast_term", polynomial.terms(), term) + ",\n     (const double[]){" + coefficients +
-         "}}";
+  return "{" + counted_array("hplcast_term", polynomial.terms(), term) + ",\n     (const double[]){" +
+         core::joined(polynomial.coefficients(), ", ", hexadecimal) + "}}";
 }
 
 std::string piece(const core::LawPiece& piece) {
@@ -110,8 +104,7 @@ void write_macros(std::ostream& out) {
 /// Cores, CPUs and their order, of Hosts::Values or HostKind.
 template <typename Shape>
 std::string cores_text(const Shape& shape) {
-  std::string cpus;
-  for (const int cpu : shape.rank_to_cpu.list) cpus += (cpus.empty() ? "" : ", ") + std::to_string(cpu);
+  const std::string cpus = core::joined(shape.rank_to_cpu.list, ", ", [](int cpu) { return std::to_string(cpu); });
   return std::to_string(shape.cores) + ", " + std::to_string(shape.cpus) + ", " +
          order_names.at(static_cast<std::size_t>(shape.rank_to_cpu.kind)) + ", " +
          (cpus.empty() ? "0" : "(const int[]){" + cpus + "}");

@@ -78,9 +78,7 @@ std::int64_t date_of(const core::CsvReader& csv, std::size_t column) {
 /// "13/14" of cluster dahu: "dahu-13/dahu-14".
 std::string host_list(const std::string& cluster, const std::string& nodes) {
   if (nodes == "all") return nodes;
-  std::string result;
-  for (const std::string& node : names_in(nodes)) result += (result.empty() ? "" : "/") + host_name(cluster, node);
-  return result;
+  return core::joined(names_in(nodes), "/", [&](const std::string& node) { return host_name(cluster, node); });
 }
 
 /// Entries with a date, clusters, hosts, one text more in a column of these names, and a description.
