@@ -101,7 +101,6 @@ std::map<std::string, Json> steps_of(const CampaignPlan& plan) {
   return steps;
 }
 
-/// The field in users' words.
 std::string words_for(const std::string& field) {
   const std::map<std::string, std::string> words = {{"arguments", "its options"},
                                                     {"design", "its sizes, counts or seed"},

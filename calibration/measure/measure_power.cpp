@@ -16,7 +16,6 @@ namespace hplcast::calibration {
 
 namespace {
 
-/// A rank of this host.
 struct LocalRank {
   int rank = 0;
   int cpu = 0;

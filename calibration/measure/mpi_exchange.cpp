@@ -29,7 +29,6 @@ double polled(Ask ask) {
   return (now_s() - begin_s) / static_cast<double>(polls);
 }
 
-/// One side of a call.
 class Side {
  public:
   Side(const MpiCall& call, int peer, Waiting waiting, ExchangeBuffers& buffers)

@@ -38,7 +38,6 @@ std::optional<core::SoftwareDescription> ask_measuring_program() {
   }
 }
 
-/// The programs that predictions use.
 calibration::ToolVersions tools_of_predictions() {
   const study::ConfiguredSimGrid configured = study::configured_simgrid();
   const std::string smpirun = study::smpirun_to_run("");

@@ -143,7 +143,6 @@ std::vector<core::Monomial> monomials(const std::vector<std::string>& texts) {
   return result;
 }
 
-/// The options of the library from those of the command line.
 fit::KernelFitOptions library_options(const FitKernelOptions& options) {
   fit::KernelFitOptions result = options.fit;
   if (options.published) {

@@ -26,7 +26,6 @@ void add_history_option(Command& command, std::string& database) {
   command.add_option("--database", database, "the history; made if it is missing", required, of_type("FILE"));
 }
 
-/// Says on stderr whether something was new.
 void tell_added(const std::string& name, bool added) {
   std::cerr << name << (added ? ": added\n" : ": is in the history already\n");
 }
@@ -383,7 +382,6 @@ void import_file(HistoryDatabase& database, const std::string& path, const std::
     std::cerr << "  columns that are no factors: " << core::comma_separated(found.unused) << '\n';
 }
 
-/// The entries of logs.
 template <typename Entry>
 std::vector<Entry> read_all(const std::vector<std::string>& paths,
                             std::vector<Entry> (*read)(std::istream&, const std::string&)) {

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t no_column = std::string::npos;
 
-/// The table that is being read.
 struct Table {
   std::string source;              ///< empty: none that says something here
   std::string operation;           ///< pingpong or stream

@@ -189,7 +189,6 @@ DetourTrace read_own(std::istream& in, const std::string& name, const DetourRead
 
 // --- files of other programs ---
 
-/// The lines of a file.
 struct DetourLines {
   std::vector<std::string> lines;
   std::string name;

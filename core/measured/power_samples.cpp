@@ -16,7 +16,6 @@ std::string known(double value) {
   return value > 0 ? shortest(value) : "";
 }
 
-/// Columns of a file of samples.
 struct Columns {
   const CsvReader& csv;
   std::size_t host = csv.column("host"), sensor = csv.column("sensor"), domain = csv.column("domain"),

@@ -28,7 +28,6 @@ ByPairs long_ones(const std::vector<SaturatedTurn>& turns) {
   return groups;
 }
 
-/// The total rate of turns.
 RateEstimate total_rate(const std::vector<std::vector<Point>>& groups) {
   const auto slope = detail::theil_sen_slope(groups);
   if (slope && slope->low > 0) return {1 / slope->value, 1 / slope->high, 1 / slope->low};

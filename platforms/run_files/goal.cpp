@@ -21,7 +21,6 @@ namespace {
 using Json = nlohmann::json;
 constexpr double ns_per_us = 1e3;
 
-/// An event of the trace.
 struct TracedEvent {
   std::string category, name;
   double begin_us = 0, end_us = 0, waited_us = 0;

@@ -45,7 +45,6 @@ std::string overview_page(const std::string& cluster, const std::string& factor,
   return "overview-" + file_part(cluster + "-" + factor) + (part == 0 ? "" : "-" + std::to_string(part + 1)) + ".html";
 }
 
-/// A time axis.
 struct TimeRange {
   std::int64_t begin_s = 0, end_s = 1;
 };

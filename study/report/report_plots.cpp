@@ -30,7 +30,6 @@ std::string measured_and_predicted(const ComparedConfiguration& row) {
          readable(row.predicted_median) + " Gflop/s";
 }
 
-/// Rates of one process grid.
 struct GridRates {
   std::vector<const ComparedConfiguration*> rows;
   std::map<int, std::map<long long, std::vector<double>>> predicted;  ///< by NB and N

@@ -331,7 +331,6 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
   return warnings;
 }
 
-/// Kinds of hosts without a rank.
 std::vector<std::string> idle_kinds(const PredictionRequest& request) {
   const core::Hosts& hosts = request.cluster.hosts;
   const int ranks = request.parameters.P * request.parameters.Q, used = hosts.hosts_of(ranks);

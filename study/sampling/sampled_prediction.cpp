@@ -21,7 +21,6 @@ bool wants_only_these_windows(const PredictionRequest& request) {
   return request.windows.kind == WindowRule::Kind::as_given && request.target_error <= 0;
 }
 
-/// A window and what its simulation gave.
 struct SimulatedWindow {
   PanelWindow window;
   HplSimulation simulation;

@@ -136,7 +136,6 @@ std::vector<fs::path> full_disk_marks(const fs::path& folder) {
   return marks;
 }
 
-/// The arrays of one sweep.
 class SlurmSweep {
  public:
   SlurmSweep(const SweepExecution& execution, int jobs, const SlurmOptions& options)

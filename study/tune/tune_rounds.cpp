@@ -77,7 +77,6 @@ double chance(const std::vector<TunedConfiguration>& entries, std::size_t seeds)
   return 2 * std::sqrt(squares / freedom * 2 / static_cast<double>(seeds));
 }
 
-/// The rounds of one tuning.
 class TuneRounds {
  public:
   /// All must outlive this. `N`: the order asked for.
