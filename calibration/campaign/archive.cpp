@@ -81,9 +81,8 @@ void add_file(archive* handle, const fs::path& archive_path, const std::string& 
 std::vector<fs::path> files_of(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
     if (at->is_regular_file() && at->file_size() > 0) files.push_back(at->path());
-  }
   if (error) fail("read", folder, error.message());
   std::sort(files.begin(), files.end());
   return files;
@@ -116,12 +115,11 @@ void flag_throttling(const core::CampaignArchive& archive, std::vector<core::Qua
       range = {std::min(range.first, count), std::max(range.second, count)};
     }
   }
-  for (const auto& [key, range] : ranges) {
+  for (const auto& [key, range] : ranges)
     if (range.second > range.first)
       flags.push_back({key, "throttling",
                        "the hardware slowed down " + core::shortest(range.second - range.first) +
                            " times because of heat while measuring"});
-  }
 }
 
 /// The state of a host before the measurement, and what of it was measured.
@@ -170,12 +168,10 @@ void write_archive(const fs::path& path, const fs::path& folder, const std::stri
   core::replace_file(path, [&](const fs::path& temporary) {
     const Writer handle(archive_write_new());
     set_format(handle.get(), path.string());
-    if (archive_write_open_filename(handle.get(), temporary.c_str()) != ARCHIVE_OK) {
+    if (archive_write_open_filename(handle.get(), temporary.c_str()) != ARCHIVE_OK)
       fail("write", path, reason(handle.get()));
-    }
-    for (const fs::path& file : files) {
+    for (const fs::path& file : files)
       add_file(handle.get(), path, name + "/" + fs::relative(file, folder).generic_string(), core::read_text(file));
-    }
     if (archive_write_close(handle.get()) != ARCHIVE_OK) fail("write", path, reason(handle.get()));
   });
 }
@@ -228,10 +224,9 @@ std::map<std::string, std::string> read_folder(const fs::path& folder) {
 core::CampaignArchive read_campaign_archive(const fs::path& path) {
   core::CampaignArchive archive;
   archive.files = fs::is_directory(path) ? read_folder(path) : read_archive(path);
-  if (archive.files.count("campaign.yaml") == 0 || archive.files.count(core::campaign_hosts_file) == 0) {
+  if (archive.files.count("campaign.yaml") == 0 || archive.files.count(core::campaign_hosts_file) == 0)
     throw core::InputError(path.string() + " is no campaign: it lacks campaign.yaml or " + core::campaign_hosts_file +
                            "\n  hint: expected an archive or folder made by `hplcast calibrate`");
-  }
   std::istringstream hosts(archive.files.at(core::campaign_hosts_file));
   archive.context = core::read_context(hosts, core::campaign_hosts_file);
   if (archive.context.machines.empty())

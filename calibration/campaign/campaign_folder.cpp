@@ -50,10 +50,9 @@ void join(const std::vector<fs::path>& pieces, const fs::path& whole) {
     if (!fs::exists(piece)) continue;
     const std::string text = core::read_text(piece);
     const std::size_t line = text.find('\n');
-    if (!header.empty() && text.substr(0, line) != header) {
+    if (!header.empty() && text.substr(0, line) != header)
       throw core::ParseError({piece.string(), 1, ""}, "the columns differ from those of the pieces before",
                              "the campaign was continued with another version of hplcast: start it anew");
-    }
     header = text.substr(0, line);
     if (line != std::string::npos) rows += text.substr(line + 1);
   }
@@ -111,9 +110,8 @@ std::string words_for(const std::string& field) {
 
 /// The first field whose values are not the same in both; empty: there is none.
 std::string first_difference(const Json& before, const Json& now) {
-  for (const auto& [field, value] : before.items()) {
+  for (const auto& [field, value] : before.items())
     if (!now.contains(field) || now.at(field) != value) return field;
-  }
   return "";
 }
 
@@ -154,15 +152,13 @@ std::string measured_otherwise(const std::string& remembered, const std::string&
 
 CampaignFolder::CampaignFolder(fs::path path, const CampaignPlan& plan, bool resume) : path_(std::move(path)) {
   const bool is_new = !fs::exists(path_ / "campaign.yaml");
-  if (!is_new && !resume) {
+  if (!is_new && !resume)
     throw core::InputError(path_.string() +
                            " has a campaign already\n  hint: --resume continues it; or choose another --folder");
-  }
   std::error_code error;
   // A folder with a lock only: killed before anything was measured.
-  if (is_new && fs::exists(path_, error) && !fs::exists(path_ / lock_file, error) && !fs::is_empty(path_, error)) {
+  if (is_new && fs::exists(path_, error) && !fs::exists(path_ / lock_file, error) && !fs::is_empty(path_, error))
     throw core::InputError(path_.string() + " holds something else than a campaign");
-  }
   fs::create_directory(path_, error);  // no parents: they may be mistyped
   if (error) core::throw_write_error("make the folder", path_, error.value());
   lock();
@@ -206,12 +202,11 @@ void CampaignFolder::remove_leftovers() const {
 
 void CampaignFolder::check_clock(const std::string& what) {
   const double now_s = core::unix_time_s();
-  if (now_s < latest_unix_s_ - clock_tolerance_s) {
+  if (now_s < latest_unix_s_ - clock_tolerance_s)
     throw core::InputError(what + ": the clock of this host has been set back by " +
                            core::shortest(std::round(latest_unix_s_ - now_s)) +
                            " s since the campaign began: times of rows would lie\n  hint: set it right (look at " +
                            (path_ / latest_file).string() + " for the latest time seen), then continue with --resume");
-  }
   latest_unix_s_ = std::max(now_s, latest_unix_s_);
   core::write_file(path_ / latest_file, [&](std::ostream& out) { out << core::shortest(latest_unix_s_) << '\n'; });
 }
@@ -287,9 +282,8 @@ void CampaignFolder::finish(const CampaignStep& step, const std::vector<Campaign
       fs::rename(results.front(), result(step));
     }
   }
-  for (const std::vector<fs::path>* pieces : {&results, &sensors}) {
+  for (const std::vector<fs::path>* pieces : {&results, &sensors})
     for (const fs::path& piece : *pieces) fs::remove(piece);
-  }
 }
 
 void CampaignFolder::add_control(const fs::path& rows) const {

@@ -213,9 +213,8 @@ class CampaignRun {
       write_table(all, checks);
     }
     core::write_file(folder_.surroundings("checks.txt"), [&](std::ostream& out) { out << all.str(); });
-    if (plan_.strict && warnings > 0) {
+    if (plan_.strict && warnings > 0)
       throw core::InputError(std::to_string(warnings) + " warnings, and the campaign is strict\n  hint: see above");
-    }
     describe_launching_host();
   }
 
@@ -231,9 +230,8 @@ class CampaignRun {
       core::Command command{words.front(), {words.begin() + 1, words.end()}};
       command.timeout_s = 20;
       const core::CommandResult result = core::run(command);
-      if (result.status == 0) {
+      if (result.status == 0)
         core::write_file(folder_.surroundings(file), [&](std::ostream& out) { out << result.output; });
-      }
     }
   }
 
@@ -418,11 +416,10 @@ void shorten(CampaignPlan& plan, double total_s) {
   for (CampaignStep& step : plan.steps) {
     if (!step.may_be_shortened) continue;
     const double rows = std::floor(share * static_cast<double>(step.rows));
-    if (!(rows >= 1)) {
+    if (!(rows >= 1))
       throw core::DomainError(
           "duration", total_s,
           "more than the " + std::to_string(std::lround(fixed_s)) + " s that warm-up and steps without a design need");
-    }
     step.rows = static_cast<std::size_t>(rows);
     step.design = first_rows(step.design, step.rows);
     step.estimated_s *= share;
@@ -437,10 +434,9 @@ std::vector<CampaignChunk> chunks_of(const CampaignPlan& plan) {
     const double wanted = std::max(1.0, std::ceil(step.estimated_s / plan.chunk_s));
     const std::size_t most = std::max<std::size_t>(step.rows, 1);
     const std::size_t pieces = step.is_own ? most : std::min(most, static_cast<std::size_t>(wanted));
-    for (std::size_t piece = 0; piece < pieces; ++piece) {
+    for (std::size_t piece = 0; piece < pieces; ++piece)
       chunks.push_back({index, piece, step.rows * piece / pieces, step.rows * (piece + 1) / pieces,
                         step.estimated_s / static_cast<double>(pieces)});
-    }
   }
   return chunks;
 }

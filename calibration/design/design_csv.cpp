@@ -12,10 +12,9 @@ namespace {
 
 long integer_between(const core::CsvReader& csv, std::size_t column, long low, const std::string& what) {
   const long long value = csv.integer(column);
-  if (value < low || value > std::numeric_limits<int>::max()) {
+  if (value < low || value > std::numeric_limits<int>::max())
     throw core::ParseError(csv.at(column), "found " + std::to_string(value) + ", expected " + what + " from " +
                                                std::to_string(low) + " to 2^31 - 1");
-  }
   return static_cast<long>(value);
 }
 
@@ -53,11 +52,10 @@ void refuse_empty(bool empty, const std::string& name) {
 void write_design(std::ostream& out, const DgemmDesign& design) {
   out << "order,m,n,k,content,role,transposed,repetition\n";
   std::size_t order = 0;
-  for (const DgemmCall& call : design) {
+  for (const DgemmCall& call : design)
     out << order++ << ',' << call.shape.m << ',' << call.shape.n << ',' << call.shape.k << ','
         << to_string(call.content) << ',' << to_string(call.role) << ',' << (call.transposed ? 1 : 0) << ','
         << call.repetition << '\n';
-  }
 }
 
 DgemmDesign read_dgemm_design(std::istream& in, const std::string& name) {
@@ -98,11 +96,10 @@ MpiDesign read_mpi_design(std::istream& in, const std::string& name) {
   const std::size_t operation = csv.column("operation"), size = csv.column("size_bytes");
   const std::size_t repetition = csv.find_column("repetition"), pairs = csv.find_column("pairs");
   MpiDesign design;
-  while (csv.next()) {
+  while (csv.next())
     design.push_back({made_of(csv, operation, mpi_operation_from_name),
                       integer_between(csv, size, 0, "a number of bytes"), repetition_of(csv, repetition),
                       pairs == core::CsvReader::npos ? 0 : integer_between(csv, pairs, 1, "a number of pairs")});
-  }
   refuse_empty(design.empty(), name);
   return design;
 }

@@ -319,10 +319,9 @@ DgemmDesign make_dgemm_design_within(DgemmDesignOptions options, double budget_s
     if (needed_s <= budget_s) return design;
     // Time grows with the number of shapes nearly linearly; 2 percent less than that makes the loop end soon.
     options.count = static_cast<long>(static_cast<double>(options.count) * std::min(0.98, budget_s / needed_s));
-    if (options.count < std::min(asked, fewest_shapes)) {
+    if (options.count < std::min(asked, fewest_shapes))
       throw core::DomainError("budget", budget_s, "a time in which at least a few of the shapes can be measured",
                               "raise the budget, or lower the largest size or the number of repetitions");
-    }
   }
 }
 

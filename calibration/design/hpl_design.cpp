@@ -56,9 +56,8 @@ void for_each_panel(const core::HplParameters& grid, const std::function<void(co
     const long next = first + width;
     for (const int p : some_of(grid.P)) {
       const long rows = local_rows(N, grid.NB, p, grid.P) - local_rows(next, grid.NB, p, grid.P);
-      for (const int q : some_of(grid.Q)) {
+      for (const int q : some_of(grid.Q))
         each({width, rows, local_rows(columns, grid.NB, q, grid.Q) - local_rows(next, grid.NB, q, grid.Q)});
-      }
     }
   }
 }
@@ -75,11 +74,9 @@ std::vector<core::HplParameters> make_kernel_design(const KernelDesignOptions& o
   const std::set<std::pair<int, int>> grids = {
       {1, 1}, {1, options.ranks}, {options.ranks, 1}, most_square(options.ranks)};
   std::vector<core::HplParameters> design;
-  for (const auto& [P, Q] : grids) {
-    for (int i = 1; i <= options.sizes; ++i) {
+  for (const auto& [P, Q] : grids)
+    for (int i = 1; i <= options.sizes; ++i)
       design.push_back({std::max(1L, options.max_size * i / options.sizes), options.nb, P, Q});
-    }
-  }
   core::RandomStream random({options.seed, core::stream_design, 0, 3});
   core::shuffle(design, random);
   return design;

@@ -188,15 +188,12 @@ MpiDesign make_mpi_design(const MpiDesignOptions& given) {
   const std::vector<long> sizes = log_uniform_sizes(options, random);
   MpiDesign design;
   for (const MpiOperation operation : options.operations) {
-    for (const long size : sizes_of(operation, options, sizes)) {
-      for (int repetition = 0; repetition < options.repetitions; ++repetition) {
+    for (const long size : sizes_of(operation, options, sizes))
+      for (int repetition = 0; repetition < options.repetitions; ++repetition)
         design.push_back({operation, size, repetition});
-      }
-    }
   }
-  if (design.empty()) {
+  if (design.empty())
     throw core::DomainError("max bytes", options.max_bytes, "at least 64 for a design of send_unmatched alone");
-  }
   core::shuffle(design, random);
   return design;
 }
@@ -222,19 +219,17 @@ MpiDesign make_saturation_design(const SaturationDesignOptions& options) {
     if (pairs < 1) throw core::DomainError("pairs", pairs, "at least 1");
     if (std::count(options.pairs.begin(), options.pairs.end(), pairs) > 1)
       throw core::DomainError("pairs", pairs, "each number once");
-    for (const long size : sizes) {
+    for (const long size : sizes)
       for (int repetition = 0; repetition < options.repetitions; ++repetition)
         design.push_back({MpiOperation::one_way, size, repetition, pairs});
-    }
   }
   core::shuffle(design, random);
   return design;
 }
 
 double estimated_s(const MpiDesign& design, double bandwidth_bytes_per_s) {
-  if (!(bandwidth_bytes_per_s > 0)) {
+  if (!(bandwidth_bytes_per_s > 0))
     throw core::DomainError("bandwidth", bandwidth_bytes_per_s, "a positive number of bytes/s");
-  }
   constexpr double per_call_s = 1e-4;  // the handshake before each call, see measure_mpi.cpp
   double total_s = 0;
   for (const MpiCall& call : design) {
@@ -266,9 +261,7 @@ std::vector<MpiPair> choose_peers(const std::vector<std::string>& hosts, PeerCho
       throw core::InputError(missing(std::string(scope) + " rank to measure with from ", hosts[0]));
     }
   }
-  if (peers.empty()) {
-    throw core::InputError("messages need two ranks\n  hint: mpirun -np 2 ...");
-  }
+  if (peers.empty()) throw core::InputError("messages need two ranks\n  hint: mpirun -np 2 ...");
   return peers;
 }
 
@@ -290,9 +283,8 @@ std::vector<MpiTurn> choose_turns(const std::vector<std::string>& hosts, MpiPatt
     const MpiTurn turn = saturated_turn(hosts, choice);
     if (!turn.empty()) turns.push_back(turn);
   }
-  if (turns.empty()) {
+  if (turns.empty())
     throw core::InputError(missing(choice == PeerChoice::local ? "local pair" : "remote pair", " of ranks"));
-  }
   return turns;
 }
 
@@ -310,9 +302,8 @@ std::vector<MpiTurn> turns_of_pairs(const std::vector<std::string>& hosts, PeerC
   for (std::size_t i = 0; i < count && 2 * count <= here.size(); ++i)
     local.push_back(pair_of(hosts, here[2 * i], here[2 * i + 1]));
   std::vector<MpiTurn> turns;
-  for (MpiTurn* turn : {&remote, &local}) {
+  for (MpiTurn* turn : {&remote, &local})
     if (!turn->empty() && wanted(choice, turn->front().scope)) turns.push_back(std::move(*turn));
-  }
   return turns;
 }
 
@@ -365,20 +356,18 @@ MpiSteps::MpiSteps(const std::vector<std::string>& hosts, const MpiDesign& desig
                          : call.pairs > 0            ? turns_of_pairs(hosts, scope, call.pairs)
                                                      : choose_turns(hosts, pattern, scope);
   }
-  for (const auto& [pairs, turns] : turns_) {
+  for (const auto& [pairs, turns] : turns_)
     for (const MpiTurn& turn : turns)
       steps_.insert(steps_.end(), static_cast<std::size_t>(warm_up_calls), {&turn, 0, true, false});
-  }
   for (std::size_t row = 0; row < design.size(); ++row) {
     std::vector<const MpiTurn*> turns;
     for (const MpiTurn& turn : turns_.at(design[row].pairs)) turns.push_back(&turn);
     if (pattern == MpiPattern::all_pairs) mix_rounds(turns, row);
     for (const MpiTurn* turn : turns) steps_.push_back({turn, row, false, turn == turns.back()});
   }
-  if (steps_.empty()) {
+  if (steps_.empty())
     throw core::InputError("there are too few ranks for every row of the design: " + summary() +
                            "\n  hint: n pairs inside a host need 2n ranks there, n pairs between two hosts n on each");
-  }
 }
 
 std::string MpiSteps::summary() const {
@@ -392,9 +381,8 @@ std::string MpiSteps::summary() const {
     if (turns.empty()) add("too few ranks for");
   }
   std::string text;
-  for (const char* name : {"remote", "local", "too few ranks for"}) {
+  for (const char* name : {"remote", "local", "too few ranks for"})
     if (lists.count(name) > 0) text += (text.empty() ? "" : "; ") + std::string(name) + " " + lists[name];
-  }
   return text;
 }
 

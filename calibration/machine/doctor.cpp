@@ -37,13 +37,11 @@ Check check_cores(const core::MachineDescription& machine) {
   const std::string found = std::to_string(machine.cores) + " cores on " + std::to_string(machine.packages) +
                             " CPU(s), " + std::to_string(machine.hardware_threads) + " hardware threads, " +
                             (machine.cpu_model.empty() ? "unknown model" : machine.cpu_model);
-  if (machine.cpu_quota && *machine.cpu_quota < machine.cores) {
+  if (machine.cpu_quota && *machine.cpu_quota < machine.cores)
     return warn("cores", found + ", but the control group allows " + core::printed("%.2g", *machine.cpu_quota),
                 "run with as many ranks as the limit allows, or lift it: a throttled core is not a slow core");
-  }
-  if (machine.hardware_threads > machine.cores) {
+  if (machine.hardware_threads > machine.cores)
     return warn("cores", found, "run one rank per core, not per hardware thread");
-  }
   return ok("cores", found);
 }
 
@@ -59,9 +57,8 @@ Check check_memory(const core::MachineDescription& machine) {
   const std::string found = core::printed("%.1f GiB", machine.memory_bytes / core::gibibyte) +
                             core::printed(", %.1f GiB available", machine.memory_available_bytes / core::gibibyte);
   if (machine.memory_bytes <= 0) return unknown("memory", "look at /proc/meminfo");
-  if (machine.memory_available_bytes < 0.5 * machine.memory_bytes) {
+  if (machine.memory_available_bytes < 0.5 * machine.memory_bytes)
     return warn("memory", found, "close other programs: HPL is run with matrices that fill most of the memory");
-  }
   return ok("memory", found);
 }
 
@@ -94,10 +91,9 @@ Check check_clock(const core::MachineDescription& machine) {
   const std::string found = (machine.clock_source.empty() ? "unknown source" : machine.clock_source) +
                             core::printed(", resolution %.0f ns", machine.clock_resolution_s * 1e9);
   if (machine.clock_resolution_s > 1e-6) return warn("clock", found, "messages of some microseconds cannot be timed");
-  if (machine.clock_source == "hpet" || machine.clock_source == "acpi_pm") {
+  if (machine.clock_source == "hpet" || machine.clock_source == "acpi_pm")
     return warn("clock", found,
                 "reading this clock takes about a microsecond: boot with clocksource=tsc if it is stable");
-  }
   return ok("clock", found);
 }
 
@@ -114,9 +110,8 @@ Check check_blas(const std::optional<core::SoftwareDescription>& software) {
   if (!software) return unknown("BLAS", "build the measuring programs: they are in the folder of hplcast");
   const std::string found = software->blas_library + ", kernels for " + software->blas_core_type + ", " +
                             std::to_string(software->blas_threads) + " thread(s) unless told otherwise";
-  if (software->blas_core_type == "Prescott" || software->blas_core_type == "Generic") {
+  if (software->blas_core_type == "Prescott" || software->blas_core_type == "Generic")
     return warn("BLAS", found, "it does not know this CPU: set OPENBLAS_CORETYPE, or install a newer OpenBLAS");
-  }
   return ok("BLAS", found);
 }
 
@@ -255,10 +250,9 @@ void write_json(std::ostream& out, const std::vector<Check>& checks, const core:
   using Json = nlohmann::ordered_json;
   Json json;
   json["checks"] = Json::array();
-  for (const Check& check : checks) {
+  for (const Check& check : checks)
     json["checks"].push_back(
         {{"name", check.name}, {"status", to_string(check.status)}, {"found", check.found}, {"remedy", check.remedy}});
-  }
   std::ostringstream description;
   write_json(description, machine);
   json["machine"] = core::parse_json<Json>(description.str());

@@ -48,14 +48,12 @@ void describe_memory(const fs::path& root, core::MachineDescription& machine) {
         std::min(machine.memory_available_bytes, std::max(0.0, *group_limit - group_used.value_or(0)));
   }
   struct statvfs shm {};
-  if (statvfs((root / "dev/shm").c_str(), &shm) == 0) {
+  if (statvfs((root / "dev/shm").c_str(), &shm) == 0)
     machine.shared_memory_free_bytes = static_cast<double>(shm.f_bavail) * static_cast<double>(shm.f_frsize);
-  }
   const std::string huge = first_line(root / "sys/kernel/mm/transparent_hugepage/enabled");
   const std::size_t open = huge.find('['), close = huge.find(']');
-  if (open != std::string::npos && close != std::string::npos) {
+  if (open != std::string::npos && close != std::string::npos)
     machine.transparent_hugepages = huge.substr(open + 1, close - open - 1);
-  }
 }
 
 void describe_frequency(const fs::path& root, core::MachineDescription& machine) {
@@ -69,12 +67,10 @@ void describe_frequency(const fs::path& root, core::MachineDescription& machine)
   if (!governors.empty()) machine.governor = governors.size() == 1 ? *governors.begin() : "mixed";
   if (const auto off = first_number(cpus / "intel_pstate/no_turbo")) machine.turbo = *off == 0;
   if (const auto on = first_number(cpus / "cpufreq/boost")) machine.turbo = *on != 0;
-  if (const auto low = first_number(cpus / "cpu0/cpufreq/cpuinfo_min_freq")) {
+  if (const auto low = first_number(cpus / "cpu0/cpufreq/cpuinfo_min_freq"))
     machine.min_frequency_hz = *low * kilohertz;
-  }
-  if (const auto high = first_number(cpus / "cpu0/cpufreq/cpuinfo_max_freq")) {
+  if (const auto high = first_number(cpus / "cpu0/cpufreq/cpuinfo_max_freq"))
     machine.max_frequency_hz = *high * kilohertz;
-  }
   machine.clock_source = first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource");
   timespec resolution{};
   clock_getres(CLOCK_MONOTONIC, &resolution);
@@ -139,9 +135,8 @@ std::optional<double> soft_limit(__rlimit_resource resource) {
 
 void describe_limits(const fs::path& root, core::MachineDescription& machine) {
   machine.max_map_count = first_number(root / "proc/sys/vm/max_map_count");
-  if (const auto mode = first_number(root / "proc/sys/vm/overcommit_memory")) {
+  if (const auto mode = first_number(root / "proc/sys/vm/overcommit_memory"))
     machine.overcommit_memory = static_cast<int>(*mode);
-  }
   machine.stack_bytes = soft_limit(RLIMIT_STACK);
   machine.address_space_bytes = soft_limit(RLIMIT_AS);
   machine.locked_memory_bytes = soft_limit(RLIMIT_MEMLOCK);

@@ -40,9 +40,8 @@ std::string why_unreadable(const std::filesystem::path& path) {
 std::vector<std::filesystem::path> entries(const std::filesystem::path& folder, const std::string& prefix) {
   std::vector<std::filesystem::path> found;
   std::error_code ignored;
-  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(folder, ignored)) {
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(folder, ignored))
     if (entry.path().filename().string().rfind(prefix, 0) == 0) found.push_back(entry.path());
-  }
   std::sort(found.begin(), found.end());
   return found;
 }

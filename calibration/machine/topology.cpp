@@ -23,9 +23,8 @@ struct Topology::Handle {
   bool live = true;
 
   Handle() {
-    if (hwloc_topology_init(&topology) != 0) {
+    if (hwloc_topology_init(&topology) != 0)
       throw core::Error(core::ExitCode::external_failure, "hwloc cannot be initialised");
-    }
     // Instruction caches are left out by default; the rest of the filters are hwloc's.
     hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
   }
@@ -160,9 +159,8 @@ void Topology::describe(core::MachineDescription& machine) const {
 
 Topology Topology::of_this_machine() {
   auto handle = std::make_shared<Handle>();
-  if (hwloc_topology_load(handle->topology) != 0) {
+  if (hwloc_topology_load(handle->topology) != 0)
     throw core::Error(core::ExitCode::external_failure, "hwloc cannot read the topology of this machine");
-  }
   return Topology(std::move(handle));
 }
 
@@ -191,10 +189,9 @@ std::vector<CorePlace> Topology::bound_cores() const {
 void Topology::bind(const std::vector<CorePlace>& places) const {
   const Bitmap set(hwloc_bitmap_alloc());
   for (const CorePlace& place : places) hwloc_bitmap_set(set.get(), static_cast<unsigned>(place.pu));
-  if (!handle_->live || hwloc_set_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+  if (!handle_->live || hwloc_set_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0)
     throw core::Error(core::ExitCode::external_failure,
                       std::string("the process cannot be bound to its cores: ") + std::strerror(errno));
-  }
 }
 
 std::string Topology::xml() const {
@@ -211,11 +208,10 @@ std::vector<CorePlace> choose_cores(const std::vector<CorePlace>& cores, const s
   const std::size_t wanted = static_cast<std::size_t>(threads);
   if (bound.size() == wanted) return bound;
   const std::size_t first = static_cast<std::size_t>(local_rank) * wanted;
-  if (first + wanted > cores.size()) {
+  if (first + wanted > cores.size())
     throw core::InputError("local rank " + std::to_string(local_rank) + " with " + std::to_string(threads) +
                            " thread(s) has no core left: the host has " + std::to_string(cores.size()) +
                            "\n  hint: start fewer ranks per host");
-  }
   const auto begin = cores.begin() + static_cast<std::ptrdiff_t>(first);
   return std::vector<CorePlace>(begin, begin + threads);
 }
@@ -260,12 +256,11 @@ void in_threads(std::size_t count, const std::function<void(std::size_t)>& work)
 }
 
 void require_pinnable(const std::vector<CorePlace>& places) {
-  for (const CorePlace& place : places) {
+  for (const CorePlace& place : places)
     if (!std::async(std::launch::async, pin_this_thread, place.pu).get())
       throw core::InputError("core " + std::to_string(place.core) +
                              ": this process may not be pinned to it\n  hint: choose others with --cores; taskset or "
                              "the launcher may have bound it, see `hplcast doctor`");
-  }
 }
 
 }  // namespace hplcast::calibration

@@ -154,9 +154,8 @@ void BackgroundLoad::until(const std::function<bool()>& arrived, bool may_sleep)
     compute();
     if (!polls(background_)) continue;
     const double end_s = now_s() + (now_s() - begin_s);  // polls as long as it computed
-    while (now_s() < end_s) {
+    while (now_s() < end_s)
       if (arrived()) return;
-    }
   }
 }
 

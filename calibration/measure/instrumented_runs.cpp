@@ -82,11 +82,10 @@ void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
     run_instrumented(request, parameters, folder.path());
     for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
       const fs::path trace = folder.path() / ("trace-" + std::to_string(rank) + ".csv");
-      if (!fs::exists(trace)) {
+      if (!fs::exists(trace))
         throw core::InputError(
             request.program.string() + " has left no trace of its kernels in rank " + std::to_string(rank) +
             ": is it xhpl-instrumented?\n  hint: with several hosts, --folder must be one that all see");
-      }
       rows += copy_rows(trace, begun_s, out);
     }
     if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));

@@ -184,9 +184,8 @@ DgemmArena::DgemmArena(const ArenaSizes& sizes, const Content& content, std::uin
       row_blocks_(generations * sizes.row_block),
       l1_(sizes.l1) {
   std::uint64_t stream = seed;
-  for (std::vector<double>* buffer : {&matrix_, &panels_, &row_blocks_, &l1_}) {
+  for (std::vector<double>* buffer : {&matrix_, &panels_, &row_blocks_, &l1_})
     fill(buffer->data(), buffer->size(), content, stream++);
-  }
 }
 
 DgemmOperands DgemmArena::next(const DgemmCall& call) {

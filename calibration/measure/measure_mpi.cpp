@@ -92,9 +92,8 @@ class Walk {
   }
 
   void pass_on(std::size_t next_step) const {
-    for (int rank = 0; rank < world_.size(); ++rank) {
+    for (int rank = 0; rank < world_.size(); ++rank)
       if (rank != world_.rank() && pair_with(turn_of(next_step), rank) != nullptr) send_signal(rank, tag_step);
-    }
   }
 
   /// The leader tells the others; they stay the background until then.
@@ -104,9 +103,8 @@ class Walk {
       receive_signal(leader_, tag_stop);
       return;
     }
-    for (int rank = 0; rank < world_.size(); ++rank) {
+    for (int rank = 0; rank < world_.size(); ++rank)
       if (rank != leader_) send_signal(rank, tag_stop);
-    }
   }
 
   /// The leader decides at the end of each row whether there is time for another.

@@ -221,9 +221,8 @@ void follow(const ThresholdOptions& options) {
 }
 
 void validate(const ThresholdOptions& options) {
-  if (options.max_bytes < 1 || options.max_bytes > (1L << 30)) {
+  if (options.max_bytes < 1 || options.max_bytes > (1L << 30))
     throw core::DomainError("max bytes", options.max_bytes, "1 to 2^30");
-  }
   if (!(options.absence_s >= 1e-3)) throw core::DomainError("absence", options.absence_s, "at least 1 ms");
   if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
 }
@@ -255,10 +254,9 @@ std::vector<std::string> notes_on(const ScopeThresholds& thresholds) {
   } else if (*thresholds.detached > 0 && (!thresholds.copied || *thresholds.copied >= *thresholds.detached)) {
     notes.push_back("there is no detached mode of its own: messages for which MPI_Send does not wait are copied");
   }
-  if (thresholds.unattended != thresholds.detached) {
+  if (thresholds.unattended != thresholds.detached)
     notes.push_back("from " + std::to_string(thresholds.unattended.value_or(thresholds.max_bytes)) +
                     " bytes on, MPI_Send waits until the receiver enters MPI, whether it receives or not");
-  }
   if (thresholds.late_probes) notes.push_back("MPI_Iprobe finds a message only at the second call after it has come");
   return notes;
 }
@@ -266,7 +264,7 @@ std::vector<std::string> notes_on(const ScopeThresholds& thresholds) {
 void write_json(std::ostream& out, const std::vector<ScopeThresholds>& thresholds) {
   nlohmann::ordered_json json;
   json["thresholds"] = nlohmann::ordered_json::array();
-  for (const ScopeThresholds& one : thresholds) {
+  for (const ScopeThresholds& one : thresholds)
     json["thresholds"].push_back({{"scope", one.scope},
                                   {"host", one.host},
                                   {"peer", one.peer},
@@ -277,7 +275,6 @@ void write_json(std::ostream& out, const std::vector<ScopeThresholds>& threshold
                                   {"late_probes", one.late_probes},
                                   {"first_use_s_per_byte", one.first_use_s_per_byte},
                                   {"notes", notes_on(one)}});
-  }
   out << core::json_text(json, 2) << '\n';
 }
 

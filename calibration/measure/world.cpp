@@ -148,18 +148,16 @@ CorePlace bind_rank(const World& world, const Topology& topology, const Binding&
     const int local = binding.allow_oversubscription ? world.local_rank() % slots : world.local_rank();
     places = choose_cores(topology.cores(), places, local, binding.threads);
     topology.bind(places);
-    if (topology.bound_cores() != places) {
+    if (topology.bound_cores() != places)
       throw core::InputError("the system does not keep the binding to core " + std::to_string(places.front().core) +
                              "\n  hint: look at the control group and at the launcher");
-    }
   }
   if (places.empty()) throw core::InputError("the process is bound to no core at all");
   const std::string mine = world.host() + " core " + std::to_string(places.front().core);
   const std::vector<std::string> all = world.gather_everywhere(mine);
-  if (binding.bind && !binding.allow_oversubscription && std::count(all.begin(), all.end(), mine) > 1) {
+  if (binding.bind && !binding.allow_oversubscription && std::count(all.begin(), all.end(), mine) > 1)
     throw core::InputError("several ranks are bound to " + mine +
                            "\n  hint: start at most one rank per core, and look at mpirun's --report-bindings");
-  }
   return places.front();
 }
 

@@ -65,11 +65,9 @@ Sensors Sensors::discover(const fs::path& root, const std::vector<MeterKind>& ki
 std::vector<Reading> Sensors::read(double time_s) {
   std::vector<Reading> readings;
   readings.reserve(size());
-  for (const Gauge& gauge : gauges_) {
-    if (const auto value = first_number(gauge.file)) {
+  for (const Gauge& gauge : gauges_)
+    if (const auto value = first_number(gauge.file))
       readings.push_back({time_s, gauge.quantity, gauge.name, *value * gauge.unit, 0});
-    }
-  }
   if (!ticks_.empty()) {
     if (const auto stolen = steal_ticks(first_line(ticks_)).stolen)
       readings.push_back(
@@ -79,10 +77,9 @@ std::vector<Reading> Sensors::read(double time_s) {
     const std::vector<Reading> counted = counters_->read(time_s);
     readings.insert(readings.end(), counted.begin(), counted.end());
   }
-  for (PowerMeter& meter : power_.meters) {
+  for (PowerMeter& meter : power_.meters)
     if (const auto power = meter.read(time_s))
       readings.push_back({time_s, Quantity::power_w, meter.name(), power->power_w, power->covered_s});
-  }
   return readings;
 }
 
@@ -109,11 +106,10 @@ double unix_minus_now_s() {
 
 void write_monitoring_rows(std::ostream& out, const std::string& host, double epoch_s,
                            const std::vector<Reading>& readings) {
-  for (const Reading& reading : readings) {
+  for (const Reading& reading : readings)
     out << core::csv_field(host) << ',' << core::shortest(reading.time_s - epoch_s) << ','
         << to_string(reading.quantity) << ',' << core::csv_field(reading.sensor) << ',' << core::shortest(reading.value)
         << '\n';
-  }
 }
 
 Monitor::Monitor(Sensors sensors, double period_s)

@@ -26,12 +26,11 @@ double time_of(const core::CsvReader& csv, std::size_t seconds, std::size_t iso)
 /// Adds a row; rows of one moment are one. @throws ParseError for a time before the last one.
 void add(std::vector<core::PowerSample>& rows, std::size_t& at_this_moment, const core::CsvReader& csv,
          std::size_t time_column, double time_s, double power_w) {
-  if (!rows.empty() && time_s < rows.back().time_s) {
+  if (!rows.empty() && time_s < rows.back().time_s)
     throw core::ParseError(csv.at(time_column),
                            core::printed("found a time %.3f s before that of the row above; expected times in order",
                                          rows.back().time_s - time_s),
                            "the meter's clock was set back, or two files were joined: give the part that was measured");
-  }
   if (!rows.empty() && time_s == rows.back().time_s) {
     ++at_this_moment;
     rows.back().power_w += (power_w - rows.back().power_w) / static_cast<double>(at_this_moment);

@@ -383,11 +383,10 @@ void kernels_step(Step& step) {
     result.design += '\n';
   }
   for (const core::HplParameters& run : runs_of(section, result.design)) {
-    if (run.P * run.Q > common.ranks && !common.oversubscribe) {
+    if (run.P * run.Q > common.ranks && !common.oversubscribe)
       section.fail("runs", "P x Q = " + std::to_string(run.P) + " x " + std::to_string(run.Q) + " needs " +
                                std::to_string(run.P * run.Q) + " ranks; expected at most " +
                                std::to_string(common.ranks) + ", those of the campaign");
-    }
     ++result.rows;
     result.estimated_s += 2 + core::hpl_flop(static_cast<double>(run.N)) / 1e10;
   }

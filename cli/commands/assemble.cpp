@@ -46,9 +46,8 @@ core::RankToCpu parse_rank_to_cpu(const std::string& text) {
   std::istringstream cpus(text);
   for (std::string cpu; std::getline(cpus, cpu, ',');) {
     int number = 0;
-    if (!parse_whole(cpu, number)) {
+    if (!parse_whole(cpu, number))
       throw core::UsageError("--rank-to-cpu is `" + text + "`; expected block, cyclic, or CPU numbers like 0,0,1,1");
-    }
     result.list.push_back(number);
   }
   return result;
@@ -63,24 +62,21 @@ std::string name_without_number(const std::string& host) {
 
 void add_kernel(std::map<std::string, core::KernelModel>& all, const std::string& path, const std::string& kernel,
                 core::KernelModel model) {
-  if (!all.emplace(kernel, std::move(model)).second) {
+  if (!all.emplace(kernel, std::move(model)).second)
     throw core::ParseError({core::is_standard_stream(path) ? "standard input" : path, 0, "/" + kernel},
                            "the kernel " + kernel + " is in another file, too");
-  }
 }
 
 /// Kernel models of several files; a kernel may stand in one of them only.
 std::map<std::string, core::KernelModel> read_kernels(const AssembleOptions& options, const core::Hosts& hosts) {
   std::map<std::string, core::KernelModel> all;
-  for (const std::string& path : options.kernels) {
+  for (const std::string& path : options.kernels)
     for (auto& [kernel, model] : read_from(path, core::read_kernel_models))
       add_kernel(all, path, kernel, std::move(model));
-  }
   const PublishedParts& published = options.published;
-  if (!published.dgemm.empty()) {
+  if (!published.dgemm.empty())
     add_kernel(all, published.dgemm, "dgemm",
                read_from(published.dgemm, core::read_dgemm_table, published.model_id, hosts));
-  }
   if (!published.kernels.empty()) {
     const core::KernelSet set = published.kernel_set == "full_model" ? core::KernelSet::full : core::KernelSet::simple;
     for (auto& [kernel, model] : read_from(published.kernels, core::read_kernel_table, set))
@@ -118,12 +114,10 @@ std::string provenance_of(const PublishedParts& published) {
 }
 
 void run_assemble(const AssembleOptions& options) {
-  if (options.kernels.empty() && options.published.dgemm.empty() && options.published.kernels.empty()) {
+  if (options.kernels.empty() && options.published.dgemm.empty() && options.published.kernels.empty())
     throw core::UsageError("no kernels: give --kernel-fits, or --dgemm and --kernels");
-  }
-  if (options.network.empty() && options.published.network.empty()) {
+  if (options.network.empty() && options.published.network.empty())
     throw core::UsageError("no network: give --network-fit or --network");
-  }
   core::ClusterModel cluster;
   core::Hosts::Values hosts = options.hosts;
   hosts.rank_to_cpu = parse_rank_to_cpu(options.rank_to_cpu);

@@ -30,11 +30,10 @@ void run_calibrate(const CalibrateOptions& options) {
   calibration::require_archive_name(archive);
   const fs::path folder = options.folder.empty() ? fs::path(plan.name + ".campaign") : fs::path(options.folder);
   const bool folder_refuses = fs::exists(folder);  // run_campaign() does, and says how to go on
-  if (!options.resume && !folder_refuses && fs::exists(archive)) {
+  if (!options.resume && !folder_refuses && fs::exists(archive))
     throw InputError(archive.string() +
                      " exists: measurements are not overwritten\n  hint: choose another "
                      "name with -o, or move it away");
-  }
   core::catch_interrupts();
   Progress progress;
   calibration::CampaignReport report;

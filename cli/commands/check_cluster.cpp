@@ -29,10 +29,9 @@ void write_json(std::ostream& out, const std::vector<core::Problem>& problems) {
 }
 
 void write_text(std::ostream& out, const std::vector<core::Problem>& problems) {
-  for (const core::Problem& problem : problems) {
+  for (const core::Problem& problem : problems)
     out << (problem.is_error ? "error: " : "warning: ") << (problem.field.empty() ? "" : problem.field + ": ")
         << problem.message << (problem.hint.empty() ? "" : "; " + problem.hint) << '\n';
-  }
 }
 
 void run_check_cluster(const CheckClusterOptions& options) {

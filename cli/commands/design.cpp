@@ -56,9 +56,7 @@ void run_dgemm(DgemmOptions options) {
   }
   if (options.common) options.design.common = calibration::common_shapes(options.design.max_size);
   options.design.contents.clear();
-  for (const std::string& text : options.contents) {
-    options.design.contents.push_back(calibration::Content::parse(text));
-  }
+  for (const std::string& text : options.contents) options.design.contents.push_back(calibration::Content::parse(text));
   const calibration::DgemmDesign design =
       options.budget_s > 0
           ? calibration::make_dgemm_design_within(options.design, options.budget_s, options.rate_flop_per_s)
@@ -75,9 +73,8 @@ void run_mpi(MpiOptions options) {
   options.design.min_bytes = static_cast<long>(options.min_bytes);
   options.design.max_bytes = static_cast<long>(options.max_bytes);
   if (!options.operations.empty()) options.design.operations.clear();
-  for (const std::string& name : options.operations) {
+  for (const std::string& name : options.operations)
     options.design.operations.push_back(calibration::mpi_operation_from_name(name));
-  }
   const calibration::MpiDesign design = calibration::make_mpi_design(options.design);
   write(options.output, design, "calls", calibration::estimated_s(design), "where messages move at 1 GB/s");
 }

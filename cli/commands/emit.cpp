@@ -72,9 +72,8 @@ void write_runs(const EmitOptions& options) {
 }
 
 void run_emit(EmitOptions options) {
-  if (options.platform.empty() && options.hostfile.empty() && options.model_h.empty() && options.run.empty()) {
+  if (options.platform.empty() && options.hostfile.empty() && options.model_h.empty() && options.run.empty())
     throw core::UsageError("nothing to emit: give --run, --platform, --hostfile or --model-h");
-  }
   put_cluster_first(options.cluster, options.configurations);
   const core::ClusterModel cluster = read_cluster_file(options.cluster);
   if (!options.platform.empty()) {

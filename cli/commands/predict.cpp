@@ -111,9 +111,8 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
       if (options.random_day) requests.back().cluster = study::on_random_day(base.cluster, options.seeds[i]);
       requests.back().at_a_time =
           std::min(options.jobs, static_cast<int>(configurations.size() * options.seeds.size()));
-      if (!base.keep.empty() && configurations.size() * options.seeds.size() > 1) {
+      if (!base.keep.empty() && configurations.size() * options.seeds.size() > 1)
         requests.back().keep = base.keep / std::to_string(requests.size());
-      }
     }
   }
   return requests;
@@ -375,9 +374,8 @@ void run_predict(PredictOptions options) {
   warn_about_range(predictions);
   warn_about_sampling(predictions, options.request.target_error);
   for (const std::string& line : study::free_kernel_lines(predictions, plans.front().cluster())) tell(line);
-  if (options.json || !options.output.empty()) {
+  if (options.json || !options.output.empty())
     write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
-  }
   if (options.json) return;
   write_prediction_table(std::cout, predictions, plans.front().cluster());
   if (observation.phases) write_phases(std::cout, predictions);

@@ -67,10 +67,9 @@ void write_remarks(std::ostream& out, const study::QuickResult& result, double f
          "and of the time beyond that of dgemm "
       << std::lround(100 * form_error) << " % for what the form differs from simulations (docs/models/quick.md):\n";
   TextTable table({"assumed", "worst", "middle", "best", "change of Gflop/s"});
-  for (const study::QuickInfluence& one : result.influences) {
+  for (const study::QuickInfluence& one : result.influences)
     table.add(
         {one.name, significant(one.worst, 3), significant(one.middle, 3), significant(one.best, 3), change_text(one)});
-  }
   table.write(out);
 }
 
@@ -84,9 +83,8 @@ nlohmann::ordered_json to_json(const study::QuickResult& result, double form_err
   json["time_s_interval"] = {result.low_time_s, result.high_time_s};
   json["peak_gflops"] = result.peak_gflops;
   json["closed_form_error"] = form_error;
-  for (const study::QuickInfluence& one : result.influences) {
+  for (const study::QuickInfluence& one : result.influences)
     json["assumed"].push_back(HPLCAST_JSON(one, name, worst, middle, best, worst_change, best_change));
-  }
   return json;
 }
 

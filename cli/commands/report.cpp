@@ -53,9 +53,8 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
           "neither predictions (JSON, database) nor real runs (CSV or HPL's output) nor an explanation (JSON)");
     }
   }
-  if (data.predictions.empty()) {
+  if (data.predictions.empty())
     throw InputError("no predictions in the files given\n  hint: `hplcast predict -o FILE.json` makes them");
-  }
   return data;
 }
 
@@ -63,9 +62,7 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
 void write_pictures(const fs::path& folder, const std::vector<study::ReportPicture>& pictures) {
   std::error_code error;
   fs::create_directory(folder, error);
-  if (error) {
-    throw InputError("cannot make " + folder.string() + ": " + error.message());
-  }
+  if (error) throw InputError("cannot make " + folder.string() + ": " + error.message());
   const bool png = can_draw_png();
   for (const study::ReportPicture& picture : pictures) {
     write_picture(folder / (picture.name + ".svg"), picture.svg);
@@ -83,11 +80,10 @@ void tell_models(const study::ReportData& data) {
   for (std::size_t i = 0; i < std::min(most, models.size()); ++i) list += (i == 0 ? "" : ", ") + models[i];
   warn("predictions of " + std::to_string(models.size()) + " models are compared with the same real runs: " + list +
        (models.size() > most ? " ..." : ""));
-  if (study::mixed_models(data.predictions)) {
+  if (study::mixed_models(data.predictions))
     std::cerr
         << "  some configurations are predicted with several of them: the page takes these for several seeds, and "
            "shows their median\n";
-  }
 }
 
 /// One archive of a campaign: its measurements over time.

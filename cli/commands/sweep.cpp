@@ -58,16 +58,14 @@ void read_plan(SweepOptions& options) {
   require_named_file("--database", options.request.database);
   require_other_file(options.request.database, {options.plan});
   const double count = study::run_count(options.request.plan);
-  if (count > many_runs && !options.yes) {
+  if (count > many_runs && !options.yes)
     throw core::UsageError(options.plan + " asks for " + significant(count, 6) + " runs; give --yes to run them all");
-  }
 }
 
 void tell_skipped(const std::vector<study::SkippedPoint>& skipped) {
   constexpr std::size_t shown = 5;
-  for (std::size_t i = 0; i < std::min(shown, skipped.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(shown, skipped.size()); ++i)
     std::cerr << "  skipped: " << study::to_string(skipped[i].factors) << ": " << skipped[i].reason << '\n';
-  }
   if (skipped.size() > shown) std::cerr << "  ... and " << skipped.size() - shown << " more\n";
 }
 
@@ -135,13 +133,12 @@ void run_sweep(SweepOptions options) {
   const std::string summary_text = std::to_string(summary.made) + " runs made, " + std::to_string(summary.found) +
                                    " there already, " + std::to_string(failed) + " failed, " +
                                    std::to_string(summary.skipped) + " configurations skipped";
-  if (failed > 0) {
+  if (failed > 0)
     throw core::Error(core::ExitCode::external_failure,
                       std::to_string(failed) + " of " + std::to_string(database.counts().runs) +
                           " runs failed; the others are in " + options.request.database.string() +
                           failures_text(database.failures()) + "\n  " + summary_text +
                           "\n  hint: --retry-failed tries them again");
-  }
   tell(summary_text + "; " + options.request.database.string());
   tell_skipped(runs.skipped);
   if (runs.runs.empty() && !runs.skipped.empty()) throw InputError("no configuration of the plan can be run");
@@ -192,9 +189,8 @@ void add_parts(Command& command, const std::shared_ptr<SweepOptions>& options) {
       add_command(command, "export", "The results of a sweep as CSV", "hplcast sweep export study.db -o study.csv");
   Command& cancel = add_command(command, "cancel", "Cancel the Slurm jobs of a sweep that was killed",
                                 "hplcast sweep cancel study.db");
-  for (Command* part : {&status, &export_csv, &cancel}) {
+  for (Command* part : {&status, &export_csv, &cancel})
     part->add_option("database", options->input, "the database, or its plan", required, of_type("DATABASE"));
-  }
   export_csv.add_output(options->output, "file (default: the standard output)");
   status.add_flag("--json", options->json, "write JSON (docs/use/sweep.md)");
   status.callback([options] { run_status(*options); });

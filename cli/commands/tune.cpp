@@ -140,10 +140,9 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
   const double chosen = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;
   const double best = result.fresh ? result.fresh->mean_gflops : chosen;
   out << "Naive: ";
-  if (naive.peak > 0) {
+  if (naive.peak > 0)
     out << "peak of dgemm's model " << significant(naive.peak) << " Gflop/s, 80 % of it "
         << significant(0.8 * naive.peak) << "; ";
-  }
   if (naive.one_node > 0)
     out << "one node times the number of nodes " << significant(naive.linear_scaling)
         << " (one node: " << significant(naive.one_node) << " at N=" << naive.one_node_N << ")\n";
@@ -249,9 +248,8 @@ void run_tune(TuneOptions options) {
   warn_all(result.warnings);
   warn_beyond_peak(result);
   warn_all(result.failures);
-  if (!options.output.empty() && result.decided) {
+  if (!options.output.empty() && result.decided)
     core::write_file(options.output, [&](std::ostream& out) { core::write_hpl_dat(out, result.best, true); });
-  }
   if (!options.picture.empty() && !result.ranking.empty()) write_picture(options.picture, study::tune_picture(result));
   if (options.json) study::write_tune_result(std::cout, result);
   if (!options.json && !prints_hpl_dat) write_summary(std::cout, result);

@@ -296,9 +296,8 @@ void run_fit_kernel(FitKernelOptions options) {
 /// The choices of --family; the other families follow from --noise.
 std::vector<std::string> family_choices() {
   std::vector<std::string> names;
-  for (const core::NoiseFamily family : core::noise_families) {
+  for (const core::NoiseFamily family : core::noise_families)
     if (family != core::NoiseFamily::none && family != core::NoiseFamily::mixture) names.push_back(to_string(family));
-  }
   names.push_back("auto");
   return names;
 }

@@ -61,10 +61,9 @@ Source make_source(const fs::path& path, std::string operation) {
     source.has_scope = has("scope");
     if (!source.operation.empty() || has("operation") || has("send_s")) return;
     const std::string stem = core::folded(path.stem().string());
-    if (!is_operation(stem)) {
+    if (!is_operation(stem))
       throw core::ParseError({name, 1, "operation"}, "missing, and the name of the file is no operation",
                              "say what the rows are: --recv " + name);
-    }
     source.operation = stem;
   });
   return source;
@@ -82,9 +81,8 @@ std::vector<Source> sources_of(const FitNetworkOptions& options) {
       if (entry.path().extension() == ".csv" && is_operation(core::folded(entry.path().stem().string())))
         files.push_back(entry.path());
     std::sort(files.begin(), files.end());
-    if (files.empty()) {
+    if (files.empty())
       throw InputError(input + ": no files of measurements; expected PingPong.csv, Send.csv, Recv.csv ...");
-    }
     for (const fs::path& file : files) sources.push_back(make_source(file, ""));
   }
   for (const auto& [operation, file] : options.of_operation) sources.push_back(make_source(file, operation));
@@ -226,11 +224,10 @@ Json to_json(const fit::NetworkFit& fit) {
 
 void summarise(const fit::NetworkFit& fit) {
   TextTable table({"scope", "operation", "rows", "set aside", "capped", "failed", "sizes", "segments", "spread"});
-  for (const fit::OperationReport& r : fit.operations) {
+  for (const fit::OperationReport& r : fit.operations)
     table.add({to_string(r.scope), r.operation, std::to_string(r.rows), std::to_string(r.rows_set_aside),
                std::to_string(r.rows_capped), std::to_string(r.rows_failed), std::to_string(r.sizes),
                std::to_string(r.segments.size()), percent(r.relative_sd)});
-  }
   table.write(std::cerr);
   for (const std::string& note : fit.notes) std::cerr << "note: " << note << '\n';
 }

@@ -168,11 +168,10 @@ std::string title_of(const Key& key, const FitSegmentedOptions& options) {
 Groups fit_groups(const FitSegmentedOptions& options) {
   Groups groups;
   const long failed = for_rows(options, [&](const Key& key, double x, double y) { groups[key].samples.add(x, y); });
-  if (groups.empty()) {
+  if (groups.empty())
     throw core::Error(
         core::ExitCode::no_acceptable_fit,
         options.input + ": no rows to fit" + (failed > 0 ? " (" + std::to_string(failed) + " failed calls)" : ""));
-  }
   for (auto& [key, group] : groups) {
     auto cells = group.samples.cells();
     if (options.average) cells = fit::averaged(std::move(cells));

@@ -200,10 +200,9 @@ void add_cost_options(Command& command, CheckCommandOptions& options) {
 study::Cost predicted_cost(const study::HistoryDatabase& database, const study::HistoryCheck& check,
                            CheckCommandOptions options) {
   const auto configurations = read_configuration_file(options.configuration);
-  if (configurations.size() != 1) {
+  if (configurations.size() != 1)
     throw InputError(options.configuration + " has " + std::to_string(configurations.size()) +
                      " runs; expected the one that matters");
-  }
   options.cost.parameters = configurations.front();
   const core::ClusterModel normal = options.normal.empty()
                                         ? study::normal_cluster(database, check, options.check.cluster)

@@ -37,11 +37,10 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
   calibration::write_dgemm_header(all);
   for (const std::string& text : rank.world.gather(mine.str())) all << text;
   progress.clear();
-  if (root) {
+  if (root)
     std::cerr << "measured on "
               << (options.alone ? "one rank of each host" : std::to_string(rank.world.size()) + " ranks")
               << ", each at least " << fewest << " of " << design.size() << " calls\n";
-  }
   return all.str();
 }
 

@@ -23,9 +23,8 @@ struct Options {
 void run(Options& options) {
   if (options.output.empty() && !options.check) throw core::UsageError("-o is required");
   core::catch_interrupts();
-  if (options.request.program.empty()) {
+  if (options.request.program.empty())
     options.request.program = study::own_program("xhpl-instrumented", HPLCAST_VARIABLE_XHPL_INSTRUMENTED);
-  }
   options.request.configurations = read_configuration_file(options.configurations);
   cut(options.request.configurations, options.rows);
   if (options.check) return calibration::check_hpl_kernels(options.request);

@@ -26,9 +26,8 @@ namespace {
 
 /// The rank as the launcher tells it in the environment, before MPI_Init; 0 if it does not.
 int rank_before_mpi() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
     if (const char* value = std::getenv(name)) return std::atoi(value);
-  }
   return 0;
 }
 
@@ -104,10 +103,9 @@ void refuse_nothing(const std::string& csv, bool allow_failures) {
     if (allow_failures || rows.text(error).empty()) return;
     reason = rows.text(error);
   }
-  if (count > 0) {
+  if (count > 0)
     throw InputError("nothing was measured: all " + std::to_string(count) +
                      " calls failed, the last one because: " + reason);
-  }
   throw InputError(
       "nothing was measured: the results have no row\n  hint: more --budget, another --scope or "
       "--pattern (are there ranks for it?), or other --rows of the design");
@@ -134,16 +132,14 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   }
   // One rank a host reads the sensors of that host.
   std::optional<calibration::Monitor> monitor;
-  if (!options.monitoring.empty() && world.local_rank() == 0) {
+  if (!options.monitoring.empty() && world.local_rank() == 0)
     monitor.emplace(calibration::Sensors::discover(), options.monitoring_period_s);
-  }
   world.barrier();
   // Wall clocks of hosts may differ by more than messages take: they are used for this one offset only.
   const double elapsed_s = options.since_unix_s > 0 ? core::unix_time_s() - options.since_unix_s : 0;
-  if (elapsed_s < 0) {
+  if (elapsed_s < 0)
     throw InputError("the clock of " + world.host() + " is " + std::to_string(-elapsed_s) +
                      " s before the time of --since: it has been set back");
-  }
   if (root && !options.position.empty()) map_position(options.position);
   const double epoch_s = calibration::now_s() - elapsed_s;
   const std::string result = measure({world, topology, place, epoch_s}, design);

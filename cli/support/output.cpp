@@ -77,9 +77,8 @@ void require_place_of(const fs::path& folder) {
 
 void TextTable::write(std::ostream& out) const {
   std::vector<std::size_t> widths(rows_.front().size(), 0);
-  for (const auto& row : rows_) {
+  for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string blanks(widths[i] - row[i].size(), ' ');

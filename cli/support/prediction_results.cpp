@@ -77,17 +77,15 @@ void PredictionResults::save_what_is_there() {
 
 std::vector<std::size_t> PredictionResults::missing() const {
   std::vector<std::size_t> indices;
-  for (std::size_t i = 0; i < results_.size(); ++i) {
+  for (std::size_t i = 0; i < results_.size(); ++i)
     if (!results_[i]) indices.push_back(i);
-  }
   return indices;
 }
 
 std::vector<core::Prediction> PredictionResults::there() const {
   std::vector<core::Prediction> list;
-  for (const auto& result : results_) {
+  for (const auto& result : results_)
     if (result) list.push_back(*result);
-  }
   return list;
 }
 

@@ -60,9 +60,8 @@ CsvReader::CsvReader(std::istream& in, std::string name) : in_(in), name_(std::m
 
 std::size_t CsvReader::find_column(std::string_view name) const noexcept {
   auto found = std::find(header_.begin(), header_.end(), name);
-  if (found == header_.end()) {
+  if (found == header_.end())
     found = std::find_if(header_.begin(), header_.end(), [&](const std::string& column) { return same(column, name); });
-  }
   return found == header_.end() ? npos : static_cast<std::size_t>(found - header_.begin());
 }
 
@@ -92,9 +91,8 @@ void CsvReader::refuse_misspelt(const std::vector<std::string>& known) const {
 
 std::size_t CsvReader::column(std::string_view name) const {
   const std::size_t index = find_column(name);
-  if (index == npos) {
+  if (index == npos)
     throw ParseError({name_, 1, std::string(name)}, "no such column; the columns are: " + comma_separated(header_));
-  }
   return index;
 }
 
@@ -162,10 +160,9 @@ bool CsvReader::next() {
     if (!is_utf8(field))
       throw ParseError({name_, line_, ""}, "found bytes that are not UTF-8",
                        "iconv -f latin1 -t utf8 may mend the file");
-  if (fields_.size() != header_.size()) {
+  if (fields_.size() != header_.size())
     throw ParseError({name_, line_, ""}, std::to_string(fields_.size()) + " fields; expected " +
                                              std::to_string(header_.size()) + " as in the header");
-  }
   return true;
 }
 
@@ -206,9 +203,8 @@ long long CsvReader::integer(std::size_t column) const {
   const std::string& text = fields_[column];
   long long value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) {
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size())
     throw ParseError(at(column), "found " + quoted_start(text) + "; expected an integer");
-  }
   return value;
 }
 

@@ -95,10 +95,9 @@ class Inspector : public nlohmann::json_sax<Json> {
 
   bool enter() {
     constexpr std::size_t deepest = 100;  // files of hplcast have at most ten levels; provenance is free
-    if (levels_.size() >= deepest) {
+    if (levels_.size() >= deepest)
       throw ParseError({name_, 0, ""}, "objects or lists more than " + std::to_string(deepest) + " levels deep",
                        "is this a file of hplcast?");
-    }
     levels_.emplace_back();
     return true;
   }

@@ -220,9 +220,8 @@ double parse(const std::string& text, const Units& units, const std::string& exp
   const std::string unit = rest;
   const bool hexadecimal = text.find_first_of("xX") < static_cast<std::size_t>(rest - text.c_str());
   if (rest != text.c_str() && !hexadecimal && std::isfinite(number) && number >= 0) {
-    for (const Unit& known : units) {
+    for (const Unit& known : units)
       if (known.name == unit) return number * known.factor;
-    }
   }
   throw UsageError("`" + text + "` is not " + expected);
 }

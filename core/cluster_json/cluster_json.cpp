@@ -350,22 +350,20 @@ void require(const Json& json, Rule rule, const std::string& file) {
   if (problems.empty()) return;
   const Problem& first = problems.front();
   std::string hint = first.hint;
-  if (problems.size() > 1) {
+  if (problems.size() > 1)
     hint += (hint.empty() ? "" : "\n  ") + std::to_string(problems.size() - 1) +
             " more problems; `hplcast check-cluster` lists those of a cluster.json";
-  }
   throw ParseError({file, 0, first.field}, first.message, hint);
 }
 
 void check_overrides(const Node& node, const KernelModel& model, const Hosts& hosts) {
   for (const CpuLaw& one : model.overrides()) {
     const bool is_host = one.host < hosts.count();
-    if (!is_host || one.cpu >= hosts.cpus_of(one.host)) {
+    if (!is_host || one.cpu >= hosts.cpus_of(one.host))
       node.at("overrides")
           .fail("host " + std::to_string(one.host) + " cpu " + std::to_string(one.cpu) + "; expected hosts below " +
                 std::to_string(hosts.count()) + " and CPUs below " +
                 std::to_string(is_host ? hosts.cpus_of(one.host) : hosts.most_cpus()));
-    }
   }
 }
 

@@ -156,12 +156,11 @@ static void describe(Fields& fields, PowerModel::Values& values) {
 }
 
 void detail::power(Walk& walk, const Json& json) {
-  if (json.is_object() && (json.contains("one_core_w") || json.contains("all_cores_w"))) {
+  if (json.is_object() && (json.contains("one_core_w") || json.contains("all_cores_w")))
     return walk.object(json, {{"idle_w", at_least_zero},
                               {"one_core_w", at_least_zero},
                               {"all_cores_w", at_least_zero},
                               {"off_w", at_least_zero, false}});
-  }
   walk.object(json, keys_of<PowerModel::Values>());
 }
 

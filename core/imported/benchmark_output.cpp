@@ -39,10 +39,9 @@ class Reader {
       }
     }
     end_table();
-    if (output_.rows.empty()) {
+    if (output_.rows.empty())
       throw ParseError({name_, 0, ""}, "no table of osu_latency, osu_bw or IMB PingPong in it",
                        "expected their output as they print it, with the lines that begin with #");
-    }
     return std::move(output_);
   }
 

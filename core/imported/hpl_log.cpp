@@ -103,12 +103,11 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
       throw ParseError({name_, line_, ""},
                        "HPL's header above has " + to_string(run_.parameters) + "; expected NB, P and Q of at least 1");
     const std::size_t sizes = values_.count("N") > 0 ? values_["N"].size() : 0;
-    if (sizes != 1 && given_N_ == 0) {
+    if (sizes != 1 && given_N_ == 0)
       throw ParseError({name_, line_, "N"},
                        sizes == 0 ? "progress of a run whose N is not known: HPL's header is missing above"
                                   : "HPL's header has several N: which one runs, progress does not tell",
                        "give it: -N");
-    }
   }
   const double N = static_cast<double>(run_.parameters.N);
   const std::string column = value_behind(line, "Column=");

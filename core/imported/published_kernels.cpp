@@ -62,13 +62,11 @@ std::map<NodeCpu, DurationLaw> read_lines(std::istream& in, const std::string& n
     if (std::find(models.begin(), models.end(), csv.text(id)) == models.end()) models.emplace_back(csv.text(id));
     if (csv.text(id) != model_id) continue;
     const NodeCpu where = csv.integer(cpu_id) == -1 ? everywhere : NodeCpu(csv.integer(node), csv.integer(cpu));
-    if (!lines.emplace(where, law_of(mu.read(csv), sigma.read(csv))).second) {
+    if (!lines.emplace(where, law_of(mu.read(csv), sigma.read(csv))).second)
       throw ParseError(csv.at(cpu_id), "model " + model_id + " has this CPU twice");
-    }
   }
-  if (lines.empty()) {
+  if (lines.empty())
     throw ParseError({name, 0, "model_id"}, "no model `" + model_id + "`; expected one of " + comma_separated(models));
-  }
   return lines;
 }
 
@@ -78,10 +76,9 @@ long long node_number(const std::string& host) {
   std::size_t begin = first.size();
   while (begin > 0 && std::isdigit(static_cast<unsigned char>(first[begin - 1])) != 0) --begin;
   constexpr std::size_t most_digits = 18;
-  if (begin == first.size() || first.size() - begin > most_digits) {
+  if (begin == first.size() || first.size() - begin > most_digits)
     throw DomainError("host", host, "a name that ends with the number of the node, such as dahu-7",
                       "the models are given by node number");
-  }
   return std::stoll(first.substr(begin));
 }
 
@@ -119,9 +116,8 @@ std::optional<Monomial> product_of(const CsvReader& csv, std::size_t duration, s
   const std::string_view form = csv.text(duration);
   if (form == "0") return std::nullopt;
   if (form == "coef") return Monomial{};
-  if (form != "size*coef") {
+  if (form != "size*coef")
     throw ParseError(csv.at(duration), "found `" + std::string(form) + "`; expected size*coef, coef or 0");
-  }
   const std::string_view text = csv.text(size);
   // The triangle of dtrsm has m rows on the left and n on the right: the k of our shape either way.
   if (text == "M*M*N if side=left else M*N*N") return Monomial{1, 1, 1};
@@ -173,18 +169,16 @@ std::map<std::string, KernelModel> read_kernel_table(std::istream& in, const std
     const std::string kernel_name(csv.text(kernel));
     if (!kernel_from_name(kernel_name)) throw ParseError(csv.at(kernel), "no kernel of HPL: " + kernel_name);
     const std::string_view how = csv.text(use);
-    if (how != "stochastic" && how != "mu only" && how != "0") {
+    if (how != "stochastic" && how != "mu only" && how != "0")
       throw ParseError(csv.at(use), "found `" + std::string(how) + "`; expected stochastic, mu only or 0");
-    }
     const std::optional<Monomial> product = product_of(csv, duration, size);
     if (!product || how == "0") continue;
     const auto times_product = [&](double coefficient) { return Polynomial::make({*product}, {coefficient}); };
     // The coefficient is drawn per call, so the duration scatters in proportion to the product.
     const Polynomial scatter = how == "stochastic" ? times_product(csv.non_negative(sigma)) : Polynomial();
     const PiecewiseLaw law(law_of(times_product(csv.non_negative(mu)), scatter));
-    if (!kernels.emplace(kernel_name, KernelModel::make(*product == Monomial{} ? "M0" : "M1", law)).second) {
+    if (!kernels.emplace(kernel_name, KernelModel::make(*product == Monomial{} ? "M0" : "M1", law)).second)
       throw ParseError(csv.at(kernel), "the kernel " + kernel_name + " is there twice");
-    }
   }
   return kernels;
 }

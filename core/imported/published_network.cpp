@@ -22,10 +22,9 @@ double first_byte(double min_size) {
 SegmentedLaw overheads_from(const Node& list) {
   return list.made([&] {
     std::vector<Segment> segments;
-    for (const Node& one : list.elements()) {
+    for (const Node& one : list.elements())
       segments.push_back({first_byte(one.at("min_size").number()), one.at("intercept_s").number(),
                           one.at("slope_s_per_byte").number()});
-    }
     return SegmentedLaw::make(std::move(segments));
   });
 }
@@ -62,10 +61,9 @@ SegmentedLaw transfer_from(const Node& bandwidth_list, const Node& latency_list,
   }
   for (const auto& [min_size, factor] : latency) starts.insert(min_size);
   std::vector<Segment> segments;
-  for (const double start : starts) {
+  for (const double start : starts)
     segments.push_back({first_byte(start), link.latency_s * factor_at(latency, start),
                         1 / (link.bandwidth_bytes_per_s * factor_at(bandwidth, start))});
-  }
   return bandwidth_list.made([&] { return SegmentedLaw::make(std::move(segments)); });
 }
 
@@ -138,9 +136,8 @@ SegmentedLaw mixture_over(const SegmentedLaw& old, const Node& list) {
       Segment rest = old.at(end + 1);
       rest.min_bytes = end;
       segments.push_back(rest);
-      for (const Segment& segment : old.segments()) {
+      for (const Segment& segment : old.segments())
         if (segment.min_bytes > end + 1) segments.push_back(segment);
-      }
     }
     return SegmentedLaw::make(std::move(segments));
   });
@@ -158,9 +155,8 @@ SegmentedLaw long_transfers(const SegmentedLaw& old, const Node& root) {
     }
     const std::vector<MixtureMode> modes = modes_from(root.at(key.c_str()));
     std::vector<Segment> segments = old.segments();
-    for (Segment& segment : segments) {
+    for (Segment& segment : segments)
       if (segment.min_bytes >= limit) segment.modes = modes;
-    }
     return SegmentedLaw::make(std::move(segments));
   }
   return old;

@@ -11,9 +11,8 @@ namespace hplcast::core {
 
 bool is_oversubscribed(const MeasurementContext& context) {
   std::set<std::pair<std::string, int>> taken;
-  for (const RankPlace& place : context.ranks) {
+  for (const RankPlace& place : context.ranks)
     if (!taken.insert({place.host, place.core}).second) return true;
-  }
   return false;
 }
 

@@ -108,19 +108,16 @@ void check_shape(const Shape& shape) {
     throw DomainError("cpus", shape.cpus, "at most the " + std::to_string(shape.cores) + " cores");
   if (!(shape.memory_bytes >= 0)) throw DomainError("memory_bytes", shape.memory_bytes, "a number >= 0 (0: not known)");
   const RankToCpu& map = shape.rank_to_cpu;
-  if (map.kind == RankToCpu::Kind::block && shape.cores % shape.cpus != 0) {
+  if (map.kind == RankToCpu::Kind::block && shape.cores % shape.cpus != 0)
     throw DomainError("cores", shape.cores,
                       "a multiple of cpus (" + std::to_string(shape.cpus) + ") for rank_to_cpu `block`");
-  }
   if (map.kind == RankToCpu::Kind::list) {
-    if (static_cast<int>(map.list.size()) != shape.cores) {
+    if (static_cast<int>(map.list.size()) != shape.cores)
       throw DomainError("rank_to_cpu", std::to_string(map.list.size()) + " entries",
                         "one for each of the " + std::to_string(shape.cores) + " cores");
-    }
-    for (const int cpu : map.list) {
+    for (const int cpu : map.list)
       if (cpu < 0 || cpu >= shape.cpus)
         throw DomainError("rank_to_cpu", cpu, "CPUs from 0 to " + std::to_string(shape.cpus - 1));
-    }
   }
 }
 

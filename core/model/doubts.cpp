@@ -91,11 +91,10 @@ std::optional<QualityFlag> slow_backbone(const NetworkModel& network) {
 
 std::optional<QualityFlag> capacity_unknown(const NetworkModel& network, Scope which) {
   if (!exists(network, which) || network.scope(which).capacity) return std::nullopt;
-  if (which == Scope::local) {
+  if (which == Scope::local)
     return QualityFlag{to_string(which), "capacity_unknown",
                        "the capacity for several messages inside a host was not measured: it is assumed that they "
                        "do not slow each other down"};
-  }
   return QualityFlag{to_string(which), "capacity_unknown",
                      "the capacity of the link of a host was not measured: it is assumed to be the bandwidth of a "
                      "single flow, " +
@@ -190,11 +189,10 @@ std::vector<QualityFlag> doubts(const ClusterModel& cluster) {
   if (const auto flag = more_ranks_than_measured(cluster)) flags.push_back(*flag);
   for (QualityFlag& flag : implausible(cluster)) flags.push_back(std::move(flag));
   const NetworkModel::Values& network = cluster.network.values();
-  if (cluster.hosts.count() > 1 && !network.remote) {
+  if (cluster.hosts.count() > 1 && !network.remote)
     flags.push_back({"/network/remote", "no_remote_costs",
                      std::to_string(cluster.hosts.count()) +
                          " hosts, but no costs of messages between them: they are taken to be those inside a host"});
-  }
   const auto has_kernels = [&](int host) {
     const auto dgemm = cluster.kernels.find("dgemm");
     return dgemm != cluster.kernels.end() && !dgemm->second.law(host, 0).pieces().front().law.mu().empty();
@@ -221,10 +219,9 @@ std::vector<QualityFlag> doubts(const ClusterModel& cluster) {
 
 std::vector<QualityFlag> missing_kernels(const ClusterModel& cluster) {
   std::vector<QualityFlag> flags;
-  for (const char* kernel : {"dgemm", "dtrsm", "dlacpy"}) {
+  for (const char* kernel : {"dgemm", "dtrsm", "dlacpy"})
     if (cluster.kernels.count(kernel) == 0)
       flags.push_back({std::string("/kernels/") + kernel, "no_model", "no model: every call of it is free"});
-  }
   const bool swaps = std::any_of(cluster.kernels.begin(), cluster.kernels.end(),
                                  [](const auto& entry) { return entry.first.compare(0, 6, "dlaswp") == 0; });
   if (!swaps) flags.push_back({"/kernels", "no_model", "no model of any dlaswp: swapping rows is free"});
@@ -286,19 +283,17 @@ std::vector<QualityFlag> recorded_flags(const ClusterModel& cluster) {
   const auto text = [](const nlohmann::json& flag, const char* key) {
     return flag.contains(key) && flag.at(key).is_string() ? flag.at(key).get<std::string>() : std::string("unknown");
   };
-  for (const nlohmann::json& flag : provenance["quality_flags"]) {
+  for (const nlohmann::json& flag : provenance["quality_flags"])
     if (flag.is_object()) flags.push_back({text(flag, "subject"), text(flag, "flag"), text(flag, "detail")});
-  }
   return flags;
 }
 
 std::vector<std::string> model_doubts(const ClusterModel& cluster) {
   std::vector<std::string> lines;
   const std::vector<QualityFlag> recorded = recorded_flags(cluster);
-  for (const QualityFlag& flag : recorded) {
+  for (const QualityFlag& flag : recorded)
     if (usability_with(flag) != Usability::usable)
       lines.push_back(flag.subject + ": " + flag.flag + ": " + flag.detail);
-  }
   for (const QualityFlag& doubt : doubts(cluster)) {
     const auto is_this = [&](const QualityFlag& flag) {
       return flag.flag == doubt.flag && flag.detail == doubt.detail;

@@ -18,12 +18,11 @@ void check_modes(const std::vector<MixtureMode>& modes) {
   double probability = 0;
   double mean = 0;
   for (const MixtureMode& mode : modes) {
-    if (!(mode.probability >= 0) || !std::isfinite(mode.mean) || !(mode.sd >= 0)) {
+    if (!(mode.probability >= 0) || !std::isfinite(mode.mean) || !(mode.sd >= 0))
       throw DomainError("mixture mode",
                         "{" + std::to_string(mode.probability) + ", " + std::to_string(mode.mean) + ", " +
                             std::to_string(mode.sd) + "}",
                         "probability >= 0, finite mean, sd >= 0");
-    }
     probability += mode.probability;
     mean += mode.probability * mode.mean;
   }
@@ -109,10 +108,9 @@ PiecewiseLaw::PiecewiseLaw(DurationLaw law) : pieces_{LawPiece{0, std::move(law)
 
 PiecewiseLaw PiecewiseLaw::make(Monomial split, std::vector<LawPiece> pieces) {
   if (pieces.empty()) throw DomainError("pieces", "empty", "at least one");
-  for (std::size_t i = 1; i < pieces.size(); ++i) {
+  for (std::size_t i = 1; i < pieces.size(); ++i)
     if (!(pieces[i - 1].from < pieces[i].from))
       throw DomainError("from", pieces[i].from, "strictly ascending starts of the pieces");
-  }
   PiecewiseLaw result;
   result.split_ = split;
   result.pieces_ = std::move(pieces);
@@ -134,20 +132,18 @@ bool contains(const ShapeRange& range, const KernelShape& shape) noexcept {
 
 KernelModel KernelModel::make(std::string level, PiecewiseLaw law, std::vector<CpuLaw> overrides,
                               std::optional<ShapeRange> range, FitQuality quality) {
-  if (level != "M0" && level != "M1" && level != "M2" && level != "M'") {
+  if (level != "M0" && level != "M1" && level != "M2" && level != "M'")
     throw DomainError("level", level, "M0, M1, M2 or M'");
-  }
   const auto key = [](const CpuLaw& o) { return std::tuple(o.host, o.cpu); };
   std::sort(overrides.begin(), overrides.end(), [&](const CpuLaw& a, const CpuLaw& b) { return key(a) < key(b); });
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     if (overrides[i].host < 0 || overrides[i].cpu < 0)
       throw DomainError("host or cpu of an override", "negative", "an index from 0");
-    if (i > 0 && key(overrides[i - 1]) == key(overrides[i])) {
+    if (i > 0 && key(overrides[i - 1]) == key(overrides[i]))
       throw DomainError(
           "overrides",
           "host " + std::to_string(overrides[i].host) + " cpu " + std::to_string(overrides[i].cpu) + " twice",
           "each CPU once");
-    }
   }
   constexpr double most = 1e10;  // rows; sizes of a matrix that no machine holds
   if (range) {

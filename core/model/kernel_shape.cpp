@@ -64,16 +64,14 @@ Monomial parse_monomial(std::string_view text) {
 }
 
 Polynomial Polynomial::make(std::vector<Monomial> terms, std::vector<double> coefficients) {
-  if (terms.size() != coefficients.size()) {
+  if (terms.size() != coefficients.size())
     throw DomainError("coefficients", coefficients.size(),
                       "one for each of the " + std::to_string(terms.size()) + " terms");
-  }
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (!std::isfinite(coefficients[i]))
       throw DomainError("coefficient of " + to_string(terms[i]), coefficients[i], "a finite number");
-    for (std::size_t j = 0; j < i; ++j) {
+    for (std::size_t j = 0; j < i; ++j)
       if (terms[i] == terms[j]) throw DomainError("terms", to_string(terms[i]), "each term once");
-    }
   }
   Polynomial result;
   result.terms_ = std::move(terms);
@@ -88,9 +86,8 @@ double Polynomial::operator()(const KernelShape& shape) const noexcept {
 }
 
 double Polynomial::coefficient(const Monomial& term) const noexcept {
-  for (std::size_t i = 0; i < terms_.size(); ++i) {
+  for (std::size_t i = 0; i < terms_.size(); ++i)
     if (terms_[i] == term) return coefficients_[i];
-  }
   return 0;
 }
 
@@ -101,9 +98,8 @@ Polynomial scaled(const Polynomial& polynomial, double factor) {
 }
 
 std::optional<KernelId> kernel_from_name(std::string_view name) {
-  for (int i = 0; i < kernel_count; ++i) {
+  for (int i = 0; i < kernel_count; ++i)
     if (name == kernel_names[static_cast<std::size_t>(i)]) return static_cast<KernelId>(i);
-  }
   return std::nullopt;
 }
 

@@ -167,9 +167,8 @@ FatTree FatTree::from(const std::string& parameters) {
   constexpr const char* form = "levels;children per level;parents per level;links per level, such as 2;16,2;1,4;1,1";
   const std::vector<Numbers> lists = lists_of(parameters, 4, form);
   const unsigned long levels = lists[0][0];
-  if (lists[0].size() != 1 || lists[1].size() != levels || lists[2].size() != levels || lists[3].size() != levels) {
+  if (lists[0].size() != 1 || lists[1].size() != levels || lists[2].size() != levels || lists[3].size() != levels)
     throw bad_parameters(parameters, form);
-  }
   const auto per_level = [&](std::size_t i) { return std::vector<unsigned>(lists[i].begin(), lists[i].end()); };
   return {per_level(1), per_level(2), per_level(3)};
 }
@@ -185,15 +184,13 @@ std::optional<unsigned long> FatTree::hosts() const {
 Dragonfly Dragonfly::from(const std::string& parameters) {
   constexpr const char* form = "groups,links;chassis,links;routers,links;nodes, such as 3,4;3,2;3,1;2";
   const std::vector<Numbers> lists = lists_of(parameters, 4, form);
-  for (std::size_t i = 0; i < lists.size(); ++i) {
+  for (std::size_t i = 0; i < lists.size(); ++i)
     if (lists[i].size() != (i < 3 ? 2U : 1U)) throw bad_parameters(parameters, form);
-  }
   // SimGrid crashes otherwise: it looks for the link to group i at router i of a chassis.
-  if (lists[0][0] > lists[2][0]) {
+  if (lists[0][0] > lists[2][0])
     throw bad_parameters(parameters, "at most as many groups as a chassis has routers, found " +
                                          std::to_string(lists[0][0]) + " groups and " + std::to_string(lists[2][0]) +
                                          " routers");
-  }
   const auto level = [&](std::size_t i) {
     return std::pair(static_cast<unsigned>(lists[i][0]), static_cast<unsigned>(lists[i][1]));
   };

@@ -68,11 +68,10 @@ Watts Watts::polynomial(Coefficients coefficients) {
 }
 
 Watts Watts::table(Table table) {
-  if (table.ghz.empty() || table.ghz.size() != table.w.size()) {
+  if (table.ghz.empty() || table.ghz.size() != table.w.size())
     throw DomainError("table of watts",
                       std::to_string(table.ghz.size()) + " ghz and " + std::to_string(table.w.size()) + " w",
                       "as many of both, at least one");
-  }
   for (const double ghz : table.ghz)
     if (!(ghz > 0) || !std::isfinite(ghz)) throw DomainError("ghz of a table of watts", ghz, "a number above 0");
   for (const double w : table.w) require_watts(w);
@@ -100,10 +99,9 @@ double Watts::at(std::optional<double> hz) const {
 }
 
 bool FrequencyModel::covers(double frequency_hz) const noexcept {
-  if (!states_hz.empty()) {
+  if (!states_hz.empty())
     return std::any_of(states_hz.begin(), states_hz.end(),
                        [&](double state) { return same_frequency(state, frequency_hz); });
-  }
   if (least_hz && most_hz) return frequency_hz >= *least_hz && frequency_hz <= *most_hz;
   return same_frequency(frequency_hz, hz);
 }
@@ -141,19 +139,17 @@ std::vector<double> FrequencyModel::steps_below(double from_hz, std::optional<do
 HostPower::HostPower(const PowerModel& model, const Hosts& hosts, int host, std::optional<double> hz)
     : supply_efficiency_(model.values().supply_efficiency) {
   const std::optional<FrequencyModel>& frequency = model.values().frequency;
-  if (hz && frequency && !frequency->covers(*hz)) {
+  if (hz && frequency && !frequency->covers(*hz))
     throw DomainError("frequency", in_ghz(*hz), "one that power.frequency has",
                       "its states_hz, or least_hz and most_hz, say which can be set");
-  }
   const int cpus = hosts.cpus_of(host);
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const std::optional<double> own_hz = hz ? hz : model.frequency_hz(host, cpu);
     idle_w_ += model.idle(host).at(own_hz) / cpus;
     awake_w_ += model.awake(host).at(own_hz) / cpus;
     core_w_.emplace_back();
-    for (int state = 0; state < core_state_count; ++state) {
+    for (int state = 0; state < core_state_count; ++state)
       core_w_.back()[static_cast<std::size_t>(state)] = model.core(host, cpu, static_cast<CoreState>(state)).at(own_hz);
-    }
   }
 }
 
@@ -208,19 +204,17 @@ struct AddedWatts {
 AddedWatts added_watts(const LoadWatts& load, int cores) {
   for (const double w : {load.idle_w, load.one_core_w, load.all_cores_w, load.off_w}) require_watts(w);
   const double core_w = cores > 1 ? (load.all_cores_w - load.one_core_w) / (cores - 1) : load.all_cores_w - load.idle_w;
-  if (core_w < 0) {
+  if (core_w < 0)
     throw DomainError("all_cores_w", load.all_cores_w,
                       "at least " + std::string(cores > 1 ? "one_core_w" : "idle_w") + ", " +
                           shortest(cores > 1 ? load.one_core_w : load.idle_w));
-  }
   const double awake_w = cores > 1 ? load.one_core_w - core_w - load.idle_w : 0;
   // Rounding of decimals must not make a host that needs nothing to be awake one that needs less than nothing.
-  if (awake_w < -1e-9 * load.all_cores_w) {
+  if (awake_w < -1e-9 * load.all_cores_w)
     throw DomainError("one_core_w", load.one_core_w,
                       "at least " + shortest(load.idle_w + core_w) +
                           ": idle_w and what one of the other cores adds, (all_cores_w - one_core_w)/(cores - 1)",
                       "it is the power with ONE core fully busy, not SimGrid's epsilon of today");
-  }
   return {std::max(awake_w, 0.0), core_w};
 }
 

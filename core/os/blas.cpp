@@ -162,11 +162,10 @@ BlasDescription description_in(const std::string& report, std::string& routine) 
 
 BlasDescription blas_of_this_process() {
   const fs::path file = origin(RTLD_DEFAULT, routines.front());
-  for (const char* routine : routines) {
+  for (const char* routine : routines)
     if (const fs::path other = origin(RTLD_DEFAULT, routine); other != file)
       throw InputError(std::string(routine) + " comes from " + other.string() + ", " + routines.front() + " from " +
                        file.string() + "\n  hint: a BLAS to measure needs the whole C interface");
-  }
   return description_of(file);
 }
 

@@ -84,9 +84,8 @@ bool is_standard_stream(const fs::path& path) {
 
 void throw_write_error(const std::string& what, const fs::path& path, int number) {
   const std::string message = cannot(what, path, std::strerror(number)).what();
-  for (const int of_place : {ENOSPC, EDQUOT, EFBIG, EROFS, EIO}) {
+  for (const int of_place : {ENOSPC, EDQUOT, EFBIG, EROFS, EIO})
     if (number == of_place) throw StorageError(message);
-  }
   throw InputError(message);
 }
 
@@ -303,9 +302,8 @@ TemporaryFolder::~TemporaryFolder() {
 std::string sha256_hex(const std::string& text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int length = 0;
-  if (EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
+  if (EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1)
     throw Error(ExitCode::external_failure, "OpenSSL cannot compute SHA-256");
-  }
   std::string result;
   for (unsigned int i = 0; i < length; ++i) result += printed("%02x", static_cast<unsigned>(digest[i]));
   return result;

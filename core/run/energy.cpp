@@ -55,11 +55,10 @@ double PowerTrace::duration_s(std::size_t index) const {
 }
 
 SamplingError sampling_error(const PowerTrace& trace, double interval_s) {
-  if (interval_s < trace.bin_s || interval_s > trace.time_s) {
+  if (interval_s < trace.bin_s || interval_s > trace.time_s)
     throw DomainError(
         "interval of samples", shortest(interval_s) + " s",
         "from " + shortest(trace.bin_s) + " s, a bin of the trace, to its " + shortest(trace.time_s) + " s");
-  }
   const double mean_w = energy_of(trace) / trace.time_s;
   // Nothing changes inside a bin, so one offset in each bin is all there is.
   const int offsets = static_cast<int>(std::ceil(interval_s / trace.bin_s - 1e-9));

@@ -93,9 +93,8 @@ struct Mixture {
   double density(double duration_s) const { return mixture_density(modes, duration_s / mu) / mu; }
   double clamped_mean() const {
     double sum = 0;
-    for (const auto& mode : modes) {
+    for (const auto& mode : modes)
       sum += mode.probability * clamped_normal_mean(mu * mode.mean, std::abs(mu) * mode.sd);
-    }
     return sum;
   }
 };

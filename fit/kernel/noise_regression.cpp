@@ -195,9 +195,8 @@ NoiseFamily nearest_family(const ShapeRows& rows, const core::Polynomial& mu, co
     least = distance;
     best = family;
   };
-  for (const NoiseFamily family : core::noise_families) {
+  for (const NoiseFamily family : core::noise_families)
     if (family != NoiseFamily::none && family != NoiseFamily::mixture) consider(family, 0);
-  }
   if (is_proportional(modes)) consider(NoiseFamily::mixture, misfit_by_chance(rows.sample.size()));
   notes.push_back(std::string("noise: ") + to_string(best) + " is nearest to the measured scatter");
   return best;

@@ -86,12 +86,11 @@ void flag_plateau(core::Scope scope, std::size_t first, std::size_t end, LinkCap
                          pairs_text(last.pairs) + " at once, the most measured, get " + text(last.total) +
                              " together, and " + why + ": the link may carry more; measure more pairs"});
   }
-  if (end < fit.points.size()) {
+  if (end < fit.points.size())
     fit.flags.push_back({subject, "capacity_falls",
                          pairs_text(last.pairs) + " at once get " + text(last.total) + " together, less than the " +
                              text(fit.capacity) + " of " + pairs_text(fit.points[first].pairs) +
                              ", which the model has as capacity: with many ranks predictions may be too fast"});
-  }
 }
 
 }  // namespace

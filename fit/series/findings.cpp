@@ -15,9 +15,8 @@ namespace hplcast::fit {
 namespace {
 
 void require_valid(const DatedValues& cpu) {
-  if (cpu.day.size() != cpu.value.size()) {
+  if (cpu.day.size() != cpu.value.size())
     throw core::DomainError("length of days", static_cast<double>(cpu.day.size()), "one per value");
-  }
   for (double value : cpu.value)
     if (!(std::isfinite(value) && value > 0)) throw core::DomainError("value of a run", value, "a finite number > 0");
 }

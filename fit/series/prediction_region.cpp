@@ -15,9 +15,8 @@ namespace {
 /// Degrees of freedom of the denominator.
 double freedom_of(std::size_t p, std::size_t n) {
   if (p < 1) throw core::DomainError("number of factors", p, "a number >= 1");
-  if (n <= p) {
+  if (n <= p)
     throw core::DomainError("number of earlier runs", n, "more than the number of factors, " + std::to_string(p));
-  }
   return static_cast<double>(n - p);
 }
 

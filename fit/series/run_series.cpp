@@ -19,10 +19,9 @@ namespace {
 void require_valid(const RunSeries& series) {
   if (series.dimensions < 1) throw core::DomainError("number of factors", 0.0, "a number >= 1");
   const std::size_t runs = series.runs();
-  if (series.values.size() != runs * series.dimensions || series.epoch.size() != runs) {
+  if (series.values.size() != runs * series.dimensions || series.epoch.size() != runs)
     throw core::DomainError("length of values and epochs", static_cast<double>(series.values.size()),
                             "one value per factor and one epoch per run");
-  }
   if (!std::is_sorted(series.epoch.begin(), series.epoch.end()))
     throw core::DomainError("epochs", "falling", "numbers that never fall: runs in the order of time");
   for (double value : series.values)

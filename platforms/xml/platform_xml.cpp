@@ -32,9 +32,8 @@ constexpr const char* core_speed = "1Gf";
 
 /// A comment may not contain two hyphens in a row, nor end with one.
 std::string comment(std::string text) {
-  for (std::size_t i = 1; i < text.size(); ++i) {
+  for (std::size_t i = 1; i < text.size(); ++i)
     if (text[i] == '-' && text[i - 1] == '-') text[i] = '_';
-  }
   return "<!-- " + text + " -->\n";
 }
 
@@ -58,9 +57,8 @@ std::optional<NumberedHosts> numbered_hosts(const core::Hosts& hosts) {
   const std::string& names = hosts.values().names;
   const std::size_t open = names.find('[');
   const std::size_t close = names.find(']');
-  if (open == std::string::npos || close == std::string::npos || names.find('[', open + 1) != std::string::npos) {
+  if (open == std::string::npos || close == std::string::npos || names.find('[', open + 1) != std::string::npos)
     return std::nullopt;
-  }
   NumberedHosts result{names.substr(0, open), names.substr(open + 1, close - open - 1), names.substr(close + 1)};
   const auto npos = std::string::npos;
   if (result.prefix.find(',') != npos || result.suffix.find(',') != npos) return std::nullopt;
@@ -128,10 +126,9 @@ void write_single_switch(std::ostream& out, const ClusterModel& cluster) {
         << (local.capacity ? "SHARED" : "FATPIPE") << "\"/>\n";
     out << "    <host_link id=\"" << host << "\" up=\"" << host << "_link_UP\" down=\"" << host << "_link_DOWN\"/>\n";
   }
-  if (const core::Backbone* backbone = core::backbone_of(cluster.network.values().topology)) {
+  if (const core::Backbone* backbone = core::backbone_of(cluster.network.values().topology))
     out << "    <backbone id=\"backbone\" bandwidth=\"" << bandwidth(backbone->bandwidth_bytes_per_s) << "\" latency=\""
         << latency(backbone->latency_s) << "\"/>\n";
-  }
   for (const std::string& name : cluster.hosts.names()) {
     const std::string host = xml_escaped(name);
     out << "    <route src=\"" << host << "\" dst=\"" << host << "\" symmetrical=\"NO\"><link_ctn id=\"" << host
@@ -158,11 +155,10 @@ void write_cluster_element(std::ostream& out, const ClusterModel& cluster, const
   const core::ScopeModel& local = cluster.network.scope(core::Scope::local);
   const core::Topology& topology = cluster.network.values().topology;
   const auto hosts = numbered_hosts(cluster.hosts);
-  if (!hosts) {
+  if (!hosts)
     throw core::DomainError("host names", cluster.hosts.values().names,
                             std::string("one bracket of numbers without padding, such as node-[1-32], for topology ") +
                                 core::kind_of(topology));
-  }
   const HostStates states = host_states(cluster, "      ");
   out << "  <zone id=\"world\" routing=\"Full\">\n"
       << "    <cluster id=\"" << xml_escaped(cluster.name) << "\" prefix=\"" << xml_escaped(hosts->prefix)

@@ -164,11 +164,10 @@ std::vector<XmlFactor> bandwidth_factors(const core::ScopeModel& scope) {
   std::vector<XmlFactor> factors;
   const std::vector<Segment>& segments = scope.cost(MessageCost::transfer).segments();
   constexpr double short_message_bytes = 1024;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
+  for (std::size_t i = 0; i < segments.size(); ++i)
     factors.push_back({segments[i].min_bytes,
                        representative_flow(scope, i).bandwidth_bytes_per_s / scope.link_bytes_per_s(),
                        i + 1 < segments.size() && segments[i + 1].min_bytes <= short_message_bytes});
-  }
   return factors;
 }
 
@@ -267,13 +266,12 @@ std::vector<std::string> segment_losses(const ScopeModel& scope, MessageCost cos
                        time_text(sd) + (mean > 0 ? ", " + printed("%.2g", 100 * sd / mean) + " %" : std::string()) +
                        " of a message of " + shortest(size) + (size == 1 ? " byte)" : " bytes)"));
     }
-    if (cost == MessageCost::transfer && !is_carried(segment)) {
+    if (cost == MessageCost::transfer && !is_carried(segment))
       losses.push_back(
           where +
           "a line that starts below zero or falls becomes one through zero, right in the middle of the segment" +
           worst(
               ends_of(scope, cost, i), [&](double size) { return xml_transfer_s(scope, scope, size); }, model_s));
-    }
   }
   return losses;
 }
@@ -288,10 +286,9 @@ std::vector<std::string> xml_cost_losses(const ScopeModel& scope, core::Scope wh
                      " half_duplex: messages in both directions overlap (two that meet take half of their time)");
   if (scope.first_use_s_per_byte > 0)
     losses.push_back(name + " first_use_s_per_byte: memory that is new to messages costs nothing");
-  for (std::size_t i = 0; i < core::message_cost_count; ++i) {
+  for (std::size_t i = 0; i < core::message_cost_count; ++i)
     for (std::string& loss : segment_losses(scope, static_cast<MessageCost>(i), name))
       losses.push_back(std::move(loss));
-  }
   return losses;
 }
 
@@ -312,12 +309,11 @@ std::vector<std::string> xml_scope_losses(const ScopeModel& local, const ScopeMo
   add_call("recv", MessageCost::recv, &XmlCosts::overhead_recv);
   const bool bandwidths = remote_costs.bw_factor != local_costs.bw_factor;
   const bool latencies = remote_costs.lat_factor != local_costs.lat_factor;
-  if (bandwidths || latencies) {
+  if (bandwidths || latencies)
     add(bandwidths && latencies ? "bandwidth and latency factors"
         : bandwidths            ? "bandwidth factors"
                                 : "latency factors",
         MessageCost::transfer, [&](double size) { return xml_transfer_s(local, remote, size); });
-  }
   return losses;
 }
 

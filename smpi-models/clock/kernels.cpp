@@ -14,9 +14,8 @@ namespace hplcast::smpi_models {
 Kernels::Kernels(const Settings& settings, std::optional<Model> model, PanelCounts& counts)
     : settings_(settings), model_(std::move(model)), counts_(counts) {
   if (!model_) return;
-  for (const std::string& name : model_->cluster.hosts.names()) {
+  for (const std::string& name : model_->cluster.hosts.names())
     host_index_.emplace(name, static_cast<int>(host_index_.size()));
-  }
   for (const auto& [name, kernel] : model_->cluster.kernels) {
     const auto id = core::kernel_from_name(name);
     if (id && kernel.range()) ranges_[static_cast<std::size_t>(*id)] = &*kernel.range();
@@ -27,17 +26,15 @@ Kernels::Place Kernels::place(Rank& rank, int local_rank) const {
   if (!model_) return {};
   const core::ClusterModel& cluster = model_->cluster;
   const auto host = host_index_.find(rank.host->get_name());
-  if (host == host_index_.end()) {
+  if (host == host_index_.end())
     throw core::DomainError(
         "host of rank " + std::to_string(rank.number), rank.host->get_name(),
         "a host of cluster " + cluster.name + " (" + model_->source + "): " + cluster.hosts.values().names,
         "emit platform and hostfile from the same cluster.json");
-  }
   const Place place{host->second, cluster.hosts.cpu_of(host->second, local_rank)};
-  for (const auto& [name, kernel] : cluster.kernels) {
+  for (const auto& [name, kernel] : cluster.kernels)
     if (const auto id = core::kernel_from_name(name))
       rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(place.host, place.cpu);
-  }
   if (have_detours()) rank.clock.set_detours(RankDetours(cluster.detours, detour_place(place.host, local_rank)));
   return place;
 }
@@ -77,12 +74,11 @@ double Kernels::drawn_s(const Rank& rank, core::KernelId kernel, const core::Ker
 
 double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
   if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return 0;
-  if (!model_) {
+  if (!model_)
     throw core::Error(
         core::ExitCode::bad_input,
         std::string("no model for kernel ") + core::to_string(kernel) +
             ": name a cluster.json in the settings (HPLCAST_SIMULATION), or build the program with a model.h");
-  }
   const auto index = static_cast<std::size_t>(kernel);
   core::KernelCount& count = counts_.kernel(rank.panel_place, kernel);
   ++count.calls;

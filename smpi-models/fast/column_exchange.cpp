@@ -71,9 +71,8 @@ class Exchange {
     const int paired = greatest_power_of_two(size);
     for (int upper = paired; upper < size; ++upper) fold(upper, upper - paired, upper == paired);
     for (int distance = 1, k = 0; distance < paired; distance *= 2, ++k) {
-      for (int i = 0; i < paired; ++i) {
+      for (int i = 0; i < paired; ++i)
         if ((i & distance) == 0) swap_rows(i, i | distance, k);
-      }
     }
     if (size - paired > 1) broadcast_row(paired, size - paired);
     for (int upper = paired; upper < size; ++upper) {
@@ -180,9 +179,8 @@ class Exchange {
     }
     for (; step > 0; step >>= 1) {
       mask ^= step;
-      for (int i = 0; i < size; ++i) {
+      for (int i = 0; i < size; ++i)
         if ((i & mask) == 0 && (i & step) == 0 && (i ^ step) < size) one_way(root + i, root + (i ^ step), n0_);
-      }
     }
   }
 

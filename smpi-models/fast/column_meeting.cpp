@@ -181,10 +181,9 @@ void ColumnMeetings::note(Rank& rank, const hplcast_column& column, int index, c
     here.meeting = std::make_shared<Meeting>();
     here.meeting->pivots.first_index = index;
   }
-  if (const int next = here.meeting->pivots.first_index + static_cast<int>(notes.size()); index != next) {
+  if (const int next = here.meeting->pivots.first_index + static_cast<int>(notes.size()); index != next)
     throw core::DomainError("exchange that rank " + std::to_string(rank.number) + " notes", index,
                             std::to_string(next));
-  }
   if (notes.capacity() == 0 && !spare_notes_.empty()) {
     notes = std::move(spare_notes_.back());
     spare_notes_.pop_back();

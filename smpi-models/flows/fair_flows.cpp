@@ -208,10 +208,9 @@ void FairFlows::take(ClassIndex index) {
 }
 
 void FairFlows::take_all_connected() {
-  for (std::size_t next = 0; next < part_.size(); ++next) {
+  for (std::size_t next = 0; next < part_.size(); ++next)
     for (const Link link : classes_[part_[next]].route->links)
       for (const ClassIndex index : links_[link].classes) take(index);
-  }
 }
 
 /// The part's share of a link: all that other classes, whose rates stay, do not carry there.

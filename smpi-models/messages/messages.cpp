@@ -152,9 +152,7 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   }
   Rank& source = at(channel.source);
   // A sender that waits for the end of the transfer has no cost of its own.
-  if (sent->detached || synchronous || cost == core::MessageCost::isend) {
-    source.clock.spend(overhead_s(cost, *sent));
-  }
+  if (sent->detached || synchronous || cost == core::MessageCost::isend) source.clock.spend(overhead_s(cost, *sent));
   sent->sent_s = message.probed ? on_the_clock_s(source.clock) : own_time_s(source.clock, channel);
   LOG(messages, "sends %g bytes to rank %d, tag %d, %s", message.bytes, channel.destination, channel.tag,
       !sent->detached                      ? "rendezvous"

@@ -146,9 +146,7 @@ bool Probes::end_in_the_past(Rank& rank) {
   RankClock& clock = rank.clock;
   const double probe_s = series_.cost_s(clock_s());
   clock.spend(probe_s);
-  if (clock.ahead_s() < 0 && rank.loop.only_probes()) {
-    clock.catch_up_probing(probe_s);
-  }
+  if (clock.ahead_s() < 0 && rank.loop.only_probes()) clock.catch_up_probing(probe_s);
   return clock.state() == RankClock::State::running;
 }
 

@@ -60,9 +60,8 @@ s4u::NetZone* single_switch(const core::ClusterModel& cluster, const core::Singl
   const core::ScopeModel& remote = cluster.network.scope(core::Scope::remote);
   s4u::NetZone* zone = port::make_star(cluster.name);
   const s4u::Link* backbone = nullptr;
-  if (topology.backbone) {
+  if (topology.backbone)
     backbone = port::add_link(zone, "backbone", topology.backbone->bandwidth_bytes_per_s)->set_latency(0)->seal();
-  }
   for (std::size_t index = 0; index < cluster.hosts.names().size(); ++index) {
     const s4u::Host* host = add_host(cluster, zone, index);
     port::add_route(zone, host, host, {s4u::LinkInRoute(add_loopback(cluster, zone, index))});
@@ -100,9 +99,8 @@ s4u::NetZone* with_host_links(const core::ClusterModel& cluster, const port::Hie
       of_hosts.insert({route.front(), route.back()});
     }
   }
-  for (s4u::Link* link : s4u::Engine::get_instance()->get_all_links()) {
+  for (s4u::Link* link : s4u::Engine::get_instance()->get_all_links())
     if (link->get_latency() == route_latency_s / 2 && of_hosts.count(link) == 0) link->set_latency(0);
-  }
   return zone;
 }
 
@@ -110,11 +108,10 @@ s4u::NetZone* with_host_links(const core::ClusterModel& cluster, const port::Hie
 /// @throws DomainError for topology parameters that make another number of leaves than there are hosts.
 s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
   const core::Topology& topology = cluster.network.values().topology;
-  if (!core::has_places_for(topology, cluster.hosts.count())) {
+  if (!core::has_places_for(topology, cluster.hosts.count()))
     throw core::DomainError("topology.parameters", core::parameters_of(topology),
                             "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " +
                                 std::to_string(core::hosts_of(topology).value_or(0)));
-  }
   return core::visit_topology(
       topology, [&](const core::SingleSwitch& one) { return single_switch(cluster, one); },
       [&](const core::HostGroups&) { return single_switch(cluster, {}); },
@@ -159,9 +156,8 @@ class Callbacks {
  public:
   Callbacks(const core::Hosts& hosts, PlatformCosts& platform)
       : costs_(platform.costs), smpi_messages_(platform.smpi_messages) {
-    for (const std::string& name : hosts.names()) {
+    for (const std::string& name : hosts.names())
       hosts_.emplace(s4u::Host::by_name(name), Counts{static_cast<std::uint32_t>(hosts_.size()), {}});
-    }
   }
 
   /// `source` is null if the sender has ended before the receive is made: SMPI then no longer knows its host. Taken for
@@ -173,19 +169,17 @@ class Callbacks {
 
   double latency_factor(const port::FactorQuestion& asked) {
     const core::Topology& topology = costs_.topology();
-    if (const auto announced = session().announced_flows.answer(asked.source, asked.destination, asked.wire_bytes)) {
+    if (const auto announced = session().announced_flows.answer(asked.source, asked.destination, asked.wire_bytes))
       return smpi_models::latency_factor(topology, announced->as, asked.links) +
              delay_factor(topology, announced->delay_s, scope_of(asked.source, asked.destination), asked.links);
-    }
     smpi_messages_.add(std::max(0.0, asked.wire_bytes - core::smpi_envelope_bytes));
     return smpi_models::latency_factor(topology, smpi_flow(asked, latency_count), asked.links);
   }
 
   double bandwidth_factor(const port::FactorQuestion& asked) {
     const core::Scope scope = scope_of(asked.source, asked.destination);
-    if (const auto announced = session().announced_flows.answer(asked.source, asked.destination, asked.wire_bytes)) {
+    if (const auto announced = session().announced_flows.answer(asked.source, asked.destination, asked.wire_bytes))
       return costs_.bandwidth_factor(scope, announced->as);
-    }
     return costs_.smpi_bandwidth_factor(scope, smpi_flow(asked, bandwidth_count));
   }
 
@@ -244,11 +238,10 @@ void apply_settings(const core::NetworkModel& network) {
 
 void build() {
   Session& simulation = session();
-  if (!simulation.file_model()) {
+  if (!simulation.file_model())
     throw core::Error(
         core::ExitCode::bad_input,
         "the platform library needs a cluster.json; expected its path in the settings that HPLCAST_SIMULATION names");
-  }
   const core::ClusterModel& cluster = simulation.file_model()->cluster;
   apply_settings(cluster.network);
   s4u::NetZone* zone = build_zone(cluster);

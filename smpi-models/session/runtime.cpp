@@ -153,9 +153,8 @@ void Runtime::add_ranks() {
         [this](int source, int destination) { return program_.accelerators().message(source, destination); });
   probes_.emplace(kernels_, *messages_, diagnosis.poll_by_waiting, !changes);
   if (settings_.fast) result_.mode = "fast";
-  if (settings_.fast || settings_.fast_panels > 0) {
+  if (settings_.fast || settings_.fast_panels > 0)
     columns_.emplace(kernels_, *messages_, costs, counts_, diagnosis.sampled_exchanges);
-  }
 }
 
 void Runtime::begin_account(bool changes) {

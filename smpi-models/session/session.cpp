@@ -37,9 +37,8 @@ core::NoiseFamily noise_family(hplcast_noise noise) {
 
 core::DurationLaw duration_law(const hplcast_law_piece& piece) {
   std::vector<core::MixtureMode> modes;
-  for (int i = 0; i < piece.mode_count; ++i) {
+  for (int i = 0; i < piece.mode_count; ++i)
     modes.push_back({piece.modes[i].probability, piece.modes[i].mean, piece.modes[i].sd});
-  }
   return core::DurationLaw::make(polynomial(piece.mu), polynomial(piece.sigma), noise_family(piece.noise),
                                  std::move(modes));
 }
@@ -54,13 +53,11 @@ core::KernelModel kernel_model(const hplcast_kernel_table& table) {
   if (table.law_count < 1)
     throw core::DomainError("laws of " + std::string(table.kernel), table.law_count, "at least one");
   std::vector<core::CpuLaw> overrides;
-  for (int i = 1; i < table.law_count; ++i) {
+  for (int i = 1; i < table.law_count; ++i)
     overrides.push_back({table.laws[i].host, table.laws[i].cpu, piecewise_law(table.laws[i])});
-  }
   std::optional<core::ShapeRange> range;
-  if (table.has_range != 0) {
+  if (table.has_range != 0)
     range = core::ShapeRange{{table.min[0], table.min[1], table.min[2]}, {table.max[0], table.max[1], table.max[2]}};
-  }
   return core::KernelModel::make(table.level, piecewise_law(table.laws[0]), std::move(overrides), range);
 }
 
@@ -104,16 +101,14 @@ double max_message(double local_bytes, double remote_bytes) {
 }  // namespace
 
 Model model_from_table(const hplcast_model_table& table) {
-  if (table.version != HPLCAST_MODEL_TABLE_VERSION) {
+  if (table.version != HPLCAST_MODEL_TABLE_VERSION)
     throw core::DomainError("version of model.h", table.version, std::to_string(HPLCAST_MODEL_TABLE_VERSION),
                             "make it again with `hplcast emit`");
-  }
   Model model;
   model.cluster.name = table.name;
   model.cluster.hosts = hosts(table);
-  for (int i = 0; i < table.kernel_count; ++i) {
+  for (int i = 0; i < table.kernel_count; ++i)
     model.cluster.kernels.emplace(table.kernels[i].kernel, kernel_model(table.kernels[i]));
-  }
   model.sha256 = table.sha256;
   model.source = "model.h";
   model.max_message_bytes = max_message(table.local_max_bytes, table.remote_max_bytes);
@@ -165,10 +160,9 @@ std::optional<Model> Session::model() {
 
 void Session::register_model(const hplcast_model_table& table) {
   if (registered_ == nullptr) registered_ = &table;
-  if (std::string(registered_->sha256) != table.sha256) {
+  if (std::string(registered_->sha256) != table.sha256)
     throw core::DomainError("second registered model", table.sha256,
                             std::string("the model registered first, ") + registered_->sha256);
-  }
 }
 
 }  // namespace hplcast::smpi_models

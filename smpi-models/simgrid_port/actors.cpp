@@ -221,9 +221,8 @@ void set_default(const std::string& name, const std::string& value) {
 
 std::vector<Process> processes() {
   std::vector<Process> result;
-  for (const s4u::ActorPtr& actor : s4u::Engine::get_instance()->get_all_actors()) {
+  for (const s4u::ActorPtr& actor : s4u::Engine::get_instance()->get_all_actors())
     result.push_back({actor.get(), world_rank(*actor), actor->get_host()});
-  }
   std::sort(result.begin(), result.end(), [](const Process& a, const Process& b) { return a.rank < b.rank; });
   return result;
 }

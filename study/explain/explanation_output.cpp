@@ -49,9 +49,7 @@ Json kernels_json(const Explanation& explanation) {
       one["places"].push_back({{"place", place.group.name}, {"ranks", place.group.ranks}, {"factor", place.factor}});
     for (const KernelSizes& sizes : kernel.sizes) {
       Json range = HPLCAST_JSON(sizes, least_product, most_product, calls, real_s, model_s);
-      if (sizes.samples > 1) {
-        range.update(HPLCAST_JSON(sizes, real_scatter, model_scatter, samples));
-      }
+      if (sizes.samples > 1) range.update(HPLCAST_JSON(sizes, real_scatter, model_scatter, samples));
       one["sizes"].push_back(std::move(range));
     }
     list.push_back(std::move(one));

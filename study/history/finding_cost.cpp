@@ -129,9 +129,8 @@ Scenario scenario(const std::string& name, const core::HplParameters& parameters
   double squares = 0;
   for (std::size_t i = 0; i < gflops.size(); ++i) squares += std::pow(gflops[i] / normal[i] - 1 - result.effect, 2);
   double of_seeds = 0;
-  if (gflops.size() > 1) {
+  if (gflops.size() > 1)
     of_seeds = fit::students_t_quantile(count - 1, 0.975) * std::sqrt(squares / (count - 1) / count);
-  }
   result.effect_error = std::hypot(of_seeds, share_error * result.effect);
   return result;
 }

@@ -34,9 +34,8 @@ constexpr int signals = 128;
 std::string told_in(const fs::path& output) {
   std::ifstream in(output);
   for (std::string line; std::getline(in, line);) {
-    for (const int reason : {ENOSPC, EDQUOT, EFBIG}) {
+    for (const int reason : {ENOSPC, EDQUOT, EFBIG})
       if (line.find(std::strerror(reason)) != std::string::npos) return line;
-    }
   }
   return "";
 }

@@ -13,9 +13,8 @@ namespace hplcast::study {
 inline double kib_field(const std::filesystem::path& file, const std::string& key) {
   constexpr double bytes_per_kib = 1024.0;
   std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; std::getline(in, line);)
     if (line.rfind(key, 0) == 0) return std::strtod(line.c_str() + key.size(), nullptr) * bytes_per_kib;
-  }
   return 0;
 }
 

@@ -325,9 +325,8 @@ std::vector<std::string> network_warnings(const PredictionRequest& request) {
   const bool only_remote_measured =
       network.values().remote && remote_capacity && remote_capacity->origin == core::LinkCapacity::Origin::measured;
   if (unknown_local && only_remote_measured && used.per_host > 2) warn(unknown_local->subject, unknown_local->detail);
-  for (const core::QualityFlag& doubt : core::contradictions(network)) {
+  for (const core::QualityFlag& doubt : core::contradictions(network))
     if (doubt.subject == core::to_string(core::Scope::local) || between_hosts) warn(doubt.subject, doubt.detail);
-  }
   return warnings;
 }
 

@@ -46,9 +46,8 @@ Levels joined(const Levels& a, const Levels& b) {
 Columns varied(const std::vector<Configuration>& factors) {
   std::vector<std::string> names;
   for (const Configuration& row : factors) {
-    for (const Setting& setting : row) {
+    for (const Setting& setting : row)
       if (std::find(names.begin(), names.end(), setting.factor) == names.end()) names.push_back(setting.factor);
-    }
   }
   Columns result;
   for (const std::string& name : names) {

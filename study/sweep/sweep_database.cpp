@@ -116,10 +116,9 @@ std::vector<std::string> other_factors(const std::vector<SweepResult>& results) 
   for (const core::HplField& field : core::hpl_fields()) own.insert(field.name);
   std::vector<std::string> names;
   for (const SweepResult& result : results) {
-    for (const auto& [factor, value] : result.factors) {
+    for (const auto& [factor, value] : result.factors)
       if (own.count(factor) == 0 && std::find(names.begin(), names.end(), factor) == names.end())
         names.push_back(factor);
-    }
   }
   return names;
 }
@@ -149,9 +148,7 @@ void SweepDatabase::open_for_writing() {
 }
 
 void SweepDatabase::open_for_reading() {
-  if (!fs::is_regular_file(path_)) {
-    throw core::InputError("there is no database " + path_.string());
-  }
+  if (!fs::is_regular_file(path_)) throw core::InputError("there is no database " + path_.string());
   bool empty = false;
   const auto open = [&](const fs::path& path, int flags) {
     empty = has_no_tables(state_->database.emplace(path.string(), flags, busy_timeout_ms));
@@ -189,9 +186,8 @@ void SweepDatabase::add_plan(const SweepPlan& plan, const std::string& text, con
       point.exec();
       point.reset();
     }
-    for (const SkippedPoint& entry : runs.skipped) {
+    for (const SkippedPoint& entry : runs.skipped)
       execute(database, "INSERT OR IGNORE INTO skipped VALUES (?, ?)", factors_json(entry.factors), entry.reason);
-    }
     transaction.commit();
   });
 }
@@ -298,10 +294,9 @@ std::vector<core::Prediction> predictions_of_one_cluster(const std::filesystem::
     models.insert(p.model_sha256);
     different.emplace(run_name(p), p);
   }
-  if (models.size() > 1) {
+  if (models.size() > 1)
     throw core::InputError(path.string() + " has predictions of " + std::to_string(models.size()) +
                            " clusters\n  hint: make a sweep of the real one, or choose rows of `hplcast sweep export`");
-  }
   std::vector<core::Prediction> predictions;
   for (auto& [name, prediction] : different) predictions.push_back(std::move(prediction));
   return predictions;

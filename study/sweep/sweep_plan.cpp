@@ -112,9 +112,8 @@ class PlanReader {
   std::uint64_t count(const YAML::Node& node, const std::string& field) const {
     const double value = number(node, field);
     constexpr double largest = 9007199254740992.0;  // whole numbers are exact below it
-    if (value < 0 || value != std::floor(value) || value > largest) {
+    if (value < 0 || value != std::floor(value) || value > largest)
       fail(node, field, "found `" + node.Scalar() + "`; expected a whole number from 0 on");
-    }
     return static_cast<std::uint64_t>(value);
   }
 
@@ -158,9 +157,8 @@ class PlanReader {
       require_domain(node, factor, [&] { one.validate(); });
       return std::to_string(*known);
     }
-    if (factor == "cluster" || ((factor == "generate" || factor == "set-detours") && value != "none")) {
+    if (factor == "cluster" || ((factor == "generate" || factor == "set-detours") && value != "none"))
       return fs::path(value).is_absolute() ? value : (folder_ / value).lexically_normal().string();
-    }
     if (factor == "grid") {
       const std::size_t x = value.find('x');
       if (x == std::string::npos || !rank_count(value.substr(0, x)) || !rank_count(value.substr(x + 1)))
@@ -258,9 +256,8 @@ class PlanReader {
         fail(entry.first, factor, "unknown key " + key + "; expected min, max, step or log");
       }
     }
-    if (!(result.min < result.max) || result.step < 0 || (result.logarithmic && !(result.min > 0))) {
+    if (!(result.min < result.max) || result.step < 0 || (result.logarithmic && !(result.min > 0)))
       fail(node, factor, "expected min < max, step >= 0, and min > 0 with log");
-    }
     return result;
   }
 
@@ -271,9 +268,8 @@ class PlanReader {
       const std::string key = entry.first.as<std::string>();
       if (key == "method") {
         const std::string method = text(entry.second, key);
-        if (method != "random" && method != "latin-hypercube") {
+        if (method != "random" && method != "latin-hypercube")
           fail(entry.second, key, "found `" + method + "`; expected random or latin-hypercube");
-        }
         result.latin_hypercube = method == "latin-hypercube";
       } else if (key == "count") {
         constexpr std::uint64_t most = 10'000'000;  // some gigabytes, and years of predictions

@@ -151,9 +151,8 @@ class Clusters {
 
   const Made& get(const Configuration& configuration) {
     Configuration changes;
-    for (const Setting& setting : configuration) {
+    for (const Setting& setting : configuration)
       if (acts_on_cluster(setting.factor)) changes.push_back(setting);
-    }
     const auto [entry, is_new] = made_.emplace(to_string(changes), Made{});
     if (is_new) entry->second = make(changes);
     return entry->second;
@@ -162,9 +161,8 @@ class Clusters {
  private:
   Made make(const Configuration& changes) {
     std::string path;
-    for (const Setting& change : changes) {
+    for (const Setting& change : changes)
       if (change.factor == "cluster") path = change.value;
-    }
     core::ClusterModel cluster = file(path);
     ModelLevels levels;
     try {
@@ -208,9 +206,8 @@ void apply(const Setting& setting, SweepRun& run) {
     run.parameters.P = std::stoi(setting.value.substr(0, x));
     run.parameters.Q = std::stoi(setting.value.substr(x + 1));
   }
-  for (const core::HplField& field : core::hpl_fields()) {
+  for (const core::HplField& field : core::hpl_fields())
     if (setting.factor == field.name) field.set(run.parameters, std::stoll(setting.value));
-  }
 }
 
 }  // namespace
@@ -255,9 +252,8 @@ SweepRuns runs_of(const SweepPlan& plan) {
     request.cluster = result.clusters.at(made.sha256);
     try {
       const RunPlan planned = resolve(std::move(request));
-      for (const std::string& warning : planned.warnings()) {
+      for (const std::string& warning : planned.warnings())
         if (warnings.insert(warning).second) result.warnings.push_back(warning);
-      }
       // Runs that a sweep compares should have one mode.
       run.mode = to_string(planned.unsampled_mode());
     } catch (const core::UsageError&) {

@@ -227,10 +227,9 @@ class SlurmSweep {
     }
     for (std::size_t i = 0; i < chunks; ++i)
       write_json(folder_ / ("chunk-" + std::to_string(i) + ".json"), contents[i]);
-    for (const auto& one : clusters) {
+    for (const auto& one : clusters)
       core::write_file(folder_ / "clusters" / (one.first + ".json"),
                        [&](std::ostream& out) { core::write_cluster(out, *one.second); });
-    }
     return chunks;
   }
 
@@ -263,9 +262,8 @@ class SlurmSweep {
       last_answer_ = now;
       return result.output.find_first_not_of(" \n") != std::string::npos;
     }
-    if (now - last_answer_ > std::chrono::duration<double>(patience_s)) {
+    if (now - last_answer_ > std::chrono::duration<double>(patience_s))
       throw core::ExternalError("squeue", result.status, result.output);
-    }
     return true;
   }
 
