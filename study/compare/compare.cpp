@@ -123,6 +123,12 @@ std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
   return speeds;
 }
 
+/// The variance of ln of the mean control of a campaign: a sixth of the range of six values is the standard deviation
+/// of their mean.
+double variance_of_mean(const core::Control& calibration) {
+  return std::pow(std::log(calibration.high_s / calibration.low_s) / 6, 2);
+}
+
 /// By how much the change of the machine moved the rates of the real runs, ln.
 struct Changes {
   std::map<core::HplParameters, std::vector<double>> of_runs;  ///< of configurations with controls
@@ -134,13 +140,15 @@ struct Changes {
 Changes changes_of(const SidesByRun& all_real, const SidesByRun& all_predicted) {
   std::vector<std::pair<core::HplParameters, const Side*>> controlled;
   std::vector<std::vector<RunSpeed>> speeds;
+  double calibration_variance = 0;
   for (const auto& [parameters, real] : all_real) {
     const auto predicted = all_predicted.find(parameters);
     if (predicted == all_predicted.end() || !has_controls(real, predicted->second)) continue;
     controlled.emplace_back(parameters, &predicted->second);
     speeds.push_back(speeds_of(real, predicted->second));
+    calibration_variance = variance_of_mean(predicted->second.controls.front());
   }
-  const MachineChanges machine = machine_changes(speeds);
+  const MachineChanges machine = machine_changes(speeds, calibration_variance);
   Changes changes;
   changes.coefficient = machine.coefficient;
   std::vector<double> medians;

@@ -57,22 +57,24 @@ double variance_of_controls(const std::vector<std::vector<RunSpeed>>& speeds, co
 }
 
 /// The model's part of each difference: the best linear prediction of a misfit that has a part common to all
-/// configurations and one of its own, from means that the scatter of the controls blurs.
-std::vector<double> misfits_of_model(const std::vector<std::vector<RunSpeed>>& speeds) {
+/// configurations and one of its own, from means that the scatter of the controls blurs, of the calibration all alike.
+std::vector<double> misfits_of_model(const std::vector<std::vector<RunSpeed>>& speeds, double calibration_variance) {
   std::vector<Misfit> misfits(speeds.size());
   std::transform(speeds.begin(), speeds.end(), misfits.begin(), misfit_of);
   const double scatter = variance_of_controls(speeds, misfits);
   const auto variance = [&](const Misfit& misfit) { return squared(own_misfit_sd) + scatter / misfit.runs; };
-  double weights = 1 / squared(common_misfit_sd), sum = 0;
+  double weights = 0, sum = 0;
   for (const Misfit& misfit : misfits) {
     weights += 1 / variance(misfit);
     sum += misfit.mean / variance(misfit);
   }
-  const double common = sum / weights;
-  std::vector<double> of_model;
+  const double of_model = squared(common_misfit_sd), shared = of_model + calibration_variance;
+  const double per_variance = sum / weights / (shared + 1 / weights);
+  std::vector<double> parts;
   for (const Misfit& misfit : misfits)
-    of_model.push_back(common + squared(own_misfit_sd) / variance(misfit) * (misfit.mean - common));
-  return of_model;
+    parts.push_back(of_model * per_variance +
+                    squared(own_misfit_sd) / variance(misfit) * (misfit.mean - shared * per_variance));
+  return parts;
 }
 
 bool tell_of_kernels(const std::vector<RunSpeed>& runs) {
@@ -81,11 +83,12 @@ bool tell_of_kernels(const std::vector<RunSpeed>& runs) {
 
 }  // namespace
 
-MachineChanges machine_changes(const std::vector<std::vector<RunSpeed>>& speeds) {
+MachineChanges machine_changes(const std::vector<std::vector<RunSpeed>>& speeds, double calibration_variance) {
   MachineChanges changes;
   if (speeds.empty()) return changes;
   const bool by_kernels = std::all_of(speeds.begin(), speeds.end(), tell_of_kernels);
-  const std::vector<double> of_model = by_kernels ? misfits_of_model(speeds) : std::vector<double>();
+  const std::vector<double> of_model =
+      by_kernels ? misfits_of_model(speeds, calibration_variance) : std::vector<double>();
   if (!by_kernels) changes.coefficient = share_of_controls(speeds);
   for (std::size_t i = 0; i < speeds.size(); ++i) {
     std::vector<double>& of_runs = changes.of_runs.emplace_back();

@@ -118,7 +118,7 @@ RunSpeed run_speed(double control, double slower, double misfit) {
 TEST(MachineChanges, AreTheChangesOfControlsWhereControlsDoNotScatter) {
   // The control says all of the change, so the rest of the kernels' is the model's, whatever its prior.
   const MachineChanges changes =
-      machine_changes({{run_speed(0.1, 0.1, 0.03), run_speed(-0.2, -0.2, 0.03)}, {run_speed(0.05, 0.05, -0.04)}});
+      machine_changes({{run_speed(0.1, 0.1, 0.03), run_speed(-0.2, -0.2, 0.03)}, {run_speed(0.05, 0.05, -0.04)}}, 0);
   ASSERT_EQ(changes.of_runs.size(), 2U);
   EXPECT_NEAR(changes.of_runs[0][0], 0.1, 1e-12);
   EXPECT_NEAR(changes.of_runs[0][1], -0.2, 1e-12);
@@ -142,7 +142,7 @@ TEST(MachineChanges, AreThoseOfKernelsInTheRunsWhereControlsScatter) {
       controls_miss += miss * miss / 36;
     }
   }
-  const MachineChanges changes = machine_changes(speeds);
+  const MachineChanges changes = machine_changes(speeds, 0);
   double squares = 0;
   for (std::size_t i = 0; i < speeds.size(); ++i)
     for (std::size_t run = 0; run < 3; ++run) squares += std::pow(changes.of_runs[i][run] - truth[i][run], 2) / 36;
@@ -158,7 +158,16 @@ TEST(MachineChanges, SingleRunsTakeTheScatterOfTheirControls) {
   RunSpeed run = run_speed(0.1, 0.2, 0);
   run.control_half = 0.2;
   const double common = 0.1 * 0.0004 / 0.0408;
-  EXPECT_NEAR(machine_changes({{run}}).of_runs[0][0], 0.2 - common - 0.0004 / 0.0404 * (0.1 - common), 1e-12);
+  EXPECT_NEAR(machine_changes({{run}}, 0).of_runs[0][0], 0.2 - common - 0.0004 / 0.0404 * (0.1 - common), 1e-12);
+}
+
+TEST(MachineChanges, WhatAllRunsShareMayBeTheControlOfTheCalibration) {
+  // All runs of 100 configurations: kernels 10 percent above the controls, which do not scatter among them. With a
+  // control of the calibration that is as little known as the model's common misfit, half is the model's.
+  const std::vector<std::vector<RunSpeed>> speeds(100, {run_speed(0, 0, 0.1), run_speed(0, 0, 0.1)});
+  EXPECT_NEAR(machine_changes(speeds, 0).of_runs[0][0], 0, 1e-12);
+  // The mean of the own parts, of a variance of 0.0004 / 100, is hardly known to be none: 0.1 times 4e-6 / 8.04e-4.
+  EXPECT_NEAR(machine_changes(speeds, 0.0004).of_runs[0][0], 0.05, 0.0003);
 }
 
 TEST(CompareControls, GoByKernelsInTheRunsWhereAllTellThem) {

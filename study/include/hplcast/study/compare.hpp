@@ -85,8 +85,8 @@ struct MachineChanges {
   std::vector<std::vector<double>> of_runs;  ///< by configuration, in the order of `speeds`
   std::optional<double> coefficient;
 };
-/// `speeds`: of the runs of each configuration.
-MachineChanges machine_changes(const std::vector<std::vector<RunSpeed>>& speeds);
+/// `speeds`: of the runs of each configuration. `calibration_variance`: of ln of the calibration's control.
+MachineChanges machine_changes(const std::vector<std::vector<RunSpeed>>& speeds, double calibration_variance);
 
 /// Errors over all configurations; ratios. With n = 0 all are 0.
 struct ComparisonSummary {
