@@ -34,14 +34,14 @@ struct CampaignRows {
   std::vector<std::string> notes;
 };
 
-/// Calls that were measured while the control is well above the best are set aside, but of kernels in `kept`; all
+/// Calls that were measured while the control is well above its median are set aside, but of kernels in `kept`; all
 /// others are taken to its median.
 void add_kernels(const std::string& name, const std::string& text, const std::set<std::string>& kept,
                  CampaignRows& rows) {
   std::istringstream in(text);
   core::read_kernel_csv(in, name, "dgemm", [&](core::KernelMeasurement row) {
     if (rows.control.is_disturbed(row.host, row.start_s) && kept.count(row.kernel) == 0)
-      return rows.kernels[row.kernel].set_aside("the control was above 1.1 times the best");
+      return rows.kernels[row.kernel].set_aside("the control was above 1.1 times the median");
     row.duration_s /= rows.control.slowdown(row.host, row.start_s);
     if (is_alone(row)) {
       row.kernel = "dgemm";
@@ -66,7 +66,7 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
     if (!core::ends_with(name, ".json")) kept = rows.control.mostly_disturbed(text, name);
     for (const std::string& kernel : kept)
       rows.notes.push_back("control: most rows of " + name + (kernel.empty() ? "" : " (" + kernel + ")") +
-                           " were measured while it was above 1.1 times the best: they count nevertheless");
+                           " were measured while it was above 1.1 times the median: they count nevertheless");
     if (core::ends_with(name, ".json")) {
       rows.thresholds_name = name;
       rows.thresholds = text;

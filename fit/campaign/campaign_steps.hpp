@@ -21,7 +21,7 @@ class ControlCurve {
   /// `csv`: control.csv; empty: no controls. @throws core::ParseError
   ControlCurve(const std::string& csv, const std::string& name);
 
-  /// Whether the controls around this moment (slowest rank of the host, mean of both) are above 1.1 times the best.
+  /// Whether the controls around this moment (slowest rank of the host, mean of both) are above 1.1 times the median.
   bool is_disturbed(const std::string& host, double start_s) const;
   /// Duration of a kernel at this moment over that at the median of all controls: the interpolated change of the
   /// median rank of the host, to the power of the share of its variance that is not the control's own scatter.
@@ -41,7 +41,7 @@ class ControlCurve {
  private:
   struct Host {
     std::vector<double> ratios, slowest;  ///< per control: median and slowest rank, each over its own median
-    double best = 1;                      ///< least slowest rank of a piece
+    double usual = 1;                     ///< slowest rank of a piece, median
     double coefficient = 0;
   };
   struct Counted {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -63,8 +62,9 @@ ControlCurve::ControlCurve(const std::string& csv, const std::string& name) {
     std::vector<double> logs;
     for (const double ratio : curve.ratios) logs.push_back(std::log(ratio));
     curve.coefficient = share_of_drift(logs, own_variances[host]);
-    curve.best = std::numeric_limits<double>::infinity();
-    for (std::size_t piece = 0; piece < pieces(); ++piece) curve.best = std::min(curve.best, slowest(curve, piece));
+    std::vector<double> of_pieces;
+    for (std::size_t piece = 0; piece < pieces(); ++piece) of_pieces.push_back(slowest(curve, piece));
+    if (!of_pieces.empty()) curve.usual = core::median(of_pieces);
   }
 }
 
@@ -80,7 +80,7 @@ const ControlCurve::Host* ControlCurve::host(const std::string& name) const {
 }
 
 bool ControlCurve::is_disturbed(const Host& host, std::size_t piece) const {
-  return slowest(host, piece) > slowest_that_counts * host.best;
+  return slowest(host, piece) > slowest_that_counts * host.usual;
 }
 
 bool ControlCurve::is_disturbed(const std::string& name, double start_s) const {
@@ -158,7 +158,7 @@ std::string ControlCurve::note() const {
   std::string text = core::printed(
       "control: dgemm %s takes %.3g ms (%.3g to %.3g) in %zu pieces; kernels are corrected by %.2f of its change",
       control.shape.c_str(), 1e3 * control.wall_s, 1e3 * control.low_s, 1e3 * control.high_s, pieces(), coefficient);
-  if (set_aside > 0) text += core::printed("; in %zu pieces it is above 1.1 times the best", set_aside);
+  if (set_aside > 0) text += core::printed("; in %zu pieces it is above 1.1 times the median", set_aside);
   return text;
 }
 
