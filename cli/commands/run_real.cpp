@@ -196,12 +196,13 @@ void setup_run_real(Command& app) {
                      reads("FILE"));
   add_choice<bool>(command, "--check", request.check, on_or_off, "let HPL check its result");
   add_choice<bool>(command, "--control", options.control, on_or_off,
-                   "the control measurement before and after each run, for compare");
+                   "the control measurement before and after each run, and the time in kernels, for compare");
   add_timeout(command, request.timeout_s, "run");
-  command.add_option("--xhpl", request.xhpl,
-                     "the real HPL (default: xhpl next to hplcast, or $HPLCAST_XHPL; with --phases or --trace "
-                     "xhpl-instrumented, $HPLCAST_XHPL_INSTRUMENTED)",
-                     of_type("PATH"));
+  command.add_option(
+      "--xhpl", request.xhpl,
+      "the real HPL (default: $HPLCAST_XHPL, else xhpl-instrumented next to hplcast, which times kernels; "
+      "with --control off xhpl; with --phases or --trace $HPLCAST_XHPL_INSTRUMENTED or that)",
+      of_type("PATH"));
   command.add_option("--mpirun", request.mpirun, "Open MPI's mpirun", of_type("PATH"));
   command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
   command.add_option("--threads", request.threads,

@@ -39,9 +39,9 @@ static uint64_t rows_max = default_rows_max;
 static int running;
 static int depth; /* of kernels in kernels */
 static double origin_s;
-static double clock_total_s; /* of `clock_reads` pairs of readings */
-static double run_s;         /* in kernels of this rank, in the run of HPL that was begun last */
-static double mean_s;        /* the same, mean over the ranks, when it has ended */
+static double clock_total_s;    /* of `clock_reads` pairs of readings */
+static double kernels_of_run_s; /* in kernels of this rank, in the run of HPL that was begun last */
+static double mean_of_ranks_s;  /* the same, mean over the ranks, when it has ended */
 
 static void measure_clock(void) {
   for (int i = 0; i < clock_reads; ++i) {
@@ -73,7 +73,7 @@ void trace_start(void) {
 
 void trace_resume(void) {
   running = 1;
-  run_s = 0;
+  kernels_of_run_s = 0;
 }
 void trace_pause(void) {
   running = 0;
@@ -107,7 +107,7 @@ static void end_call(hplcast_kernel kernel, int m, int n, int k, double start_s)
   const double duration_s = measured_s < clock_resolution_s ? clock_resolution_s : measured_s;
   if (m <= 0 || n <= 0 || k <= 0) return;
   const double flop = flop_of(kernel, m, n, k);
-  run_s += duration_s;
+  kernels_of_run_s += duration_s;
   activity_kernel(kernel, m, n, k, flop, start_s, start_s + duration_s);
   if (prefix == NULL) return;
   kernel_rows* of_kernel = &trace[kernel];
@@ -123,12 +123,12 @@ WRAP(void, HPL_ptimer_combine, MPI_Comm comm, const HPL_T_PTIME_OP operation, co
   int ranks = 1;
   __real_HPL_ptimer_combine(comm, operation, kind, n, first, times);
   (void)PMPI_Comm_size(comm, &ranks);
-  (void)PMPI_Allreduce(&run_s, &mean_s, 1, MPI_DOUBLE, MPI_SUM, comm);
-  mean_s /= ranks;
+  (void)PMPI_Allreduce(&kernels_of_run_s, &mean_of_ranks_s, 1, MPI_DOUBLE, MPI_SUM, comm);
+  mean_of_ranks_s /= ranks;
 }
 
 double trace_kernels_s(void) {
-  return mean_s;
+  return mean_of_ranks_s;
 }
 
 static int by_start(const void* left, const void* right) {

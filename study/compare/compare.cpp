@@ -140,7 +140,7 @@ struct Changes {
 Changes changes_of(const SidesByRun& all_real, const SidesByRun& all_predicted) {
   std::vector<std::pair<core::HplParameters, const Side*>> controlled;
   std::vector<std::vector<RunSpeed>> speeds;
-  double calibration_variance = 0;
+  double calibration_variance = 0;  // of the one that all predictions have
   for (const auto& [parameters, real] : all_real) {
     const auto predicted = all_predicted.find(parameters);
     if (predicted == all_predicted.end() || !has_controls(real, predicted->second)) continue;
