@@ -67,27 +67,19 @@ class DgemmRunner {
 
   std::vector<DgemmRow> run() {
     world_.barrier();
-    const bool sleeps = options_.alone && world_.local_rank() > 0;
     const double begin_s = now_s();
-    std::size_t warm = 0;
-    while (!sleeps && now_s() - begin_s < options_.warm_up_s) call(row_of(warm++));
-    if (options_.alone)
-      world_.sleep_until_all_arrive();
-    else
-      world_.barrier();
+    while (now_s() - begin_s < options_.warm_up_s) call_next();
+    world_.barrier();
     start_s_ = now_s();
-    if (sleeps) {
-      world_.sleep_until_all_arrive();
-      return {};
-    }
+    if (options_.alone) return in_pairs();
     std::vector<DgemmRow> rows;
     rows.reserve(design_.size());
     for (std::size_t step = 0; step < design_.size() && !out_of_time(); ++step) {
-      rows.push_back(measured(row_of(step)));
-      if (options_.progress) options_.progress(static_cast<double>(step + 1) / static_cast<double>(design_.size()));
+      rows.push_back(measured(row_of(step), "dgemm"));
+      tell_progress(step);
     }
-    std::size_t further = 0;
-    world_.until_all_arrive([&] { call(row_of(further++)); });
+    next_ = 0;
+    world_.until_all_arrive([&] { call_next(); });
     return rows;
   }
 
@@ -97,6 +89,32 @@ class DgemmRunner {
         design_.size() * static_cast<std::size_t>(world_.rank()) / static_cast<std::size_t>(world_.size());
     return (first + step) % design_.size();
   }
+
+  /// Each row twice on one rank of each host, the others of which sleep, then compute, or the other way round: what
+  /// else changes the machine meets both calls.
+  std::vector<DgemmRow> in_pairs() {
+    std::vector<DgemmRow> rows;
+    for (std::size_t step = 0; step < design_.size() && world_.max(out_of_time() ? 1 : 0) == 0; ++step) {
+      for (const bool others_sleep : {step % 2 == 0, step % 2 != 0}) {
+        world_.barrier();
+        if (world_.local_rank() == 0)
+          rows.push_back(measured(row_of(step), others_sleep ? "dgemm_alone" : "dgemm_beside"));
+        if (others_sleep)
+          world_.sleep_until_all_arrive();
+        else
+          world_.until_all_arrive([&] { call_next(); });
+      }
+      tell_progress(step);
+    }
+    return rows;
+  }
+
+  void tell_progress(std::size_t step) const {
+    if (options_.progress) options_.progress(static_cast<double>(step + 1) / static_cast<double>(design_.size()));
+  }
+
+  /// A call that is not recorded.
+  void call_next() { call(row_of(next_++)); }
 
   bool out_of_time() const { return options_.budget_s > 0 && now_s() - start_s_ > options_.budget_s; }
 
@@ -109,13 +127,13 @@ class DgemmRunner {
     return {begin_s, now_s()};
   }
 
-  DgemmRow measured(std::size_t row) {
+  DgemmRow measured(std::size_t row, const char* kernel) {
     const auto [begin_s, end_s] = call(row);
     const DgemmCall& what = design_[row];
     DgemmRow result;
     result.order = row;
     core::KernelMeasurement& measurement = result.measurement;
-    measurement.kernel = options_.alone ? "dgemm_alone" : "dgemm";
+    measurement.kernel = kernel;
     measurement.shape = {static_cast<double>(what.shape.m), static_cast<double>(what.shape.n),
                          static_cast<double>(what.shape.k)};
     measurement.duration_s = end_s - begin_s;
@@ -135,6 +153,7 @@ class DgemmRunner {
   std::map<std::string, std::unique_ptr<DgemmArena>> arenas_;  // one a content
   std::vector<DgemmArena*> arena_of_row_;
   double start_s_ = 0;
+  std::size_t next_ = 0;
 };
 
 }  // namespace

@@ -31,8 +31,8 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
   std::ostringstream mine;
   calibration::write_dgemm_rows(mine, rank.world.rank(), rows);
   const bool sleeps = options.alone && rank.world.local_rank() > 0;
-  const double fewest =
-      -rank.world.max(sleeps ? -static_cast<double>(design.size()) : -static_cast<double>(rows.size()));
+  const std::size_t made = sleeps ? design.size() : rows.size() / (options.alone ? 2 : 1);
+  const double fewest = -rank.world.max(-static_cast<double>(made));
   std::ostringstream all;
   calibration::write_dgemm_header(all);
   for (const std::string& text : rank.world.gather(mine.str())) all << text;
@@ -66,8 +66,10 @@ int main(int argc, char** argv) {
                  as_seconds());
   app.add_option("--footprint", options.footprint_bytes, "smallest size of the local matrix of each rank", as_bytes(),
                  default_text("256MiB"));
-  app.add_flag("--alone", options.alone,
-               "one rank of each host calls while the others of the host sleep: rows of a kernel dgemm_alone");
+  app.add_flag(
+      "--alone", options.alone,
+      "one rank of each host makes each call twice, while the others of the host sleep and while they compute: rows of "
+      "kernels dgemm_alone and dgemm_beside");
   add_seed(app, options.seed, "of the contents of the matrices");
   app.add_flag("!--control", common.takes_design,
                "only the control measurement: 0.2 s of one shape on every core, and a message; no design");

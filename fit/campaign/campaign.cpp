@@ -25,7 +25,7 @@ struct CampaignRows {
   std::map<std::string, int> kind_of_host;                     ///< if there are kinds: by the name of the host
   std::map<std::string, std::map<int, KernelTable>> of_kinds;  ///< likewise: calls by kernel and kind
   std::vector<core::KernelMeasurement> designed;               ///< those of designs that count
-  std::vector<core::KernelMeasurement> alone;                  ///< of dgemm, one rank per host
+  std::vector<core::KernelMeasurement> alone, beside;          ///< of dgemm, one rank per host
   std::vector<core::MpiMeasurement> messages;                  ///< all rows
   std::string thresholds_name, thresholds;                     ///< JSON; empty: not measured
   std::vector<PairMeasurement> pairs;                          ///< of hosts
@@ -43,9 +43,10 @@ void add_kernels(const std::string& name, const std::string& text, const std::se
     if (rows.control.is_disturbed(row.host, row.start_s) && kept.count(row.kernel) == 0)
       return rows.kernels[row.kernel].set_aside("the control was above 1.1 times the median");
     row.duration_s /= rows.control.slowdown(row.host, row.start_s);
-    if (is_alone(row)) {
+    if (is_alone(row) || is_beside(row)) {
+      std::vector<core::KernelMeasurement>& calls = is_alone(row) ? rows.alone : rows.beside;
       row.kernel = "dgemm";
-      if (reason_to_set_aside(row).empty()) rows.alone.push_back(std::move(row));
+      if (reason_to_set_aside(row).empty()) calls.push_back(std::move(row));
       return;
     }
     rows.control.count(row.host, row.start_s, row.duration_s);
@@ -371,32 +372,35 @@ Flags flags_of(const Campaign& campaign, const CampaignRows& rows, const core::C
 
 using Json = nlohmann::ordered_json;
 
-/// Time of dgemm on one rank per host over what the model of all ranks expects: the ratio of the sums, so that long
-/// calls count as in HPL. Null where it was not measured.
-/// The standard error is that of the calls, and half of the range of the controls: the machine changes between these
-/// calls and the others by what controls do not correct.
-Json dgemm_alone(const Campaign& campaign, const std::vector<core::KernelMeasurement>& calls,
-                 const ControlCurve& control, CampaignFit& fit) {
-  if (calls.size() < few_calls) return {};
-  double measured_s = 0, expected_all_s = 0, squares = 0;
+/// Time of dgemm on one rank per host over that of the same calls beside others (in archives without these: over what
+/// the model of all ranks expects): the ratio of the sums, so that long calls count as in HPL. Null where it was not
+/// measured.
+/// The standard error is that of the calls; without calls beside others also half of the range of the controls: the
+/// machine changes between these calls and the others by what controls do not correct.
+Json dgemm_alone(const Campaign& campaign, const CampaignRows& rows, CampaignFit& fit) {
+  if (rows.alone.size() < few_calls) return {};
+  const bool in_pairs = rows.beside.size() == rows.alone.size();
+  double alone_s = 0, beside_s = 0, squares = 0;
   std::vector<std::pair<double, double>> pairs;
-  for (const core::KernelMeasurement& call : calls) {
-    pairs.emplace_back(call.duration_s, expected_s(fit.cluster, campaign.hosts, call));
-    measured_s += pairs.back().first;
-    expected_all_s += pairs.back().second;
+  for (std::size_t i = 0; i < rows.alone.size(); ++i) {
+    const core::KernelMeasurement& call = rows.alone[i];
+    pairs.emplace_back(call.duration_s,
+                       in_pairs ? rows.beside[i].duration_s : expected_s(fit.cluster, campaign.hosts, call));
+    alone_s += pairs.back().first;
+    beside_s += pairs.back().second;
   }
-  const double ratio = measured_s / expected_all_s, count = static_cast<double>(calls.size());
-  for (const auto& [each_s, expected] : pairs) squares += std::pow(each_s - ratio * expected, 2);
-  double error = std::sqrt(squares * count / (count - 1)) / expected_all_s;
-  if (!control.is_empty()) {
-    const Json range = core::parse_json<Json>(control.provenance_json());
+  const double ratio = alone_s / beside_s, count = static_cast<double>(pairs.size());
+  for (const auto& [alone, beside] : pairs) squares += std::pow(alone - ratio * beside, 2);
+  double error = std::sqrt(squares * count / (count - 1)) / beside_s;
+  if (!in_pairs && !rows.control.is_empty()) {
+    const Json range = core::parse_json<Json>(rows.control.provenance_json());
     error = std::hypot(error, ratio * std::log(range.at("high").get<double>() / range.at("low").get<double>()) / 2);
   }
   fit.notes.push_back(
       core::printed("dgemm: takes %.3f (standard error %.3f) times as long while the other ranks of the "
                     "host wait: for predictions of fewer ranks per host",
                     ratio, error));
-  return {{"dgemm", ratio}, {"standard_error", error}, {"calls", calls.size()}};
+  return {{"dgemm", ratio}, {"standard_error", error}, {"calls", pairs.size()}};
 }
 
 std::string provenance_of(const Campaign& campaign, const ControlCurve& control, const Json& alone,
@@ -472,7 +476,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.notes.insert(fit.notes.end(), rows.notes.begin(), rows.notes.end());
   Calls designed = designed_calls(campaign, rows, fit.cluster);
   add_drift(designed, fit.cluster.uncertainty);
-  const Json alone = dgemm_alone(campaign, rows.alone, rows.control, fit);
+  const Json alone = dgemm_alone(campaign, rows, fit);
   fit.flags = campaign.doubts;
   for (const std::vector<QualityFlag>& more :
        {flags_of(campaign, rows, fit.cluster, std::move(designed)), fit.network.flags})

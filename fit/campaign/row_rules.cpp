@@ -21,11 +21,16 @@ std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_con
   const bool random = row.content.empty() || row.content == "random" || row.content == hpl_content;
   if (!random && !all_contents) return "the matrices do not hold random numbers, as those of HPL do";
   if (is_alone(row)) return "the other ranks of the host slept";
+  if (is_beside(row)) return "it belongs to a call whose other ranks slept";
   return row.error.empty() ? "" : "the call failed: " + row.error;
 }
 
 bool is_alone(const core::KernelMeasurement& row) {
   return row.kernel == "dgemm_alone";
+}
+
+bool is_beside(const core::KernelMeasurement& row) {
+  return row.kernel == "dgemm_beside";
 }
 
 bool is_designed(const core::KernelMeasurement& row) {

@@ -177,7 +177,7 @@ TEST_F(Calibrate, LeavesTheSaturationOutWhereThereAreTooFewRanks) {
   EXPECT_THAT(outcome.output, HasSubstr("03-pairs is left out: all pairs need three hosts, and there is 1"));
   EXPECT_THAT(outcome.output, HasSubstr("04-mpi: about"));
   ASSERT_EQ(run({"fit", "cluster", "few.zip", "--quiet", "--force", "-o", "few.json"}).status, 0);
-  // dgemm by one rank while the other sleeps: at least 36 shapes.
+  // dgemm by one rank while the other sleeps, and computes: at least 36 shapes.
   const auto alone = times_measured(files.at("measurements/01-dgemm-alone.csv"));
   EXPECT_GE(alone.size(), 36U);
   EXPECT_EQ(alone.rbegin()->first.first, 0) << "rank 0 only";

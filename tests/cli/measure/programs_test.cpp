@@ -160,7 +160,8 @@ TEST_F(Programs, DgemmStopsAtItsBudgetAndKeepsWhatItHas) {
   EXPECT_LT(rows, 2 * 15000);
 }
 
-TEST_F(Programs, OneRankOfAHostMeasuresDgemmAlone) {
+/// Each call twice, alone and beside the other rank, in turn which of the two comes first.
+TEST_F(Programs, OneRankOfAHostMeasuresDgemmAloneAndBeside) {
   DgemmDesignOptions options;
   options.max_size = 200;
   options.count = 20;
@@ -174,12 +175,15 @@ TEST_F(Programs, OneRankOfAHostMeasuresDgemmAlone) {
   std::size_t rows = 0;
   core::read_file(file("out.csv"), [&](std::istream& in, const std::string& name) {
     core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement& row) {
-      EXPECT_EQ(row.kernel, "dgemm_alone");
+      EXPECT_EQ(row.kernel, rows % 4 == 0 || rows % 4 == 3 ? "dgemm_alone" : "dgemm_beside");
+      const DgemmShape& shape = design[rows / 2].shape;
+      EXPECT_EQ(row.shape, (core::KernelShape{static_cast<double>(shape.m), static_cast<double>(shape.n),
+                                              static_cast<double>(shape.k)}));
       EXPECT_EQ(row.core, 0);
       ++rows;
     });
   });
-  EXPECT_EQ(rows, design.size());
+  EXPECT_EQ(rows, 2 * design.size());
 }
 
 TEST_F(Programs, MpiMeasuresEveryRowOfTheDesignOnce) {

@@ -72,6 +72,23 @@ TEST(FitCampaign, CallsOfOneRankPerHostSayHowMuchFasterItIs) {
   EXPECT_THAT(fit.notes, Contains(HasSubstr("takes 0.900 (standard error 0.000) times as long")));
 }
 
+/// The machine was slower by a quarter while these calls were made, by itself: calls beside others tell.
+TEST(FitCampaign, CallsAloneAreComparedWithThoseBesideOthersInTheSameMinute) {
+  Campaign campaign = one_rank();
+  campaign.origin = R"({"ranks_per_host": 2})";
+  const std::string beside = dgemm_csv("dgemm_beside", 1.25);
+  campaign.measurements["measurements/01-dgemm-alone.csv"] =
+      dgemm_csv("dgemm_alone", 0.9 * 1.25) + beside.substr(beside.find('\n') + 1);
+  campaign.controls = std::string(core::control_csv_header) + "\n0,h,0,0,640x640x640,18,0.012,0.012,1e-5,0\n" +
+                      "0,h,0,10,640x640x640,18,0.013,0.013,1e-5,0\n";
+  const CampaignFit fit = fit_campaign(campaign);
+  const auto alone = nlohmann::json::parse(fit.cluster.provenance).at("alone");
+  EXPECT_NEAR(alone.at("dgemm").get<double>(), 0.9, 1e-12);
+  EXPECT_LT(alone.at("standard_error").get<double>(), 1e-12);
+  EXPECT_EQ(alone.at("calls"), 64);
+  EXPECT_EQ(fit.cluster.kernels.size(), 1U);
+}
+
 /// Nine hosts, the last three on a switch of their own, 1 us further away; timers round to 1 ns.
 TEST(FitCampaign, AllPairsOfHostsSayWhetherOneSwitchExplainsThem) {
   Campaign campaign = one_rank();

@@ -73,7 +73,8 @@ struct DgemmMeasureOptions {
   double footprint_bytes = 256.0 * 1024 * 1024;  ///< smallest size of the local matrix of a rank
   double epoch_s = 0;      ///< start_s counts from here, on the clock of now_s(); 0: from the first recorded call
   std::uint64_t seed = 1;  ///< of the contents
-  /// One rank of each host makes the calls, of a kernel that is called "dgemm_alone"; the others of the host sleep.
+  /// One rank of each host makes each call twice: of a kernel that is called "dgemm_alone" while the others of the host
+  /// sleep, and of "dgemm_beside" while they compute.
   bool alone = false;
   /// Called now and then with the share of the design that is done, 0 to 1; may be empty.
   std::function<void(double)> progress;
@@ -87,7 +88,7 @@ struct DgemmRow {
 
 /// Measures a design on all ranks at once. Every rank makes all calls of the design in its order, but rank r of R
 /// starts r/R of the way (so that not all cores work on the same shape), and a rank that is done goes on calling,
-/// without recording, until all are: every recorded call has all cores busy, unless one rank is asked for alone.
+/// without recording, until all are: every recorded call has all cores busy. With `alone` see there.
 /// Collective; returns the rows of this rank.
 /// @throws core::InputError if the matrices do not fit the memory that is available to this rank.
 std::vector<DgemmRow> measure_dgemm(const World& world, const CorePlace& place, const DgemmDesign& design,
