@@ -1,6 +1,7 @@
 #include "hplcast/calibration/instrumented_runs.hpp"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
@@ -33,12 +34,23 @@ void run_instrumented(const HplKernelRequest& request, const core::HplParameters
   core::run_checked(command);
 }
 
+/// "" for a trace without calls.
+std::string host_of(const fs::path& trace) {
+  std::string host;
+  core::read_file(trace, [&](std::istream& in, const std::string& name) {
+    core::CsvReader csv(in, name);
+    if (csv.next()) host = csv.text(csv.column("host"));
+  });
+  return host;
+}
+
 /// Adds `later_s` to the start of each row. @returns the number of rows.
-std::size_t copy_rows(const fs::path& trace, double later_s, std::ostream& out) {
+std::size_t copy_rows(const fs::path& trace, double later_s, int busy_ranks, std::ostream& out) {
   std::size_t rows = 0;
   core::read_file(trace, [&](std::istream& in, const std::string& name) {
     core::read_kernel_csv(in, name, "", [&](core::KernelMeasurement row) {
       row.start_s += later_s;
+      row.busy_ranks = busy_ranks;
       core::write_row(out, row);
       ++rows;
     });
@@ -80,14 +92,17 @@ void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
     const core::TemporaryFolder folder("hplcast-kernels", request.folder);
     const double begun_s = request.since_unix_s > 0 ? core::unix_time_s() - request.since_unix_s : 0;
     run_instrumented(request, parameters, folder.path());
+    std::vector<fs::path> traces;
+    std::map<std::string, int> ranks_on;
     for (int rank = 0; rank < parameters.P * parameters.Q; ++rank) {
-      const fs::path trace = folder.path() / ("trace-" + std::to_string(rank) + ".csv");
+      const fs::path& trace = traces.emplace_back(folder.path() / ("trace-" + std::to_string(rank) + ".csv"));
       if (!fs::exists(trace))
         throw core::InputError(
             request.program.string() + " has left no trace of its kernels in rank " + std::to_string(rank) +
             ": is it xhpl-instrumented?\n  hint: with several hosts, --folder must be one that all see");
-      rows += copy_rows(trace, begun_s, out);
+      ++ranks_on[host_of(trace)];
     }
+    for (const fs::path& trace : traces) rows += copy_rows(trace, begun_s, ranks_on[host_of(trace)], out);
     if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));
   }
   if (rows == 0)

@@ -142,6 +142,7 @@ class DgemmRunner {
     measurement.cpu = place_.cpu;
     measurement.core = place_.core;
     measurement.content = to_string(what.content);
+    measurement.busy_ranks = measurement.kernel == "dgemm_alone" ? 1 : world_.local_size();
     if (!(measurement.duration_s > 0)) measurement.error = "the clock did not advance";
     return result;
   }

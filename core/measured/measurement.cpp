@@ -7,7 +7,7 @@
 
 namespace hplcast::core {
 
-const char* const kernel_csv_header = "kernel,m,n,k,duration_s,start_s,host,cpu,core,content,error";
+const char* const kernel_csv_header = "kernel,m,n,k,duration_s,start_s,host,cpu,core,content,error,busy_ranks";
 const char* const mpi_csv_header = "operation,scope,size_bytes,duration_s,start_s,host,peer,background,error";
 const char* const imported_mpi_csv_header = "operation,scope,size_bytes,duration_s,source";
 
@@ -15,7 +15,8 @@ void write_row(std::ostream& out, const KernelMeasurement& row) {
   out << csv_field(row.kernel) << ',' << shortest(row.shape.m) << ',' << shortest(row.shape.n) << ','
       << shortest(row.shape.k) << ',' << (row.error.empty() ? shortest(row.duration_s) : "") << ','
       << shortest(row.start_s) << ',' << csv_field(row.host) << ',' << row.cpu << ',' << row.core << ','
-      << csv_field(row.content) << ',' << csv_field(row.error) << '\n';
+      << csv_field(row.content) << ',' << csv_field(row.error) << ','
+      << (row.busy_ranks > 0 ? std::to_string(row.busy_ranks) : "") << '\n';
 }
 
 void write_row(std::ostream& out, const MpiMeasurement& row) {
@@ -93,10 +94,10 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
   for (const std::string& column : columns) further.push_back(csv.column(column));
   std::vector<std::string> texts(columns.size());
   csv.refuse_misspelt({"kernel", "m", "n", "k", "duration_s", "start_s", "host", "node", "cpu", "core", "content",
-                       "role", "error", "order", "transposed", "repetition"});
+                       "role", "error", "order", "transposed", "repetition", "busy_ranks"});
   const std::size_t duration = csv.column("duration_s");
   const Optional kernel(csv, "kernel"), m(csv, "m"), n(csv, "n"), k(csv, "k"), start(csv, "start_s"), cpu(csv, "cpu"),
-      core(csv, "core"), content(csv, "content"), error(csv, "error");
+      core(csv, "core"), content(csv, "content"), error(csv, "error"), busy_ranks(csv, "busy_ranks");
   const Optional host(csv, csv.find_column("host") != CsvReader::npos ? "host" : "node");
   if (!m.there() && !n.there() && !k.there()) csv.column("m");
   while (csv.next()) {
@@ -110,6 +111,7 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
     row.cpu = cpu.integer(0);
     row.core = core.integer(0);
     row.content = content.text("");
+    row.busy_ranks = static_cast<int>(busy_ranks.at_least(0, 0));
     for (std::size_t i = 0; i < further.size(); ++i) texts[i] = csv.text(further[i]);
     each(row, texts);
   }

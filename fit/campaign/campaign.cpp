@@ -25,10 +25,11 @@ struct CampaignRows {
   std::map<std::string, int> kind_of_host;                     ///< if there are kinds: by the name of the host
   std::map<std::string, std::map<int, KernelTable>> of_kinds;  ///< likewise: calls by kernel and kind
   std::vector<core::KernelMeasurement> designed;               ///< those of designs that count
-  std::vector<core::KernelMeasurement> alone, beside;          ///< of dgemm, one rank per host
-  std::vector<core::MpiMeasurement> messages;                  ///< all rows
-  std::string thresholds_name, thresholds;                     ///< JSON; empty: not measured
-  std::vector<PairMeasurement> pairs;                          ///< of hosts
+  std::map<std::string, KernelTable> of_fewer_ranks;           ///< HPL's calls by kernel (is_of_fewer_ranks())
+  PairedCalls pairs_of_dgemm;
+  std::vector<core::MpiMeasurement> messages;  ///< all rows
+  std::string thresholds_name, thresholds;     ///< JSON; empty: not measured
+  std::vector<PairMeasurement> pairs;          ///< of hosts
   std::vector<CpuMessage> between_cpus;
   ControlCurve control;
   std::vector<std::string> notes;
@@ -37,24 +38,39 @@ struct CampaignRows {
 /// Calls that were measured while the control is well above its median are set aside, but of kernels in `kept`; all
 /// others are taken to its median.
 void add_kernels(const std::string& name, const std::string& text, const std::set<std::string>& kept,
-                 CampaignRows& rows) {
+                 const std::vector<MeasuredHost>& hosts, CampaignRows& rows) {
   std::istringstream in(text);
   core::read_kernel_csv(in, name, "dgemm", [&](core::KernelMeasurement row) {
     if (rows.control.is_disturbed(row.host, row.start_s) && kept.count(row.kernel) == 0)
       return rows.kernels[row.kernel].set_aside("the control was above 1.1 times the median");
     row.duration_s /= rows.control.slowdown(row.host, row.start_s);
     if (is_alone(row) || is_beside(row)) {
-      std::vector<core::KernelMeasurement>& calls = is_alone(row) ? rows.alone : rows.beside;
+      std::vector<core::KernelMeasurement>& calls =
+          is_alone(row) ? rows.pairs_of_dgemm.alone : rows.pairs_of_dgemm.beside;
       row.kernel = "dgemm";
       if (reason_to_set_aside(row).empty()) calls.push_back(std::move(row));
       return;
     }
+    if (is_of_fewer_ranks(hosts, row)) return add_row(row, rows.of_fewer_ranks[row.kernel]);
     rows.control.count(row.host, row.start_s, row.duration_s);
     add_row(row, rows.kernels[row.kernel]);
     const auto kind = rows.kind_of_host.find(row.host);
     if (kind != rows.kind_of_host.end()) add_row(row, rows.of_kinds[row.kernel][kind->second]);
     if (is_designed(row) && reason_to_set_aside(row).empty()) rows.designed.push_back(row);
   });
+}
+
+/// Calls of runs with fewer ranks count for kernels that have few others.
+void take_kernels_of_fewer_ranks(CampaignRows& rows) {
+  for (auto& [kernel, table] : rows.of_fewer_ranks) {
+    KernelTable& all = rows.kernels[kernel];
+    if (all.rows() >= static_cast<long>(few_calls) || all.rows() >= table.rows()) {
+      all.set_aside("the run had fewer ranks on the host than the campaign", table.rows());
+    } else {
+      std::swap(all, table);
+      rows.notes.push_back(kernel + ": measured in runs with fewer ranks on the host than the campaign has");
+    }
+  }
 }
 
 CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
@@ -84,10 +100,11 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
         if (!kept.empty() || !rows.control.is_disturbed(row.host, row.start_s)) rows.messages.push_back(row);
       });
     } else {
-      add_kernels(name, text, kept, rows);
+      add_kernels(name, text, kept, campaign.hosts, rows);
     }
   }
   if (!rows.control.is_empty()) rows.notes.insert(rows.notes.begin(), rows.control.note());
+  take_kernels_of_fewer_ranks(rows);
   return rows;
 }
 
@@ -171,12 +188,22 @@ void fit_kinds(const CampaignRows& rows, CampaignFit& fit) {
   }
 }
 
+/// The model is compared with calls of fewer ranks, too (alone_json()).
+core::KernelModel widened(const core::KernelModel& model, const KernelTable& fewer_ranks) {
+  std::vector<ShapeSummary> shapes = fewer_ranks.shapes();
+  shapes.push_back({model.range()->min});
+  shapes.push_back({model.range()->max});
+  return core::KernelModel::make(model.level(), model.cluster_law(), {}, range_of(shapes), model.quality());
+}
+
 void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
   if (rows.kernels.empty()) throw core::InputError("the campaign has measured no kernels");
   for (const auto& [kernel, table] : rows.kernels) {
     KernelFit one = fit_hpl_kernel(kernel, table);
     if (!one.ok())
       throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of " + kernel + ": " + one.reason);
+    if (const auto fewer = rows.of_fewer_ranks.find(kernel); fewer != rows.of_fewer_ranks.end() && one.model.range())
+      one.model = widened(one.model, fewer->second);
     fit.cluster.kernels.emplace(kernel, one.model);
     fit.kernels.emplace(kernel, std::move(one));
   }
@@ -372,37 +399,6 @@ Flags flags_of(const Campaign& campaign, const CampaignRows& rows, const core::C
 
 using Json = nlohmann::ordered_json;
 
-/// Time of dgemm on one rank per host over that of the same calls beside others (in archives without these: over what
-/// the model of all ranks expects): the ratio of the sums, so that long calls count as in HPL. Null where it was not
-/// measured.
-/// The standard error is that of the calls; without calls beside others also half of the range of the controls: the
-/// machine changes between these calls and the others by what controls do not correct.
-Json dgemm_alone(const Campaign& campaign, const CampaignRows& rows, CampaignFit& fit) {
-  if (rows.alone.size() < few_calls) return {};
-  const bool in_pairs = rows.beside.size() == rows.alone.size();
-  double alone_s = 0, beside_s = 0, squares = 0;
-  std::vector<std::pair<double, double>> pairs;
-  for (std::size_t i = 0; i < rows.alone.size(); ++i) {
-    const core::KernelMeasurement& call = rows.alone[i];
-    pairs.emplace_back(call.duration_s,
-                       in_pairs ? rows.beside[i].duration_s : expected_s(fit.cluster, campaign.hosts, call));
-    alone_s += pairs.back().first;
-    beside_s += pairs.back().second;
-  }
-  const double ratio = alone_s / beside_s, count = static_cast<double>(pairs.size());
-  for (const auto& [alone, beside] : pairs) squares += std::pow(alone - ratio * beside, 2);
-  double error = std::sqrt(squares * count / (count - 1)) / beside_s;
-  if (!in_pairs && !rows.control.is_empty()) {
-    const Json range = core::parse_json<Json>(rows.control.provenance_json());
-    error = std::hypot(error, ratio * std::log(range.at("high").get<double>() / range.at("low").get<double>()) / 2);
-  }
-  fit.notes.push_back(
-      core::printed("dgemm: takes %.3f (standard error %.3f) times as long while the other ranks of the "
-                    "host wait: for predictions of fewer ranks per host",
-                    ratio, error));
-  return {{"dgemm", ratio}, {"standard_error", error}, {"calls", pairs.size()}};
-}
-
 std::string provenance_of(const Campaign& campaign, const ControlCurve& control, const Json& alone,
                           const CampaignFit& fit) {
   Json json = core::parse_json<Json>(campaign.origin);
@@ -476,7 +472,8 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.notes.insert(fit.notes.end(), rows.notes.begin(), rows.notes.end());
   Calls designed = designed_calls(campaign, rows, fit.cluster);
   add_drift(designed, fit.cluster.uncertainty);
-  const Json alone = dgemm_alone(campaign, rows, fit);
+  const Json alone =
+      core::parse_json<Json>(alone_json(campaign, rows.pairs_of_dgemm, rows.control, fit.cluster, fit.notes));
   fit.flags = campaign.doubts;
   for (const std::vector<QualityFlag>& more :
        {flags_of(campaign, rows, fit.cluster, std::move(designed)), fit.network.flags})

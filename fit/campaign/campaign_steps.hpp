@@ -87,6 +87,21 @@ std::vector<core::QualityFlag> quality_flags(const std::string& subject, std::ve
 /// `drift`, or few calls.
 double relative_drift(std::vector<RelativeCall> calls);
 
+/// Calls of dgemm on one rank of each host while the others slept, and the same calls while they computed (none in old
+/// archives).
+struct PairedCalls {
+  std::vector<core::KernelMeasurement> alone, beside;
+};
+
+/// True for a call in a run that had fewer ranks on that host than the campaign has there: cores are faster then.
+bool is_of_fewer_ranks(const std::vector<MeasuredHost>& hosts, const core::KernelMeasurement& row);
+
+/// `alone` of the provenance: what calls take on one rank of a host over what they take with all of them, for
+/// predictions of fewer ranks per host (docs/models/kernel-models.md#fewer-ranks-per-host). A JSON object; null where
+/// dgemm was not measured so.
+std::string alone_json(const Campaign& campaign, const PairedCalls& dgemm, const ControlCurve& control,
+                       const core::ClusterModel& cluster, std::vector<std::string>& notes);
+
 /// Calls of which neither mean nor noise are certain.
 inline constexpr std::size_t few_calls = 30;
 

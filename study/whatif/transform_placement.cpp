@@ -225,15 +225,27 @@ BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host)
   const double ratio = alone != provenance.end() ? number_at(*alone, "dgemm") : 0;
   if (!(ratio > 0)) return {differs + "they may be faster then; the step dgemm of a campaign measures it", {}};
   const double part = std::min(1.0, (measured - busy) / std::max(1.0, measured - threads));
-  const double factor = std::pow(ratio, part * certain_exponent(ratio, number_at(*alone, "standard_error")));
-  if (factor == 1)
+  Provenance factors;
+  const auto add = [&](const std::string& kernel, double change, double standard_error) {
+    const double factor = change > 0 ? std::pow(change, part * certain_exponent(change, standard_error)) : 1;
+    if (factor != 1 && cluster.kernels.count(kernel) > 0) factors[kernel] = factor;
+  };
+  add("dgemm", ratio, number_at(*alone, "standard_error"));
+  if (const auto others = alone->find("kernels"); others != alone->end() && others->is_object())
+    for (const auto& [kernel, one] : others->items())
+      add(kernel, number_at(one, "ratio"), number_at(one, "standard_error"));
+  if (factors.empty())
     return {differs + "dgemm was measured so, too, and differs by no more than the machine scatters", {}};
-  core::ClusterModel changed = transformed(cluster, {{"scale-dgemm", core::shortest(1 / factor)}});
-  provenance = core::parse_json<Provenance>(changed.provenance);
-  provenance["busy_cores"] = {{"per_host", busy}, {"dgemm", factor}};
+  core::ClusterModel changed = cluster;
+  std::string what;
+  for (const auto& [kernel, factor] : factors.items()) {
+    core::KernelModel& model = changed.kernels.at(kernel);
+    model = slowed(model, factor.get<double>());
+    what += core::printed("%s%s %.3f", what.empty() ? "" : ", ", kernel.c_str(), factor.get<double>());
+  }
+  provenance["busy_cores"] = {{"per_host", busy}, {"factors", factors}};
   changed.provenance = core::json_text(provenance);
-  return {differs + core::printed("dgemm takes %.3f times as long then%s", factor,
-                                  busy == threads ? "" : ", by interpolation"),
+  return {differs + "they take so many times as long" + (busy == threads ? "" : ", by interpolation") + ": " + what,
           std::move(changed)};
 }
 

@@ -89,6 +89,48 @@ TEST(FitCampaign, CallsAloneAreComparedWithThoseBesideOthersInTheSameMinute) {
   EXPECT_EQ(fit.cluster.kernels.size(), 1U);
 }
 
+/// Runs of HPL with one and with two ranks of a host of two, while the machine's speed changes from run to run.
+TEST(FitCampaign, HplsCallsOnOneRankSayHowMuchFasterEachKernelIs) {
+  Campaign campaign = one_rank();
+  campaign.hosts = {{"h", 1e9, {0, 0}}};
+  std::string messages = "operation,scope,size_bytes,duration_s,start_s,host,peer,background\n";
+  for (int i = 0; i < 40; ++i)
+    messages += "pingpong,local," + std::to_string(1000 * i) + "," + core::shortest(2e-6 + 2e-7 * i) + ",0,h,h,none\n";
+  campaign.measurements["measurements/04-mpi.csv"] = messages;
+  const std::string beside = dgemm_csv("dgemm_beside");
+  campaign.measurements["measurements/01-dgemm-alone.csv"] =
+      dgemm_csv("dgemm_alone", 0.9) + beside.substr(beside.find('\n') + 1);
+  std::string text = "kernel,m,n,k,duration_s,start_s,host,content,busy_ranks\n";
+  for (int run = 0; run < 12; ++run) {
+    const bool one = run % 2 == 0;
+    const double slower = one ? 1 + 0.02 * run : 1;
+    for (double m = one ? 40 : 20; m <= (one ? 800 : 400); m += one ? 40 : 20)
+      for (const char* kernel : {"dgemm", "dtrsm"}) {
+        const bool is_dgemm = kernel == std::string("dgemm");
+        const double alone = !one ? 1 : is_dgemm ? 0.9 : 0.7;
+        text += kernel + ("," + core::shortest(m)) + ",64,64," +
+                core::shortest(alone * slower * ((is_dgemm ? 1e-6 : 0) + 1e-10 * m * 64 * 64)) + "," +
+                std::to_string(10 * run) + ",h,hpl," + (one ? "1" : "2") + "\n";
+      }
+  }
+  campaign.measurements["measurements/02-kernels.csv"] = text;
+  const CampaignFit fit = fit_campaign(campaign);
+  const auto dtrsm = nlohmann::json::parse(fit.cluster.provenance).at("alone").at("kernels").at("dtrsm");
+  EXPECT_NEAR(dtrsm.at("ratio").get<double>(), 0.7, 1e-6) << "0.7 / 0.9 of dgemm in the same runs, times 0.9";
+  EXPECT_LT(dtrsm.at("standard_error").get<double>(), 1e-6);
+  const core::KernelModel& model = fit.cluster.kernels.at("dtrsm");
+  EXPECT_NEAR(model.cluster_law().at({}).mean_s({100, 64, 64}), 1e-10 * 100 * 64 * 64, 1e-12) << "of two ranks";
+  EXPECT_EQ(model.range()->max.m, 800) << "of both";
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("times as long while the other ranks of the host wait")));
+  // A kernel that only runs of one rank called has these.
+  campaign.measurements["measurements/03-kernels.csv"] =
+      "kernel,m,n,k,duration_s,start_s,host,content,busy_ranks\ndaxpy,10,1,1,1e-7,1,h,hpl,1\n"
+      "daxpy,100,1,1,1e-6,1,h,hpl,1\ndaxpy,1000,1,1,1e-5,1,h,hpl,1\n";
+  const CampaignFit more = fit_campaign(campaign);
+  EXPECT_EQ(more.cluster.kernels.count("daxpy"), 1U);
+  EXPECT_THAT(more.notes, Contains("daxpy: measured in runs with fewer ranks on the host than the campaign has"));
+}
+
 /// Nine hosts, the last three on a switch of their own, 1 us further away; timers round to 1 ns.
 TEST(FitCampaign, AllPairsOfHostsSayWhetherOneSwitchExplainsThem) {
   Campaign campaign = one_rank();

@@ -13,6 +13,7 @@
 namespace hplcast::study {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using tests::error_in;
 
@@ -98,17 +99,38 @@ TEST(BusyRanks, OneRankPerHostTakesWhatWasMeasuredAlone) {
   const BusyRanks all = with_busy_ranks(cluster, 5);
   EXPECT_TRUE(all.text.empty() && !all.cluster) << "as it was measured";
   const BusyRanks one = with_busy_ranks(cluster, 1);
-  EXPECT_THAT(one.text, HasSubstr("dgemm takes 0.810 times as long then"));
+  EXPECT_THAT(one.text, HasSubstr("they take so many times as long: dgemm 0.810"));
   EXPECT_NEAR(mnk_s(one.cluster.value()), 0.81e-10, 1e-21);
   EXPECT_FALSE(with_busy_ranks(*one.cluster, 1).cluster) << "a second time";
   const BusyRanks three = with_busy_ranks(cluster, 3);
-  EXPECT_THAT(three.text, HasSubstr("dgemm takes 0.900 times as long then, by interpolation"));
+  EXPECT_THAT(three.text, HasSubstr("they take so many times as long, by interpolation: dgemm 0.900"));
   EXPECT_NEAR(mnk_s(three.cluster.value()), 0.9e-10, 1e-21);
   // As many cores, of fewer ranks of more threads: nothing is faster.
   core::Hosts::Values hosts = cluster.hosts.values();
   hosts.threads_per_rank = 5;
   cluster.hosts = core::Hosts::make(hosts);
   EXPECT_EQ(with_busy_ranks(cluster, 1).text, "");
+}
+
+TEST(BusyRanks, EachKernelTakesWhatItsOwnCallsSay) {
+  core::ClusterModel cluster = calibrated();
+  cluster.kernels["dtrsm"] = cluster.kernels["daxpy"] = cluster.kernels.at("dgemm");
+  cluster.provenance = R"({"ranks_per_host": 5, "alone": {"dgemm": 0.99, "standard_error": 0.02, "calls": 50,
+    "kernels": {"dtrsm": {"ratio": 0.64, "standard_error": 0}, "daxpy": {"ratio": 0.9, "standard_error": 0.2},
+                "dger": {"ratio": 0.5, "standard_error": 0}, "dcopy": 3}}})";
+  const BusyRanks one = with_busy_ranks(cluster, 1);
+  EXPECT_THAT(one.text, EndsWith("they take so many times as long: dtrsm 0.640"));
+  const auto mean_s = [&](const char* kernel) {
+    return one.cluster.value().kernels.at(kernel).cluster_law().at({}).mean_s({1, 1, 1});
+  };
+  EXPECT_NEAR(mean_s("dtrsm") / mean_s("dgemm"), 0.64, 1e-12);
+  EXPECT_EQ(mean_s("daxpy"), mean_s("dgemm")) << "within its own error";
+  EXPECT_NEAR(nlohmann::json::parse(with_busy_ranks(cluster, 3).cluster.value().provenance)
+                  .at("busy_cores")
+                  .at("factors")
+                  .at("dtrsm")
+                  .get<double>(),
+              0.8, 1e-12);
 }
 
 /// Predictions of one file are of one model, whatever their ranks per host.

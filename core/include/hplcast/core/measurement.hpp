@@ -27,6 +27,7 @@ struct KernelMeasurement {
   int core = 0;
   std::string content;  ///< of the matrices: random, constant, sequential, hpl ...
   std::string error;
+  int busy_ranks = 0;  ///< of the same run on that host; 0: not known
 };
 
 /// One MPI call (or round trip for `pingpong`).
