@@ -55,9 +55,12 @@ double rolled_per_panel(const core::HplParameters& p) {
   return rolled * std::clamp(1 - static_cast<double>(p.swap_threshold) * p.Q / static_cast<double>(p.N), 0.0, 1.0);
 }
 
-/// Messages that all ranks send for one panel, besides the exchanges of its factorisation.
+/// Messages that all ranks send for one panel, besides the exchanges of its factorisation. Long broadcasts scatter a
+/// panel and roll its parts round the process row, longM without the next process column.
 double messages_per_panel(const core::HplParameters& p) {
-  const double broadcast = static_cast<double>(p.P) * (p.Q - 1);
+  constexpr int blong = 4, blong_modified = 5;
+  const int rolling = p.BCAST == blong ? p.Q : p.BCAST == blong_modified ? std::max(p.Q - 2, 0) : 0;
+  const double broadcast = static_cast<double>(p.P) * (p.Q - 1) * (1 + rolling);
   const double spread_or_exchange = p.P * log2_up(p.P);
   return broadcast + p.Q * spread_or_exchange + rolled_per_panel(p);
 }

@@ -52,6 +52,20 @@ TEST(SimulationNeeds, OfTheLongSwapHaveTheMessagesThatRoll) {
   EXPECT_EQ(needs_of(p, fast).simulated_messages, exchange.simulated_messages);
 }
 
+// As counted in windows of N = 250,000 on 32 x 32: 31,744 and 29,760 more per panel (2026-11-27).
+TEST(SimulationNeeds, OfLongBroadcastsHaveTheMessagesThatRoll) {
+  core::HplParameters p = parameters(250000, 256, 32, 32);
+  const auto messages_of = [&](int bcast) {
+    p.BCAST = bcast;
+    return needs_of(p, fast).simulated_messages;
+  };
+  EXPECT_NEAR((messages_of(4) - messages_of(2)) / 977, 31744, 1e-6);
+  EXPECT_NEAR((messages_of(5) - messages_of(2)) / 977, 29760, 1e-6);
+  // These windows took 78 s, with 44.5 % of the panels and six starts.
+  p.BCAST = 4;
+  EXPECT_NEAR(0.445 * needs_of(p, fast).wall_s, 78, 0.3 * 78);
+}
+
 // Idle machine, fast mode, all panels: 15.5 and 30 s on 32 x 32; 206 MB (64 x 64, 16 panels of NB 1024).
 TEST(SimulationNeeds, AreThoseThatWereMeasured) {
   core::HplParameters p = parameters(50000, 128, 32, 32);
