@@ -117,11 +117,11 @@ SIZES = {
     "lu": ([16, 32, 48, 64], [24, 40, 56]),
     "cg": ([(1400, 7), (4000, 7), (8500, 8), (14000, 11)], [(2800, 7), (6000, 8), (11000, 9)]),
     "mg": ([(5, 32, 32, 32), (6, 64, 64, 64), (6, 128, 64, 64), (7, 128, 128, 128)], [(5, 64, 64, 32), (5, 64, 32, 128), (6, 128, 128, 64)]),
-    "hpl": ([500, 1000, 1500], [2000, 3000, 4000]),
+    "hpl": ([500, 1000, 1500, 2500], [2000, 3000, 4000]),
     "minivite": ([2000, 4000, 8000], [3000, 6000, 12000]),
     "comd": ([8, 10, 14], [9, 12, 18]),
-    "getrf": ([500, 1000, 1500], [2000, 3000, 4000]),
-    "potrf": ([500, 1000, 1500], [2000, 3000, 4000]),
+    "getrf": ([500, 1000, 1500, 2500], [2000, 3000, 4000]),
+    "potrf": ([500, 1000, 1500, 2500], [2000, 3000, 4000]),
 }
 
 
@@ -369,7 +369,7 @@ def simulate(program, size, grid, model, extra, path):
     smpi = program_of(program, size, "smpi")
     if older(path, smpi, model):
         words = words_of(program, size, grid)
-        run([hplcast, "run", smpi, "--cluster", os.path.abspath(model), "-np", str(ranks_of(grid)), "--noise", "off", "--quiet",
+        run([hplcast, "run", smpi, "--cluster", os.path.abspath(model), "-np", str(ranks_of(grid)), "--quiet",
              *extra, "-o", os.path.abspath(path), *(["--", *words] if words else [])], folder_of(program, size, grid))
     with open(path) as file:
         return json.load(file)

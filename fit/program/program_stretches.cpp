@@ -192,7 +192,20 @@ std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
   return result;
 }
 
-/// Through all nodes; from the first one down to 0 and from the last one on with the slope of line_of().
+/// From the largest size on: the slope of the line, or the last one that was seen, if the time per block had grown by a
+/// tenth and more from each of three sizes to the next. Loops that are unrolled execute hardly more blocks for more
+/// data.
+double slope_beyond(const std::vector<StretchNode>& nodes, double line_slope) {
+  constexpr double apart = 1.5, grown = 1.1;
+  std::vector<StretchNode> last;  // in descending order
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
+    if (last.empty() || apart * node->size <= last.back().size) last.push_back(*node);
+  const auto rate = [&](std::size_t i) { return last[i].time_s / last[i].size; };
+  if (last.size() < 3 || rate(0) < grown * rate(1) || rate(1) < grown * rate(2)) return line_slope;
+  return std::max(line_slope, (last[0].time_s - last[1].time_s) / (last[0].size - last[1].size));
+}
+
+/// Through all nodes; from the first one down to 0 with the slope of line_of().
 core::RegionModel model_of(const std::map<int, Cell>& observed) {
   const std::map<int, Cell> cells = usual(observed);
   const std::vector<StretchNode> seen = nodes_of(cells);
@@ -201,9 +214,9 @@ core::RegionModel model_of(const std::map<int, Cell>& observed) {
     if (!nodes.empty()) append_between(StretchNode(nodes.back()), node, nodes);
     nodes.push_back(node);
   }
-  const double outside = line_of(cells).per_block_s;
+  const double line_slope = line_of(cells).per_block_s, outside = slope_beyond(seen, line_slope);
   const StretchNode &first = nodes.front(), &last = nodes.back();
-  const double least = std::min(outside, first.time_s / first.size);
+  const double least = std::min(line_slope, first.time_s / first.size);
   std::vector<core::LawPiece> pieces = {straight_piece(0, least, first.time_s - least * first.size)};
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
     const double slope = (nodes[i + 1].time_s - nodes[i].time_s) / (nodes[i + 1].size - nodes[i].size);

@@ -73,6 +73,17 @@ TEST(ProgramStretches, FollowATimePerBlockThatGrowsWithTheSize) {
     EXPECT_NEAR(predicted_s(fit, loop, blocks) / truth(core::stretch_size(blocks)), 1, 6e-3) << blocks;
 }
 
+// HPL's swaps: 8.6 times as many blocks for 25 times as many elements, because loops are unrolled. A line through all
+// sizes would take 0.57 of the time for twice as many blocks.
+TEST(ProgramStretches, GrowOnAsTheyGrew) {
+  const auto truth = [](double size) { return 1e-9 * std::pow(size, 1.6); };
+  const ProgramFit fit = fit_program(barriers({1e4, 1e4, 2e4, 4e4}, truth));
+  EXPECT_NEAR(predicted_s(fit, loop, 8e4) / truth(8e4), 0.77, 0.01) << "on in a straight line";
+  const auto step = [](double size) { return 1e-9 * size * (size > 3e4 ? 3 : 1); };
+  const ProgramFit once = fit_program(barriers({1e4, 1e4, 2e4, 4e4}, step));
+  EXPECT_LT(predicted_s(once, loop, 8e4) / step(8e4), 1) << "one step is no growth";
+}
+
 TEST(ProgramStretches, KeepAConstantBesideATimePerBlock) {
   const auto truth = [](double size) { return 1e-4 + 1e-9 * size; };
   const ProgramFit fit = fit_program(barriers({100, 100, 1e6}, truth));
