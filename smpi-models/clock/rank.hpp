@@ -262,6 +262,7 @@ struct Rank {
   std::size_t panel_place = 0;                                       ///< PanelCounts::begin_panel()
   std::uint64_t pivots = 0;                                          ///< draws taken for pivots
   Mail mail;
+  MPI_Comm collective_on = nullptr;  ///< in an operation on it by our messages (begin_collective())
   double let_in_s = 0;  ///< when MPI let messages in last: end of the last probe, receive, exchange or send that waited
   PollingLoop loop;
   std::vector<DrawnCalls> drawn;  ///< of the kernels of the last loop

@@ -139,7 +139,8 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   const hplcast_channel& channel = message.channel;
   sent->name = next_name(channel);
   sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, &sent->name);
-  if (of_devices_ && from != nullptr && device_memory().bytes_from(from->buffer) > 0)
+  // SMPI's collective operations (negative contexts) know of no devices.
+  if (of_devices_ && from != nullptr && channel.context >= 0 && device_memory().bytes_from(from->buffer) > 0)
     if (const core::DeviceMessage* const own = of_devices_(channel.source, channel.destination))
       sent->as = costs_.flow(*own, scope(channel.source, channel.destination), message.bytes);
   sent->detached = !synchronous && message.bytes < detached_bytes_;

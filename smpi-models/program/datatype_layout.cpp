@@ -232,8 +232,9 @@ std::size_t packed_bytes(int count, MPI_Datatype type) {
 
 Packing packing_of(int count, MPI_Datatype type) {
   constexpr std::ptrdiff_t cache_line_bytes = 64, alias_bytes = 4096;  // call_shapes.h of programs/
-  const auto layout = layout_of(type);
   const double bytes = static_cast<double>(packed_bytes(count, type));
+  if (predefined(type) != nullptr) return {"", {1, bytes, 1}};
+  const auto layout = layout_of(type);
   if (!layout) return {"", {1, bytes, 1}, static_cast<std::ptrdiff_t>(size_of(type)) != extent_of(type)};
   if (layout->is_contiguous() || layout->block_bytes >= cache_line_bytes) return {"", {1, bytes, 1}};
   const std::ptrdiff_t stride = std::abs(layout->blocks > 1 ? layout->stride_bytes : layout->extent_bytes);

@@ -1,7 +1,10 @@
 #include "hplcast/smpi_models/hplcast_program_messages.h"
 
+#include <dlfcn.h>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -162,11 +165,85 @@ int wait_for_one(const char* function, int count, MPI_Request* requests,
   return place;
 }
 
+/// Whether SMPI's algorithms come to the functions below: as run --fast has this library loaded (LD_PRELOAD).
+bool is_first_loaded() {
+  static const char* const first = std::getenv("LD_PRELOAD");
+  return first != nullptr && std::strstr(first, "libhplcast-smpi") != nullptr;
+}
+
+/// The calling rank, if that is in an operation on this communicator; else null: SMPI sends, on the clock.
+Rank* in_operation_on(MPI_Comm communicator) {
+  Rank& rank = Runtime::rank();
+  if (rank.collective_on == communicator) return &rank;
+  if (rank.collective_on != nullptr) rank.clock.flush();
+  return nullptr;
+}
+
+/// SimGrid's function of the same name.
+template <auto function, typename... Arguments>
+auto by_simgrid(Arguments... arguments) {
+  static const auto its = [] {
+    Dl_info ours{};
+    ::dladdr(reinterpret_cast<void*>(function), &ours);
+    return reinterpret_cast<decltype(function)>(::dlsym(RTLD_NEXT, ours.dli_sname));
+  }();
+  return its(arguments...);
+}
+
 }  // namespace
 
 }  // namespace hplcast::smpi_models
 
-using namespace hplcast::smpi_models;  // what follows is the interface of C
+using namespace hplcast::smpi_models;  // what follows is the interface of SimGrid and of C
+
+#define OURS __attribute__((used, visibility("default"))) static
+#define PLACE(data) data *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm on
+#define GIVEN buffer, count, type, peer, tag, on
+#define END \
+  { const_cast<void*>(buffer), count, type, peer, tag, on }
+
+/// SMPI's algorithms send by functions of libsimgrid, which it calls as a program would: where this library was loaded
+/// before it, these. The same from SimGrid 3.32 to 4.1; the header is not installed.
+class simgrid::smpi::Request {
+ public:
+  OURS void send(PLACE(const void)) {
+    if (Rank* const rank = in_operation_on(on)) return messages().send(*rank, END, false);
+    by_simgrid<&Request::send>(GIVEN);
+  }
+  OURS int recv(PLACE(void), MPI_Status* status) {
+    if (Rank* const rank = in_operation_on(on)) return messages().receive(*rank, END, status), MPI_SUCCESS;
+    return by_simgrid<&Request::recv>(GIVEN, status);
+  }
+  OURS void sendrecv(const void* out, int n, MPI_Datatype out_type, int to, int out_tag, PLACE(void), MPI_Status* got) {
+    int self = MPI_PROC_NULL;
+    PMPI_Comm_rank(on, &self);
+    Rank* const rank = to == self && peer == self ? nullptr : in_operation_on(on);  // a copy takes no time
+    if (rank == nullptr) return by_simgrid<&Request::sendrecv>(out, n, out_type, to, out_tag, GIVEN, got);
+    messages().exchange(*rank, {const_cast<void*>(out), n, out_type, to, out_tag, on}, END, got);
+  }
+  OURS MPI_Request isend(PLACE(const void)) {
+    if (Rank* const rank = in_operation_on(on)) return messages().make(*rank, END, {});
+    return by_simgrid<&Request::isend>(GIVEN);
+  }
+  OURS MPI_Request irecv(PLACE(void)) {
+    if (Rank* const rank = in_operation_on(on)) return messages().make(*rank, END, {true});
+    return by_simgrid<&Request::irecv>(GIVEN);
+  }
+  OURS int wait(MPI_Request* request, MPI_Status* status) {
+    if (messages().find(*request) != nullptr) return messages().wait(*request, status), MPI_SUCCESS;
+    return in_operation_on(nullptr), by_simgrid<&Request::wait>(request, status);
+  }
+  OURS int waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+    for (int i = 0; i < count; ++i)
+      if (requests[i] != MPI_REQUEST_NULL) wait(&requests[i], status_of(statuses, i));
+    return MPI_SUCCESS;
+  }
+  // SMPI starts these itself.
+  OURS MPI_Request isend_init(PLACE(const void)) {
+    return in_operation_on(nullptr), by_simgrid<&Request::isend_init>(GIVEN);
+  }
+  OURS MPI_Request irecv_init(PLACE(void)) { return in_operation_on(nullptr), by_simgrid<&Request::irecv_init>(GIVEN); }
+};
 
 void hplcast_spend_packing(const char* function, int count, MPI_Datatype type) {
   spend(function, function, packing_of(count, type));
@@ -189,19 +266,21 @@ void hplcast_communicator_made(MPI_Comm parent, MPI_Comm child) {
 }
 
 void hplcast_before_collective(const char* function, hplcast_meets meets, int root, MPI_Comm communicator) {
+  bool by_us = false;
   if (hplcast_messages()) {
     guarded([&] {
-      const Rank& rank = Runtime::rank();
-      if (!rank.clock.is_watched()) return;
+      Rank& rank = Runtime::rank();
       const auto known = messages().communicators().find_if_known(rank.number, communicator);
-      if (known == nullptr) return;
+      by_us = known != nullptr && is_first_loaded();
+      if (by_us) rank.collective_on = communicator;
+      if (known == nullptr || !rank.clock.is_watched()) return;
       const Communicator& ranks = known->ranks;
       const bool is_root = root >= 0 && root < ranks.size && ranks.world_ranks[root] == static_cast<int>(rank.number);
       constexpr std::array all = {Meets::all, Meets::from, Meets::to};
       Runtime::instance().program().meet({known->context, ranks.size, all[meets], is_root});
     });
   }
-  hplcast_before_mpi(function);
+  by_us ? hplcast_enter_mpi(function) : hplcast_before_mpi(function);
 }
 
 MPI_Fint hplcast_request_number(MPI_Request request) {

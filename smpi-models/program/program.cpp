@@ -305,6 +305,7 @@ void Program::leave_mpi(Rank& rank) {
   if (state.mpi.empty()) return resume(rank);
   const State::Call call = state.mpi.back();
   state.mpi.pop_back();
+  if (state.mpi.empty()) rank.collective_on = nullptr;
   rank.clock.resume();  // of a detour that came meanwhile the rest
   tell_state(rank, call);
   const Moment now = moment_of(rank);

@@ -64,7 +64,7 @@ hplcast_message ProgramMessages::message(const Rank& rank, const ProgramRequest&
   const bool receives = request.kind.receives;
   hplcast_message result{};
   result.channel = {receives ? peer : here, receives ? here : peer, end.tag == MPI_ANY_TAG ? any_value : end.tag,
-                    request.communicator->context};
+                    rank.collective_on != nullptr ? ~request.communicator->context : request.communicator->context};
   result.bytes = static_cast<double>(packed_bytes(end.count, end.type));
   result.probed = fast_ ? 0 : 1;
   if (end.peer == MPI_ANY_SOURCE) require_exact(rank, "receives from anybody (MPI_ANY_SOURCE)");

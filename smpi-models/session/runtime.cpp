@@ -187,19 +187,16 @@ void Runtime::timed_part(Rank& rank, bool begins, double now_s) {
     meter->end(core::CoreState::messages, now_s);
 }
 
-ProgramMessages* Runtime::program_messages() {
+ProgramMessages* Runtime::make_program_messages() {
   if (!messages_) return nullptr;
-  if (!program_messages_) {
-    // Collective operations are SMPI's, and share links with them: not in fast mode.
-    constexpr double free_bytes = 65536;
-    if (settings_.fast) {
-      messages_->let_run_ahead(free_bytes);
-    } else {
-      require_static_routes(session().platform->costs);
-      messages_->leave_flows_to_simgrid();
-    }
-    program_messages_.emplace(*messages_, *world_, kernels_.has_late_probes(), settings_.fast);
+  constexpr double free_bytes = 65536;
+  if (settings_.fast) {
+    messages_->let_run_ahead(free_bytes);
+  } else {  // collective operations are SMPI's, and share links with them
+    require_static_routes(session().platform->costs);
+    messages_->leave_flows_to_simgrid();
   }
+  program_messages_.emplace(*messages_, *world_, kernels_.has_late_probes(), settings_.fast);
   return &*program_messages_;
 }
 

@@ -41,7 +41,7 @@ class Runtime {
   /// Null: messages go through SMPI, because the platform is not ours or the settings say so.
   Messages* messages() { return messages_ ? &*messages_ : nullptr; }
   /// Messages of programs other than HPL; null where messages() is.
-  ProgramMessages* program_messages();
+  ProgramMessages* program_messages() { return program_messages_ ? &*program_messages_ : make_program_messages(); }
   /// Only with messages().
   Probes& probes() { return *probes_; }
   /// Null where no panel is factored as in fast mode.
@@ -65,6 +65,7 @@ class Runtime {
   static Rank& find_rank();
   Runtime();
   static Runtime& make();
+  ProgramMessages* make_program_messages();
   void add_ranks();
   void begin_account(bool changes);
   void end_account();

@@ -80,11 +80,11 @@ std::string how_program_ended(const core::Command& command, const core::CommandR
   return core::how_it_ended(command, result);
 }
 
-/// A path that smpirun does not take apart: of the program, or of a link to it in `folder`.
-std::string plain_path(const fs::path& program, const fs::path& folder) {
-  const fs::path path = fs::absolute(program);
+/// A path that smpirun does not take apart: of the file, or of a link to it in `folder`.
+std::string plain_path(const fs::path& file, const fs::path& folder, const char* name = "program") {
+  const fs::path path = fs::absolute(file);
   if (is_plain(path.string())) return path.string();
-  const fs::path link = fs::absolute(folder) / "program";
+  const fs::path link = fs::absolute(folder) / name;
   std::error_code error;
   fs::remove(link, error);
   fs::create_symlink(path, link);
@@ -125,6 +125,10 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
     command.arguments.push_back(privatization ? "--cfg=smpi/privatization:dlopen" : option);
   }
   command.arguments.push_back("--cfg=smpi/coll-selector:" + request.collectives);
+  if (const char* const runtime = "libhplcast-smpi.so"; request.fast && request.collectives != "mvapich2")
+    command.arguments.insert(
+        command.arguments.begin(),
+        {"-wrapper", "env LD_PRELOAD=" + plain_path(platform_library({}).parent_path() / runtime, folder, runtime)});
   command.arguments.push_back(plain_path(request.program, folder));
   for (const std::string& argument : request.arguments) command.arguments.push_back(core::smpirun_word(argument));
   if (request.numerics) command.environment["OPENBLAS_NUM_THREADS"] = "1";  // a rank is one core

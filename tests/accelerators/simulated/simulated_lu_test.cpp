@@ -75,7 +75,11 @@ TEST(SimulatedBlockLu, ModelledProductsAreThoseOfTheClosedForm) {
 }
 
 TEST(SimulatedBlockLu, FastModeTakesTheSameTime) {
-  for (const SimulatedGrid& grid : {SimulatedGrid{2048, 128, 1, 4, "0.3", "32"}, {2048, 128, 2, 3, "0.3", "32"}}) {
+  for (const SimulatedGrid& grid : {SimulatedGrid{2048, 128, 1, 4, "0.3", "32"},
+                                    {2048, 128, 2, 3, "0.3", "32"},
+                                    {1024, 64, 2, 2, "0.3", "32"},
+                                    {1024, 64, 4, 2, "0.3", "32"},
+                                    {1024, 64, 1, 5, "0.3", "32"}}) {
     const study::ProgramRun exact = simulated_lu(grid, false), fast = simulated_lu(grid, false, true);
     constexpr double asked_for = 0.01;
     EXPECT_NEAR(fast.time_s / exact.time_s, 1, asked_for);
