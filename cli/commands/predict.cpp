@@ -282,7 +282,7 @@ void run_estimate(const PredictOptions& options, const std::vector<study::RunPla
   for (const core::QualityFlag& missing : core::missing_kernels(plans.front().cluster()))
     warn(missing.subject + ": " + missing.detail);
   tell_trace(plans.front(), options.request.observation);
-  if (!options.json && options.output.empty()) return tell_needs(plans, true, options.seeds.size());
+  if (!options.json) return tell_needs(plans, true, options.seeds.size());  // results in the file of -o stay
   const study::SimulationNeeds all = needs_of_all(plans, options.seeds.size());
   nlohmann::ordered_json json = {{"simulations", plans.size() * options.seeds.size()}};
   json.update(HPLCAST_JSON(all, wall_s, most_wall_s, memory_bytes, simulated_messages));
@@ -464,11 +464,12 @@ void setup_predict(Command& app) {
       "--force", options->request.force,
       "also predict runs that do not fit the memory of the cluster or of this machine, and, without the platform "
       "library, runs that platform.xml gets wrong");
-  command.add_flag("--estimate", options->estimate, "print the estimate of time and memory only");
+  const Option* estimate =
+      command.add_flag("--estimate", options->estimate, "print the estimate of time and memory only");
   command.add_option("--jobs", options->jobs, "simulations at a time; results do not depend on it (default 1)",
                      between(1, 4096));
-  command.add_flag("--resume", options->resume,
-                   "go on with the file of -o: predictions that it has are not made again");
+  command.add_flag("--resume", options->resume, "go on with the file of -o: predictions that it has are not made again",
+                   excludes(estimate));
   command.callback([options, N, configurations] {
     if (N->empty() && configurations->empty())
       throw core::UsageError("give -N or an HPL.dat: hplcast predict CLUSTER.json HPL.dat");

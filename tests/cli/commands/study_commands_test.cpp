@@ -149,6 +149,9 @@ TEST_F(StudyCommands, PredictGivesTheSameWithSeveralJobs) {
 TEST_F(StudyCommands, AnEstimateRefusesWhatARunRefusesAndIsJsonIfAskedFor) {
   expect({"predict", example_cluster, "-N", "1000000", "--estimate"}, 3, "--force");
   expect({"predict", example_cluster, "-N", "1000", "--estimate", "--json"}, 0, "\"simulations\": 1");
+  const std::string results = file("results.json", "results");
+  expect({"predict", example_cluster, "-N", "1000", "--estimate", "-o", results}, 0, "1 simulation, ");
+  EXPECT_EQ(text_of("results.json"), "results") << "an estimate is no result";
 }
 
 TEST_F(StudyCommands, AnEstimateRefusesMissingPrograms) {
