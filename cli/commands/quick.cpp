@@ -131,6 +131,9 @@ void run_quick(const QuickOptions& options) {
   if (result.parameters.Q > 4 * result.parameters.P)
     warn(std::to_string(result.parameters.P * result.parameters.Q) +
          " ranks make no grid near to a square: leave some cores idle (--cores)");
+  if (result.parameters.P * result.parameters.Q > study::ranks_with_dates)
+    warn("the closed form is too fast with more than " + std::to_string(study::ranks_with_dates) +
+         " ranks, and was not compared with simulations of so many (docs/use/quick.md); see predict --estimate");
   warn_of_idle_cores("", options.request.machine, result.cluster.hosts);
   if (!options.output.empty()) write_cluster_file(options.output, result.cluster);
   if (options.json) return write_result("", to_json(result, study::closed_form_error));

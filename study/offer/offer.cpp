@@ -179,6 +179,8 @@ std::string promise_of(const OfferQuestion& question, const OfferEstimate& one) 
                      chance_text(*one.keeps_fully) + " in full.";
   if (promised > one.peak_gflops)
     text += " It promises more than its matrix products alone would give, " + rate_of_gflops(one.peak_gflops) + ".";
+  if (promised < 0.5 * one.gflops())
+    text += " It promises less than half of what is expected: is one of its numbers mistaken?";
   return text;
 }
 

@@ -250,18 +250,24 @@ QuickResult quick(const QuickRequest& request) {
   const int threads = machine.threads.empty() ? 1 : std::stoi(machine.threads);  // transformed() has read it
   result.peak_gflops = machine.flop_per_s_per_core * ranks * threads / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
-  const auto with_error = [&](double QuickAssumption::*at, double factor) {
-    const double changed_s = result.time_s * comparable_s(machine, all_assumptions(at), p) / expected_s;
-    return dgemm_s + factor * std::max(0.0, changed_s - dgemm_s);
+  double best = comparable_s(machine, all_assumptions(&QuickAssumption::best), p) / expected_s;
+  double worst = comparable_s(machine, all_assumptions(&QuickAssumption::worst), p) / expected_s;
+  result.influences = influences_of(quick_assumptions(),
+                                    [&](const QuickAssumptions& changed) { return comparable_s(machine, changed, p); });
+  // Dates are chaotic: with 10,000 ranks and more one assumption alone may change more than all together.
+  for (const QuickInfluence& one : result.influences) {
+    best = std::min({best, 1 / (1 + one.worst_change), 1 / (1 + one.best_change)});
+    worst = std::max({worst, 1 / (1 + one.worst_change), 1 / (1 + one.best_change)});
+  }
+  const auto with_error = [&](double ratio, double factor) {
+    return dgemm_s + factor * std::max(0.0, ratio * result.time_s - dgemm_s);
   };
-  result.low_time_s = with_error(&QuickAssumption::best, 1 - closed_form_error);
-  result.high_time_s = with_error(&QuickAssumption::worst, 1 + closed_form_error);
+  result.low_time_s = with_error(best, 1 - closed_form_error);
+  result.high_time_s = with_error(worst, 1 + closed_form_error);
   const auto gflops = [&](double s) { return core::hpl_flop(N) / s / 1e9; };
   result.gflops = gflops(result.time_s);
   result.low_gflops = gflops(result.high_time_s);
   result.high_gflops = gflops(result.low_time_s);
-  result.influences = influences_of(quick_assumptions(),
-                                    [&](const QuickAssumptions& changed) { return comparable_s(machine, changed, p); });
   PredictionRequest simulated;
   simulated.cluster = result.cluster;
   simulated.parameters = p;

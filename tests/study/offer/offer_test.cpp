@@ -69,6 +69,8 @@ TEST(Offer, ThatPromisesTooMuchIsNotTakenHoweverFast) {
   EXPECT_THAT(found.verdict, HasSubstr("Take B: the only offer"));
   // 640 Gflop/s, of which quick assumes 1/1.03 for the slowest CPU.
   EXPECT_THAT(found.reasons[0], HasSubstr("It promises more than its matrix products alone would give, 621 Gflop/s"));
+  question.offers[0].committed_gflops = 100;
+  EXPECT_THAT(answer(question).reasons, testing::Contains(HasSubstr("It promises less than half of what is expected")));
 }
 
 TEST(Offer, SaysWhoIsLeftOutThoughCheap) {

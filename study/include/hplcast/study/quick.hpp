@@ -58,15 +58,17 @@ QuickAssumptions all_assumptions(double QuickAssumption::*at);
 /// network.
 core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions);
 
-/// Watts in proportion to the cores with a rank, whether it works or waits: waiting ranks poll, and a data sheet does not
-/// say how much less that takes.
+/// Watts in proportion to the cores with a rank, whether it works or waits: waiting ranks poll, and a data sheet does
+/// not say how much less that takes.
 core::PowerModel power_of_data_sheet(double idle_w, double full_w, int cores);
+
+inline constexpr int ranks_with_dates = 4096, ranks_for_ratios = 128;  ///< of the closed form
 
 /// Time of HPL in s without simulation: the dates of all ranks from panel to panel, by the models of kernels and
 /// messages of a cluster whose nodes are alike, on a single switch (docs/models/quick.md). `most_ranks`: where there
 /// are more, some process rows stand for the others; fewer take less time, and are enough for ratios.
-double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters, int most_ranks = 4096);
-inline constexpr int ranks_for_ratios = 128;
+double closed_form_s(const core::ClusterModel& cluster, const core::HplParameters& parameters,
+                     int most_ranks = ranks_with_dates);
 
 /// Difference between closed_form_s() and simulations, over the time beyond that of dgemm alone: a little more than the
 /// largest in docs/measurements/quick.md.
