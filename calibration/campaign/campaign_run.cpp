@@ -31,10 +31,6 @@ std::string rows_text(const CampaignChunk& chunk) {
   return std::to_string(chunk.first) + ":" + std::to_string(chunk.end);
 }
 
-std::string seconds_text(double seconds) {
-  return core::shortest(std::ceil(seconds)) + " s";
-}
-
 /// The header and the first `rows` rows of a CSV.
 std::string first_rows(const std::string& csv, std::size_t rows) {
   std::size_t end = csv.find('\n');
@@ -269,8 +265,8 @@ class CampaignRun {
 
   void tell_steps() const {
     for (const CampaignStep& step : plan_.steps)
-      if (!folder_.is_done(step)) tell(step.name + ": about " + seconds_text(step.estimated_s));
-    tell("all pieces in random order: about " + seconds_text(total_s_));
+      if (!folder_.is_done(step)) tell(step.name + ": about " + core::duration_text(std::ceil(step.estimated_s)));
+    tell("all pieces in random order: about " + core::duration_text(std::ceil(total_s_)));
   }
 
   /// Adds rows to control.csv. Not with several ranks per core, whose times say nothing about the machine.

@@ -29,15 +29,16 @@ std::size_t padded(std::size_t rows) {
   return aligned % doubles_per_page == 0 ? aligned + doubles_per_line : aligned;
 }
 
-/// All ranks look at the memory before any of them takes some.
-void require_memory(const World& world, const DgemmDesign& design, double footprint_bytes) {
+/// All ranks look at the memory before any of them takes some. `each`: for each call alone.
+void require_memory(const World& world, const DgemmDesign& design, double footprint_bytes, bool each) {
   std::set<std::string> contents;
   const DgemmCall* largest = &design.front();
   for (const DgemmCall& call : design) {
     contents.insert(to_string(call.content));
     if (arena_sizes({call}, 0).bytes() > arena_sizes({*largest}, 0).bytes()) largest = &call;
   }
-  const double needed = arena_sizes(design, footprint_bytes).bytes() * static_cast<double>(contents.size());
+  const double needed = arena_sizes(each ? DgemmDesign{*largest} : design, footprint_bytes).bytes() *
+                        (each ? 1 : static_cast<double>(contents.size()));
   const double available = available_memory_bytes() / world.local_size();
   world.barrier();
   if (needed <= available) return;
@@ -253,7 +254,8 @@ double* DgemmArena::block(long rows, long columns) {
 std::vector<DgemmRow> measure_dgemm(const World& world, const CorePlace& place, const DgemmDesign& design,
                                     const DgemmMeasureOptions& options) {
   if (design.empty()) throw core::DomainError("rows of the design", 0.0, "at least 1");
-  require_memory(world, design, options.footprint_bytes);
+  require_memory(world, design, options.footprint_bytes, options.check);
+  if (options.check) return {};
   use_blas_threads();
   return DgemmRunner(world, place, design, options).run();
 }

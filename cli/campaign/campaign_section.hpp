@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "hplcast/calibration/campaign.hpp"
@@ -31,7 +32,8 @@ class Section {
     try {
       value = node_[key].as<T>();
     } catch (const YAML::Exception&) {
-      fail(key, "the value does not have the type expected here");
+      constexpr bool single = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
+      fail(key, std::string("the value does not have the type expected here") + (single ? "" : ", a list: [a, b]"));
     }
   }
 

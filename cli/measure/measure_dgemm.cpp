@@ -14,10 +14,10 @@ using namespace hplcast::cli;
 std::string measure(const MeasuringRank& rank, const std::string& design_text, const MeasuringOptions& common,
                     calibration::DgemmMeasureOptions options) {
   options.epoch_s = rank.epoch_s;
+  options.check = common.check;
   std::istringstream in(design_text);
   calibration::DgemmDesign design = calibration::read_dgemm_design(in, common.design);
   const std::size_t first_row = cut(design, common.rows);
-  if (common.check) return "";
   const bool root = rank.world.rank() == 0;
   Progress progress;
   if (root) {
@@ -27,6 +27,7 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
     };
   }
   auto rows = calibration::measure_dgemm(rank.world, rank.place, design, options);
+  if (common.check) return "";
   for (auto& row : rows) row.order += first_row;
   std::ostringstream mine;
   calibration::write_dgemm_rows(mine, rank.world.rank(), rows);

@@ -76,6 +76,7 @@ struct DgemmMeasureOptions {
   /// One rank of each host makes each call twice: of a kernel that is called "dgemm_alone" while the others of the host
   /// sleep, and of "dgemm_beside" while they compute.
   bool alone = false;
+  bool check = false;  ///< make no call: only look whether each fits the memory
   /// Called now and then with the share of the design that is done, 0 to 1; may be empty.
   std::function<void(double)> progress;
 };

@@ -108,7 +108,8 @@ auto with_yaml(const std::string& text, const std::string& name, Use use) {
     throw ParseError(yaml_location(name, error.mark), "a value of another kind than is expected here",
                      "a list or mapping in place of a word, or a word in place of a number?");
   } catch (const YAML::Exception& error) {
-    throw ParseError(yaml_location(name, error.mark), "not YAML that this file can be: " + error.msg);
+    throw ParseError(yaml_location(name, error.mark), "not YAML that this file can be: " + error.msg,
+                     text.find("\n\t") == std::string::npos ? "" : "YAML is indented by blanks, not by tabs");
   }
 }
 
