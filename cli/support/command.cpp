@@ -6,9 +6,11 @@ namespace hplcast::cli {
 
 namespace {
 
-Check known(const CLI::Validator& validator) {
-  const auto take = [validator](std::string& text) {
-    if (const std::string problem = validator(text); !problem.empty()) throw core::UsageError(problem);
+/// `expected`: in place of the library's words.
+Check known(const CLI::Validator& validator, const std::string& expected = "") {
+  const auto take = [validator, expected](std::string& text) {
+    if (const std::string problem = validator(text); !problem.empty())
+      throw core::UsageError(expected.empty() ? problem : "found `" + text + "`; expected " + expected);
   };
   return {take, validator.get_description()};
 }
@@ -31,10 +33,10 @@ template Check between(long, long);
 template Check between(double, double);
 
 Check positive() {
-  return known(CLI::PositiveNumber);
+  return known(CLI::PositiveNumber, "a number above 0");
 }
 Check not_negative() {
-  return known(CLI::NonNegativeNumber);
+  return known(CLI::NonNegativeNumber, "a number of at least 0");
 }
 Check among(const std::vector<std::string>& names) {
   return known(CLI::IsMember(names));

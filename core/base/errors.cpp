@@ -1,5 +1,7 @@
 #include "hplcast/core/errors.hpp"
 
+#include <algorithm>
+
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
@@ -8,6 +10,9 @@ namespace {
 
 std::string with_hint(std::string message, const std::string& hint) {
   if (!hint.empty()) message += "\n  hint: " + hint;
+  // Parts of files are in it, which must not move the cursor of a terminal.
+  const auto is_control = [](unsigned char c) { return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f; };
+  std::replace_if(message.begin(), message.end(), is_control, '?');
   return message;
 }
 

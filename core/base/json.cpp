@@ -62,10 +62,8 @@ class Inspector : public nlohmann::json_sax<Json> {
     const std::size_t first = text_.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) throw ParseError({name_, line, ""}, "the file is empty; expected JSON");
     if (text_[first] == '<')
-      throw ParseError(
-          {name_, line, ""}, "XML; expected JSON",
-          "the machine of a platform.xml becomes a cluster.json by `hplcast quick` and `hplcast transform`, "
-          "see docs/start/own-program.md");
+      throw ParseError({name_, line, ""}, "XML; expected JSON",
+                       "a platform.xml of SimGrid becomes a cluster.json by `hplcast import --platform`");
     if (text_[first] != '{' && text_[first] != '[') {
       constexpr std::size_t shown = 30;
       const std::string begin = text_.substr(first, std::min(shown, text_.find_first_of("\r\n", first) - first));

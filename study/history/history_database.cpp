@@ -187,7 +187,7 @@ constexpr SqliteKind history_kind = {"history", "history of hplcast", "expected 
 
 /// Hint after an error. `code`: as in sqlite3.h.
 const char* hint_for(int code) {
-  constexpr int busy = 5, locked = 6, read_only = 8, cannot_open = 14, not_a_database = 26;
+  constexpr int busy = 5, locked = 6, read_only = 8, cannot_open = 14;
   switch (code) {
     case busy:
     case locked:
@@ -195,8 +195,6 @@ const char* hint_for(int code) {
     case read_only:
     case cannot_open:
       return "this needs the right to write the file and its folder: to read, too, after a program was killed";
-    case not_a_database:
-      return "expected a file of `hplcast history`";
     default:
       return "what was told as added is in it, or in a copy of it";
   }

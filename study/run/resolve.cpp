@@ -12,6 +12,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/transform.hpp"
@@ -170,8 +171,8 @@ void check_memory_of(int host, const PredictionRequest& request, int ranks) {
   if (needed_bytes <= memory_bytes) return;
   constexpr double gib = 1024.0 * 1024.0 * 1024.0;
   throw core::DomainError("N", std::to_string(request.parameters.N),
-                          "a matrix that fits a host: this one needs " + std::to_string(needed_bytes / gib) +
-                              " GiB of its " + std::to_string(memory_bytes / gib) + " GiB" +
+                          "a matrix that fits a host: this one needs " + core::significant(needed_bytes / gib) +
+                              " GiB of its " + core::significant(memory_bytes / gib) + " GiB" +
                               (hosts.has_kinds() ? " (" + hosts.kind_name(hosts.kind_of(host)) + ")" : ""),
                           "`hplcast predict --force` predicts it nevertheless");
 }

@@ -20,17 +20,19 @@ struct SqliteKind {
   int version;           ///< of the schema
 };
 
+constexpr int sqlite_not_a_database = 26;
+
 /// In our words where SQLite's say less. `code`: as in sqlite3.h.
 inline std::string sqlite_reason(int code, const std::string& text) {
   // Our own statements are right: what they ask for is not there.
   const std::string missing = "no such ";
   if (text.rfind(missing, 0) == 0)
     return "it has no " + text.substr(missing.size()) + "; another program has changed the file";
-  constexpr int corrupt = 11, cannot_open = 14, not_a_database = 26;
-  return code == corrupt          ? "the file is damaged"
-         : code == cannot_open    ? "the file cannot be opened or made"
-         : code == not_a_database ? "the file is not a database"
-                                  : text;
+  constexpr int corrupt = 11, cannot_open = 14;
+  return code == corrupt                 ? "the file is damaged"
+         : code == cannot_open           ? "the file cannot be opened or made"
+         : code == sqlite_not_a_database ? "the file is not a database"
+                                         : text;
 }
 
 /// Runs `work` and turns SQLite's errors into ours; `hint` says what may help after an error, by its code in sqlite3.h.
@@ -39,9 +41,9 @@ auto guarded(const SqliteKind& kind, const std::filesystem::path& path, Hint hin
   try {
     return work();
   } catch (const SQLite::Exception& error) {
-    throw core::InputError(std::string(kind.name) + " " + path.string() + ": " +
-                           sqlite_reason(error.getErrorCode(), error.what()) +
-                           "\n  hint: " + hint(error.getErrorCode()));
+    const int code = error.getErrorCode();
+    throw core::InputError(std::string(kind.name) + " " + path.string() + ": " + sqlite_reason(code, error.what()) +
+                           "\n  hint: " + (code == sqlite_not_a_database ? kind.expected : hint(code)));
   }
 }
 

@@ -453,7 +453,8 @@ ClusterModel remove_named_nodes(const ClusterModel& cluster, const std::vector<s
   std::vector<int> stay;
   for (const int host : all_hosts(cluster))
     if (gone.erase(cluster.hosts.names()[static_cast<std::size_t>(host)]) == 0) stay.push_back(host);
-  if (!gone.empty()) throw core::DomainError("host", *gone.begin(), "a host of " + cluster.name);
+  if (!gone.empty())
+    throw core::DomainError("host", *gone.begin(), "a host of " + cluster.name + ": " + cluster.hosts.values().names);
   return with_hosts(cluster, stay);
 }
 

@@ -27,6 +27,10 @@ TEST(CsvReader, TakesColumnsByName) {
   EXPECT_FALSE(csv.next());
 }
 
+TEST(Errors, HaveNoControlCharactersOfTheFilesThatTheyQuote) {
+  EXPECT_STREQ(ParseError({"f", 1, ""}, "found \x1b[31m\r\n\t\x7f\xc3\xa9").what(), "f:1: found ?[31m?\n\t?\xc3\xa9");
+}
+
 TEST(CsvReader, SaysWhereWhatAndWhy) {
   const auto reading = [](const std::string& text, const std::string& column) {
     return error_in([&] {
