@@ -1,5 +1,6 @@
 #include "hplcast/study/quick.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <tuple>
