@@ -158,8 +158,10 @@ class DatReader {
   std::size_t count(const char* field) {
     const long long number = values(field, 1).front();
     if (number < 1 || number > max_values) {
-      throw ParseError(here(), "a count of " + std::to_string(number) + ", read from \"" + line() +
-                                   "\"; HPL takes 1 to 20" + told_before());
+      throw ParseError(
+          here(),
+          "a count of " + std::to_string(number) + ", read from \"" + line() + "\"; HPL takes 1 to 20" + told_before(),
+          field_ == "N" ? "a CSV begins with names between commas, such as N,NB,P,Q" : "");
     }
     return static_cast<std::size_t>(number);
   }
