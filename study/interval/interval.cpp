@@ -87,11 +87,21 @@ ErrorTerm simulation_term(const core::Prediction& prediction, const std::vector<
   return result;
 }
 
-/// Half of what lies between the extremes of the control measurements of the campaign, relative.
+/// The range of so many values of a normal law, in standard deviations (Blom 1958).
+double expected_range(double values) {
+  return 2 * fit::normal_quantile((values - 0.375) / (values + 0.25));
+}
+
+/// Half of what lies between the extremes of the control measurements of the campaign, relative; of more than six
+/// controls, whose range is wider, as if they were six.
 std::optional<double> control_scatter(const core::ClusterModel& cluster) {
   const std::optional<core::Control> control = core::control_of(cluster);
   if (!control || !(control->low_s > 0)) return std::nullopt;
-  return std::log(control->high_s / control->low_s) / 2;
+  constexpr double usual = 6;
+  const auto known = core::parse_json<nlohmann::json>(cluster.provenance)["control"];
+  const double counted = known.value("pieces", 0.0) - known.value("set_aside", 0.0) + 1;
+  return std::log(control->high_s / control->low_s) / 2 * expected_range(usual) /
+         expected_range(std::max(usual, counted));
 }
 
 /// Whether it was measured on a virtual machine, as far as the campaign says.

@@ -132,6 +132,14 @@ TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
   const core::PredictiveInterval interval = predictive_interval(prediction_of(1), cluster, basis, 90);
   EXPECT_NEAR(term_of(interval, "machine").sd, 0.5 * std::log(1.02) / 2, 1e-12);
   EXPECT_THAT(term_of(interval, "days").source, HasSubstr("measured on one day"));
+  // 20 controls of the same scatter have a range that is 3.73 / 2.53 as wide (tables of d2; the formula is off by 1 %).
+  const auto with_pieces = [&](const char* pieces) {
+    core::ClusterModel many = cluster;
+    many.provenance.insert(many.provenance.rfind("\"message_s\""), pieces);
+    return term_of(predictive_interval(prediction_of(1), many, basis, 90), "machine").sd;
+  };
+  EXPECT_NEAR(with_pieces(R"("pieces": 24, "set_aside": 5, )"), 0.5 * std::log(1.02) / 2 * 2.534 / 3.735, 1e-4);
+  EXPECT_EQ(with_pieces(R"("pieces": 3, "set_aside": 0, )"), term_of(interval, "machine").sd);
   cluster.uncertainty.emplace().drift = core::EstimatedSd{0.3, 0};
   const core::PredictiveInterval drifting = predictive_interval(prediction_of(1), cluster, basis, 90);
   EXPECT_NEAR(term_of(drifting, "machine").sd, 0.5 * std::hypot(std::log(1.02) / 2, 0.3), 1e-12);
