@@ -173,5 +173,16 @@ TEST(FitCampaign, IsNotLedAstrayByControlsThatOneMomentSpoiled) {
   EXPECT_LT(fitted_s(fit) / true_s, 1.001);
 }
 
+TEST(FitCampaign, PairsOfCallsInADisturbedPieceAreNoKernelOfTheirOwn) {
+  const auto disturbed = [](double start_s) { return start_s >= 20 && start_s <= 30 ? 1.5 : 1.0; };
+  Campaign campaign = campaign_of_one(drifting_dgemm(disturbed), control_csv(disturbed));
+  std::string pairs = "kernel,m,n,k,duration_s,start_s,host,content\n";
+  for (const double start_s : {25., 75., 85., 95.})
+    for (const char* kernel : {"dgemm_alone", "dgemm_beside"})
+      pairs += kernel + (",300,300,64,6e-4," + core::shortest(start_s)) + ",h,random\n";
+  campaign.measurements["measurements/01-dgemm-alone.csv"] = pairs;
+  EXPECT_EQ(fit_campaign(campaign).cluster.kernels.size(), 1u) << "dgemm";
+}
+
 }  // namespace
 }  // namespace hplcast::fit
