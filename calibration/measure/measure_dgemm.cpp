@@ -79,7 +79,6 @@ class DgemmRunner {
       rows.push_back(measured(row_of(step), "dgemm"));
       tell_progress(step);
     }
-    next_ = 0;
     world_.until_all_arrive([&] { call_next(); });
     return rows;
   }

@@ -46,8 +46,7 @@ void add_kernels(const std::string& name, const std::string& text, const std::se
       return rows.kernels[in_pair ? "dgemm" : row.kernel].set_aside("the control was above 1.1 times the median");
     row.duration_s /= rows.control.slowdown(row.host, row.start_s);
     if (in_pair) {
-      std::vector<core::KernelMeasurement>& calls =
-          is_alone(row) ? rows.pairs_of_dgemm.alone : rows.pairs_of_dgemm.beside;
+      auto& calls = is_alone(row) ? rows.pairs_of_dgemm.alone : rows.pairs_of_dgemm.beside;
       row.kernel = "dgemm";
       if (reason_to_set_aside(row).empty()) calls.push_back(std::move(row));
       return;

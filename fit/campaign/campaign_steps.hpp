@@ -87,8 +87,7 @@ std::vector<core::QualityFlag> quality_flags(const std::string& subject, std::ve
 /// `drift`, or few calls.
 double relative_drift(std::vector<RelativeCall> calls);
 
-/// Calls of dgemm on one rank of each host while the others slept, and the same calls while they computed (none in old
-/// archives).
+/// Calls of dgemm on one rank of each host while the others slept, and while they computed (none in old archives).
 struct PairedCalls {
   std::vector<core::KernelMeasurement> alone, beside;
 };

@@ -85,7 +85,7 @@ Times beside_dgemm(const Blocks& blocks, const std::string& kernel) {
 
 bool is_of_fewer_ranks(const std::vector<MeasuredHost>& hosts, const core::KernelMeasurement& row) {
   const std::size_t host = index_of(hosts, row.host);
-  return row.busy_ranks > 0 && !is_alone(row) && host < hosts.size() &&
+  return row.busy_ranks > 0 && host < hosts.size() &&
          static_cast<std::size_t>(row.busy_ranks) < hosts[host].rank_cpus.size();
 }
 
@@ -107,10 +107,10 @@ std::string alone_json(const Campaign& campaign, const PairedCalls& dgemm, const
     json["kernels"][entry.first] = {{"ratio", value}, {"standard_error", error}};
     others += core::printed(", %s %.2f (%.2f)", entry.first.c_str(), value, error);
   }
-  notes.push_back(core::printed("dgemm: takes %.3f (standard error %.3f) times as long while the other ranks of the "
-                                "host wait",
-                                of_dgemm.value, of_dgemm.standard_error) +
-                  others + ": for predictions of fewer ranks per host");
+  notes.push_back(
+      core::printed("dgemm: takes %.3f (standard error %.3f) times as long while the other ranks of the "
+                    "host wait%s: for predictions of fewer ranks per host",
+                    of_dgemm.value, of_dgemm.standard_error, others.c_str()));
   return core::json_text(json);
 }
 

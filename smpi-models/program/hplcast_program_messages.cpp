@@ -478,6 +478,10 @@ FUNCTION(MPI_Comm_create_group, MPI_Comm parent, MPI_Group group, int tag, MPI_C
 }
 
 #undef BEGIN  // the sources of a room are compiled together
+#undef END
 #undef FUNCTION
+#undef GIVEN
+#undef OURS
+#undef PLACE
 #undef SEND
 #undef SMPI

@@ -99,7 +99,10 @@ std::optional<double> control_scatter(const core::ClusterModel& cluster) {
   if (!control || !(control->low_s > 0)) return std::nullopt;
   constexpr double usual = 6;
   const auto known = core::parse_json<nlohmann::json>(cluster.provenance)["control"];
-  const double counted = known.value("pieces", 0.0) - known.value("set_aside", 0.0) + 1;
+  const auto number = [&](const char* key) {
+    return known.contains(key) && known[key].is_number() ? known[key].get<double>() : 0;
+  };
+  const double counted = number("pieces") - number("set_aside") + 1;
   return std::log(control->high_s / control->low_s) / 2 * expected_range(usual) /
          expected_range(std::max(usual, counted));
 }

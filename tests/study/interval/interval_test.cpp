@@ -140,6 +140,7 @@ TEST(Interval, TakesDriftFromTheControlMeasurementsOfTheCampaign) {
   };
   EXPECT_NEAR(with_pieces(R"("pieces": 24, "set_aside": 5, )"), 0.5 * std::log(1.02) / 2 * 2.534 / 3.735, 1e-4);
   EXPECT_EQ(with_pieces(R"("pieces": 3, "set_aside": 0, )"), term_of(interval, "machine").sd);
+  EXPECT_EQ(with_pieces(R"("pieces": "many", )"), term_of(interval, "machine").sd) << "anything may stand there";
   cluster.uncertainty.emplace().drift = core::EstimatedSd{0.3, 0};
   const core::PredictiveInterval drifting = predictive_interval(prediction_of(1), cluster, basis, 90);
   EXPECT_NEAR(term_of(drifting, "machine").sd, 0.5 * std::hypot(std::log(1.02) / 2, 0.3), 1e-12);
