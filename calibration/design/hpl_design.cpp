@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <ostream>
 #include <set>
 #include <utility>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -55,9 +57,9 @@ void for_each_panel(const core::HplParameters& grid, const std::function<void(co
     const long width = std::min<long>(grid.NB, N - first);
     const long next = first + width;
     for (const int p : some_of(grid.P)) {
-      const long rows = local_rows(N, grid.NB, p, grid.P) - local_rows(next, grid.NB, p, grid.P);
+      const long rows = core::local_rows(N, grid.NB, p, grid.P) - core::local_rows(next, grid.NB, p, grid.P);
       for (const int q : some_of(grid.Q))
-        each({width, rows, local_rows(columns, grid.NB, q, grid.Q) - local_rows(next, grid.NB, q, grid.Q)});
+        each({width, rows, core::local_rows(columns, grid.NB, q, grid.Q) - core::local_rows(next, grid.NB, q, grid.Q)});
     }
   }
 }
@@ -82,9 +84,50 @@ std::vector<core::HplParameters> make_kernel_design(const KernelDesignOptions& o
   return design;
 }
 
+std::vector<core::HplParameters> make_aliased_design(const std::vector<core::HplParameters>& runs) {
+  std::map<std::pair<int, int>, core::HplParameters> smallest;
+  int most = 0;
+  for (const core::HplParameters& run : runs) most = std::max(most, run.P * run.Q);
+  for (const core::HplParameters& run : runs) {
+    if (run.P * run.Q < most) continue;
+    core::HplParameters& least = smallest.try_emplace({run.P, run.Q}, run).first->second;
+    if (run.N < least.N) least = run;
+  }
+  std::vector<core::HplParameters> design;
+  constexpr std::size_t fewest_of_all = 6;
+  const std::size_t rounds = smallest.empty() ? 0 : (fewest_of_all + smallest.size() - 1) / smallest.size();
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (const auto& entry : smallest) {
+      core::HplParameters run = entry.second;
+      constexpr long long panels_per_process = 4, small_N = 2000;
+      run.N = std::min(run.N, std::max(small_N, panels_per_process * run.NB * std::max(run.P, run.Q)));
+      const long rows = core::local_rows(static_cast<long>(run.N), run.NB, 0, run.P);
+      constexpr long line = 64 / double_bytes;
+      for (const long apart : {512L, 1024L, 2048L}) {
+        // HPL takes the least multiple of ALIGN that holds the rows and is no power of two.
+        run.ALIGN = static_cast<int>(std::max(3L, ((rows + apart - 1) / apart) | 1) * apart);
+        design.push_back(run);
+        run.ALIGN = static_cast<int>((rows / (line * line) + 1) * line * line + line);
+        design.push_back(run);
+      }
+    }
+  }
+  return design;
+}
+
 void write_design(std::ostream& out, const std::vector<core::HplParameters>& design) {
-  out << "N,NB,P,Q\n";
-  for (const core::HplParameters& run : design) out << run.N << ',' << run.NB << ',' << run.P << ',' << run.Q << '\n';
+  const std::vector<core::HplField>& fields = core::hpl_fields();
+  constexpr std::size_t of_grid = 4;  // N, NB, P, Q
+  std::vector<core::HplField> written(fields.begin(), fields.begin() + of_grid);
+  for (std::size_t i = of_grid; i < fields.size(); ++i)
+    if (std::any_of(design.begin(), design.end(), [&](const core::HplParameters& run) {
+          return fields[i].get(run) != fields[i].get(core::HplParameters{});
+        }))
+      written.push_back(fields[i]);
+  out << core::joined(written, ",", [](const core::HplField& field) { return std::string(field.name); }) << '\n';
+  for (const core::HplParameters& run : design)
+    out << core::joined(written, ",", [&](const core::HplField& field) { return std::to_string(field.get(run)); })
+        << '\n';
 }
 
 double estimated_s(const std::vector<core::HplParameters>& design, double rate_flop_per_s) {
@@ -92,12 +135,6 @@ double estimated_s(const std::vector<core::HplParameters>& design, double rate_f
   for (const core::HplParameters& run : design)
     total_s += start_of_a_run_s + core::hpl_flop(static_cast<double>(run.N)) / (rate_flop_per_s * run.P * run.Q);
   return total_s;
-}
-
-long local_rows(long rows, long block, int index, int count) noexcept {
-  const long blocks = rows / block;
-  const long mine = blocks / count + (index < blocks % count ? 1 : 0);
-  return mine * block + (index == blocks % count ? rows % block : 0);
 }
 
 std::vector<DgemmShape> hpl_update_shapes(const core::HplParameters& grid) {

@@ -44,13 +44,14 @@ std::string host_of(const fs::path& trace) {
   return host;
 }
 
-/// Adds `later_s` to the start of each row. @returns the number of rows.
-std::size_t copy_rows(const fs::path& trace, double later_s, int busy_ranks, std::ostream& out) {
+/// Adds `later_s` to the start of each row, and what all have in common. @returns the number of rows.
+std::size_t copy_rows(const fs::path& trace, double later_s, const core::KernelMeasurement& common, std::ostream& out) {
   std::size_t rows = 0;
   core::read_file(trace, [&](std::istream& in, const std::string& name) {
     core::read_kernel_csv(in, name, "", [&](core::KernelMeasurement row) {
       row.start_s += later_s;
-      row.busy_ranks = busy_ranks;
+      row.busy_ranks = common.busy_ranks;
+      row.leading_dimension = common.leading_dimension;
       core::write_row(out, row);
       ++rows;
     });
@@ -102,7 +103,12 @@ void measure_hpl_kernels(const HplKernelRequest& request, std::ostream& out) {
             ": is it xhpl-instrumented?\n  hint: with several hosts, --folder must be one that all see");
       ++ranks_on[host_of(trace)];
     }
-    for (const fs::path& trace : traces) rows += copy_rows(trace, begun_s, ranks_on[host_of(trace)], out);
+    for (std::size_t rank = 0; rank < traces.size(); ++rank) {
+      core::KernelMeasurement common;
+      common.busy_ranks = ranks_on[host_of(traces[rank])];
+      common.leading_dimension = core::leading_dimension(parameters, static_cast<int>(rank));
+      rows += copy_rows(traces[rank], begun_s, common, out);
+    }
     if (request.progress) request.progress(++done / static_cast<double>(request.configurations.size()));
   }
   if (rows == 0)

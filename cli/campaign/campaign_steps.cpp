@@ -356,6 +356,12 @@ std::vector<core::HplParameters> runs_of(const Section& section, const std::stri
   return runs;
 }
 
+void take_runs(calibration::CampaignStep& step, const std::vector<core::HplParameters>& runs) {
+  step.rows = runs.size();
+  step.estimated_s = 0;
+  for (const core::HplParameters& run : runs) step.estimated_s += 2 + core::hpl_flop(static_cast<double>(run.N)) / 1e10;
+}
+
 /// A table of HPL parameters by name, as hplcast-measure-kernels reads it.
 void kernels_step(Step& step) {
   Section& section = step.section;
@@ -363,7 +369,6 @@ void kernels_step(Step& step) {
   calibration::CampaignStep& result = step.result;
   result.design_option = "--configurations";
   result.is_mpi = false;
-  result.estimated_s = 0;
   long max_rows = 0;
   section.read("max_rows", max_rows);
   if (section.has("max_rows") && max_rows < 1) section.fail("max_rows", "expected at least 1");
@@ -383,14 +388,24 @@ void kernels_step(Step& step) {
     }
     result.design += '\n';
   }
-  for (const core::HplParameters& run : runs_of(section, result.design)) {
+  const std::vector<core::HplParameters> configurations = runs_of(section, result.design);
+  bool aliased = true;
+  section.read("aliased", aliased);
+  for (const core::HplParameters& run : configurations) {
     if (run.P * run.Q > common.ranks && !common.oversubscribe)
       section.fail("runs", "P x Q = " + std::to_string(run.P) + " x " + std::to_string(run.Q) + " needs " +
                                std::to_string(run.P * run.Q) + " ranks; expected at most " +
                                std::to_string(common.ranks) + ", those of the campaign");
-    ++result.rows;
-    result.estimated_s += 2 + core::hpl_flop(static_cast<double>(run.N)) / 1e10;
   }
+  take_runs(step.result, configurations);
+  if (!aliased) return;
+  step.second = step.result;
+  step.second_name = "-aliased";
+  const std::vector<core::HplParameters> pairs = calibration::make_aliased_design(configurations);
+  std::ostringstream text;
+  calibration::write_design(text, pairs);
+  step.second->design = text.str();
+  take_runs(*step.second, pairs);
 }
 
 /// The power of hosts (docs/use/power-measuring.md).

@@ -221,6 +221,21 @@ static void describe(Fields& fields, Uncertainty& uncertainty) {
   fields.if_any("piece_s", uncertainty.piece_s, at_least_zero);
 }
 
+// --- columns whose lines share sets of the caches ---
+
+template <typename Fields>
+static void describe(Fields& fields, EstimatedRatio& one) {
+  fields("ratio", one.ratio, positive);
+  fields("standard_error", one.standard_error, at_least_zero);
+}
+
+template <typename Fields>
+static void describe(Fields& fields, AliasedColumns& aliased) {
+  HPLCAST_FIELDS(aliased, bytes, kernels);
+  fields.check("bytes", aliased.bytes >= aliased_bytes && (aliased.bytes & (aliased.bytes - 1)) == 0,
+               "a power of two of at least 4096");
+}
+
 // --- accelerators ---
 
 template <typename Fields>
@@ -330,6 +345,7 @@ static void describe(Fields& fields, ClusterModel& cluster) {
   fields("schema_version", version, anything);  // the reader has looked at it already
   HPLCAST_FIELDS(cluster, name, hosts);
   fields("kernels", cluster.kernels, kernels);
+  fields.if_any("aliased", cluster.aliased);
   fields("network", cluster.network, network);
   fields.if_any("power", cluster.power, power);
   HPLCAST_FIELDS_IF_ANY(cluster, detours, program, uncertainty, accelerators);

@@ -89,6 +89,29 @@ HplParameters without_unused(HplParameters parameters) {
   return parameters;
 }
 
+long local_rows(long rows, long block, int index, int count) noexcept {
+  const long blocks = rows / block;
+  const long mine = blocks / count + (index < blocks % count ? 1 : 0);
+  return mine * block + (index == blocks % count ? rows % block : 0);
+}
+
+long leading_dimension(const HplParameters& parameters, int rank) noexcept {
+  const int row = parameters.PMAP == 0 ? rank / parameters.Q : rank % parameters.P;
+  const long rows = std::max(1L, local_rows(static_cast<long>(parameters.N), parameters.NB, row, parameters.P));
+  long leading = (rows + parameters.ALIGN - 1) / parameters.ALIGN * parameters.ALIGN;
+  while ((leading & (leading - 1)) == 0) leading += parameters.ALIGN;
+  return leading;
+}
+
+long most_aliased_dimension(const HplParameters& parameters) noexcept {
+  long most = 1;
+  for (int row = 0; row < parameters.P; ++row) {
+    const long one = leading_dimension(parameters, parameters.PMAP == 0 ? row * parameters.Q : row);
+    if (columns_apart_bytes(one) > columns_apart_bytes(most)) most = one;
+  }
+  return most;
+}
+
 std::string to_string(const HplParameters& parameters) {
   return joined(hpl_fields(), " ", [&](const HplField& field) {
     return std::string(field.name) + "=" + std::to_string(field.get(parameters));

@@ -7,7 +7,8 @@
 
 namespace hplcast::core {
 
-const char* const kernel_csv_header = "kernel,m,n,k,duration_s,start_s,host,cpu,core,content,error,busy_ranks";
+const char* const kernel_csv_header =
+    "kernel,m,n,k,duration_s,start_s,host,cpu,core,content,error,busy_ranks,leading_dimension";
 const char* const mpi_csv_header = "operation,scope,size_bytes,duration_s,start_s,host,peer,background,error";
 const char* const imported_mpi_csv_header = "operation,scope,size_bytes,duration_s,source";
 
@@ -16,7 +17,8 @@ void write_row(std::ostream& out, const KernelMeasurement& row) {
       << shortest(row.shape.k) << ',' << (row.error.empty() ? shortest(row.duration_s) : "") << ','
       << shortest(row.start_s) << ',' << csv_field(row.host) << ',' << row.cpu << ',' << row.core << ','
       << csv_field(row.content) << ',' << csv_field(row.error) << ','
-      << (row.busy_ranks > 0 ? std::to_string(row.busy_ranks) : "") << '\n';
+      << (row.busy_ranks > 0 ? std::to_string(row.busy_ranks) : "") << ','
+      << (row.leading_dimension > 0 ? std::to_string(row.leading_dimension) : "") << '\n';
 }
 
 void write_row(std::ostream& out, const MpiMeasurement& row) {
@@ -94,10 +96,11 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
   for (const std::string& column : columns) further.push_back(csv.column(column));
   std::vector<std::string> texts(columns.size());
   csv.refuse_misspelt({"kernel", "m", "n", "k", "duration_s", "start_s", "host", "node", "cpu", "core", "content",
-                       "role", "error", "order", "transposed", "repetition", "busy_ranks"});
+                       "role", "error", "order", "transposed", "repetition", "busy_ranks", "leading_dimension"});
   const std::size_t duration = csv.column("duration_s");
   const Optional kernel(csv, "kernel"), m(csv, "m"), n(csv, "n"), k(csv, "k"), start(csv, "start_s"), cpu(csv, "cpu"),
-      core(csv, "core"), content(csv, "content"), error(csv, "error"), busy_ranks(csv, "busy_ranks");
+      core(csv, "core"), content(csv, "content"), error(csv, "error"), busy_ranks(csv, "busy_ranks"),
+      leading_dimension(csv, "leading_dimension");
   const Optional host(csv, csv.find_column("host") != CsvReader::npos ? "host" : "node");
   if (!m.there() && !n.there() && !k.there()) csv.column("m");
   while (csv.next()) {
@@ -112,6 +115,7 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
     row.core = core.integer(0);
     row.content = content.text("");
     row.busy_ranks = static_cast<int>(busy_ranks.at_least(0, 0));
+    row.leading_dimension = leading_dimension.at_least(0, 0);
     for (std::size_t i = 0; i < further.size(); ++i) texts[i] = csv.text(further[i]);
     each(row, texts);
   }

@@ -260,14 +260,25 @@ std::string Hosts::text() const {
 }
 
 int ClusterModel::needed_schema_version() const {
+  if (!aliased.empty()) return schema_version;
   for (const HostKind& kind : hosts.values().kinds)
-    if (kind.accelerators) return schema_version;
+    if (kind.accelerators) return 10;
   if (frequency_changes(power)) return 9;
   if (network.values().rails) return 8;
   if (hosts.has_kinds()) return 7;
   const Topology& topology = network.values().topology;
   if (!has_static_routes(topology) || std::holds_alternative<HostGroups>(topology)) return 6;
   return accelerators ? 5 : 4;
+}
+
+double aliased_ratio(const ClusterModel& cluster, const std::string& kernel, long leading_dimension) {
+  double ratio = 1;
+  for (const AliasedColumns& aliased : cluster.aliased) {
+    if (columns_apart_bytes(leading_dimension) < aliased.bytes) continue;
+    const auto found = aliased.kernels.find(kernel);
+    ratio = found == aliased.kernels.end() ? 1 : found->second.ratio;
+  }
+  return ratio;
 }
 
 const AcceleratorModel* ClusterModel::accelerators_of(int host) const {

@@ -26,6 +26,7 @@ struct CampaignRows {
   std::map<std::string, std::map<int, KernelTable>> of_kinds;  ///< likewise: calls by kernel and kind
   std::vector<core::KernelMeasurement> designed;               ///< those of designs that count
   std::map<std::string, KernelTable> of_fewer_ranks;           ///< HPL's calls by kernel (is_of_fewer_ranks())
+  std::map<std::string, KernelTable> aliased;                  ///< likewise (is_aliased())
   PairedCalls pairs_of_dgemm;
   std::vector<core::MpiMeasurement> messages;  ///< all rows
   std::string thresholds_name, thresholds;     ///< JSON; empty: not measured
@@ -51,6 +52,7 @@ void add_kernels(const std::string& name, const std::string& text, const std::se
       if (reason_to_set_aside(row).empty()) calls.push_back(std::move(row));
       return;
     }
+    if (is_aliased(row)) return add_row(row, rows.aliased[row.kernel]);
     if (is_of_fewer_ranks(hosts, row)) return add_row(row, rows.of_fewer_ranks[row.kernel]);
     rows.control.count(row.host, row.start_s, row.duration_s);
     add_row(row, rows.kernels[row.kernel]);
@@ -60,15 +62,15 @@ void add_kernels(const std::string& name, const std::string& text, const std::se
   });
 }
 
-/// Calls of runs with fewer ranks count for kernels that have few others.
-void take_kernels_of_fewer_ranks(CampaignRows& rows) {
-  for (auto& [kernel, table] : rows.of_fewer_ranks) {
+/// Calls that are kept apart count for kernels that have few others. `runs`: those that they are of.
+void take_where_few(std::map<std::string, KernelTable>& apart, const std::string& runs, CampaignRows& rows) {
+  for (auto& [kernel, table] : apart) {
     KernelTable& all = rows.kernels[kernel];
     if (all.rows() >= static_cast<long>(few_calls) || all.rows() >= table.rows()) {
-      all.set_aside("the run had fewer ranks on the host than the campaign", table.rows());
+      all.set_aside("of " + runs, table.rows());
     } else {
       std::swap(all, table);
-      rows.notes.push_back(kernel + ": measured in runs with fewer ranks on the host than the campaign has");
+      rows.notes.push_back(kernel + ": measured in " + runs);
     }
   }
 }
@@ -104,7 +106,8 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
     }
   }
   if (!rows.control.is_empty()) rows.notes.insert(rows.notes.begin(), rows.control.note());
-  take_kernels_of_fewer_ranks(rows);
+  take_where_few(rows.aliased, "runs with columns a multiple of 4096 bytes apart", rows);
+  take_where_few(rows.of_fewer_ranks, "runs with fewer ranks on the host than the campaign has", rows);
   return rows;
 }
 
@@ -472,6 +475,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.notes.insert(fit.notes.end(), rows.notes.begin(), rows.notes.end());
   Calls designed = designed_calls(campaign, rows, fit.cluster);
   add_drift(designed, fit.cluster.uncertainty);
+  fit.cluster.aliased = aliased_columns(campaign, rows.control, fit.cluster, fit.notes);
   const Json alone =
       core::parse_json<Json>(alone_json(campaign, rows.pairs_of_dgemm, rows.control, fit.cluster, fit.notes));
   fit.flags = campaign.doubts;

@@ -101,6 +101,20 @@ bool is_of_fewer_ranks(const std::vector<MeasuredHost>& hosts, const core::Kerne
 std::string alone_json(const Campaign& campaign, const PairedCalls& dgemm, const ControlCurve& control,
                        const core::ClusterModel& cluster, std::vector<std::string>& notes);
 
+/// True for a call of HPL on a matrix whose columns are a multiple of 4096 bytes apart.
+bool is_aliased(const core::KernelMeasurement& row);
+
+/// Measured durations, and those that they are compared with, in pairs that share the state of the machine.
+using PairedTimes = std::vector<std::pair<double, double>>;
+/// A ratio of sums, so that long calls count as in HPL.
+core::EstimatedRatio ratio_of(const PairedTimes& times);
+inline constexpr std::size_t fewest_pairs = 4;
+
+/// `aliased` of the cluster: calls of aliased runs beside those of other runs before and after them on the same core.
+/// Ratios below 1 or within two standard errors of it are left out: fewer sets of a cache make nothing faster.
+std::vector<core::AliasedColumns> aliased_columns(const Campaign& campaign, const ControlCurve& control,
+                                                  const core::ClusterModel& cluster, std::vector<std::string>& notes);
+
 /// Calls of which neither mean nor noise are certain.
 inline constexpr std::size_t few_calls = 30;
 

@@ -15,41 +15,21 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double block_s = 2;  // calls in less time share the state of the machine
-constexpr std::size_t fewest_blocks = 4;
-
-/// Times on one rank of a host and with all of them, in pairs that share the state of the machine.
-using Times = std::vector<std::pair<double, double>>;
-
-/// A ratio of sums, so that long calls count as in HPL.
-struct Ratio {
-  double value = 1, standard_error = 0;
-};
-
-Ratio ratio_of(const Times& times) {
-  double alone_s = 0, all_s = 0, squares = 0;
-  for (const auto& [alone, all] : times) {
-    alone_s += alone;
-    all_s += all;
-  }
-  const double value = alone_s / all_s, count = static_cast<double>(times.size());
-  for (const auto& [alone, all] : times) squares += std::pow(alone - value * all, 2);
-  return {value, std::sqrt(squares * count / (count - 1)) / all_s};
-}
 
 /// Without calls beside others the model of all ranks tells what they take; it is of other minutes, so the error has
 /// half of the range of the controls.
-Ratio dgemm_alone(const Campaign& campaign, const PairedCalls& calls, const ControlCurve& control,
-                  const core::ClusterModel& cluster) {
+core::EstimatedRatio dgemm_alone(const Campaign& campaign, const PairedCalls& calls, const ControlCurve& control,
+                                 const core::ClusterModel& cluster) {
   const bool in_pairs = calls.beside.size() == calls.alone.size();
-  Times times;
+  PairedTimes times;
   for (std::size_t i = 0; i < calls.alone.size(); ++i)
     times.emplace_back(calls.alone[i].duration_s,
                        in_pairs ? calls.beside[i].duration_s : expected_s(cluster, campaign.hosts, calls.alone[i]));
-  Ratio ratio = ratio_of(times);
+  core::EstimatedRatio ratio = ratio_of(times);
   if (in_pairs || control.is_empty()) return ratio;
   const Json range = core::parse_json<Json>(control.provenance_json());
   const double half = std::log(range.at("high").get<double>() / range.at("low").get<double>()) / 2;
-  ratio.standard_error = std::hypot(ratio.standard_error, ratio.value * half);
+  ratio.standard_error = std::hypot(ratio.standard_error, ratio.ratio * half);
   return ratio;
 }
 
@@ -62,7 +42,9 @@ Blocks blocks_of_one_rank(const Campaign& campaign, const core::ClusterModel& cl
     if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
     std::istringstream in(text);
     core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
-      if (row.busy_ranks != 1 || !is_of_fewer_ranks(campaign.hosts, row) || !reason_to_set_aside(row).empty()) return;
+      if (row.busy_ranks != 1 || !is_of_fewer_ranks(campaign.hosts, row) || is_aliased(row) ||
+          !reason_to_set_aside(row).empty())
+        return;
       auto& [measured_s, model_s] = blocks[row.kernel][{row.host, std::floor(row.start_s / block_s)}];
       measured_s += row.duration_s;
       model_s += expected_s(cluster, campaign.hosts, row);
@@ -72,8 +54,8 @@ Blocks blocks_of_one_rank(const Campaign& campaign, const core::ClusterModel& cl
 }
 
 /// Relative to dgemm in the same block, so that it does not matter how fast the machine was then.
-Times beside_dgemm(const Blocks& blocks, const std::string& kernel) {
-  Times times;
+PairedTimes beside_dgemm(const Blocks& blocks, const std::string& kernel) {
+  PairedTimes times;
   const auto& dgemm = blocks.at("dgemm");
   for (const auto& [block, one] : blocks.at(kernel))
     if (const auto same = dgemm.find(block); same != dgemm.end())
@@ -82,6 +64,17 @@ Times beside_dgemm(const Blocks& blocks, const std::string& kernel) {
 }
 
 }  // namespace
+
+core::EstimatedRatio ratio_of(const PairedTimes& times) {
+  double measured_s = 0, others_s = 0, squares = 0;
+  for (const auto& [measured, other] : times) {
+    measured_s += measured;
+    others_s += other;
+  }
+  const double ratio = measured_s / others_s, count = static_cast<double>(times.size());
+  for (const auto& [measured, other] : times) squares += std::pow(measured - ratio * other, 2);
+  return {ratio, std::sqrt(squares * count / (count - 1)) / others_s};
+}
 
 bool is_of_fewer_ranks(const std::vector<MeasuredHost>& hosts, const core::KernelMeasurement& row) {
   const std::size_t host = index_of(hosts, row.host);
@@ -92,25 +85,25 @@ bool is_of_fewer_ranks(const std::vector<MeasuredHost>& hosts, const core::Kerne
 std::string alone_json(const Campaign& campaign, const PairedCalls& dgemm, const ControlCurve& control,
                        const core::ClusterModel& cluster, std::vector<std::string>& notes) {
   if (dgemm.alone.size() < few_calls) return "null";
-  const Ratio of_dgemm = dgemm_alone(campaign, dgemm, control, cluster);
-  Json json = {{"dgemm", of_dgemm.value}, {"standard_error", of_dgemm.standard_error}, {"calls", dgemm.alone.size()}};
+  const core::EstimatedRatio of_dgemm = dgemm_alone(campaign, dgemm, control, cluster);
+  Json json = {{"dgemm", of_dgemm.ratio}, {"standard_error", of_dgemm.standard_error}, {"calls", dgemm.alone.size()}};
   std::string others;
   const Blocks blocks = blocks_of_one_rank(campaign, cluster);
   for (const auto& entry : blocks) {
     if (entry.first == "dgemm" || blocks.count("dgemm") == 0) continue;
-    const Times times = beside_dgemm(blocks, entry.first);
-    if (times.size() < fewest_blocks) continue;
-    const Ratio ratio = ratio_of(times);
-    const double value = ratio.value * of_dgemm.value;
+    const PairedTimes times = beside_dgemm(blocks, entry.first);
+    if (times.size() < fewest_pairs) continue;
+    const core::EstimatedRatio ratio = ratio_of(times);
+    const double value = ratio.ratio * of_dgemm.ratio;
     const double error =
-        value * std::hypot(ratio.standard_error / ratio.value, of_dgemm.standard_error / of_dgemm.value);
+        value * std::hypot(ratio.standard_error / ratio.ratio, of_dgemm.standard_error / of_dgemm.ratio);
     json["kernels"][entry.first] = {{"ratio", value}, {"standard_error", error}};
     others += core::printed(", %s %.2f (%.2f)", entry.first.c_str(), value, error);
   }
   notes.push_back(
       core::printed("dgemm: takes %.3f (standard error %.3f) times as long while the other ranks of the "
                     "host wait%s: for predictions of fewer ranks per host",
-                    of_dgemm.value, of_dgemm.standard_error, others.c_str()));
+                    of_dgemm.ratio, of_dgemm.standard_error, others.c_str()));
   return core::json_text(json);
 }
 

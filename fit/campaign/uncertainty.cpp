@@ -222,7 +222,9 @@ BlockRatio other_kernels(const Campaign& campaign, const core::ClusterModel& clu
     std::istringstream in(text);
     RunCounter runs;
     core::read_kernel_csv(in, name, "dgemm", [&, &name = name](const core::KernelMeasurement& row) {
-      if (row.kernel == "dgemm" || !reason_to_set_aside(row).empty() || is_of_fewer_ranks(campaign.hosts, row)) return;
+      if (row.kernel == "dgemm" || !reason_to_set_aside(row).empty() || is_of_fewer_ranks(campaign.hosts, row) ||
+          is_aliased(row))
+        return;
       const long run = is_designed(row) ? 0 : runs.run_of(row);
       ratio.add({name, row.host, run, piece_of(row.start_s)}, row.duration_s, expected_s(cluster, campaign.hosts, row));
     });

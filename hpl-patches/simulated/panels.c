@@ -44,6 +44,7 @@ static void factor_window(factor_function* factor, HPL_T_grid* grid, HPL_T_palg*
   const int all = window.first + window.count == panels;
   here->window = window;
   here->rows = matrix->n;
+  hplcast_leading_dimension(matrix->ld);
   hplcast_panel_memory_begins(all && window.first == 0);
   hplcast_panel_begins(&window, -1);
   matrix->n = all ? here->rows - window.first * nb : window.count * nb;

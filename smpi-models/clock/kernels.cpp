@@ -20,6 +20,12 @@ Kernels::Kernels(const Settings& settings, std::optional<Model> model, PanelCoun
     const auto id = core::kernel_from_name(name);
     if (id && kernel.range()) ranges_[static_cast<std::size_t>(*id)] = &*kernel.range();
   }
+  for (const core::AliasedColumns& aliased : model_->cluster.aliased) {
+    const long leading_dimension = aliased.bytes / static_cast<long>(sizeof(double));
+    Slowdowns& slowdowns = aliased_.emplace_back();
+    for (std::size_t i = 0; i < slowdowns.size(); ++i)
+      slowdowns[i] = core::aliased_ratio(model_->cluster, core::kernel_names[i], leading_dimension);
+  }
 }
 
 Kernels::Place Kernels::place(Rank& rank, int local_rank) const {
@@ -37,6 +43,12 @@ Kernels::Place Kernels::place(Rank& rank, int local_rank) const {
       rank.laws[static_cast<std::size_t>(*id)] = &kernel.law(place.host, place.cpu);
   if (have_detours()) rank.clock.set_detours(RankDetours(cluster.detours, detour_place(place.host, local_rank)));
   return place;
+}
+
+void Kernels::set_leading_dimension(Rank& rank, long doubles) const {
+  rank.slowdowns = nullptr;
+  for (std::size_t i = 0; i < aliased_.size(); ++i)
+    if (core::columns_apart_bytes(doubles) >= model_->cluster.aliased[i].bytes) rank.slowdowns = &aliased_[i];
 }
 
 /// Every window of a sampled prediction begins at an instant of its own: what its detours have in common with those of
@@ -68,8 +80,8 @@ double Kernels::drawn_s(const Rank& rank, core::KernelId kernel, const core::Ker
   for (const DrawnCalls& drawn : rank.drawn)
     if (const double* drawn_s = drawn.find(kernel, shape, call)) return *drawn_s;
   const auto index = static_cast<std::uint32_t>(kernel);
-  return duration_s(settings_, rank.laws[index]->at(shape), shape,
-                    {settings_.seed, core::stream_kernel, rank.number, index}, call);
+  return rank.slowdown(kernel) * duration_s(settings_, rank.laws[index]->at(shape), shape,
+                                            {settings_.seed, core::stream_kernel, rank.number, index}, call);
 }
 
 double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
@@ -93,7 +105,7 @@ double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelSha
 
 double Kernels::expected_s(const Rank& rank, core::KernelId kernel, const core::KernelShape& shape) const {
   const core::PiecewiseLaw* law = rank.laws[static_cast<std::size_t>(kernel)];
-  return law == nullptr ? 0 : std::max(0.0, law->at(shape).mean_s(shape));
+  return law == nullptr ? 0 : rank.slowdown(kernel) * std::max(0.0, law->at(shape).mean_s(shape));
 }
 
 std::vector<double> Kernels::repeated_s(Rank& rank, std::size_t times) const {

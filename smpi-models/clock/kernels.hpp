@@ -32,6 +32,8 @@ class Kernels {
   /// The rank is number `local_rank` of its host: it has the models of that CPU, and the detours of that core. @throws
   /// DomainError for a host without a model.
   Place place(Rank& rank, int local_rank) const;
+  /// The matrix of the rank has it, in doubles.
+  void set_leading_dimension(Rank& rank, long doubles) const;
   /// Whether ranks have detours.
   bool have_detours() const { return model_ && settings_.detours && !model_->cluster.detours.empty(); }
   /// core::NetworkModel::Values::late_probes
@@ -53,6 +55,7 @@ class Kernels {
   std::optional<Model> model_;
   std::unordered_map<std::string, int> host_index_;
   std::array<const core::ShapeRange*, core::kernel_count> ranges_{};
+  std::vector<Slowdowns> aliased_;  ///< as those of the cluster
   PanelCounts& counts_;
 };
 

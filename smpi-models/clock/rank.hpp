@@ -16,6 +16,9 @@
 
 namespace hplcast::smpi_models {
 
+/// Durations of kernels over those of their laws, by KernelId.
+using Slowdowns = std::array<double, core::kernel_count>;
+
 using port::clock_s;
 
 /// The own time of a rank: local virtual time, as in conservative parallel discrete event simulation (Bryant 1977,
@@ -258,9 +261,13 @@ struct Rank {
   simgrid::s4u::Host* host;
   RankClock clock{number};
   std::array<const core::PiecewiseLaw*, core::kernel_count> laws{};  ///< of its CPU; null: the kernel costs nothing
-  std::array<std::uint64_t, core::kernel_count> calls{};             ///< draws taken, per kernel
-  std::size_t panel_place = 0;                                       ///< PanelCounts::begin_panel()
-  std::uint64_t pivots = 0;                                          ///< draws taken for pivots
+  const Slowdowns* slowdowns = nullptr;                              ///< by its matrix; null: none
+  double slowdown(core::KernelId kernel) const {
+    return slowdowns == nullptr ? 1 : (*slowdowns)[static_cast<std::size_t>(kernel)];
+  }
+  std::array<std::uint64_t, core::kernel_count> calls{};  ///< draws taken, per kernel
+  std::size_t panel_place = 0;                            ///< PanelCounts::begin_panel()
+  std::uint64_t pivots = 0;                               ///< draws taken for pivots
   Mail mail;
   MPI_Comm collective_on = nullptr;  ///< in an operation on it by our messages (begin_collective())
   double let_in_s = 0;  ///< when MPI let messages in last: end of the last probe, receive, exchange or send that waited

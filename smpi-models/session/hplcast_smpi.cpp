@@ -149,6 +149,10 @@ void hplcast_panel_begins(const hplcast_window* window, int index) {
   guarded([&] { Runtime::instance().panel_begins(Runtime::rank(), *window, index); });
 }
 
+void hplcast_leading_dimension(int leading_dimension) {
+  guarded([&] { Runtime::instance().leading_dimension(Runtime::rank(), leading_dimension); });
+}
+
 int hplcast_column_mode(const hplcast_column* column, int index) {
   return guarded([&] {
     Runtime& runtime = Runtime::instance();

@@ -32,6 +32,8 @@ class Runtime {
 
   /// The rank spends a drawn duration in a kernel.
   void kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape);
+  /// As hplcast_leading_dimension().
+  void leading_dimension(Rank& rank, int doubles) const { kernels_.set_leading_dimension(rank, doubles); }
   /// u^(1/rows) and a row below `rows`, from the stream of pivots. @throws DomainError for rows < 1.
   double pivot(Rank& rank, int rows, int& row) const;
 

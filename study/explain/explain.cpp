@@ -286,7 +286,9 @@ Explanation explain(const ExplainRequest& asked) {
       std::min(asked.prediction.parameters.P * asked.prediction.parameters.Q, asked.cluster.hosts.most_cores()));
   if (busy.cluster) request.cluster = *std::move(busy.cluster);
   const core::HplParameters& parameters = request.prediction.parameters;
-  const std::vector<RankPlace> places = rank_places(request.cluster, parameters.P * parameters.Q);
+  std::vector<RankPlace> places = rank_places(request.cluster, parameters.P * parameters.Q);
+  for (std::size_t rank = 0; rank < places.size(); ++rank)
+    places[rank].leading_dimension = core::leading_dimension(parameters, static_cast<int>(rank));
   const std::vector<ObservedRanks> runs = read_runs(request, places);
   Explanation explanation = begun(request, runs, places);
 

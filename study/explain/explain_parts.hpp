@@ -38,6 +38,7 @@ struct RankPlace {
   int host = 0;   ///< index into the hosts of the cluster
   int local = 0;  ///< rank on that host, which is also its core
   int cpu = 0;
+  long leading_dimension = 1;  ///< of its matrix, in doubles
 };
 
 /// Empty unless ranks are on several kinds of hosts. `predicted`: may be empty.

@@ -11,9 +11,11 @@ namespace hplcast::study {
 namespace {
 
 /// Expected seconds; without a model the sum of m n k, as if it took one second for each.
-double model_of(const KernelCalls& calls, const core::KernelModel* model, const RankPlace& place) {
+double model_of(const KernelCalls& calls, const core::ClusterModel& cluster, const core::KernelModel* model,
+                const RankPlace& place) {
   if (model == nullptr) return sum_of(calls, core::Monomial{1, 1, 1});
-  return expected_s(calls, model->law(place.host, place.cpu));
+  return expected_s(calls, model->law(place.host, place.cpu)) *
+         core::aliased_ratio(cluster, core::to_string(calls.kernel), place.leading_dimension);
 }
 
 /// Detours that the kernel models do not contain lengthen what ranks do by their share of the time; those of some cores
@@ -143,10 +145,11 @@ void add_samples(Scatters& scatters, const RankActivity& rank, const core::Clust
     const core::KernelModel* model = model_of(cluster, sample.kernel);
     if (model == nullptr) continue;
     const core::DurationLaw& law = model->law(place.host, place.cpu).at(sample.shape);
-    const double expected_s = law.mean_s(sample.shape);
+    const double ratio = core::aliased_ratio(cluster, core::to_string(sample.kernel), place.leading_dimension);
+    const double expected_s = ratio * law.mean_s(sample.shape);
     if (!(expected_s > 0)) continue;
     Scatter& scatter = scatters[sample.kernel][static_cast<std::size_t>(size_class_of(sample.shape))];
-    scatter.add(sample.time_s / expected_s, sd_s(law, sample.shape) / expected_s);
+    scatter.add(sample.time_s / expected_s, ratio * sd_s(law, sample.shape) / expected_s);
   }
 }
 
@@ -212,7 +215,7 @@ std::vector<RankPlace> rank_places(const core::ClusterModel& cluster, int ranks)
   std::vector<RankPlace> places;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto [host, local] = cluster.hosts.place_of(rank);
-    places.push_back({host, local, cluster.hosts.cpu_of(host, local)});
+    places.push_back({host, local, cluster.hosts.cpu_of(host, local), 1});
   }
   return places;
 }
@@ -280,7 +283,7 @@ std::vector<KernelFinding> kernel_findings(const std::vector<const std::vector<R
         KernelCell& cell = finding.ranks[rank][static_cast<std::size_t>(calls.size_class)];
         cell.calls += static_cast<double>(calls.calls);
         cell.real_s += calls.time_s;
-        cell.model_s += finding.stretch * model_of(calls, model, places[rank]);
+        cell.model_s += finding.stretch * model_of(calls, cluster, model, places[rank]);
         cell.variance_s2 += variance_s2(calls, model, places[rank]);
       }
       add_samples(scatters, (*run)[rank], cluster, places[rank]);

@@ -97,6 +97,7 @@ PanelCosts::PanelCosts(const core::ClusterModel& cluster, const core::HplParamet
     : cluster_(cluster),
       p_(p),
       grid_(cluster, p),
+      leading_dimension_(core::most_aliased_dimension(p)),
       waiting_(p.P),
       row_hop_(grid_.hop(0, 1)),
       roll_hop_(grid_.any_row()) {
@@ -115,9 +116,10 @@ RankWork PanelCosts::kernel(const char* name, double m, double n, double k) cons
   if (found == cluster_.kernels.end() || m <= 0 || n <= 0 || k <= 0) return {};
   const core::KernelShape shape{m, n, k};
   const core::DurationLaw& law = found->second.cluster_law().at(shape);
-  const double sd_s = law.sd_s(shape);
+  const double ratio = core::aliased_ratio(cluster_, name, leading_dimension_), sd_s = ratio * law.sd_s(shape);
   const bool is_skewed = law.noise() == core::NoiseFamily::half_normal;
-  return {std::max(0.0, law.mean_s(shape)), sd_s * sd_s, is_skewed ? half_normal_skewness * std::pow(sd_s, 3) : 0};
+  return {ratio * std::max(0.0, law.mean_s(shape)), sd_s * sd_s,
+          is_skewed ? half_normal_skewness * std::pow(sd_s, 3) : 0};
 }
 
 RankWork PanelCosts::update(double rows, double columns) const {

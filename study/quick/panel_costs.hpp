@@ -149,6 +149,7 @@ class PanelCosts {
   const core::ClusterModel& cluster_;
   const core::HplParameters& p_;
   Grid grid_;
+  long leading_dimension_;  // all wait for the rows with the slowest
   Waiting waiting_;
   Hop row_hop_, roll_hop_;
   double exchange_s_ = 0;

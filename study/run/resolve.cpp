@@ -345,8 +345,32 @@ std::vector<std::string> idle_kinds(const PredictionRequest& request) {
   return warnings;
 }
 
+/// That kernels are slower on this matrix than on others, and how HPL makes another; "" where they are not.
+std::string aliased_warning(const PredictionRequest& request) {
+  const long dimension = core::most_aliased_dimension(request.parameters);
+  double most = 1;
+  std::string slowest;
+  for (const auto& [kernel, model] : request.cluster.kernels) {
+    const double ratio = core::aliased_ratio(request.cluster, kernel, dimension);
+    if (ratio > most) slowest = kernel;
+    most = std::max(most, ratio);
+  }
+  if (slowest.empty()) return "";
+  core::HplParameters other = request.parameters;
+  constexpr int line = 8, most_doubles = 1024;
+  do {
+    other.ALIGN = (other.ALIGN / line + 1) * line;
+  } while (other.ALIGN < most_doubles &&
+           core::aliased_bytes <= core::columns_apart_bytes(core::most_aliased_dimension(other)));
+  return core::printed(
+      "columns of a rank's matrix are a multiple of %ld bytes apart (leading dimension %ld), where "
+      "lines share sets of the caches: %s takes %.2f times as long; ALIGN=%d avoids it",
+      core::columns_apart_bytes(dimension), dimension, slowest.c_str(), most, other.ALIGN);
+}
+
 std::vector<std::string> doubts(const PredictionRequest& request) {
   std::vector<std::string> found = network_warnings(request);
+  if (std::string aliased = aliased_warning(request); !aliased.empty()) found.push_back(std::move(aliased));
   for (std::string& warning : idle_kinds(request)) found.push_back(std::move(warning));
   for (const core::QualityFlag& flag : core::implausible_in(request.cluster, request.parameters))
     found.push_back("the model " + request.cluster.name + ", " + flag.subject + ": " + flag.detail);

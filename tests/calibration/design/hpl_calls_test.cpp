@@ -19,11 +19,11 @@ using tests::error_in;
 
 TEST(LocalRows, DealsBlocksInTurn) {
   // 10 rows in blocks of 3 on 2 processes: rows 0-2 and 6-8 on the first, 3-5 and 9 on the second.
-  EXPECT_EQ(local_rows(10, 3, 0, 2), 6);
-  EXPECT_EQ(local_rows(10, 3, 1, 2), 4);
+  EXPECT_EQ(core::local_rows(10, 3, 0, 2), 6);
+  EXPECT_EQ(core::local_rows(10, 3, 1, 2), 4);
   for (long rows = 0; rows < 50; ++rows) {
     long total = 0;
-    for (int process = 0; process < 3; ++process) total += local_rows(rows, 4, process, 3);
+    for (int process = 0; process < 3; ++process) total += core::local_rows(rows, 4, process, 3);
     EXPECT_EQ(total, rows);
   }
 }

@@ -49,6 +49,38 @@ TEST(KernelDesign, IsWrittenAsATableOfRuns) {
   EXPECT_EQ(out.str(), "N,NB,P,Q\n5000,128,1,1\n");
 }
 
+/// Of both grids with the most ranks, the smallest run.
+TEST(KernelDesign, PairsOfAliasedRunsDifferInTheLeadingDimensionAlone) {
+  std::vector<core::HplParameters> runs(4);
+  runs[0].P = 2;
+  runs[0].N = 5000;
+  runs[1] = runs[0];
+  runs[1].N = 1900;
+  runs[1].PFACT = 2;
+  runs[2].Q = 2;
+  runs[2].N = 9000;
+  runs[2].NB = 256;
+  runs[3].N = 1000;
+  const std::vector<core::HplParameters> design = make_aliased_design(runs);
+  ASSERT_EQ(design.size(), 36U);
+  for (std::size_t i = 0; i < design.size(); ++i) {
+    core::HplParameters run = design[i];
+    EXPECT_EQ(run.N, run.P == 2 ? 1900 : 2048) << "4 panels of 256 for each process of the longer side";
+    EXPECT_EQ(run.PFACT, run.P == 2 ? 2 : 1);
+    for (const int rank : {0, 1}) {
+      const long apart = core::columns_apart_bytes(core::leading_dimension(run, rank));
+      EXPECT_EQ(apart, i % 2 == 1 ? 64 : 4096 << (i / 2 % 3)) << i;
+    }
+    if (i % 2 == 1) continue;
+    run.ALIGN = design[i + 1].ALIGN;
+    EXPECT_EQ(run, design[i + 1]);
+  }
+  std::ostringstream out;
+  write_design(out, {design[0]});
+  EXPECT_EQ(out.str(), "N,NB,P,Q,ALIGN\n2048,256,1,2,2560\n");
+  EXPECT_TRUE(make_aliased_design({}).empty());
+}
+
 TEST(KernelDesign, RefusesImpossibleNumbers) {
   KernelDesignOptions options;
   options.ranks = 0;

@@ -394,6 +394,26 @@ TEST(ClusterJson, RefusesBadFilesWithTheirReason) {
   EXPECT_GE(files, 10);
 }
 
+TEST(ClusterJson, AliasedColumnsAreOfVersion11) {
+  ClusterModel cluster = example();
+  cluster.aliased = {{4096, {{"dgemm", {1.05, 0.01}}}}, {16384, {{"dgemm", {1.5, 0.02}}, {"dscal", {0.9, 0.01}}}}};
+  EXPECT_EQ(cluster.needed_schema_version(), 11);
+  std::stringstream text;
+  write_cluster(text, cluster);
+  const ClusterModel again = read_cluster(text, "cluster.json");
+  EXPECT_EQ(cluster_sha256(again), cluster_sha256(cluster));
+  EXPECT_EQ(aliased_ratio(again, "dgemm", 2568), 1);
+  EXPECT_EQ(aliased_ratio(again, "dgemm", 2560), 1.05);
+  EXPECT_EQ(aliased_ratio(again, "dgemm", 3072), 1.05) << "of 8192 bytes: what holds for 4096";
+  EXPECT_EQ(aliased_ratio(again, "dgemm", 3 * 4096), 1.5);
+  EXPECT_EQ(aliased_ratio(again, "dscal", 2560), 1);
+  cluster.aliased.front().bytes = 5000;
+  std::stringstream bad;
+  write_cluster(bad, cluster);
+  EXPECT_THAT(tests::error_in([&] { read_cluster(bad, "cluster.json"); }),
+              ::testing::HasSubstr("a power of two of at least 4096"));
+}
+
 TEST(ClusterJson, FrequenciesThatChangeNeedVersion9) {
   ClusterModel cluster = example();
   PowerModel::Values power = example_power().values();

@@ -273,6 +273,31 @@ TEST(HplParameters, ValidatesLikeHpl) {
   EXPECT_THAT(tests::error_in([&] { p.validate(); }), HasSubstr("`NDIV` is 1; expected at least 2"));
 }
 
+/// As HPL 2.3 prints it in a debugger: N=5000 on 2x1 has 2560 and 2440 rows, N=2048 on 2x1 two times 1024, a power of
+/// two.
+TEST(HplParameters, SayTheLeadingDimensionOfARank) {
+  HplParameters p;
+  p.N = 5000;
+  p.P = 2;
+  p.Q = 3;
+  EXPECT_EQ(leading_dimension(p, 2), 2560) << "row-major: of the first row";
+  EXPECT_EQ(leading_dimension(p, 3), 2440);
+  p.PMAP = 1;
+  EXPECT_EQ(leading_dimension(p, 2), 2560);
+  EXPECT_EQ(leading_dimension(p, 3), 2440);
+  EXPECT_EQ(most_aliased_dimension(p), 2560);
+  EXPECT_EQ(columns_apart_bytes(2560), 4096);
+  EXPECT_EQ(columns_apart_bytes(3072), 8192);
+  EXPECT_EQ(columns_apart_bytes(2568), 64);
+  p.ALIGN = 24;
+  EXPECT_EQ(leading_dimension(p, 0), 2568);
+  p.N = 2048;
+  p.ALIGN = 8;
+  EXPECT_EQ(leading_dimension(p, 0), 1032);
+  p.ALIGN = 2048;
+  EXPECT_EQ(leading_dimension(p, 0), 6144) << "2048 and 4096 are powers of two";
+}
+
 TEST(HplParameters, AreShownWhereTheyDiffer) {
   HplParameters a, b;
   b.PFACT = a.PFACT + 1;

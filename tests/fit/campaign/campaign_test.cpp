@@ -131,6 +131,37 @@ TEST(FitCampaign, HplsCallsOnOneRankSayHowMuchFasterEachKernelIs) {
   EXPECT_THAT(more.notes, Contains("daxpy: measured in runs with fewer ranks on the host than the campaign has"));
 }
 
+/// Runs of HPL in turn on columns of both kinds, while the machine's speed changes from run to run.
+TEST(FitCampaign, RunsOnAliasedColumnsSayHowMuchSlowerEachKernelIs) {
+  Campaign campaign = one_rank();
+  std::string text = "kernel,m,n,k,duration_s,start_s,host,content,busy_ranks,leading_dimension\n";
+  for (int run = 0; run < 24; ++run) {
+    const bool aliased = run % 2 == 0;
+    for (int i = 1; i <= 20; ++i)
+      for (const std::string kernel : {"dgemm", "dtrsm", "dlaswp00N"}) {
+        const double times = !aliased || kernel == "dgemm" ? 1 : kernel == "dtrsm" ? 1.5 : 0.8;
+        // One run more slow than the one before: two around it are as slow in the mean.
+        const double duration_s =
+            times * (1 + 0.01 * run) * ((kernel == "dgemm" ? 1e-6 : 0) + 1e-10 * 20 * i * 64 * 64);
+        text += kernel + "," + std::to_string(20 * i) + ",64,64," + core::shortest(duration_s) + "," +
+                std::to_string(3 * run) + ",h,hpl,1," + (aliased ? run % 4 == 0 ? "2560" : "3072" : "2568") + "\n";
+      }
+  }
+  campaign.measurements["measurements/02-kernels.csv"] = text;
+  const CampaignFit fit = fit_campaign(campaign);
+  ASSERT_EQ(fit.cluster.aliased.size(), 2U) << "no run of 16384 bytes";
+  for (const core::AliasedColumns& aliased : fit.cluster.aliased) {
+    EXPECT_EQ(aliased.kernels.count("dgemm"), 0U) << "within two standard errors of 1";
+    EXPECT_NEAR(aliased.kernels.at("dtrsm").ratio, 1.5, 0.01);
+    EXPECT_EQ(aliased.kernels.count("dlaswp00N"), 0U) << "nothing is faster for that";
+  }
+  EXPECT_EQ(fit.cluster.aliased.back().bytes, 8192);
+  EXPECT_NEAR(fit.cluster.kernels.at("dtrsm").cluster_law().at({}).mean_s({400, 64, 64}) / (1e-10 * 400 * 64 * 64),
+              1.12, 0.02)
+      << "of the other runs, the mean of which is 1.12 times as slow as the first";
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("aliased: on columns that are a multiple of 4096 bytes apart")));
+}
+
 /// Nine hosts, the last three on a switch of their own, 1 us further away; timers round to 1 ns.
 TEST(FitCampaign, AllPairsOfHostsSayWhetherOneSwitchExplainsThem) {
   Campaign campaign = one_rank();

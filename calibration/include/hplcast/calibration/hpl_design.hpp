@@ -22,15 +22,16 @@ struct KernelDesignOptions {
 /// N, in random order. @throws core::DomainError for numbers below 1.
 std::vector<core::HplParameters> make_kernel_design(const KernelDesignOptions& options);
 
-/// CSV with the columns N, NB, P, Q, as hplcast-measure-kernels reads it.
+/// Pairs of runs that differ in the leading dimension alone, for what kernels take on columns a multiple of 4, 8 and 16
+/// KiB apart (core::columns_apart_bytes()): of every grid of `runs` with the most ranks, the parameters of the smallest
+/// run there and an N that is small; each run of such columns is followed by one of others.
+std::vector<core::HplParameters> make_aliased_design(const std::vector<core::HplParameters>& runs);
+
+/// CSV with the columns N, NB, P, Q, and all others where a run has them, as hplcast-measure-kernels reads it.
 void write_design(std::ostream& out, const std::vector<core::HplParameters>& design);
 
 /// A rough time in s of all runs on cores of that speed, with two seconds each to start.
 double estimated_s(const std::vector<core::HplParameters>& design, double rate_flop_per_s);
-
-/// Rows (or columns) that process `index` of `count` has of a matrix that is dealt in blocks of `block` rows, starting
-/// at process 0 (ScaLAPACK's numroc).
-long local_rows(long rows, long block, int index, int count) noexcept;
 
 /// The updates of the trailing matrix (m, n local sizes, k = NB or the rest in the last panel) that a run makes
 /// on the first, the middle and the last process of a column and of a row; the others are within a block of these.

@@ -10,6 +10,7 @@
 
 #include "hplcast/core/accelerator_model.hpp"
 #include "hplcast/core/detours.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/kernel_model.hpp"
 #include "hplcast/core/network_model.hpp"
 #include "hplcast/core/power_model.hpp"
@@ -187,15 +188,27 @@ struct Uncertainty {
   std::optional<EstimatedSd>& of(ErrorGroup group) { return groups[static_cast<std::size_t>(group)]; }
 };
 
+/// An estimate and its standard error.
+struct EstimatedRatio {
+  double ratio = 1, standard_error = 0;
+};
+
+/// Kernels of HPL on a matrix whose columns are a multiple of `bytes` apart (columns_apart_bytes()).
+struct AliasedColumns {
+  long bytes = aliased_bytes;
+  std::map<std::string, EstimatedRatio> kernels;  ///< by kernel: what they take over what they take on others
+};
+
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 10;
+  static constexpr int schema_version = 11;
   static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
   int needed_schema_version() const;               ///< what is written: the oldest that can say it
   std::string name;
   Hosts hosts;
   std::map<std::string, KernelModel>
-      kernels;  ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
+      kernels;                          ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
+  std::vector<AliasedColumns> aliased;  ///< ascending by bytes; that of more holds for all multiples of it
   NetworkModel network;
   std::optional<PowerModel> power;               ///< see check_power()
   std::vector<DetourSource> detours;             ///< what takes the CPUs away now and then; see check_detours()
@@ -206,6 +219,9 @@ struct ClusterModel {
   bool has_accelerators() const;                            ///< of any host
   std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
 };
+
+/// What the kernels of that name take on a matrix of this leading dimension (in doubles) over what their models say.
+double aliased_ratio(const ClusterModel& cluster, const std::string& kernel, long leading_dimension);
 
 /// @throws DomainError for kinds of hosts with slower links, or rails, where the topology does not say whose links are
 /// whose, and rails of other CPUs than there are.

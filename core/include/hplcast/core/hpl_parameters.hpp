@@ -47,6 +47,25 @@ constexpr double hpl_matrix_bytes(double N) noexcept {
   return 8 * N * N;
 }
 
+/// Rows (or columns) that process `index` of `count` has of a matrix that is dealt in blocks of `block` rows, starting
+/// at process 0 (ScaLAPACK's numroc).
+long local_rows(long rows, long block, int index, int count) noexcept;
+
+/// The leading dimension of the matrix of a rank, in doubles: its rows, rounded up to a multiple of ALIGN, and that
+/// once more where it would be a power of two (HPL_pdtest.c).
+long leading_dimension(const HplParameters& parameters, int rank) noexcept;
+
+/// The greatest power of two, in bytes, that columns of this leading dimension are a multiple of apart. From
+/// aliased_bytes on their lines have a few sets of the caches for themselves (ClusterModel::aliased).
+constexpr long columns_apart_bytes(long leading_dimension) noexcept {
+  const long bytes = leading_dimension * static_cast<long>(sizeof(double));
+  return bytes & -bytes;
+}
+inline constexpr long aliased_bytes = 4096;
+
+/// Of the leading dimensions of all process rows that with the greatest columns_apart_bytes().
+long most_aliased_dimension(const HplParameters& parameters) noexcept;
+
 /// A field of HplParameters: for CSV headers, HPL.dat, JSON and matching.
 struct HplField {
   const char* name;

@@ -27,7 +27,8 @@ struct KernelMeasurement {
   int core = 0;
   std::string content;  ///< of the matrices: random, constant, sequential, hpl ...
   std::string error;
-  int busy_ranks = 0;  ///< of the same run on that host; 0: not known
+  int busy_ranks = 0;          ///< of the same run on that host; 0: not known
+  long leading_dimension = 0;  ///< of the matrix of HPL in doubles (core::leading_dimension()); 0: not known
 };
 
 /// One MPI call (or round trip for `pingpong`).

@@ -146,6 +146,10 @@ hplcast_window hplcast_panel_window(int panels, int process_columns);
  * of them (index = count). It may say so repeatedly; the last time counts. */
 void hplcast_panel_begins(const hplcast_window* window, int index);
 
+/* The calling rank has a matrix of this leading dimension, in doubles: some kernels are slower on columns that are a
+ * multiple of a large power of two apart (`aliased` in cluster.json). The last time counts. */
+void hplcast_leading_dimension(int leading_dimension);
+
 /* Fast mode: the exchanges of HPL_pdmxswp, one per matrix column, become meetings of the process column. */
 typedef struct {
   const int* ranks;  /* in MPI_COMM_WORLD, of the processes of the column in the order of its communicator */

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "fit/campaign/campaign_steps.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/text.hpp"
+#include "hplcast/fit/row_rules.hpp"
+
+namespace hplcast::fit {
+
+namespace {
+
+constexpr long distances_of_model[] = {4096, 8192, 16384};  // columns a multiple of the last: and of more
+constexpr double near_s = 30;                               // runs so near in time share the state of the machine
+
+/// Calls of one kernel on one core, one after the other, of runs with the same leading dimension.
+struct RunCalls {
+  double start_s = 0;
+  long leading_dimension = 0;
+  double measured_s = 0, expected_s = 0;
+};
+
+/// By kernel and core, in the order of time.
+using CallsOfHpl = std::map<std::string, std::map<std::pair<std::string, int>, std::vector<RunCalls>>>;
+
+/// 0: no multiple of 4096 bytes.
+long distance_of(long leading_dimension) {
+  const long bytes = core::columns_apart_bytes(leading_dimension);
+  long distance = 0;
+  for (const long one : distances_of_model)
+    if (bytes >= one) distance = one;
+  return distance;
+}
+
+CallsOfHpl calls_of_hpl(const Campaign& campaign, const ControlCurve& control, const core::ClusterModel& cluster) {
+  CallsOfHpl calls;
+  for (const auto& [name, text] : campaign.measurements) {
+    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
+    std::istringstream in(text);
+    core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
+      if (row.leading_dimension == 0 || is_of_fewer_ranks(campaign.hosts, row) || !reason_to_set_aside(row).empty() ||
+          control.is_disturbed(row.host, row.start_s))
+        return;
+      std::vector<RunCalls>& runs = calls[row.kernel][{row.host, row.core}];
+      if (runs.empty() || runs.back().leading_dimension != row.leading_dimension ||
+          std::abs(row.start_s - runs.back().start_s) > near_s)
+        runs.push_back({row.start_s, row.leading_dimension});
+      runs.back().measured_s += row.duration_s;
+      runs.back().expected_s += expected_s(cluster, campaign.hosts, row);
+    });
+  }
+  for (auto& kernel : calls)
+    for (auto& core : kernel.second)
+      std::sort(core.second.begin(), core.second.end(),
+                [](const RunCalls& one, const RunCalls& other) { return one.start_s < other.start_s; });
+  return calls;
+}
+
+/// Measured over expected of the runs before and after a run that are not aliased; 0: none is near.
+double slowness_near(const std::vector<RunCalls>& runs, std::size_t run) {
+  double measured_s = 0, expected_s = 0;
+  const auto take = [&](const RunCalls& other) {
+    const bool counts =
+        distance_of(other.leading_dimension) == 0 && std::abs(other.start_s - runs[run].start_s) <= near_s;
+    measured_s += counts ? other.measured_s : 0;
+    expected_s += counts ? other.expected_s : 0;
+    return counts;
+  };
+  for (std::size_t before = run; before > 0 && !take(runs[before - 1]);) --before;
+  for (std::size_t after = run + 1; after < runs.size() && !take(runs[after]);) ++after;
+  return expected_s > 0 ? measured_s / expected_s : 0;
+}
+
+}  // namespace
+
+bool is_aliased(const core::KernelMeasurement& row) {
+  return row.leading_dimension > 0 && distance_of(row.leading_dimension) > 0;
+}
+
+std::vector<core::AliasedColumns> aliased_columns(const Campaign& campaign, const ControlCurve& control,
+                                                  const core::ClusterModel& cluster, std::vector<std::string>& notes) {
+  const auto calls = calls_of_hpl(campaign, control, cluster);
+  std::vector<core::AliasedColumns> all;
+  for (const long distance : distances_of_model) {
+    core::AliasedColumns aliased{distance, {}};
+    std::string what;
+    for (const auto& [kernel, cores] : calls) {
+      PairedTimes times;
+      for (const auto& entry : cores) {
+        const std::vector<RunCalls>& runs = entry.second;
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+          if (distance_of(runs[run].leading_dimension) != distance) continue;
+          if (const double slowness = slowness_near(runs, run); slowness > 0)
+            times.emplace_back(runs[run].measured_s, runs[run].expected_s * slowness);
+        }
+      }
+      if (times.size() < fewest_pairs) continue;
+      const core::EstimatedRatio ratio = ratio_of(times);
+      if (!(ratio.ratio - 1 > 2 * ratio.standard_error)) continue;
+      aliased.kernels[kernel] = ratio;
+      what += core::printed(", %s %.3f (%.3f)", kernel.c_str(), ratio.ratio, ratio.standard_error);
+    }
+    if (aliased.kernels.empty()) continue;
+    notes.push_back(
+        core::printed("aliased: on columns that are a multiple of %ld bytes apart kernels take so many times "
+                      "as long (standard error)",
+                      distance) +
+        what);
+    all.push_back(std::move(aliased));
+  }
+  return all;
+}
+
+}  // namespace hplcast::fit
