@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 
@@ -271,12 +272,17 @@ int ClusterModel::needed_schema_version() const {
   return accelerators ? 5 : 4;
 }
 
+double EstimatedRatio::certainty() const noexcept {
+  const double change = std::pow(std::log(ratio), 2);
+  return change > 0 ? std::max(0.0, 1 - std::pow(standard_error / ratio, 2) / change) : 0;
+}
+
 double aliased_ratio(const ClusterModel& cluster, const std::string& kernel, long leading_dimension) {
   double ratio = 1;
   for (const AliasedColumns& aliased : cluster.aliased) {
     if (columns_apart_bytes(leading_dimension) < aliased.bytes) continue;
     const auto found = aliased.kernels.find(kernel);
-    ratio = found == aliased.kernels.end() ? 1 : found->second.ratio;
+    ratio = found == aliased.kernels.end() ? 1 : std::pow(found->second.ratio, found->second.certainty());
   }
   return ratio;
 }

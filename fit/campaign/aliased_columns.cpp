@@ -97,7 +97,7 @@ std::vector<core::AliasedColumns> aliased_columns(const Campaign& campaign, cons
       }
       if (times.size() < fewest_pairs) continue;
       const core::EstimatedRatio ratio = ratio_of(times);
-      if (!(ratio.ratio - 1 > 2 * ratio.standard_error)) continue;
+      if (!(ratio.ratio > 1 && ratio.certainty() > 0)) continue;
       aliased.kernels[kernel] = ratio;
       what += core::printed(", %s %.3f (%.3f)", kernel.c_str(), ratio.ratio, ratio.standard_error);
     }

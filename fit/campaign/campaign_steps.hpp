@@ -111,7 +111,7 @@ core::EstimatedRatio ratio_of(const PairedTimes& times);
 inline constexpr std::size_t fewest_pairs = 4;
 
 /// `aliased` of the cluster: calls of aliased runs beside those of other runs before and after them on the same core.
-/// Ratios below 1 or within two standard errors of it are left out: fewer sets of a cache make nothing faster.
+/// Ratios below 1 or within a standard error of it are left out: fewer sets of a cache make nothing faster.
 std::vector<core::AliasedColumns> aliased_columns(const Campaign& campaign, const ControlCurve& control,
                                                   const core::ClusterModel& cluster, std::vector<std::string>& notes);
 

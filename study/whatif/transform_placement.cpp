@@ -34,12 +34,6 @@ double threads_at(const Provenance& provenance) {
              : 1;
 }
 
-/// The share of the change that counts: the rest is the scatter of its calls.
-double certain_exponent(double ratio, double standard_error) {
-  const double change = std::pow(std::log(ratio), 2);
-  return change > 0 ? std::max(0.0, 1 - std::pow(standard_error / ratio, 2) / change) : 0;
-}
-
 constexpr const char* threaded_kernels[] = {"dgemm", "dtrsm"};
 
 core::PowerModel without_lost_cpus(const core::PowerModel& power, const core::Hosts& hosts) {
@@ -226,14 +220,14 @@ BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host)
   if (!(ratio > 0)) return {differs + "they may be faster then; the step dgemm of a campaign measures it", {}};
   const double part = std::min(1.0, (measured - busy) / std::max(1.0, measured - threads));
   Provenance factors;
-  const auto add = [&](const std::string& kernel, double change, double standard_error) {
-    const double factor = change > 0 ? std::pow(change, part * certain_exponent(change, standard_error)) : 1;
+  const auto add = [&](const std::string& kernel, const core::EstimatedRatio& change) {
+    const double factor = change.ratio > 0 ? std::pow(change.ratio, part * change.certainty()) : 1;
     if (factor != 1 && cluster.kernels.count(kernel) > 0) factors[kernel] = factor;
   };
-  add("dgemm", ratio, number_at(*alone, "standard_error"));
+  add("dgemm", {ratio, number_at(*alone, "standard_error")});
   if (const auto others = alone->find("kernels"); others != alone->end() && others->is_object())
     for (const auto& [kernel, one] : others->items())
-      add(kernel, number_at(one, "ratio"), number_at(one, "standard_error"));
+      add(kernel, {number_at(one, "ratio"), number_at(one, "standard_error")});
   if (factors.empty())
     return {differs + "dgemm was measured so, too, and differs by no more than the machine scatters", {}};
   core::ClusterModel changed = cluster;

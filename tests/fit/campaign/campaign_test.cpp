@@ -151,7 +151,7 @@ TEST(FitCampaign, RunsOnAliasedColumnsSayHowMuchSlowerEachKernelIs) {
   const CampaignFit fit = fit_campaign(campaign);
   ASSERT_EQ(fit.cluster.aliased.size(), 2U) << "no run of 16384 bytes";
   for (const core::AliasedColumns& aliased : fit.cluster.aliased) {
-    EXPECT_EQ(aliased.kernels.count("dgemm"), 0U) << "within two standard errors of 1";
+    EXPECT_EQ(aliased.kernels.count("dgemm"), 0U) << "within a standard error of 1";
     EXPECT_NEAR(aliased.kernels.at("dtrsm").ratio, 1.5, 0.01);
     EXPECT_EQ(aliased.kernels.count("dlaswp00N"), 0U) << "nothing is faster for that";
   }

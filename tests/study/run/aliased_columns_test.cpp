@@ -23,7 +23,7 @@ class AliasedColumns : public testing::SimulatedCluster {
     request_.parameters.P = 2;
   }
   double dgemm_s(const PredictionRequest& request) { return predict(request).kernels.at("dgemm").time_s; }
-  void be_slow(long bytes) { request_.cluster.aliased = {{bytes, {{"dgemm", {2, 0.01}}}}}; }
+  void be_slow(long bytes) { request_.cluster.aliased = {{bytes, {{"dgemm", {2, 0}}}}}; }
 };
 
 TEST_F(AliasedColumns, AreThoseOfTheRanksThatHplGivesThem) {

@@ -191,6 +191,8 @@ struct Uncertainty {
 /// An estimate and its standard error.
 struct EstimatedRatio {
   double ratio = 1, standard_error = 0;
+  /// The share of the logarithm that counts, in [0, 1]: the rest is the scatter of what it was estimated from.
+  double certainty() const noexcept;
 };
 
 /// Kernels of HPL on a matrix whose columns are a multiple of `bytes` apart (columns_apart_bytes()).
