@@ -345,7 +345,7 @@ std::vector<std::string> idle_kinds(const PredictionRequest& request) {
   return warnings;
 }
 
-/// That kernels are slower on this matrix than on others, and how HPL makes another; "" where they are not.
+/// Says that kernels are slower on this matrix than on others, and how HPL makes another; "" where they are not.
 std::string aliased_warning(const PredictionRequest& request) {
   const long dimension = core::most_aliased_dimension(request.parameters);
   double most = 1;

@@ -49,7 +49,7 @@ TEST(KernelDesign, IsWrittenAsATableOfRuns) {
   EXPECT_EQ(out.str(), "N,NB,P,Q\n5000,128,1,1\n");
 }
 
-/// Of both grids with the most ranks, the smallest run.
+/// The smallest run of both grids with the most ranks.
 TEST(KernelDesign, PairsOfAliasedRunsDifferInTheLeadingDimensionAlone) {
   std::vector<core::HplParameters> runs(4);
   runs[0].P = 2;

@@ -222,7 +222,8 @@ struct ClusterModel {
   std::string provenance = "{}";  ///< a JSON object: what was measured, when, where, with which software
 };
 
-/// What the kernels of that name take on a matrix of this leading dimension (in doubles) over what their models say.
+/// How much longer the kernels of that name take on a matrix of this leading dimension (in doubles) than their models
+/// say.
 double aliased_ratio(const ClusterModel& cluster, const std::string& kernel, long leading_dimension);
 
 /// @throws DomainError for kinds of hosts with slower links, or rails, where the topology does not say whose links are

@@ -63,7 +63,7 @@ constexpr long columns_apart_bytes(long leading_dimension) noexcept {
 }
 inline constexpr long aliased_bytes = 4096;
 
-/// Of the leading dimensions of all process rows that with the greatest columns_apart_bytes().
+/// The leading dimension, among those of all process rows, with the greatest columns_apart_bytes().
 long most_aliased_dimension(const HplParameters& parameters) noexcept;
 
 /// A field of HplParameters: for CSV headers, HPL.dat, JSON and matching.
