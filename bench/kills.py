@@ -15,7 +15,7 @@ UNTIL_NOTHING_RUNS_S = 15  # guards give programs 2 s to end by themselves; othe
 
 TINY = ("name: tiny\nwarm_up: 0\ncontrol: false\nchunk: 100ms\nranks_per_host: 2\nsteps:\n"
         "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, options: [--footprint, 1MB, --warm-up, 10ms]}\n"
-        "  - kernels: {runs: [{N: 60, NB: 16, P: 1, Q: 2}]}\n"
+        "  - kernels: {runs: [{N: 60, NB: 16, P: 1, Q: 2}], aliased: false}\n"
         "  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, recv, pingpong], background: none}\n")
 
 

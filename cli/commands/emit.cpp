@@ -30,8 +30,11 @@ void tell_losses(const core::ClusterModel& cluster, const std::string& file) {
 }
 
 void tell_model_h_losses(const core::ClusterModel& cluster, const std::string& file) {
-  if (cluster.detours.empty()) return;
-  warn(file + " loses a part of the cluster: detours; a cluster.json in the settings of the simulation has them");
+  for (const auto& [is_there, what] :
+       {std::pair(!cluster.detours.empty(), "detours"), std::pair(!cluster.aliased.empty(), "aliased columns")})
+    if (is_there)
+      warn(file + " loses a part of the cluster: " + what +
+           "; a cluster.json in the settings of the simulation has them");
 }
 
 /// @throws core::Error if runs that were emitted before would stay beside the new ones.

@@ -33,6 +33,7 @@ chunk: 100ms
 steps:
   - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, alone: false, options: [--footprint, 1MB, --warm-up, 10ms]}
   - kernels:
+      aliased: false
       runs:
         - {N: 60, NB: 16, P: 1, Q: 1}
         - {N: 60, NB: 16, P: 1, Q: 2}

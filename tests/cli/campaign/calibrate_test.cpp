@@ -196,7 +196,7 @@ TEST_F(Calibrate, RanksOfSeveralThreadsAreMeasuredRunAndPredictedAsSuch) {
                             "\nsteps:\n"
                             "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, alone: false, options: "
                             "[--footprint, 1MB, --warm-up, 10ms]}\n"
-                            "  - kernels: {runs: [{N: 200, NB: 32, P: 1, Q: 1}]}\n");
+                            "  - kernels: {runs: [{N: 200, NB: 32, P: 1, Q: 1}], aliased: false}\n");
   ASSERT_EQ(run({"calibrate", "threads.yaml"}).status, 0);
   ASSERT_EQ(run({"fit", "cluster", "threads.zip", "--quiet", "--force", "-o", "threads.json"}).status, 0);
   std::ifstream in(folder_ / "threads.json");

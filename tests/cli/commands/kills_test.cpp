@@ -154,7 +154,7 @@ TEST_F(Kills, OfACampaignLoseNoRow) {
       "name: tiny\nwarm_up: 0\ncontrol: false\nchunk: 100ms\nranks_per_host: 2\nsteps:\n"
       "  - dgemm: {nb: 16, max_size: 120, count: 40, rate: 1e8, alone: false, options: [--footprint, 1MB, --warm-up, "
       "10ms]}\n"
-      "  - kernels: {runs: [{N: 60, NB: 16, P: 1, Q: 2}]}\n"
+      "  - kernels: {runs: [{N: 60, NB: 16, P: 1, Q: 2}], aliased: false}\n"
       "  - mpi: {max_bytes: 4KiB, count: 12, repetitions: 2, operations: [send, recv, pingpong], background: none}\n");
   const auto whole = run({"calibrate", "tiny.yaml", "--folder", "calm", "-o", "calm.zip"});
   std::vector<std::string> command = {"calibrate", "tiny.yaml"};

@@ -465,6 +465,10 @@ TEST_F(Programs, KernelsOfWhichNoCallIsKeptAreAnErrorAndNoFile) {
   EXPECT_EQ(other.status, 3) << other.output;
   EXPECT_THAT(other.output, HasSubstr("has left no trace of its kernels"));
   EXPECT_FALSE(fs::exists(file("out.csv")));
+  const core::CommandResult one =
+      measured_by("printf 'kernel,m,n,k,duration_s,host\\ndgemm,8,8,8,1e-6,h\\n' > \"$HPLCAST_KERNEL_TRACE-0.csv\"");
+  EXPECT_EQ(one.status, 0) << one.output;
+  EXPECT_THAT(core::read_text(file("out.csv")), HasSubstr(",1,72\n")) << "one rank; 64 is a power of two";
 }
 
 TEST_F(Programs, OversubscriptionMustBeAllowed) {
