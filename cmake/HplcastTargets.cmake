@@ -26,6 +26,12 @@ function(hplcast_warnings target)
     $<$<BOOL:${HPLCAST_WARNINGS_AS_ERRORS}>:-Werror>)
 endfunction()
 
+# GCC 14 refuses headers of -O2 at -O1 unless these two are the same (both idle here: no -funroll-loops, no AVX); 12 does not.
+set(headers_at_o1 "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13 AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(headers_at_o1 "-munroll-only-small-loops;-mvzeroupper")
+endif()
+
 # Headers that many sources include, compiled once, by core; the other static libraries have the same flags and use its own.
 # A header that brings code of its own into every object (CLI11: 3 s) costs more in here than it saves.
 function(hplcast_precompiled_headers name)
@@ -34,22 +40,29 @@ function(hplcast_precompiled_headers name)
       <sstream> <string> <variant> <vector>)
   else()
     target_precompile_headers(hplcast_${name} REUSE_FROM hplcast_core)
-    # GCC 14 refuses headers of -O2 at -O1 unless these two are the same (both idle here: no -funroll-loops, no AVX); 12 does not.
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13 AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-      target_compile_options(hplcast_${name} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:-munroll-only-small-loops;-mvzeroupper>")
-    endif()
+    target_compile_options(hplcast_${name} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:${headers_at_o1}>")
   endif()
 endfunction()
 
 # The rooms of a library are compiled together, up to some 250 kB of source, in less than half of the time of each source by itself: no
-# two sources of a library have a name in an anonymous namespace in common.
-function(hplcast_compile_rooms_together target)
+# two sources of a library have a name in an anonymous namespace in common. The light rooms are compiled at -O1, by themselves.
+function(hplcast_compile_rooms_together target light_rooms)
   get_target_property(sources ${target} SOURCES)
   set(unit 1)
   set(room_before "")
   set(bytes 0)
   foreach(source IN LISTS sources)
     get_filename_component(room "${source}" DIRECTORY)
+    if(room IN_LIST light_rooms)
+      # Options of a source would keep it out of its unit: they are those of the unit, a file that CMake makes.
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP light)
+      set(light "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_light_cxx.cxx")
+      if(NOT HPLCAST_UNITY)
+        set(light "${source}")
+      endif()
+      set_source_files_properties("${light}" PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:RelWithDebInfo>:-O1;${headers_at_o1}>")
+      continue()
+    endif()
     if(bytes GREATER 250000 AND NOT room STREQUAL room_before)
       math(EXPR unit "${unit} + 1")
       set(bytes 0)
@@ -64,9 +77,10 @@ endfunction()
 
 # hplcast_add_library(fit EXPORTED SOURCES a.cpp b.cpp PUBLIC hplcast::core PRIVATE Eigen3::Eigen)
 # makes hplcast_fit with alias hplcast::fit and the folder's include/ as its public include directory. EXPORTED: installed, for
-# programs that use it by find_package(hplcast). LIGHT: it waits for others or for the user; compiled in five sixths of the time.
+# programs that use it by find_package(hplcast). LIGHT: it waits for others or for the user; compiled at -O1, in two thirds of the
+# time. LIGHT_ROOMS: the rooms for which the same holds.
 function(hplcast_add_library name)
-  cmake_parse_arguments(ARG "SHARED;EXPORTED;LIGHT" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "SHARED;EXPORTED;LIGHT" "" "LIGHT_ROOMS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(ARG_SHARED)
     set(kind SHARED)
   else()
@@ -86,7 +100,7 @@ function(hplcast_add_library name)
   if(NOT ARG_SHARED)
     hplcast_precompiled_headers(${name})
   endif()
-  hplcast_compile_rooms_together(hplcast_${name})
+  hplcast_compile_rooms_together(hplcast_${name} "${ARG_LIGHT_ROOMS}")
   if(ARG_EXPORTED)
     install(TARGETS hplcast_${name} EXPORT hplcastTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
