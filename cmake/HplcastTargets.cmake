@@ -107,19 +107,21 @@ function(hplcast_add_library name)
   endif()
 endfunction()
 
-# GoogleTest's headers cost more to compile than most tests: compiled once, for all tests.
+# GoogleTest's headers cost more to compile than most tests: compiled once, for all tests. So is JSON, with its code.
 function(hplcast_test_headers)
   if(TARGET hplcast_test_headers)
     return()
   endif()
   add_executable(hplcast_test_headers "${PROJECT_SOURCE_DIR}/tests/test_headers.cpp")  # a program: compiled with their flags
-  target_link_libraries(hplcast_test_headers PRIVATE GTest::gmock)
+  find_package(nlohmann_json REQUIRED)
+  target_link_libraries(hplcast_test_headers PRIVATE GTest::gmock hplcast_test_main)
   hplcast_test_options(hplcast_test_headers)
   set_target_properties(hplcast_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  add_library(hplcast_test_main STATIC "${PROJECT_SOURCE_DIR}/tests/test_main.cpp")
-  target_link_libraries(hplcast_test_main PUBLIC GTest::gtest)
+  add_library(hplcast_test_main STATIC "${PROJECT_SOURCE_DIR}/tests/test_main.cpp" "${PROJECT_SOURCE_DIR}/tests/support/json_once.cpp")
+  target_link_libraries(hplcast_test_main PUBLIC GTest::gtest nlohmann_json::nlohmann_json)
+  target_compile_options(hplcast_test_main PRIVATE -O0)
   target_precompile_headers(hplcast_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <filesystem> <fstream> <functional>
-    <map> <sstream> <string> <vector>)
+    <map> <sstream> <string> <vector> "${PROJECT_SOURCE_DIR}/tests/support/json_once.hpp")
 endfunction()
 
 find_program(HPLCAST_GOLD ld.gold)

@@ -1,0 +1,3 @@
+#include "tests/support/json_once.hpp"
+
+HPLCAST_JSON_ONCE()
