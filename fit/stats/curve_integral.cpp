@@ -218,7 +218,7 @@ void move_to_unit_interval(ScaledPieces& a, ScaledPieces& b) {
 }  // namespace
 
 ScatterPrior scatter_of_rounds(const std::vector<std::vector<double>>& series, std::size_t round) {
-  const std::size_t parts = std::min<std::size_t>(4, round);
+  const std::size_t parts = std::min(round, std::max<std::size_t>(4, round / 8));
   std::size_t rows = 0;
   for (const std::vector<double>& units : series) rows += units.size() / round * parts;
   const auto lines = static_cast<Index>(2 * series.size());

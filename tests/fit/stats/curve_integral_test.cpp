@@ -167,6 +167,22 @@ TEST(CurveIntegral, TakesTheScatterWithinRoundsForThatOfRounds) {
   EXPECT_EQ(scatter_of_rounds({}, 4).dof, 0);
 }
 
+// Three rounds of 128 units have four degrees of freedom by quarters, and 28 by sixteenths.
+TEST(CurveIntegral, TakesShortPartsOfLongRounds) {
+  core::RandomStream random({2, core::stream_design, 0, 0, 0});
+  double mean = 0;
+  constexpr int times = 40;
+  for (int time = 0; time < times; ++time) {
+    std::vector<std::vector<double>> series(3);
+    for (std::vector<double>& one : series)
+      for (int i = 0; i < 128; ++i) one.push_back((5 - 0.005 * i) * (1 + 0.03 * random.normal()));
+    const ScatterPrior found = scatter_of_rounds(series, 128);
+    EXPECT_EQ(found.dof, 3 * (16 - 2) - (16 - 2));
+    mean += found.unit_variance / (0.03 * 0.03) / times;
+  }
+  EXPECT_NEAR(mean, 1, 0.13);  // 1120 degrees of freedom: 4.2 %, three times
+}
+
 TEST(CurveIntegral, DeviatesLittleWhereLittleIsSpent) {
   // Twice the cost of the last tenth of the curve is about a thirtieth of the mean cost.
   const auto raised = [](double remaining) { return falling(remaining) * (remaining < 70 ? 2 : 1); };

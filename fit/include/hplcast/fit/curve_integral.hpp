@@ -23,10 +23,10 @@ struct ScatterPrior {
   double dof = 0;            ///< 0: nothing is known
 };
 
-/// The scatter that pieces of `round` units would have if quarters of them were independent: of quarters around a line
-/// through each of the series, and around what quarters at the same place of a round have in common. Series are costs
-/// of neighbouring units and begin at the same place of a round; what is left of the last round does not count. `dof`:
-/// 0 for too few rounds.
+/// The scatter that pieces of `round` units would have if their parts were independent, quarters, or some eight units
+/// where these are fewer: of parts around a line through each of the series, and around what parts at the same place of
+/// a round have in common. Series are costs of neighbouring units and begin at the same place of a round; what is left
+/// of the last round does not count. `dof`: 0 for too few rounds.
 ScatterPrior scatter_of_rounds(const std::vector<std::vector<double>>& series, std::size_t round);
 
 /// Cost of a piece, or of several, and its standard deviation: of a Student mixture, more than normal in the tails when
