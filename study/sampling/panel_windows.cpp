@@ -15,12 +15,12 @@ namespace {
 /// The rule with its defaults filled in.
 struct Sizes {
   int width, warm_up, piece;
-  int windows;    ///< beside the first and the last
-  int inner;      ///< panels of these that count; those of windows that are added: width
-  int settling;   ///< the last panels of the warm-up: within them HPL settles down
-  int after;      ///< panels that are simulated behind a window
-  int of_first;   ///< panels of the first window
-  int untypical;  ///< panels at the end of the run
+  int windows;                ///< beside the first and the last
+  int inner;                  ///< panels of these that count; those of windows that are added: width
+  int settling;               ///< the last panels of the warm-up: within them HPL settles down
+  int after;                  ///< panels that are simulated behind a window
+  int of_first;               ///< panels of the first window
+  int last_piece, untypical;  ///< panels at the end of the run
 };
 
 int panels_of(const core::HplParameters& p) {
@@ -41,7 +41,7 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
   sizes.settling = std::max(8, 6 + 4 * p.DEPTH);
   sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max(sizes.settling, 3 * p.Q / 4);
   // The cost of panels goes round with the process columns, and a little with the rows.
-  sizes.piece = p.Q * std::max(1, (longest + 2 * p.Q - 1) / (2 * p.Q));
+  sizes.piece = sizes.last_piece = p.Q * std::max(1, (longest + 2 * p.Q - 1) / (2 * p.Q));
   // At the end there is not a block for every process any more.
   sizes.untypical = (3 * longest + 3) / 4;
   // A rank may be as many panels ahead as HPL looks ahead, and one.
@@ -59,7 +59,12 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
   sizes.inner = sizes.width;
   if (is_stepwise(rule)) {
     constexpr int least = 8;  // enough to see their scatter on the smallest grids
-    sizes.inner = std::max(least, longest);
+    sizes.inner = std::max(least, longest / sizes.piece * sizes.piece);
+    // In a run of 48 rounds next to nothing is spent in the last panels: a part of them tells what all of them take.
+    if (panels_of(p) >= 48 * longest) {
+      sizes.untypical = (longest + 3) / 4;
+      sizes.last_piece = std::min(sizes.piece, std::max(least, sizes.piece / 4));
+    }
     sizes.of_first = sizes.warm_up + sizes.inner;
     sizes.windows = std::min(rule.windows, 2);
   }
@@ -77,7 +82,7 @@ PanelWindow window_at(int from, int width, const core::HplParameters& p, const S
 /// The last panels of the run: a piece that is typical, and those that are not. Columns that are not yet out of step
 /// matter little where little is spent: the warm-up is short.
 PanelWindow last_window(const core::HplParameters& p, const Sizes& sizes, int panels) {
-  const int first = std::max(0, panels - sizes.settling - sizes.piece - sizes.untypical) / p.Q * p.Q;
+  const int first = std::max(0, panels - sizes.settling - sizes.last_piece - sizes.untypical) / p.Q * p.Q;
   return {first, first + sizes.settling, panels, panels, first};
 }
 
@@ -189,7 +194,7 @@ WindowPlan WindowPlan::make(const core::HplParameters& p, const WindowRule& rule
     plan.windows.push_back(window_at(from, sizes.inner, p, sizes, plan.panels));
   }
   const bool overlap = plan.windows.back().counts_to > last.counts_from;
-  const bool last_has_no_piece = last.counts_from + plan.piece + plan.untypical > plan.panels;
+  const bool last_has_no_piece = last.counts_from + sizes.last_piece + plan.untypical > plan.panels;
   if (overlap || last_has_no_piece)
     refuse(p, rule,
            "windows that have place beside each other: these are " + std::to_string(sizes.windows) + " of " +
@@ -204,9 +209,10 @@ std::vector<PanelPiece> steady_pieces(const WindowPlan& plan, const PanelWindow&
   std::vector<PanelPiece> pieces;
   const bool last = window.counts_to == plan.panels;
   const int end = last ? plan.panels - plan.untypical : window.counts_to;
-  for (int from = window.counts_from == 0 ? plan.warm_up : window.counts_from; from + plan.piece <= end;) {
+  const int least = last ? std::min(plan.piece, end - window.counts_from) : plan.piece;
+  for (int from = window.counts_from == 0 ? plan.warm_up : window.counts_from; from < end && from + least <= end;) {
     const int left = end - from;
-    const int panels = left < 2 * plan.piece && !last ? left : plan.piece;
+    const int panels = left < 2 * plan.piece && !last ? left : least;
     pieces.push_back({from, panels});
     from += panels;
   }

@@ -74,6 +74,29 @@ TEST(WindowSteps, BeginWithOnceRoundTheGridAndStopThereIfThatIsEnough) {
   EXPECT_LT(plan.windows().simulated_share(), 0.5 * plan.windows().largest_share());
 }
 
+// As little as there must be: once round the process columns, whatever the rows, and few of the last panels in a long
+// run. 226 panels for each of three windows, and 137 from the last panel of the first process column on.
+TEST(WindowSteps, OfManyRanksBeginWithFewPanels) {
+  core::HplParameters p;
+  p.N = 8000000;
+  p.NB = 512;
+  p.P = 160;
+  p.Q = 128;
+  p.DEPTH = 1;
+  const WindowPlan plan = WindowPlan::make(p, WindowRule());
+  ASSERT_EQ(plan.windows.size(), 4U);
+  for (const PanelWindow& one : plan.windows)
+    EXPECT_EQ(one.simulated_panels(), one.counts_to == plan.panels ? 137 : 226);
+  const std::vector<PanelPiece> last = steady_pieces(plan, plan.windows.back());
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_EQ(last.front().first, plan.windows.back().counts_from);
+  EXPECT_EQ(last.front().first + last.front().panels, plan.panels - 40);
+  // A short run spends more in its last panels.
+  p.N = 47LL * 160 * p.NB;
+  const WindowPlan of_short = WindowPlan::make(p, WindowRule());
+  EXPECT_GE(of_short.windows.back().simulated_panels(), 10 + 128 + 120);
+}
+
 // Once round the grid scatters by a quarter of what panels do. The bar of n such pieces is at least 2.3 of their
 // standard deviations by the square root of n; it is at most twice as wide (Student's law, the curve).
 TEST(WindowSteps, AreAsManyAsTheScatterNeeds) {
