@@ -50,8 +50,8 @@ def run(*command, **others):
 
 
 def compile_real(source, output):
-    run("mpicxx", "-O2", "-std=c++17", f"-I{ROOT}/accelerators/include", SOURCES / source, f"-L{BUILD}/lib",
-        "-lhplcast-fake-accelerator", "-lopenblas", "-pthread", "-o", output)
+    run("mpicxx", "-O2", "-std=c++17", f"-I{ROOT}/accelerators/include", f"-I{ROOT}/programs/include",
+        SOURCES / source, f"-L{BUILD}/lib", "-lhplcast-fake-accelerator", "-lopenblas", "-pthread", "-o", output)
 
 
 def measure(ranks, half, largest, nb, calls):

@@ -33,7 +33,7 @@ std::string count_text(double count) {
 
 /// Shares are of the time of all accelerators, one per rank.
 void write_accelerators(std::ostream& out, const core::AcceleratorCounts& counts, const study::ProgramRun& run) {
-  const double all_s = run.time_s * run.ranks;
+  const double all_s = run.simulated_s * run.ranks;
   const auto share = [&](double part_s) { return all_s > 0 ? percent(part_s / all_s) : std::string("-"); };
   TextTable table({"accelerators", "calls", "time of all [s]", "share", "not measured"});
   for (const auto& [name, use] : counts.kernels)
@@ -47,7 +47,7 @@ void write_accelerators(std::ostream& out, const core::AcceleratorCounts& counts
       << " within; at most " << gigabytes(counts.peak_bytes) << " GB of one's memory used\n";
   std::vector<std::pair<double, std::string>> busy;  // shares of kinds of hosts
   for (const core::AcceleratorCounts& kind : counts.kinds)
-    if (kind.used > 0) busy.emplace_back(kind.busy_s() / (run.time_s * kind.used), kind.kind);
+    if (kind.used > 0) busy.emplace_back(kind.busy_s() / (run.simulated_s * kind.used), kind.kind);
   if (busy.size() < 2 || !(run.time_s > 0)) return;
   std::sort(busy.begin(), busy.end());
   constexpr double alike = 0.05;  // of the time
@@ -63,12 +63,16 @@ void write_accelerators(std::ostream& out, const core::AcceleratorCounts& counts
 
 /// Shares are of the time of all ranks.
 void write_table(std::ostream& out, const study::ProgramRun& run) {
-  const double all_s = run.time_s * run.ranks;
+  const double all_s = run.simulated_s * run.ranks;
   const auto share = [&](double part_s) { return all_s > 0 ? percent(part_s / all_s) : std::string("-"); };
   out << "time " << significant(run.time_s, 6) << " s on " << run.ranks << (run.ranks == 1 ? " rank" : " ranks")
       << " of " << run.cluster << "; simulated in " << significant(run.wall_s, 3) << " s";
   constexpr double sampled_s = 0.5;  // memory is looked at every 100 ms
   if (run.wall_s > sampled_s) out << ", " << significant(run.peak_pss_bytes / 1e6, 3) << " MB";
+  if (run.sampling)
+    out << "\n+- " << significant(run.error_95_s, 2)
+        << " s (95 %) by the panels left out: " << percent(run.sampling->share) << " were simulated, which took "
+        << significant(run.simulated_s, 6) << " s; all below, and what the program prints, is of these alone";
   out << '\n' << count_text(run.messages) << " messages, " << significant(run.message_bytes / 1e6) << " MB\n";
   TextTable table({"what", "calls", "time of all ranks [s]", "share", "not observed", "model"});
   const auto add = [&](const std::string& name, const study::RoutineUse& use) {
@@ -198,6 +202,9 @@ void setup_run(Command& app) {
                    "execute all regions and bench them, for `fit program --factors-from`");
   command.add_option("--share-above", request.share_above_bytes, "larger allocations of all ranks share their memory",
                      as_bytes(), of_type("BYTES"));
+  add_window_rule(command, request.windows,
+                  "panels that are simulated, of a program that marks them (hplcast_panel() of hplcast/region.h): auto "
+                  "(a few windows of a run of more than 15 rounds)");
   add_choice<bool>(command, "--noise", request.noise, on_or_off, "off: everything takes its expected time");
   add_choice<bool>(command, "--messages", request.direct_messages, {{"direct", true}, {"smpi", false}},
                    "sends and receives: hplcast's own (the same times for less work), or all by SMPI");

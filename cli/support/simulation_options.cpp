@@ -88,19 +88,23 @@ void add_timeout(Command& command, double& timeout_s, const std::string& what) {
   command.add_option("--timeout", timeout_s, "stop a " + what + " that takes longer (default: never)", as_time_limit());
 }
 
-void add_windows(Command& command, study::PredictionRequest& request) {
-  const auto take_rule = [&request](const std::string& text) {
+void add_window_rule(Command& command, study::WindowRule& rule, const std::string& panels) {
+  const auto take_rule = [&rule](const std::string& text) {
     try {
-      request.windows = study::WindowRule::from(text);
+      rule = study::WindowRule::from(text);
     } catch (const core::DomainError& error) {
       refuse_value("--windows", error.what());
     }
   };
   command.add_option_function<std::string>(
       "--windows", take_rule,
-      "panels that are simulated: auto (a few windows of a run that would take more than 15 s), off (all), or K "
-      "windows of WIDTH panels after WARMUP panels (docs/use/sampled.md)",
+      panels + ", off (all), or K windows of WIDTH panels after WARMUP panels (docs/use/sampled.md)",
       of_type("auto|off|K[:WIDTH[:WARMUP]]"), in_group("Sampled prediction"));
+}
+
+void add_windows(Command& command, study::PredictionRequest& request) {
+  add_window_rule(command, request.windows,
+                  "panels that are simulated: auto (a few windows of a run that would take more than 15 s)");
   command.add_option(
       "--target-error", request.target_error,
       "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%; that "

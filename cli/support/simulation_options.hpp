@@ -29,6 +29,8 @@ void add_simulator(Command& command, study::SimulatorPrograms& programs);
 /// --timeout of a `what` ("simulation", "run").
 void add_timeout(Command& command, double& timeout_s, const std::string& what);
 
+/// --windows alone. `panels`: what is simulated, and what `auto` is.
+void add_window_rule(Command& command, study::WindowRule& rule, const std::string& panels);
 /// --windows, --target-error, --windows-jobs, --only-window.
 void add_windows(Command& command, study::PredictionRequest& request);
 

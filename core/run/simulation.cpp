@@ -42,7 +42,7 @@ static void describe(Fields& fields, ProgramSettings& program) {
   HPLCAST_FIELDS(program, rest, numerics);
   fields.if_any("real_blas", program.real_blas);
   fields("share_above_bytes", program.share_above_bytes);
-  fields.if_any("counts", program.counts);
+  HPLCAST_FIELDS_IF_ANY(program, counts, windows);
 }
 
 template <typename Fields>
@@ -117,9 +117,14 @@ static void describe(Fields& fields, AcceleratorCounts& counts) {
 }
 
 template <typename Fields>
+static void describe(Fields& fields, MarkedPanels& marked) {
+  HPLCAST_FIELDS(marked, panels, round, marks_s);
+}
+
+template <typename Fields>
 static void describe(Fields& fields, ProgramCounts& program) {
   HPLCAST_FIELDS(program, routines, regions, rest_s, untimed_s, untimed_intervals, messages, message_bytes, unfinished);
-  fields.if_any("accelerators", program.accelerators);
+  HPLCAST_FIELDS_IF_ANY(program, accelerators, marked);
 }
 
 template <typename Fields>

@@ -17,6 +17,7 @@
 #include <map>
 #include <vector>
 
+#include "hplcast/region.h"
 #include "kernels.hpp"
 
 namespace {
@@ -104,6 +105,7 @@ class BlockLu {
   void cut(int block, Part& ahead, Part& left, Part& right) const;
   void find_pivot(int block, int k, Panel& panel);
   void factor_panel(int block, Panel& panel);
+  void begin(int block);
   void broadcast(int block, Panel& panel);
   void list_rows(int block, Panel& panel);
   void pack(int block, const Panel& panel, Part& part);
@@ -368,14 +370,23 @@ void BlockLu::update(int block, const Panel& panel, const Part& part) {
   flop_ += 2.0 * rows * n * NB;
 }
 
-void BlockLu::factor() {
-  if (has_column(0)) factor_panel(0, panels_[0]);
-  broadcast(0, panels_[0]);
-  cut(0, ahead_, left_, right_);
-  for (Part* part : {&ahead_, &right_}) pack(0, panels_[0], *part);
+/// Before the update by a panel that nobody has looked ahead to.
+void BlockLu::begin(int block) {
+  Panel& panel = panels_[block % 2];
+  if (has_column(block)) factor_panel(block, panel);
+  broadcast(block, panel);
+  cut(block, ahead_, left_, right_);
+  for (Part* part : {&ahead_, &right_}) pack(block, panel, *part);
   HIP(hipStreamSynchronize(stream_));
-  for (Part* part : {&ahead_, &right_}) exchange(0, panels_[0], *part);
-  for (int block = 0; block < blocks_; ++block) {
+  for (Part* part : {&ahead_, &right_}) exchange(block, panel, *part);
+}
+
+/// A simulation may go on at a later panel, with whatever is in the matrix.
+void BlockLu::factor() {
+  for (int block = 0, ready = -1; block < blocks_; ++block) {
+    block = static_cast<int>(hplcast_panel(block, blocks_, std::max(P, Q)));
+    if (block != ready) begin(block);
+    ready = block + 1;
     Panel &panel = panels_[block % 2], &next = panels_[(block + 1) % 2];
     const bool is_last = block + 1 == blocks_;
     pack(block, panel, left_);

@@ -91,6 +91,13 @@ void hplcast_region_ends(const char* name) {
   guarded([&] { Runtime::instance().program().leave(Runtime::rank(), name); });
 }
 
+long hplcast_panel(long panel, long panels, long round) {
+  return guarded([&] {
+    const hplcast::smpi_models::Rank& rank = Runtime::rank();
+    return Runtime::instance().program().panels().come(rank.number, panel, panels, round, rank.clock.now_s());
+  });
+}
+
 int hplcast_numerics(void) {
   return guarded([] { return Runtime::instance().program().has_numerics() ? 1 : 0; });
 }

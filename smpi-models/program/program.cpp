@@ -65,6 +65,7 @@ Program::Program(const Settings& settings, const std::optional<Model>& model, Ac
     : settings_(settings),
       model_(model),
       times_(activity),
+      panels_(settings.program.value_or(core::ProgramSettings()).windows),
       stretches_(settings.program.value_or(core::ProgramSettings())),
       accelerators_(settings, model, activity) {
   if (model_ && model_->cluster.program) program_ = &*model_->cluster.program;
@@ -76,6 +77,7 @@ void Program::add_rank(Rank& rank, const Kernels::Place& place) {
   states_.emplace_back().place = place;
   times_.add_rank();
   stretches_.add_rank();
+  panels_.add_rank();
   accelerators_.add_rank(place);
 }
 
@@ -347,6 +349,7 @@ std::vector<NamedTimes> Program::times() const {
 core::ProgramCounts Program::counts() const {
   core::ProgramCounts counts = counts_;
   counts.accelerators = accelerators_.counts();
+  if (settings_.program) counts.marked = panels_.result();
   for (const Routine& routine : routines_)
     if (routine.count.calls > 0 || routine.model != nullptr) counts.routines[routine.name] = routine.count;
   for (std::size_t i = 0; i < states_.size(); ++i) {

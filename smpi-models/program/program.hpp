@@ -65,6 +65,7 @@ class Program {
   }
 
   Accelerators& accelerators() { return accelerators_; }
+  ProgramPanels& panels() { return panels_; }
 
   /// When the rank was seen last, in its own time.
   double last_s(const Rank& rank) const { return states_[rank.number].last_s; }
@@ -148,6 +149,7 @@ class Program {
   ClockIntervals intervals_;
   ProgramTimes times_;
   CollectiveWaits waits_;
+  ProgramPanels panels_;
   Stretches stretches_;
   Accelerators accelerators_;
   std::optional<CollectiveWaits::Call> next_meeting_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
+
 namespace hplcast::smpi_models {
 
 void CollectiveWaits::enter(int rank, const Call& call, double now_s) {
@@ -24,6 +27,43 @@ double CollectiveWaits::leave(int rank, double now_s) {
   const double until_s = for_all ? meeting.last_s : for_root ? meeting.root_s : entered.begin_s;
   if (++meeting.left == entered.call.size) meetings_.erase(entered.key);
   return std::clamp(until_s - entered.begin_s, 0.0, std::max(0.0, now_s - entered.begin_s));
+}
+
+long ProgramPanels::come(std::size_t rank, long panel, long panels, long round, double now_s) {
+  if (rule_.empty()) return panel;
+  if (panels_.empty()) {
+    const auto number = [](long one) { return static_cast<int>(std::clamp(one, -1L, 0x7fffffffL)); };
+    marked_ = {number(panels), number(round), {}};
+    panels_ = core::WindowPlan::of_program(marked_.panels, marked_.round, core::WindowRule::from(rule_)).simulated();
+    marked_.marks_s.resize(panels_.size());
+  }
+  std::size_t& marks = marks_[rank];
+  const long next = marks == 0 ? 0 : panels_[marks - 1] + 1;
+  const auto text = [](long one, long all, long turn) {
+    return std::to_string(one) + " of " + std::to_string(all) + " in rounds of " + std::to_string(turn);
+  };
+  if (panel != next || panels != marked_.panels || round != marked_.round || marks == panels_.size())
+    throw core::InputError(
+        "rank " + std::to_string(rank) + " marks panel " + text(panel, panels, round) + "; expected " +
+        (marks == panels_.size() ? "none behind the last one, " : text(next, marked_.panels, marked_.round) + ", ") +
+        "as --windows needs it: all ranks mark each panel once, in order\n  hint: --windows off");
+  marked_.marks_s[marks] += now_s;
+  return panels_[marks++];
+}
+
+std::optional<core::MarkedPanels> ProgramPanels::result() const {
+  if (rule_.empty()) return std::nullopt;
+  for (std::size_t rank = 0; rank < marks_.size(); ++rank)
+    if (panels_.empty() || marks_[rank] != panels_.size())
+      throw core::InputError(
+          (panels_.empty() ? "the program marks no panels"
+                           : "rank " + std::to_string(rank) + " marked " + std::to_string(marks_[rank]) + " of the " +
+                                 std::to_string(panels_.size()) + " panels that were to be simulated") +
+          "; expected a call of hplcast_panel() by every rank at each (docs/use/any-program.md)\n  hint: --windows "
+          "off");
+  core::MarkedPanels means = marked_;
+  for (double& mark_s : means.marks_s) mark_s /= static_cast<double>(marks_.size());
+  return means;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "hplcast/core/simulation.hpp"
 #include "smpi-models/observe/activity.hpp"
 
 namespace hplcast::smpi_models {
@@ -83,6 +84,26 @@ class ClockIntervals {
   };
   std::vector<Read> reads_;  ///< by rank
   std::uint64_t functions_ = 0;
+};
+
+/// Where a program that marks its panels goes on, and when its ranks come to them. Without SimGrid inside.
+class ProgramPanels {
+ public:
+  /// `rule`: ProgramSettings::windows; empty: all are simulated, and nothing is noted.
+  explicit ProgramPanels(std::string rule) : rule_(std::move(rule)) {}
+  void add_rank() { marks_.push_back(0); }
+
+  /// As hplcast_panel(). @throws InputError for another panel than the next one, or another run than that of other
+  /// ranks
+  long come(std::size_t rank, long panel, long panels, long round, double now_s);
+  /// @throws InputError if a rank has not come to all that were to be simulated
+  std::optional<core::MarkedPanels> result() const;
+
+ private:
+  std::string rule_;
+  std::vector<int> panels_;         ///< that are simulated; empty: there was no mark yet
+  core::MarkedPanels marked_;       ///< sums over the ranks
+  std::vector<std::size_t> marks_;  ///< of each rank
 };
 
 /// Whether loops call this function of MPI, or clock, until there is something.

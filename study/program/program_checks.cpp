@@ -10,14 +10,20 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/program_run.hpp"
-#include "study/program/simulated_program.hpp"
+#include "study/run/hpl_simulation.hpp"
 
 namespace hplcast::study {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+/// 0 of nothing.
+double share_of(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
 
 /// By what the program itself says; empty if it is no program.
 std::vector<std::string> needed_libraries(const fs::path& program) {
@@ -110,21 +116,33 @@ std::string missing_calls(const ProgramRun& run, const core::ClusterModel& clust
          both_names(run, cluster);
 }
 
-}  // namespace
-
-void require_real_program(const fs::path& program) {
-  std::vector<std::string> libraries;
-  try {
-    libraries = needed_libraries(program);
-  } catch (const core::ExternalError&) {
-    return;  // without binutils it cannot be told
-  }
-  if (have(libraries, "^lib(hplcast-smpi|simgrid)\\.so"))
-    throw core::InputError(program.string() +
-                           ": linked for the simulator\n  hint: real runs are observed: the program that "
-                           "mpicc or mpif90 has linked");
+/// Our platform gives the program the arguments that SimGrid would take; without it they would be lost, or come
+/// changed.
+void require_arguments_arrive(const ProgramRunRequest& request) {
+  if (!platform_library({}).empty()) return;
+  for (const std::string& argument : request.arguments)
+    if (core::smpirun_word(argument) != argument)
+      throw core::DomainError("argument of the program", argument, "one that smpirun hands on as it is",
+                              "libhplcast-platform.so, which restores others, is missing; expected in ../lib beside "
+                              "hplcast, or where HPLCAST_PLATFORM_LIBRARY says");
 }
 
+/// Whether `--rest model` has something to go by; a program that has no rest needs nothing.
+bool has_rest(const core::ClusterModel& cluster) {
+  if (!cluster.program) return false;
+  const core::ProgramModel& program = *cluster.program;
+  const bool none_seen = program.observed.total_s > 0 && program.observed.rest_s <= 0;
+  return none_seen || program.rest_s_per_call > 0 || program.rest_s_per_element > 0;
+}
+
+bool has_stretches(const core::ClusterModel& cluster) {
+  if (!cluster.program) return false;
+  const auto& regions = cluster.program->regions;
+  return std::any_of(regions.begin(), regions.end(), [](const auto& one) { return core::is_stretch(one.first); });
+}
+
+/// Looks at the shared libraries that a program to be simulated needs. @throws core::Error if hplcast-cc did not link
+/// it, or one of them is a BLAS, LAPACK or MPI that the simulation would not replace. @return warnings about others.
 std::vector<std::string> check_linked_libraries(const fs::path& program) {
   const auto refuse = [&](const std::string& why, const std::string& hint) {
     throw core::InputError(program.string() + ": " + why + "\n  hint: " + hint);
@@ -153,6 +171,86 @@ std::vector<std::string> check_linked_libraries(const fs::path& program) {
           one +
           ": a shared library has one copy of its variables for all ranks, and its calls of BLAS and MPI "
           "are not seen; link a static one");
+  }
+  return warnings;
+}
+
+}  // namespace
+
+void require_real_program(const fs::path& program) {
+  std::vector<std::string> libraries;
+  try {
+    libraries = needed_libraries(program);
+  } catch (const core::ExternalError&) {
+    return;  // without binutils it cannot be told
+  }
+  if (have(libraries, "^lib(hplcast-smpi|simgrid)\\.so"))
+    throw core::InputError(program.string() +
+                           ": linked for the simulator\n  hint: real runs are observed: the program that "
+                           "mpicc or mpif90 has linked");
+}
+
+std::vector<std::string> check(const ProgramRunRequest& request) {
+  if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
+  const int cores = request.cluster.hosts.total_cores();
+  if (request.ranks > cores)
+    throw core::DomainError("-np", request.ranks,
+                            "at most " + std::to_string(cores) + ", the cores of cluster " + request.cluster.name,
+                            "`hplcast transform --add-nodes` makes a larger one, if messages between hosts are known");
+  if (request.observation.energy) require_power(request.cluster);
+  if (request.fast && !request.direct_messages)
+    throw core::UsageError("--fast beside --messages smpi: SMPI has no such messages");
+  if (request.fast && platform_library({}).empty())
+    throw core::DomainError("--fast", "without libhplcast-platform.so", "that library, which has the messages");
+  if (request.numerics && request.share_above_bytes > 0)
+    throw core::UsageError(
+        "--numerics run beside --share-above: shared memory has nothing that could be computed with");
+  const bool needs_all = request.numerics || request.observation.energy || !request.counts.empty();
+  if (needs_all && request.windows.kind != WindowRule::Kind::off)
+    throw core::UsageError("--windows beside --numerics run, --energy or --count, which need all panels");
+  std::vector<std::string> warnings = check_linked_libraries(request.program);
+  require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
+  require_arguments_arrive(request);
+  const bool several_hosts = request.ranks > request.cluster.hosts.cores_of(0);
+  if (several_hosts && !request.cluster.network.values().remote)
+    throw core::DomainError("-np", request.ranks,
+                            "at most " + std::to_string(request.cluster.hosts.cores_of(0)) +
+                                ", the cores of one host: messages between hosts were not measured");
+  if (request.observation.energy)
+    for (std::string& warning : power_warnings(request.cluster)) warnings.push_back(std::move(warning));
+  std::set<const core::AcceleratorModel*> without_power;
+  for (int host = 0; request.observation.energy && host < request.cluster.hosts.count(); ++host) {
+    const core::AcceleratorModel* const model = request.cluster.accelerators_of(host);
+    if (model != nullptr && !model->power && without_power.insert(model).second)
+      warnings.push_back("--energy: `accelerators` of " +
+                         (request.cluster.hosts.has_kinds()
+                              ? "kind " + request.cluster.hosts.kind_name(request.cluster.hosts.kind_of(host)) + " of "
+                              : "") +
+                         "cluster " + request.cluster.name + " has no `power`, so they draw nothing here");
+  }
+  if (request.rest == RestMode::model && !has_rest(request.cluster))
+    warnings.push_back(
+        "--rest model: cluster " + request.cluster.name +
+        " has no times of the rest (rest_s_per_call, rest_s_per_element of its program), so code that is "
+        "neither BLAS nor MPI nor a region takes none; fit program makes them of observed runs");
+  if (request.rest == RestMode::counted && !has_stretches(request.cluster))
+    throw core::InputError("--rest counted: cluster " + request.cluster.name +
+                           " has no models of code between calls of MPI\n  hint: simulate the observed runs with "
+                           "--count FILE, and give the files to `hplcast fit program --counts`");
+  if (!request.cluster.program && !request.cluster.has_accelerators()) {
+    warnings.push_back("cluster " + request.cluster.name +
+                       " has no routines of an observed program: only kernels of HPL take time; `hplcast fit program "
+                       "ARCHIVE --cluster FILE` adds those of `hplcast observe`");
+  } else if (request.cluster.program && request.rest == RestMode::zero) {
+    const core::ObservedTime& seen = request.cluster.program->observed;
+    constexpr double much = 0.05;
+    const double unmodelled = share_of(seen.rest_s, seen.total_s - seen.mpi_s);
+    if (unmodelled > much)
+      warnings.push_back(
+          core::short_percent(unmodelled) +
+          " of the observed time outside of MPI was neither in BLAS nor in a region, and takes no time in "
+          "this simulation: rates and times that the program prints of such code (loops of its own, STREAM) are far "
+          "too good; --rest counted, model or bench, or regions (docs/use/any-program.md)");
   }
   return warnings;
 }
@@ -206,6 +304,10 @@ std::vector<std::string> doubts(const ProgramRun& run, const core::ClusterModel&
                    " s of CPU time on this machine): the times and rates that it prints of that (STREAM: of memory) "
                    "mean nothing; --rest bench, or regions");
   if (const std::string lost = missing_calls(run, cluster); !lost.empty()) list.push_back(lost);
+  if (run.sampling && run.sampling->deviation > smooth_deviation)
+    list.push_back("near panel " + std::to_string(run.sampling->deviates_at_panel) + " the time per panel is " +
+                   core::short_percent(run.sampling->deviation) +
+                   " off a smooth curve; a change between windows would not be seen: more windows (--windows) show it");
   if (all_s <= 0)
     list.push_back(
         "nothing but messages took time: the program calls no BLAS that is modelled, or its contents stopped its "

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -21,10 +20,10 @@
 #include "hplcast/study/installed_programs.hpp"
 #include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
-#include "study/program/simulated_program.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/run/simulation_files.hpp"
+#include "study/sampling/sampled_prediction.hpp"
 
 namespace hplcast::study {
 
@@ -139,6 +138,7 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
   command.output = folder / "program.out";
   command.timeout_s = request.timeout_s;
   core::SimulationSettings settings = settings_of(request);
+  if (request.windows.kind != WindowRule::Kind::off) settings.program->windows = to_string(request.windows);
   if (!request.counts.empty()) settings.program->counts = fs::absolute(folder / counts_name).string();
   observe(command, settings, request.observation);
   write_settings(command, folder, std::move(settings));
@@ -248,6 +248,15 @@ void take_observations(const ProgramRunRequest& request, const core::SimulationR
   if (!observation.power_trace.empty()) write_power_csv(observation.power_trace, counted.energy->trace);
 }
 
+/// The time of all panels, where some were left out.
+void take_windows(const core::MarkedPanels& marked, const WindowRule& rule, ProgramRun& run) {
+  std::optional<SampledTime> sampled = sampled_time(marked, rule, run.simulated_s);
+  if (!sampled) return;
+  run.time_s = sampled->time_s;
+  run.error_95_s = sampled->error_95_s;
+  run.sampling = std::move(sampled->sampling);
+}
+
 ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   const core::TemporaryFolder copies("hplcast-smpi");  // of the program, one for each rank
   core::Command command = command_of(request, folder);
@@ -271,7 +280,8 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   static_cast<core::ProgramCounts&>(run) = std::move(*result.program);
   run.simulator = result.simulator;
   run.model_sha256 = result.model_sha256;
-  run.time_s = result.end_s;
+  run.time_s = run.simulated_s = result.end_s;
+  if (run.marked) take_windows(*run.marked, request.windows, run);
   for (const double detours_s : result.detours_s) run.detours_s += detours_s;
   run.command = request.program.filename().string();
   for (const std::string& argument : request.arguments) run.command += " " + argument;
@@ -292,31 +302,6 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
       fs::copy_file(folder / counts_name, temporary, fs::copy_options::overwrite_existing);
     });
   return run;
-}
-
-/// Our platform gives the program the arguments that SimGrid would take; without it they would be lost, or come
-/// changed.
-void require_arguments_arrive(const ProgramRunRequest& request) {
-  if (!platform_library({}).empty()) return;
-  for (const std::string& argument : request.arguments)
-    if (core::smpirun_word(argument) != argument)
-      throw core::DomainError("argument of the program", argument, "one that smpirun hands on as it is",
-                              "libhplcast-platform.so, which restores others, is missing; expected in ../lib beside "
-                              "hplcast, or where HPLCAST_PLATFORM_LIBRARY says");
-}
-
-/// Whether `--rest model` has something to go by; a program that has no rest needs nothing.
-bool has_rest(const core::ClusterModel& cluster) {
-  if (!cluster.program) return false;
-  const core::ProgramModel& program = *cluster.program;
-  const bool none_seen = program.observed.total_s > 0 && program.observed.rest_s <= 0;
-  return none_seen || program.rest_s_per_call > 0 || program.rest_s_per_element > 0;
-}
-
-bool has_stretches(const core::ClusterModel& cluster) {
-  if (!cluster.program) return false;
-  const auto& regions = cluster.program->regions;
-  return std::any_of(regions.begin(), regions.end(), [](const auto& one) { return core::is_stretch(one.first); });
 }
 
 Json json_of(const std::map<std::string, RoutineUse>& uses) {
@@ -344,68 +329,6 @@ Json json_of(const core::AcceleratorCounts& counts) {
 }
 
 }  // namespace
-
-std::vector<std::string> check(const ProgramRunRequest& request) {
-  if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
-  const int cores = request.cluster.hosts.total_cores();
-  if (request.ranks > cores)
-    throw core::DomainError("-np", request.ranks,
-                            "at most " + std::to_string(cores) + ", the cores of cluster " + request.cluster.name,
-                            "`hplcast transform --add-nodes` makes a larger one, if messages between hosts are known");
-  if (request.observation.energy) require_power(request.cluster);
-  if (request.fast && !request.direct_messages)
-    throw core::UsageError("--fast beside --messages smpi: SMPI has no such messages");
-  if (request.fast && platform_library({}).empty())
-    throw core::DomainError("--fast", "without libhplcast-platform.so", "that library, which has the messages");
-  if (request.numerics && request.share_above_bytes > 0)
-    throw core::UsageError(
-        "--numerics run beside --share-above: shared memory has nothing that could be computed with");
-  std::vector<std::string> warnings = check_linked_libraries(request.program);
-  require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
-  require_arguments_arrive(request);
-  const bool several_hosts = request.ranks > request.cluster.hosts.cores_of(0);
-  if (several_hosts && !request.cluster.network.values().remote)
-    throw core::DomainError("-np", request.ranks,
-                            "at most " + std::to_string(request.cluster.hosts.cores_of(0)) +
-                                ", the cores of one host: messages between hosts were not measured");
-  if (request.observation.energy)
-    for (std::string& warning : power_warnings(request.cluster)) warnings.push_back(std::move(warning));
-  std::set<const core::AcceleratorModel*> without_power;
-  for (int host = 0; request.observation.energy && host < request.cluster.hosts.count(); ++host) {
-    const core::AcceleratorModel* const model = request.cluster.accelerators_of(host);
-    if (model != nullptr && !model->power && without_power.insert(model).second)
-      warnings.push_back("--energy: `accelerators` of " +
-                         (request.cluster.hosts.has_kinds()
-                              ? "kind " + request.cluster.hosts.kind_name(request.cluster.hosts.kind_of(host)) + " of "
-                              : "") +
-                         "cluster " + request.cluster.name + " has no `power`, so they draw nothing here");
-  }
-  if (request.rest == RestMode::model && !has_rest(request.cluster))
-    warnings.push_back(
-        "--rest model: cluster " + request.cluster.name +
-        " has no times of the rest (rest_s_per_call, rest_s_per_element of its program), so code that is "
-        "neither BLAS nor MPI nor a region takes none; fit program makes them of observed runs");
-  if (request.rest == RestMode::counted && !has_stretches(request.cluster))
-    throw core::InputError("--rest counted: cluster " + request.cluster.name +
-                           " has no models of code between calls of MPI\n  hint: simulate the observed runs with "
-                           "--count FILE, and give the files to `hplcast fit program --counts`");
-  if (!request.cluster.program && !request.cluster.has_accelerators()) {
-    warnings.push_back("cluster " + request.cluster.name +
-                       " has no routines of an observed program: only kernels of HPL take time; `hplcast fit program "
-                       "ARCHIVE --cluster FILE` adds those of `hplcast observe`");
-  } else if (request.cluster.program && request.rest == RestMode::zero) {
-    const core::ObservedTime& seen = request.cluster.program->observed;
-    constexpr double much = 0.05;
-    const double unmodelled = share_of(seen.rest_s, seen.total_s - seen.mpi_s);
-    if (unmodelled > much)
-      warnings.push_back(
-          core::short_percent(unmodelled) +
-          " of the observed time outside of MPI was neither in BLAS nor in a region, and takes no time in "
-          "this simulation: rates and times that the program prints of such code (loops of its own, STREAM) are far "
-          "too good; --rest counted, model or bench, or regions (docs/use/any-program.md)");
-  }
-  return warnings;
-}
 
 ProgramRun run_program(const ProgramRunRequest& request) {
   check(request);
@@ -453,6 +376,11 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
     for (const core::AcceleratorCounts& kind : run.accelerators->kinds)
       json["accelerators"]["kinds"][kind.kind] = json_of(kind);
   }
+  if (run.sampling) {
+    json["error_95_s"] = run.error_95_s;
+    json["simulated_s"] = run.simulated_s;
+    json["simulated_share"] = run.sampling->share;
+  }
   for (const core::PhaseSummary& phase : run.phases)
     for (const core::PhaseField& field : core::phase_fields)
       if (field.required || phase.*field.member != 0) json["phases"][phase.name][field.name] = phase.*field.member;
@@ -462,7 +390,7 @@ void write_program_run(std::ostream& out, const ProgramRun& run, const std::vect
 
 std::string time_picture(const ProgramRun& run) {
   constexpr double least_percent = 0.5;
-  const double all_s = run.time_s * run.ranks;
+  const double all_s = run.simulated_s * run.ranks;
   std::vector<BarRow> rows;
   const auto add = [&](const std::string& name, double time_s, const char* css_class) {
     const double percent = all_s > 0 ? 100 * time_s / all_s : 0;

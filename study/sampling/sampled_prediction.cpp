@@ -16,6 +16,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The pieces of the gaps, not yet estimated.
+std::vector<core::PanelCost> gap_pieces(const WindowPlan& plan) {
+  std::vector<core::PanelCost> pieces;
+  for (std::size_t i = 1; i < plan.windows.size(); ++i) {
+    const int begin = plan.windows[i - 1].counts_to, end = plan.windows[i].counts_from;
+    constexpr int most = 40;  // pieces of one gap
+    const int piece = std::max(plan.piece, (end - begin + most - 1) / most);
+    for (int from = begin; from < end; from += piece) pieces.push_back({from, std::min(piece, end - from), 0, 0});
+  }
+  return pieces;
+}
+
+/// The scatter of pieces by panels within windows. Its variance is right within a factor of 1.6, which is worth some
+/// ten degrees of freedom, where there are enough panels (docs/measurements/sampled.md).
+fit::ScatterPrior scatter_of(const WindowPlan& plan, const std::vector<std::vector<double>>& panels) {
+  constexpr double most_worth = 10, least_worth = 1;
+  const fit::ScatterPrior rounds = fit::scatter_of_rounds(panels, static_cast<std::size_t>(plan.piece));
+  return {rounds.unit_variance, std::clamp(rounds.dof / 2, std::min(rounds.dof, least_worth), most_worth)};
+}
+
 /// `--windows K` alone: none are added.
 bool wants_only_these_windows(const PredictionRequest& request) {
   return request.windows.kind == WindowRule::Kind::as_given && request.target_error <= 0;
@@ -138,80 +158,23 @@ class SampledRun {
     return samples_.begin()->second.simulation.prediction;
   }
 
-  std::vector<core::PanelCost> gap_pieces() const {
-    std::vector<core::PanelCost> pieces;
-    for (std::size_t i = 1; i < windows_.windows.size(); ++i) {
-      const int begin = windows_.windows[i - 1].counts_to, end = windows_.windows[i].counts_from;
-      constexpr int most = 40;  // pieces of one gap
-      const int piece = std::max(windows_.piece, (end - begin + most - 1) / most);
-      for (int from = begin; from < end; from += piece) pieces.push_back({from, std::min(piece, end - from), 0, 0});
-    }
-    return pieces;
-  }
-
-  fit::CurvePiece curve_piece(int first, int panels) const {
-    return {windows_.panels - first - 0.5 * panels, static_cast<double>(panels)};
-  }
-
   core::Prediction combined() const {
     const SimulatedWindow& first = samples_.begin()->second;
     core::Prediction prediction = first.simulation.prediction;
     if (windows_.windows.size() == 1) return prediction;
-    core::Sampling sampling;
-    sampling.share = windows_.simulated_share();
-    prediction.time_s = 0;
-    std::vector<fit::MeasuredPiece> measured;
-    std::vector<std::vector<double>> panels;
+    SampledTime sampled = sampled_time(windows_, [&](const PanelWindow& window, int from, int to) {
+      return samples_.at(window.counts_from).time_s(from, to, to == windows_.panels);
+    });
+    prediction.time_s = sampled.time_s;
+    prediction.error_95_s = sampled.error_95_s;
     std::vector<HplSimulation> simulations;
-    for (const auto& [begin, sample] : samples_) {
-      const PanelWindow& window = sample.window;
-      const double time_s = sample.time_s(window.counts_from, window.counts_to, window.counts_to == windows_.panels);
-      sampling.windows.push_back({window.counts_from, window.counts_to - window.counts_from, time_s, {}});
-      prediction.time_s += time_s;
-      panels.emplace_back();
-      for (const PanelPiece& piece : steady_pieces(windows_, window)) {
-        measured.push_back(
-            {curve_piece(piece.first, piece.panels), sample.time_s(piece.first, piece.first + piece.panels, false)});
-        // The last window begins at another place of a round, and where little is spent panels scatter much.
-        for (int i = 0; i < piece.panels && window.counts_to < windows_.panels; ++i)
-          panels.back().push_back(sample.time_s(piece.first + i, piece.first + i + 1, false));
-      }
-      simulations.push_back(sample.simulation);
-    }
-    estimate_gaps(measured, scatter_of(panels), sampling, prediction);
+    for (const auto& [begin, sample] : samples_) simulations.push_back(sample.simulation);
     prediction.gflops = core::hpl_flop(static_cast<double>(plan_.parameters().N)) / prediction.time_s / 1e9;
     prediction.seed = plan_.seed();
     prediction.peak_pss_bytes = peak_pss_bytes();
     integrate_counts(windows_, simulations, prediction);
-    prediction.sampling = std::move(sampling);
+    prediction.sampling = std::move(sampled.sampling);
     return prediction;
-  }
-
-  /// The scatter of pieces by panels within windows. Its variance is right within a factor of 1.6, which is worth some
-  /// ten degrees of freedom, where there are enough panels (docs/measurements/sampled.md).
-  fit::ScatterPrior scatter_of(const std::vector<std::vector<double>>& panels) const {
-    constexpr double most_worth = 10, least_worth = 1;
-    const fit::ScatterPrior rounds = fit::scatter_of_rounds(panels, static_cast<std::size_t>(windows_.piece));
-    return {rounds.unit_variance, std::clamp(rounds.dof / 2, std::min(rounds.dof, least_worth), most_worth)};
-  }
-
-  void estimate_gaps(const std::vector<fit::MeasuredPiece>& measured, const fit::ScatterPrior& scatter,
-                     core::Sampling& sampling, core::Prediction& prediction) const {
-    // Student's law has 95 % within 1.97 to 1.99 of its standard deviations, from four degrees of freedom on; errors of
-    // 73 predictions were 1.14 times what these say (docs/measurements/sampled.md).
-    constexpr double deviations = 2.3;
-    sampling.pieces = gap_pieces();
-    std::vector<fit::CurvePiece> gaps;
-    for (const core::PanelCost& piece : sampling.pieces) gaps.push_back(curve_piece(piece.first_panel, piece.panels));
-    const fit::CurveIntegral curve = fit::integrate_curve(measured, gaps, scatter);
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
-      sampling.pieces[i].time_s = curve.pieces[i].cost;
-      sampling.pieces[i].error_95_s = deviations * curve.pieces[i].sd;
-    }
-    sampling.deviation = curve.largest_deviation;
-    sampling.deviates_at_panel = static_cast<int>(windows_.panels - curve.deviates_at);
-    prediction.time_s += curve.gaps.cost;
-    prediction.error_95_s = deviations * curve.whole.sd;
   }
 
   /// Sum over the windows that may have been there at the same time.
@@ -329,6 +292,62 @@ class SampledRun {
 };
 
 }  // namespace
+
+SampledTime sampled_time(const WindowPlan& plan,
+                         const std::function<double(const PanelWindow& window, int from, int to)>& time_s) {
+  SampledTime result;
+  core::Sampling& sampling = result.sampling;
+  sampling.share = plan.simulated_share();
+  const auto curve_piece = [&](int first, int panels) {
+    return fit::CurvePiece{plan.panels - first - 0.5 * panels, static_cast<double>(panels)};
+  };
+  std::vector<fit::MeasuredPiece> measured;
+  std::vector<std::vector<double>> panels;
+  for (const PanelWindow& window : plan.windows) {
+    const double counted_s = time_s(window, window.counts_from, window.counts_to);
+    sampling.windows.push_back({window.counts_from, window.counts_to - window.counts_from, counted_s, {}});
+    result.time_s += counted_s;
+    panels.emplace_back();
+    for (const PanelPiece& piece : steady_pieces(plan, window)) {
+      measured.push_back(
+          {curve_piece(piece.first, piece.panels), time_s(window, piece.first, piece.first + piece.panels)});
+      // The last window begins at another place of a round, and where little is spent panels scatter much.
+      for (int i = piece.first; i < piece.first + piece.panels && window.counts_to < plan.panels; ++i)
+        panels.back().push_back(time_s(window, i, i + 1));
+    }
+  }
+  // Student's law has 95 % within 1.97 to 1.99 of its standard deviations, from four degrees of freedom on; errors of
+  // 73 predictions were 1.14 times what these say (docs/measurements/sampled.md).
+  constexpr double deviations = 2.3;
+  sampling.pieces = gap_pieces(plan);
+  std::vector<fit::CurvePiece> gaps;
+  for (const core::PanelCost& piece : sampling.pieces) gaps.push_back(curve_piece(piece.first_panel, piece.panels));
+  const fit::CurveIntegral curve = fit::integrate_curve(measured, gaps, scatter_of(plan, panels));
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    sampling.pieces[i].time_s = curve.pieces[i].cost;
+    sampling.pieces[i].error_95_s = deviations * curve.pieces[i].sd;
+  }
+  sampling.deviation = curve.largest_deviation;
+  sampling.deviates_at_panel = static_cast<int>(plan.panels - curve.deviates_at);
+  result.time_s += curve.gaps.cost;
+  result.error_95_s = deviations * curve.whole.sd;
+  return result;
+}
+
+std::optional<SampledTime> sampled_time(const core::MarkedPanels& marked, const WindowRule& rule, double end_s) {
+  const WindowPlan plan = WindowPlan::of_program(marked.panels, marked.round, rule);
+  if (plan.windows.size() == 1) return std::nullopt;
+  const std::vector<int> panels = plan.simulated();
+  const auto begin_s = [&](int panel) {
+    const auto place = std::lower_bound(panels.begin(), panels.end(), panel) - panels.begin();
+    return panel == 0 ? 0 : marked.marks_s.at(static_cast<std::size_t>(place));
+  };
+  SampledTime sampled = sampled_time(plan, [&](const PanelWindow&, int from, int to) {
+    return (to == plan.panels ? end_s : begin_s(to)) - begin_s(from);
+  });
+  sampled.sampling.share = static_cast<double>(panels.size()) / plan.panels;
+  return sampled;
+}
 
 bool is_sampled_as(const core::Prediction& prediction, const RunPlan& plan) {
   // Windows that were added may have become all panels.

@@ -10,6 +10,20 @@
 
 namespace hplcast::study {
 
+/// The time of a run by its windows, and how far it may be off the mean over runs.
+struct SampledTime {
+  double time_s = 0, error_95_s = 0;
+  core::Sampling sampling;
+};
+
+/// Adds up the windows of `plan` (two or more), and estimates the panels between them (fit::integrate_curve()).
+/// @param time_s  within a window: from the begin of panel `from` (0: of the run) to that of `to` (all: its end)
+SampledTime sampled_time(const WindowPlan& plan,
+                         const std::function<double(const PanelWindow& window, int from, int to)>& time_s);
+
+/// The same of a program that simulated them one after the other, until `end_s`. Nothing if it left no panel out.
+std::optional<SampledTime> sampled_time(const core::MarkedPanels& marked, const WindowRule& rule, double end_s);
+
 /// Simulates one window (`plan` is of one).
 using WindowSimulator = std::function<HplSimulation(const RunPlan& plan, const SimulationWatch& watch)>;
 

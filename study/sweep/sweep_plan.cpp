@@ -10,7 +10,6 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/yaml.hpp"
-#include "hplcast/study/panel_windows.hpp"
 #include "hplcast/study/transform.hpp"
 
 namespace hplcast::study {

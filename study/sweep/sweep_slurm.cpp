@@ -21,17 +21,22 @@
 #include "study/compare/parameters_json.hpp"
 #include "study/sweep/sweep_executor.hpp"
 
-namespace hplcast::study {
+namespace hplcast::core {
 
-namespace fs = std::filesystem;
-
-// JSON of chunks: its keys are the names of members.
 static void to_json(nlohmann::json& json, const WindowRule& rule) {
   json = to_string(rule);
 }
 static void from_json(const nlohmann::json& json, WindowRule& rule) {
   rule = WindowRule::from(json);
 }
+
+}  // namespace hplcast::core
+
+namespace hplcast::study {
+
+namespace fs = std::filesystem;
+
+// JSON of chunks: its keys are the names of members.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepRun, id, model_sha256, parameters, seed, mode, windows, energy, levels)
 
 namespace {

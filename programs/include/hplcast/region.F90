@@ -1,18 +1,20 @@
-! Marks regions of a Fortran program, as hplcast/region.h does for C (docs/use/any-program.md). A module to compile with the
-! program, by hplcast-fc for simulations and by any compiler for real runs, where the marks do nothing unless
-! `hplcast observe` is there:
+! Marks regions of a Fortran program, and its panels, as hplcast/region.h does for C (docs/use/any-program.md). A module
+! to compile with the program, by hplcast-fc for simulations and by any compiler for real runs, where the marks do
+! nothing unless `hplcast observe` is there:
 !
 !     use hplcast_region
 !     if (hplcast_region_begins('stencil', nx, ny)) then    ! up to three sizes that its time depends on; or none
 !       do ...                                              ! in a simulation not executed in the modes model and skip
 !     end if
 !     call hplcast_region_ends('stencil')
+!
+!     panel = hplcast_panel(panel, panels, round)             ! before each panel, counted from 0, in all ranks
 module hplcast_region
-  use iso_c_binding, only: c_char, c_double, c_int, c_null_char, c_funptr, c_null_funptr, c_associated, &
+  use iso_c_binding, only: c_char, c_double, c_int, c_long, c_null_char, c_funptr, c_null_funptr, c_associated, &
     c_f_procpointer, c_ptr, c_null_ptr
   implicit none
   private
-  public :: hplcast_region_begins, hplcast_region_ends
+  public :: hplcast_region_begins, hplcast_region_ends, hplcast_panel
 
   ! .true.: the code of the region is to be executed.
   interface hplcast_region_begins
@@ -30,6 +32,10 @@ module hplcast_region
       import :: c_char
       character(kind=c_char), intent(in) :: name(*)
     end subroutine
+    integer(c_long) function go_on_at(panel, panels, round) bind(c, name='hplcast_panel')
+      import :: c_long
+      integer(c_long), value :: panel, panels, round
+    end function
 #else
     subroutine observed_begin(name, m, n, k) bind(c)
       import :: c_char, c_double
@@ -103,6 +109,11 @@ contains
     call leave(trim(name) // c_null_char)
   end subroutine
 
+  integer function hplcast_panel(panel, panels, round)
+    integer, intent(in) :: panel, panels, round
+    hplcast_panel = int(go_on_at(int(panel, c_long), int(panels, c_long), int(round, c_long)))
+  end function
+
 #else
 
   logical function begin_with(name, m, n, k)
@@ -130,6 +141,11 @@ contains
     call c_f_procpointer(address, observe)
     call observe(trim(name) // c_null_char)
   end subroutine
+
+  integer function hplcast_panel(panel, panels, round)
+    integer, intent(in) :: panel, panels, round
+    hplcast_panel = panel + 0 * (panels + round)
+  end function
 
 #endif
 

@@ -1,11 +1,16 @@
-/* Marks regions of a program, for `hplcast observe` and for simulations (docs/use/any-program.md). Without either of
+/* Marks regions of a program, and the panels of its algorithm, for `hplcast observe` and for simulations (docs/use/any-program.md). Without either of
  * them the marks do nothing, and nothing has to be linked.
  *
  *     HPLCAST_REGION_BEGIN("stencil", nx, ny, 1)      sizes that its time depends on; 1: there is none
  *       for (...) ...                                  in a simulation not executed in the modes model and skip
  *     HPLCAST_REGION_END("stencil")
  *
- * Regions must not contain returns or jumps out of them, and must not overlap; they may be nested. */
+ * Regions must not contain returns or jumps out of them, and must not overlap; they may be nested.
+ *
+ *     panel = hplcast_panel(panel, panels, round);   before each panel, in all ranks
+ *
+ * gives the panel to go on with: the same, or in a simulation of windows (hplcast run --windows) a later one; `round`:
+ * the number of panels after which the ranks take the same turns. */
 #ifndef HPLCAST_REGION_H
 #define HPLCAST_REGION_H
 
@@ -22,6 +27,7 @@ extern "C" {
 
 int hplcast_region_begins(const char* name, double m, double n, double k);
 void hplcast_region_ends(const char* name);
+long hplcast_panel(long panel, long panels, long round);
 
 #else
 
@@ -51,6 +57,11 @@ static inline void hplcast_region_ends(const char* name) {
     asked = 1;
   }
   if (end) end(name);
+}
+
+static inline long hplcast_panel(long panel, long panels, long round) {
+  (void)panels, (void)round;
+  return panel;
 }
 
 #endif

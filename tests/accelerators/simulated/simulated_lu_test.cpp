@@ -88,6 +88,20 @@ TEST(SimulatedBlockLu, FastModeTakesTheSameTime) {
   EXPECT_THAT(simulated_lu({384, 64, 2, 2, "0.3", "16"}, true, true).output, testing::HasSubstr("PASSED"));
 }
 
+TEST(SimulatedBlockLu, WindowsStandForAllPanels) {
+  for (const SimulatedGrid& grid : {SimulatedGrid{3200, 16, 2, 2, "0.3", "8"}, {3200, 16, 1, 4, "0.3", "16"}}) {
+    study::ProgramRunRequest request = request_of(grid);
+    request.fast = true;
+    const double all_s = study::run_program(request).time_s;
+    request.windows = study::WindowRule::from("4:8");
+    const study::ProgramRun run = study::run_program(request);
+    constexpr double asked_for = 0.01;
+    EXPECT_NEAR(run.time_s / all_s, 1, asked_for);
+    EXPECT_LT(std::abs(run.time_s - all_s), run.error_95_s);
+    EXPECT_LT(run.sampling->share, 0.7);
+  }
+}
+
 constexpr double s_per_product = 1e-11;
 
 /// Nothing but dgemm takes time.

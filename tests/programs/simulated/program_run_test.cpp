@@ -9,6 +9,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "tests/programs/program_runs.hpp"
+#include "tests/support/errors_in.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -102,6 +103,42 @@ TEST(ProgramRun, GivesTheProgramItsArgumentsAsTheyAre) {
     if (line.rfind("1 of ", 0) == 0) printed += line + "\n";
   EXPECT_EQ(printed, expected);
   EXPECT_EQ(run.ranks, 2);
+}
+
+TEST(ProgramRun, EstimatesThePanelsThatItLeavesOut) {
+  ProgramRunRequest request = request_of("odd-smpi", 2, {"panels"});
+  const ProgramRun all = run_program(request);
+  EXPECT_FALSE(all.sampling);
+  EXPECT_EQ(all.simulated_s, all.time_s);
+  for (const char* rule : {"4:8", "auto"}) {
+    request.windows = WindowRule::from(rule);
+    const ProgramRun run = run_program(request);
+    ASSERT_TRUE(run.sampling) << rule;
+    constexpr double of_a_quadratic = 1e-3;  // exact but for the messages of the barriers
+    EXPECT_NEAR(run.time_s / all.time_s, 1, of_a_quadratic) << rule;
+    EXPECT_LT(run.simulated_s, 0.6 * all.time_s) << rule;
+    EXPECT_NEAR(run.routines.at("dcopy").calls / all.routines.at("dcopy").calls, run.sampling->share, 1e-9) << rule;
+  }
+}
+
+TEST(ProgramRun, RefusesWindowsWithoutMarksThatFit) {
+  const auto refusal = [](const char* what) {
+    ProgramRunRequest request = request_of("odd-smpi", 2, {what});
+    request.windows = WindowRule::from("4:8");
+    return tests::error_in([&] { run_program(request); });
+  };
+  EXPECT_THAT(refusal("alone"), HasSubstr("the program marks no panels; expected a call of hplcast_panel()"));
+  EXPECT_THAT(refusal("panels-skip"), HasSubstr("marks panel 9 of 400 in rounds of 4; expected 8 of 400"));
+  EXPECT_THAT(refusal("panels-back"), HasSubstr("marks panel 5 of 400 in rounds of 4; expected 8 of 400"));
+  EXPECT_THAT(refusal("panels-differ"), HasSubstr("of 400 in rounds of 5; expected 0 of 400 in rounds of 4"));
+  EXPECT_THAT(refusal("panels-more"), HasSubstr("expected none behind the last one"));
+  EXPECT_THAT(refusal("panels-less"), HasSubstr("rank 0 marked 8 of the"));
+  ProgramRunRequest request = request_of("odd-smpi", 2, {"panels"});
+  request.windows = WindowRule::from("300:8");
+  EXPECT_THAT(tests::error_in([&] { run_program(request); }),
+              HasSubstr("for the 400 panels of the program, in rounds of 4"));
+  request.numerics = true;
+  EXPECT_THAT(tests::error_in([&] { check(request); }), HasSubstr("--windows beside --numerics run"));
 }
 
 TEST(ProgramRun, ExecutesCopiesAndDrawsIndices) {

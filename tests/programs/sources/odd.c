@@ -123,6 +123,20 @@ int main(int argc, char** argv) {
         if (in[peer][0] != 1000 * round + peer) printf("rank %d: %g of rank %d in round %d\n", rank, in[peer][0], peer, round);
     }
   }
+  if (strncmp(what, "panels", 6) == 0) { /* whose cost falls with the square of what is left; -...: marked in a wrong way */
+    const long panels = 400, more = strcmp(what, "panels-more") == 0;
+    long panel;
+    for (panel = 0; panel < panels + more; ++panel) {
+      panel = hplcast_panel(panel, panels, strcmp(what, "panels-differ") == 0 ? 4 + rank : 4);
+      const int n = (int)((panels - panel) * (panels - panel)), one = 1;
+      static double none[1];
+      dcopy_(&n, none, &one, none, &one);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (strcmp(what, "panels-skip") == 0 && panel == 7) ++panel;
+      if (strcmp(what, "panels-back") == 0 && panel == 7) panel -= 3;
+      if (strcmp(what, "panels-less") == 0 && panel == 7) panel = panels;
+    }
+  }
   if (strcmp(what, "exits") == 0 && rank == 1) exit(0);
   if (strcmp(what, "returns-early") == 0 && rank == 1) return 0;
   if (strcmp(what, "abort") == 0 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);

@@ -77,6 +77,7 @@ struct ProgramSettings {
   std::string real_blas;              ///< path of the library that executes them; empty: that of the system
   std::size_t share_above_bytes = 0;  ///< larger allocations share their memory; 0: none
   std::string counts;                 ///< path of the CSV of what each rank executes between calls of MPI; empty: none
+  std::string windows;                ///< WindowRule, for panels that it marks; empty: all are simulated
 };
 
 /// Power over time that a run keeps.
@@ -195,6 +196,12 @@ struct AcceleratorCounts {
   double busy_s() const;
 };
 
+/// The panels of a program that marks them (hplcast_panel()), where windows of them were simulated.
+struct MarkedPanels {
+  int panels = 0, round = 1;    ///< as for WindowPlan::of_program()
+  std::vector<double> marks_s;  ///< when ranks came to each that was simulated, mean over them
+};
+
 /// Counts of an observed program in a simulation (docs/use/any-program.md).
 struct ProgramCounts {
   std::map<std::string, RoutineUse> routines;
@@ -206,6 +213,7 @@ struct ProgramCounts {
   double message_bytes = 0;
   std::vector<int> unfinished;                    ///< ranks that have not come to MPI_Finalize
   std::optional<AcceleratorCounts> accelerators;  ///< if the program called any
+  std::optional<MarkedPanels> marked;             ///< if windows were asked for
 };
 
 /// Result of one simulation: docs/internals/smpi-runtime.md.

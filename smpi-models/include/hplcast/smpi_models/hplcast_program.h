@@ -37,6 +37,9 @@ int hplcast_region_begins(const char* name, double m, double n, double k);
 /* The region ends. Ends the simulation for another region than the one that began last. */
 void hplcast_region_ends(const char* name);
 
+/* The calling rank begins panel `panel` of `panels` (hplcast/region.h). */
+long hplcast_panel(long panel, long panels, long round);
+
 /* A wrapper of a function of MPI as the program calls it: its frame, which the compiler chains to those of its callers
  * (-fno-omit-frame-pointer), and the address in the program where it returns to. */
 struct hplcast_frame {

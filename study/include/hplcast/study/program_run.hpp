@@ -38,6 +38,8 @@ struct ProgramRunRequest {
   std::filesystem::path keep;        ///< folder for the files of the simulation; empty: a temporary one
   bool phases_by_group = false;      ///< times of routines, regions, MPI in place of those by name
   Observation observation;           ///< without `paje` and `log`
+  /// Which panels are simulated of a program that marks them.
+  WindowRule windows{WindowRule::Kind::off};
   std::function<void()> while_running = {};
   std::function<void(const SimulationProgress&)> on_progress = {};
 };
@@ -54,12 +56,15 @@ struct ProgramRun : core::ProgramCounts {
   int ranks = 1;
   std::uint64_t seed = 1;
   RestMode rest = RestMode::zero;
-  double time_s = 0;  ///< simulated, from the start of the ranks to the end of the last one
+  double time_s = 0;       ///< from the start of the ranks to the end of the last one
+  double simulated_s = 0;  ///< likewise, without panels that were left out, as all times and counts beside it
   double wall_s = 0;
   double peak_pss_bytes = 0;
   double detours_s = 0;                    ///< by which they stretched all of these, of all ranks
   std::vector<core::PhaseSummary> phases;  ///< by routine, region, MPI function ...; if asked for
   std::optional<core::Energy> energy;      ///< if asked for
+  double error_95_s = 0;                   ///< of time_s, by panels that were left out
+  std::optional<core::Sampling> sampling;  ///< if some were
   std::string output;                      ///< what it printed
 
   double routines_s() const { return sum(routines, &RoutineUse::time_s); }

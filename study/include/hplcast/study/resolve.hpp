@@ -10,7 +10,6 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/simulation.hpp"
-#include "hplcast/study/panel_windows.hpp"
 
 // A run of HPL on the simulator is described three times:
 //
@@ -25,6 +24,11 @@
 // it, and which; the mode in them; what they need. It refuses what cannot be run, and warns.
 
 namespace hplcast::study {
+
+using core::PanelPiece;
+using core::PanelWindow;
+using core::WindowPlan;
+using core::WindowRule;
 
 /// Observations of a simulation to keep besides its result (docs/use/traces.md). Empty paths: not kept.
 struct Observation {

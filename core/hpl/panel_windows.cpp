@@ -1,5 +1,3 @@
-#include "hplcast/study/panel_windows.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,8 +5,9 @@
 #include <utility>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/hpl_parameters.hpp"
 
-namespace hplcast::study {
+namespace hplcast::core {
 
 namespace {
 
@@ -23,7 +22,7 @@ struct Sizes {
   int last_piece, untypical;  ///< panels at the end of the run
 };
 
-int panels_of(const core::HplParameters& p) {
+int panels_of(const HplParameters& p) {
   return static_cast<int>((p.N + p.NB - 1) / p.NB);
 }
 
@@ -32,7 +31,7 @@ bool is_stepwise(const WindowRule& rule) {
   return rule.kind == WindowRule::Kind::automatic && rule.target > 0;
 }
 
-Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
+Sizes sizes_of(const HplParameters& p, const WindowRule& rule) {
   const int longest = std::max(p.P, p.Q);
   Sizes sizes{};
   sizes.width = rule.width_for(p);
@@ -72,7 +71,7 @@ Sizes sizes_of(const core::HplParameters& p, const WindowRule& rule) {
 }
 
 /// The window that counts from `from` on, or a few panels later: it begins in the first process column.
-PanelWindow window_at(int from, int width, const core::HplParameters& p, const Sizes& sizes, int panels) {
+PanelWindow window_at(int from, int width, const HplParameters& p, const Sizes& sizes, int panels) {
   const int first = std::max(0, (from - sizes.warm_up + p.Q - 1) / p.Q * p.Q);
   const int counts_from = first + sizes.warm_up;
   return {first, counts_from, counts_from + width, std::min(panels, counts_from + width + sizes.after),
@@ -81,22 +80,22 @@ PanelWindow window_at(int from, int width, const core::HplParameters& p, const S
 
 /// The last panels of the run: a piece that is typical, and those that are not. Columns that are not yet out of step
 /// matter little where little is spent: the warm-up is short.
-PanelWindow last_window(const core::HplParameters& p, const Sizes& sizes, int panels) {
+PanelWindow last_window(const HplParameters& p, const Sizes& sizes, int panels) {
   const int first = std::max(0, panels - sizes.settling - sizes.last_piece - sizes.untypical) / p.Q * p.Q;
   return {first, first + sizes.settling, panels, panels, first};
 }
 
 /// A gap between two windows that has place for another one.
-struct Place {
+struct GapPlace {
   const PanelWindow &before, &behind;
   int panels;          ///< of the gap
   PanelWindow window;  ///< in the middle
 };
 
 /// With its warm-up a window may not have place at the begin of the run.
-std::vector<Place> places_in(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule) {
+std::vector<GapPlace> places_in(const WindowPlan& plan, const HplParameters& p, const WindowRule& rule) {
   const Sizes sizes = sizes_of(p, rule);
-  std::vector<Place> places;
+  std::vector<GapPlace> places;
   for (std::size_t i = 0; i + 1 < plan.windows.size(); ++i) {
     const PanelWindow &before = plan.windows[i], &behind = plan.windows[i + 1];
     const int panels = behind.counts_from - before.counts_to;
@@ -109,11 +108,12 @@ std::vector<Place> places_in(const WindowPlan& plan, const core::HplParameters& 
   return places;
 }
 
-[[noreturn]] void refuse(const core::HplParameters& p, const WindowRule& rule, const std::string& expected,
+[[noreturn]] void refuse(const HplParameters& p, const WindowRule& rule, const std::string& expected,
                          const std::string& hint) {
-  throw core::DomainError("windows", to_string(rule),
-                          expected + ", for the " + std::to_string(panels_of(p)) + " panels of " + core::to_string(p),
-                          hint + ", or --windows off");
+  throw DomainError("windows", to_string(rule),
+                    expected + ", for the " + std::to_string(panels_of(p)) + " panels of " +
+                        (p.NB > 1 ? to_string(p) : "the program, in rounds of " + std::to_string(p.Q)),
+                    hint + ", or --windows off");
 }
 
 int whole(const std::string& text, const std::string& part) {
@@ -121,7 +121,7 @@ int whole(const std::string& text, const std::string& part) {
   const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
   constexpr int most = 1000000;
   if (error != std::errc() || end != part.data() + part.size() || number < 1 || number > most)
-    throw core::DomainError("windows", text, "auto, off, K, K:WIDTH or K:WIDTH:WARMUP with numbers from 1 to 1000000");
+    throw DomainError("windows", text, "auto, off, K, K:WIDTH or K:WIDTH:WARMUP with numbers from 1 to 1000000");
   return number;
 }
 
@@ -162,7 +162,7 @@ double WindowPlan::largest_share() const {
   return std::max(simulated_share(), static_cast<double>(most_panels) / panels);
 }
 
-WindowPlan WindowPlan::make(const core::HplParameters& p, const WindowRule& rule) {
+WindowPlan WindowPlan::make(const HplParameters& p, const WindowRule& rule) {
   const Sizes sizes = sizes_of(p, rule);
   WindowPlan plan;
   plan.panels = panels_of(p);
@@ -205,6 +205,27 @@ WindowPlan WindowPlan::make(const core::HplParameters& p, const WindowRule& rule
   return plan;
 }
 
+WindowPlan WindowPlan::of_program(int panels, int round, WindowRule rule) {
+  constexpr int most = 10000000, least_rounds = 15;
+  if (panels < 1 || panels > most) throw DomainError("marked panels", panels, "1 to 10000000");
+  if (round < 1 || round > panels) throw DomainError("round of marked panels", round, "1 to the number of panels");
+  HplParameters p;
+  p.N = panels;
+  p.NB = 1;
+  p.Q = round;
+  if (rule.kind == WindowRule::Kind::automatic && panels <= least_rounds * round) rule.kind = WindowRule::Kind::off;
+  rule.target = 0;
+  return make(p, rule);
+}
+
+std::vector<int> WindowPlan::simulated() const {
+  std::vector<int> all;
+  for (const PanelWindow& window : windows)
+    for (int panel = std::max(window.first, all.empty() ? 0 : all.back() + 1); panel < window.simulated_to; ++panel)
+      all.push_back(panel);
+  return all;
+}
+
 std::vector<PanelPiece> steady_pieces(const WindowPlan& plan, const PanelWindow& window) {
   std::vector<PanelPiece> pieces;
   const bool last = window.counts_to == plan.panels;
@@ -219,19 +240,19 @@ std::vector<PanelPiece> steady_pieces(const WindowPlan& plan, const PanelWindow&
   return pieces;
 }
 
-std::vector<PanelWindow> windows_beside(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule,
+std::vector<PanelWindow> windows_beside(const WindowPlan& plan, const HplParameters& p, const WindowRule& rule,
                                         int panel) {
   const auto counts_it = [&](const PanelWindow& one) { return one.counts_from <= panel && panel < one.counts_to; };
   std::vector<PanelWindow> result;
-  for (const Place& place : places_in(plan, p, rule))
+  for (const GapPlace& place : places_in(plan, p, rule))
     if (counts_it(place.before) || counts_it(place.behind)) result.push_back(place.window);
   return result;
 }
 
-std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::HplParameters& p, const WindowRule& rule,
+std::vector<PanelWindow> windows_between(const WindowPlan& plan, const HplParameters& p, const WindowRule& rule,
                                          int most, const std::function<double(const PanelPiece& gap)>& weight) {
   std::map<std::pair<double, int>, PanelWindow, std::greater<>> by_gap;  // the heaviest, then the last one first
-  for (const Place& place : places_in(plan, p, rule)) {
+  for (const GapPlace& place : places_in(plan, p, rule)) {
     const int first = place.before.counts_to;
     by_gap[{weight({first, place.panels}), first}] = place.window;
   }
@@ -241,4 +262,4 @@ std::vector<PanelWindow> windows_between(const WindowPlan& plan, const core::Hpl
   return result;
 }
 
-}  // namespace hplcast::study
+}  // namespace hplcast::core
