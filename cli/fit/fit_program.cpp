@@ -144,9 +144,9 @@ core::ClusterModel with_observed_messages(core::ClusterModel cluster, const std:
     for (const auto& [name, one] : run.functions)
       if (const double simulated_s = one.messages_s + one.waiting_s; simulated_s > 0.01 * run.run_s)
         std::cerr << run.name << ": " << name << ": real "
-                  << (one.real_s.empty() ? "-" : significant(*std::min_element(one.real_s.begin(), one.real_s.end())))
-                  << " s, simulated " << significant(one.messages_s) << " s and " << significant(one.waiting_s)
-                  << " s of waiting, " << percent(simulated_s / run.run_s) << " of the run\n";
+                  << (one.real_s.empty() ? "-" : significant(fit::usual_of(one.real_s))) << " s, simulated "
+                  << significant(one.messages_s) << " s and " << significant(one.waiting_s) << " s of waiting, "
+                  << percent(simulated_s / run.run_s) << " of the run\n";
   const std::optional<double> factor = fit::message_factor(runs);
   if (!factor) {
     std::cerr << "messages stay as they are: they take less than 1 % of these runs\n";

@@ -393,37 +393,28 @@ bool exchanges_messages(std::string_view function) {
 }
 
 std::optional<double> message_factor(const std::vector<MessageTimes>& runs) {
-  struct Sum {
-    double real_s = 0, messages_s = 0, waiting_s = 0;
-  };
-  std::map<std::string, Sum> sums;
-  double real_s = 0, messages_s = 0, waiting_s = 0, all_s = 0;
+  constexpr double least_share = 0.01, far = 10, most = 3, waiting_error = 1.0 / 3, run_error = 0.05;
+  const auto real_of = [](const MessageTimes::Function& one) { return one.real_s.empty() ? 0 : usual_of(one.real_s); };
+  double real_s = 0, messages_s = 0, waiting_s = 0, all_s = 0, weighted = 0, weights = 0;
   for (const MessageTimes& run : runs) {
     all_s += run.run_s;
+    double run_s = 0;
+    for (const auto& [name, one] : run.functions) run_s += real_of(one);
+    real_s += run_s;
     for (const auto& [name, one] : run.functions) {
-      const double least_s = one.real_s.empty() ? 0 : *std::min_element(one.real_s.begin(), one.real_s.end());
-      real_s += least_s;
       messages_s += one.messages_s;
       waiting_s += one.waiting_s;
-      if (name.find("probe") != std::string::npos || name.find("Test") != std::string::npos) continue;
-      sums[name].real_s += least_s;
-      sums[name].messages_s += one.messages_s;
-      sums[name].waiting_s += one.waiting_s;
+      if (name.find("probe") != std::string::npos || name.find("Test") != std::string::npos || !(run_s > 0)) continue;
+      const double error_s = std::hypot(waiting_error * one.waiting_s, run_error * run_s);
+      weighted += one.messages_s * (real_of(one) - one.waiting_s) / (error_s * error_s);
+      weights += one.messages_s * one.messages_s / (error_s * error_s);
     }
   }
-  constexpr double least_share = 0.01, far = 10, most = 3;
   if (!(messages_s > least_share * all_s)) return std::nullopt;
   const double ratio = real_s / (messages_s + waiting_s);
   if (!(ratio < far && ratio > 1 / far))
     throw core::DomainError("time in messages, real to simulated", ratio, "a ratio of 0.1 to 10",
                             "the simulations are to be of the observed runs, on the cluster of the same machine");
-  constexpr double waiting_error = 1.0 / 3, run_error = 0.05;
-  double weighted = 0, weights = 0;
-  for (const auto& [name, one] : sums) {
-    const double error_s = std::hypot(waiting_error * one.waiting_s, run_error * real_s);
-    weighted += one.messages_s * (one.real_s - one.waiting_s) / (error_s * error_s);
-    weights += one.messages_s * one.messages_s / (error_s * error_s);
-  }
   return weights > 0 ? std::clamp(weighted / weights, 1 / most, most) : std::optional<double>();
 }
 

@@ -27,22 +27,25 @@ void add(Cell& sum, const Cell& one) {
   sum.calls += one.calls;
   sum.size += one.size;
   sum.time_s += one.time_s;
+  sum.scattered_s += one.scattered_s;
+  sum.compared_s += one.compared_s;
 }
 
+constexpr double far_above = 5;  // the median: something else made it longer
 /// Mean of those that are not far above `usual_s`, their median.
 double mean_below(const std::vector<double>& times_s, double usual_s) {
-  constexpr double far = 5;
   double sum_s = 0, count = 0;
   for (const double time_s : times_s) {
-    if (time_s > far * usual_s) continue;
+    if (time_s > far_above * usual_s) continue;
     sum_s += time_s;
     ++count;
   }
   return count > 0 ? sum_s / count : usual_s;
 }
 
-/// All runs, without calls that something else made longer: far above the median of all repetitions of a run, or in
-/// a repetition that was slower as a whole, of which the usual one counts.
+/// All runs, without calls that something else made longer: far above the median of all repetitions of a run, or in one
+/// that was slower as a whole, of which the usual one counts. Calls scatter by what one differs by in two repetitions,
+/// relative to their means: what differs between calls of the same run may be a law.
 Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::string>& names) {
   std::map<std::string, std::vector<const Cell*>> repetitions;
   for (const auto& [run, cell] : runs) repetitions[run > 0 ? names[run - 1] : std::string()].push_back(&cell);
@@ -57,6 +60,15 @@ Cell typical(const std::map<std::size_t, Cell>& runs, const std::vector<std::str
     const double usual_s = std::max(0.0, core::median(times_s));
     for (const Cell* cell : cells) means_s.push_back(mean_below(cell->times_s, usual_s));
     sum.time_s = sum.calls * usual_of(means_s);
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+      const std::vector<double>&here_s = cells[i]->times_s, &before_s = cells[i - 1]->times_s;
+      const bool is_alone = here_s.size() < 2 || !(std::min(means_s[i], means_s[i - 1]) > 0);
+      for (std::size_t j = 0; !is_alone && j < std::min(here_s.size(), before_s.size()); ++j) {
+        if (std::max(here_s[j], before_s[j]) > far_above * usual_s) continue;
+        sum.scattered_s += means_s[i] * std::pow(here_s[j] / means_s[i] - before_s[j] / means_s[i - 1], 2) / 2;
+        sum.compared_s += means_s[i];
+      }
+    }
     add(all, sum);
   }
   return all;
@@ -111,11 +123,14 @@ void append_between(const StretchNode& from, const StretchNode& to, std::vector<
   }
 }
 
-core::LawPiece straight_piece(double from, double slope, double constant) {
-  const core::Monomial size{1, 0, 0}, one{0, 0, 0};
-  core::Polynomial mu =
-      constant == 0 ? core::Polynomial::make({size}, {slope}) : core::Polynomial::make({size, one}, {slope, constant});
-  return {from, core::DurationLaw::make(std::move(mu), {}, core::NoiseFamily::none)};
+core::LawPiece straight_piece(double from, double slope, double constant, double relative_sd) {
+  const auto times = [&](double factor) {
+    const core::Monomial size{1, 0, 0}, one{0, 0, 0};
+    return constant == 0 ? core::Polynomial::make({size}, {factor * slope})
+                         : core::Polynomial::make({size, one}, {factor * slope, factor * constant});
+  };
+  if (relative_sd == 0) return {from, core::DurationLaw::make(times(1), {}, core::NoiseFamily::none)};
+  return {from, core::DurationLaw::make(times(1), times(relative_sd), core::NoiseFamily::log_normal)};
 }
 
 /// A constant and a time per block.
@@ -125,9 +140,9 @@ struct BlockLine {
 };
 
 /// The one that fits best by relative errors, both at least 0, in which classes count half alike and half by their
-/// time. Without a constant where that is off by no more than the 5 % by which the same run varies (of two sizes, which
-/// tell nothing of the noise, 10 %): a constant of noise makes a slope that is extrapolated. One size does not tell a
-/// constant from a slope: of few blocks it is a constant, else all of it is per block.
+/// time. Without a constant where that is off by no more than the 5 % by which the same run varies (two sizes: 10 %): a
+/// constant of noise makes a slope that is extrapolated. One size does not tell a constant from a slope: of few blocks
+/// it is a constant, else all of it is per block.
 BlockLine line_of(const std::map<int, Cell>& cells) {
   RegressionData data;
   data.columns.resize(2);
@@ -165,9 +180,8 @@ BlockLine line_of(const std::map<int, Cell>& cells) {
 }
 
 /// Without classes of few calls that took far more time per block than the smaller class before them, and than the line
-/// of all others: what happens once in a run (memory that is used for the first time, often in the longest stretch) is
-/// no law for longer ones. One that is between others, or the last, need not be that far off: operands that leave a
-/// cache are a step that the next class has, too.
+/// of all others: what happens once in a run (memory that is used for the first time) is no law. One between others, or
+/// the last, need not be that far off: operands that leave a cache are a step that the next class has, too.
 std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
   constexpr double far = 5, off = 2, few = 0.1;
   double calls = 0, rate = 0;
@@ -192,9 +206,8 @@ std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
   return result;
 }
 
-/// From the largest size on: the slope of the line, or the last one that was seen, if the time per block had grown by a
-/// tenth and more from each of three sizes to the next. Loops that are unrolled execute hardly more blocks for more
-/// data.
+/// Beyond the largest size: the slope of the line, or the last one seen if the time per block grew by a tenth and more
+/// from each of three sizes to the next: unrolled loops execute hardly more blocks for more data.
 double slope_beyond(const std::vector<StretchNode>& nodes, double line_slope) {
   constexpr double apart = 1.5, grown = 1.1;
   std::vector<StretchNode> last;  // in descending order
@@ -217,17 +230,18 @@ core::RegionModel model_of(const std::map<int, Cell>& observed) {
   const double line_slope = line_of(cells).per_block_s, outside = slope_beyond(seen, line_slope);
   const StretchNode &first = nodes.front(), &last = nodes.back();
   const double least = std::min(line_slope, first.time_s / first.size);
-  std::vector<core::LawPiece> pieces = {straight_piece(0, least, first.time_s - least * first.size)};
+  Cell sum;
+  for (const auto& [number, cell] : observed) add(sum, cell);
+  const double scatter = sum.compared_s > 0 ? std::sqrt(sum.scattered_s / sum.compared_s) : 0;
+  std::vector<core::LawPiece> pieces = {straight_piece(0, least, first.time_s - least * first.size, scatter)};
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
     const double slope = (nodes[i + 1].time_s - nodes[i].time_s) / (nodes[i + 1].size - nodes[i].size);
-    pieces.push_back(straight_piece(nodes[i].size, slope, nodes[i].time_s - slope * nodes[i].size));
+    pieces.push_back(straight_piece(nodes[i].size, slope, nodes[i].time_s - slope * nodes[i].size, scatter));
   }
-  pieces.push_back(straight_piece(last.size, outside, last.time_s - outside * last.size));
+  pieces.push_back(straight_piece(last.size, outside, last.time_s - outside * last.size, scatter));
   core::RegionModel region;
   region.mode = core::RegionMode::model;
-  Cell sum;
   core::ShapeRange range{{observed.begin()->second.least_size, 1, 1}, {observed.rbegin()->second.most_size, 1, 1}};
-  for (const auto& [number, cell] : observed) add(sum, cell);
   region.calls = std::lround(sum.calls);
   region.time_s = std::max(0.0, sum.time_s);
   core::FitQuality quality;
@@ -279,8 +293,7 @@ void read_stretches(const NamedInput& times, const CountedRun& counted, std::siz
   std::size_t i = 0;
   const std::string* before = nullptr;
   for (; rows.next(); ++i) {
-    const std::string here(rows.text(function));
-    const std::string number = "call " + std::to_string(i + 1) + " of MPI is ";
+    const std::string here(rows.text(function)), number = "call " + std::to_string(i + 1) + " of MPI is ";
     if (i >= stretches.size()) differ(number + here, "there is none");
     const CountedRun::Call& call = counted.calls[static_cast<std::size_t>(stretches[i].call)];
     // MPI_Init_thread and MPI_Init are what Fortran makes of each other; what is before them is the loader's.

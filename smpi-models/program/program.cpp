@@ -272,7 +272,7 @@ const std::string& name_of(core::StretchLevel level) {
 
 void Program::comes_to(Rank& rank, const char* function, const hplcast_frame& from, const std::uint64_t* blocks) {
   const Stretches::Ended ended = stretches_.comes_to(static_cast<int>(rank.number), function, from, blocks);
-  const State& state = states_[rank.number];
+  State& state = states_[rank.number];
   if (!ended.spends || is_paid(state)) return;
   core::RoutineUse& count = counts_.regions[name_of(ended.level)];
   ++count.calls;
@@ -280,7 +280,8 @@ void Program::comes_to(Rank& rank, const char* function, const hplcast_frame& fr
   if (!count.has_model) return;
   if (ended.model->range() && !core::contains(*ended.model->range(), ended.shape)) ++count.outside_range;
   const core::DurationLaw& law = ended.model->law(state.place.host, state.place.cpu).at(ended.shape);
-  const double spent_s = std::max(0.0, law.mean_s(ended.shape));
+  const core::StreamName stream{settings_.seed, core::stream_routine, rank.number, hash_of("stretches")};
+  const double spent_s = duration_s(settings_, law, ended.shape, stream, state.stretches++);
   count.time_s += spend(rank, spent_s, {Part::region, name_of(ended.level)});
 }
 

@@ -106,6 +106,24 @@ TEST(Stretches, TakeTheTimeOfWhatTheyExecute) {
   EXPECT_THAT(doubts(run, request.cluster), ElementsAre(HasSubstr("100 % of the time is of code between calls"), HasSubstr("observed routines")));
 }
 
+// Two ranks that execute the same wait for each other where they scatter: the later one of two normal numbers is 0.56
+// standard deviations above their mean (here 0.3 of it), of eight seeds to 0.05 or so.
+TEST(Stretches, ScatterSoThatRanksWaitForEachOther) {
+  ProgramRunRequest request = request_of(300);
+  request.rest = RestMode::counted;
+  request.noise = false;
+  core::RegionModel& region = request.cluster.program->regions["any > any"] = model_of(1e-8);
+  const double even_s = run_program(request).time_s;
+  const auto per_block = [](double time_s) { return core::Polynomial::make({{1, 0, 0}}, {time_s}); };
+  region.model = core::KernelModel::make("M1", core::PiecewiseLaw(core::DurationLaw::make(
+                                                   per_block(1e-8), per_block(3e-9), core::NoiseFamily::log_normal)));
+  EXPECT_EQ(run_program(request).time_s, even_s) << "without noise";
+  request.noise = true;
+  double sum_s = 0;
+  for (request.seed = 1; request.seed <= 8; ++request.seed) sum_s += run_program(request).time_s;
+  EXPECT_NEAR(sum_s / 8 / even_s, 1 + 0.56 * 0.3, 0.12);
+}
+
 TEST(Stretches, TakeTheModelOfTheirTwoCallsBeforeThatOfOthers) {
   ProgramRunRequest request = request_of(100);
   const auto calls = counted(request);

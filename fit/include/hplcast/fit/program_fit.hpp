@@ -41,7 +41,8 @@ struct ObservedStretches {
     double calls = 0;
     double size = 0, time_s = 0;  ///< sums; core::stretch_size()
     double least_size = 0, most_size = 0;
-    std::vector<double> times_s = {};  ///< of each call
+    std::vector<double> times_s = {};        ///< of each call
+    double scattered_s = 0, compared_s = 0;  ///< sums over calls of repetitions: time times variance of it, and time
   };
   /// By the names of the two calls, a class of sizes, and the run.
   std::map<std::pair<std::string, std::string>, std::map<int, std::map<std::size_t, Cell>>> cells;
@@ -125,14 +126,13 @@ struct MessageTimes {
   double run_s = 0;  ///< simulated time of all ranks
 };
 
-/// By how much messages are to take longer, so that these runs are in them as long as for real: in each function
-/// real = waiting + factor messages, of the sums of runs. Of repetitions the least counts: whatever disturbs a rank,
-/// the other one waits for it. The factor is that of weighted least squares, because these equations are known
-/// differently well: waiting, the small difference of what two ranks did before, to a third (seen in ScaLAPACK and HPL
-/// on two ranks: 27 and 40 %), and each to 5 % of the time of all, by which runs differ. So a function in which nobody
-/// waits decides. It is the first step of Newton's method, because who waits less or longer makes others wait, too; a
-/// step is at most 3, or a third. Functions that ask (MPI_Iprobe, MPI_Test) tell nothing. Nothing where messages are
-/// less than 1 % of all runs: what differs is the waiting for code that scatters.
+/// By how much messages are to take longer, so that these runs are in them as long as for real: in each function of
+/// each run real = waiting + factor messages. Of repetitions the usual one counts: simulated ranks scatter, too. The
+/// factor is that of weighted least squares, because these equations are known differently well: waiting, the small
+/// difference of what two ranks did before, to a third (seen in ScaLAPACK and HPL on two ranks: 27 and 40 %), and each
+/// to 5 % of all functions' time, by which runs differ. So functions and runs in which nobody waits decide. It is the
+/// first step of Newton's method, because who waits less or longer makes others wait, too; a step is at most 3, or a
+/// third. Functions that ask (MPI_Iprobe, MPI_Test) tell nothing. Nothing where messages are less than 1 % of all runs.
 /// @throws core::DomainError if the real time is beyond 10 times the simulated one, or below a tenth: another machine,
 /// or another run.
 std::optional<double> message_factor(const std::vector<MessageTimes>& runs);
