@@ -73,7 +73,7 @@ TEST(TimePicture, HasTheSharesOfAllRanksTheLargestAbove) {
   ProgramRun run;
   run.command = "solver 100";
   run.ranks = 4;
-  run.time_s = 1;
+  run.time_s = run.simulated_s = 1;
   run.routines["dgemm"].time_s = 1;
   run.routines["dscal"].time_s = 0.01;  // below half a percent
   run.rest_s = 0.4;
