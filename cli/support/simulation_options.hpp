@@ -13,7 +13,8 @@ Option* add_hpl_options(Command& command, core::HplParameters& parameters, Optio
 
 /// Adds --nb, --bcast ... for a list of values of a parameter, which are its default. `levels` must live until the
 /// options are parsed.
-Option* add_hpl_levels(Command& command, const std::string& field, std::vector<int>& levels, const std::string& help = "");
+Option* add_hpl_levels(Command& command, const std::string& field, std::vector<int>& levels,
+                       const std::string& help = "");
 
 /// --for-hpl, the N, NB, P and Q of a run. `help`: what it is for.
 void add_for_hpl(Command& command, std::vector<long>& values, const std::string& help);

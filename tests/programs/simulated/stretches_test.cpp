@@ -103,7 +103,8 @@ TEST(Stretches, TakeTheTimeOfWhatTheyExecute) {
   // Between the two reads of the clock 3 (n + n^2) steps, 10 per depth of the recursion, and messages of microseconds.
   const double steps = 3 * (300 + 300 * 300) + 10 * 30 * 31 / 2.0;
   EXPECT_NEAR(tests::number_after(run.output, "elapsed "), per_block_s * steps, 0.05 * per_block_s * steps);
-  EXPECT_THAT(doubts(run, request.cluster), ElementsAre(HasSubstr("100 % of the time is of code between calls"), HasSubstr("observed routines")));
+  EXPECT_THAT(doubts(run, request.cluster),
+              ElementsAre(HasSubstr("100 % of the time is of code between calls"), HasSubstr("observed routines")));
 }
 
 // Two ranks that execute the same wait for each other where they scatter: the later one of two normal numbers is 0.56
