@@ -356,12 +356,6 @@ std::vector<core::HplParameters> runs_of(const Section& section, const std::stri
   return runs;
 }
 
-void take_runs(calibration::CampaignStep& step, const std::vector<core::HplParameters>& runs) {
-  step.rows = runs.size();
-  step.estimated_s = 0;
-  for (const core::HplParameters& run : runs) step.estimated_s += 2 + core::hpl_flop(static_cast<double>(run.N)) / 1e10;
-}
-
 /// A table of HPL parameters by name, as hplcast-measure-kernels reads it.
 void kernels_step(Step& step) {
   Section& section = step.section;
@@ -391,13 +385,13 @@ void kernels_step(Step& step) {
   const std::vector<core::HplParameters> configurations = runs_of(section, result.design);
   bool aliased = true;
   section.read("aliased", aliased);
-  for (const core::HplParameters& run : configurations) {
+  for (const core::HplParameters& run : configurations)
     if (run.P * run.Q > common.ranks && !common.oversubscribe)
-      section.fail("runs", "P x Q = " + std::to_string(run.P) + " x " + std::to_string(run.Q) + " needs " +
-                               std::to_string(run.P * run.Q) + " ranks; expected at most " +
-                               std::to_string(common.ranks) + ", those of the campaign");
-  }
-  take_runs(step.result, configurations);
+      section.fail("runs", core::printed("P x Q = %d x %d needs %d ranks; expected at most %d, those of the campaign",
+                                         run.P, run.Q, run.P * run.Q, common.ranks));
+  constexpr double flop_per_s = 1e10;  // of a core
+  result.rows = configurations.size();
+  result.estimated_s = calibration::estimated_s(configurations, flop_per_s);
   if (!aliased) return;
   step.second = step.result;
   step.second_name = "-aliased";
@@ -405,7 +399,8 @@ void kernels_step(Step& step) {
   std::ostringstream text;
   calibration::write_design(text, pairs);
   step.second->design = text.str();
-  take_runs(*step.second, pairs);
+  step.second->rows = pairs.size();
+  step.second->estimated_s = calibration::estimated_s(pairs, flop_per_s);
 }
 
 /// The power of hosts (docs/use/power-measuring.md).
