@@ -8,7 +8,7 @@
 #include "hplcast/calibration/campaign.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/yaml.hpp"
+#include "hplcast/study/yaml.hpp"
 
 namespace hplcast::cli {
 
@@ -84,7 +84,7 @@ class Section {
 
  private:
   core::Location location(const YAML::Node& node, const std::string& key) const {
-    return core::yaml_location(file_, node.Mark(), name_ + (name_.empty() || key.empty() ? "" : ".") + key);
+    return study::yaml_location(file_, node.Mark(), name_ + (name_.empty() || key.empty() ? "" : ".") + key);
   }
 
   YAML::Node node_;

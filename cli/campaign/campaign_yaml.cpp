@@ -10,7 +10,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/yaml.hpp"
+#include "hplcast/study/yaml.hpp"
 
 namespace hplcast::cli {
 
@@ -172,7 +172,7 @@ calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& tex
 }  // namespace
 
 calibration::CampaignPlan read_campaign(const std::string& text, const std::string& name, const fs::path& programs) {
-  return core::with_yaml(text, name, [&](const YAML::Node& root) { return plan_of(root, text, name, programs); });
+  return study::with_yaml(text, name, [&](const YAML::Node& root) { return plan_of(root, text, name, programs); });
 }
 
 }  // namespace hplcast::cli

@@ -1,3 +1,5 @@
+#include "hplcast/core/panel_windows.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -5,7 +7,6 @@
 #include <utility>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 
 namespace hplcast::core {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/panel_windows.hpp"
 
 namespace hplcast::smpi_models {
 

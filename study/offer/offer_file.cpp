@@ -6,8 +6,8 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/yaml.hpp"
 #include "hplcast/study/offer.hpp"
+#include "hplcast/study/yaml.hpp"
 
 namespace hplcast::study {
 
@@ -47,7 +47,7 @@ class OfferReader {
 
   [[noreturn]] void fail_at(const YAML::Node& node, const std::string& field, const std::string& message,
                             const std::string& hint = "") const {
-    throw core::ParseError(core::yaml_location(file_, node.Mark(), field), message, hint);
+    throw core::ParseError(yaml_location(file_, node.Mark(), field), message, hint);
   }
   [[noreturn]] void fail(const YAML::Node& node, const std::string& message, const std::string& hint = "") const {
     fail_at(node, field_, message, hint);
@@ -193,7 +193,7 @@ class OfferReader {
            offer.price = number(one, 1e-3, 1e15, "a number above 0, in the unit of `currency`, without separators");
          }}};
     read(node, place, keys);
-    offer.where = core::yaml_location(file_, node.Mark(), place + "name");
+    offer.where = yaml_location(file_, node.Mark(), place + "name");
     offer.basis = !offer.cluster.empty() ? OfferBasis::cluster
                   : !offer.logs.empty()  ? OfferBasis::logs
                                          : OfferBasis::numbers;
@@ -242,8 +242,8 @@ class OfferReader {
 }  // namespace
 
 OfferQuestion read_offers(std::istream& in, const std::string& name, const fs::path& folder) {
-  return core::with_yaml(core::read_text(in, name, "is this a file of offers?", core::most_bytes_of_plan), name,
-                         [&](const YAML::Node& root) { return OfferReader(name, folder).question(root); });
+  return with_yaml(core::read_text(in, name, "is this a file of offers?", core::most_bytes_of_plan), name,
+                   [&](const YAML::Node& root) { return OfferReader(name, folder).question(root); });
 }
 
 }  // namespace hplcast::study

@@ -9,8 +9,8 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/core/yaml.hpp"
 #include "hplcast/study/transform.hpp"
+#include "hplcast/study/yaml.hpp"
 
 namespace hplcast::study {
 
@@ -93,7 +93,7 @@ class PlanReader {
  private:
   [[noreturn]] void fail(const YAML::Node& node, const std::string& field, const std::string& message,
                          const std::string& hint = "") const {
-    throw core::ParseError(core::yaml_location(name_, node.Mark(), field), message, hint);
+    throw core::ParseError(yaml_location(name_, node.Mark(), field), message, hint);
   }
 
   std::string text(const YAML::Node& node, const std::string& field) const {
@@ -313,8 +313,8 @@ class PlanReader {
 }  // namespace
 
 SweepPlan read_plan(std::istream& in, const std::string& name, const fs::path& folder) {
-  return core::with_yaml(core::read_text(in, name, "is this a plan of a sweep?", core::most_bytes_of_plan), name,
-                         [&](const YAML::Node& root) { return PlanReader(name, folder).plan(root); });
+  return with_yaml(core::read_text(in, name, "is this a plan of a sweep?", core::most_bytes_of_plan), name,
+                   [&](const YAML::Node& root) { return PlanReader(name, folder).plan(root); });
 }
 
 }  // namespace hplcast::study

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/panel_windows.hpp"
 
 namespace hplcast::core {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/panel_windows.hpp"
 #include "hplcast/core/simulation.hpp"
 
 // A run of HPL on the simulator is described three times:

@@ -10,10 +10,10 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
 
-/// YAML as plans and campaigns are written. Only for those who link yaml-cpp: core itself does not.
-namespace hplcast::core {
+/// YAML as plans and campaigns are written.
+namespace hplcast::study {
 
-inline Location yaml_location(const std::string& file, const YAML::Mark& mark, const std::string& field = "") {
+inline core::Location yaml_location(const std::string& file, const YAML::Mark& mark, const std::string& field = "") {
   return {file, mark.line < 0 ? 0 : static_cast<std::size_t>(mark.line) + 1, field};
 }
 
@@ -42,17 +42,19 @@ class YamlLimits : public YAML::EventHandler {
 
  private:
   [[noreturn]] void refuse(const YAML::Mark& mark) const {
-    throw ParseError(yaml_location(name_, mark), "an anchor (&) or alias (*)", "write the value out at each place");
+    throw core::ParseError(yaml_location(name_, mark), "an anchor (&) or alias (*)",
+                           "write the value out at each place");
   }
   void node(const YAML::Mark& mark, YAML::anchor_t anchor) {
     constexpr std::size_t most = 1000000;
     if (anchor != 0) refuse(mark);
-    if (++nodes_ > most) throw ParseError(yaml_location(name_, mark), "more than 1000000 values");
+    if (++nodes_ > most) throw core::ParseError(yaml_location(name_, mark), "more than 1000000 values");
   }
   void enter(const YAML::Mark& mark, YAML::anchor_t anchor) {
     constexpr int deepest = 50;  // ours have five
     node(mark, anchor);
-    if (++depth_ > deepest) throw ParseError(yaml_location(name_, mark), "lists or mappings more than 50 levels deep");
+    if (++depth_ > deepest)
+      throw core::ParseError(yaml_location(name_, mark), "lists or mappings more than 50 levels deep");
   }
 
   std::string name_;
@@ -71,10 +73,10 @@ inline void require_unique_keys(const YAML::Node& node, const std::string& file,
   std::set<std::string> keys;
   for (const auto& entry : node) {
     const YAML::Mark mark = entry.first.Mark();
-    if (!entry.first.IsScalar()) throw ParseError(yaml_location(file, mark, place), "a key that is not a word");
+    if (!entry.first.IsScalar()) throw core::ParseError(yaml_location(file, mark, place), "a key that is not a word");
     const std::string field = place + (place.empty() ? "" : ".") + entry.first.Scalar();
     if (!keys.insert(entry.first.Scalar()).second)
-      throw ParseError(yaml_location(file, mark, field), "this key is there twice", "remove one of both");
+      throw core::ParseError(yaml_location(file, mark, field), "this key is there twice", "remove one of both");
     require_unique_keys(entry.second, file, field);
   }
 }
@@ -84,9 +86,9 @@ inline void require_utf8(const std::string& text, const std::string& name) {
   std::istringstream in(text);
   std::size_t number = 1;
   for (std::string line; std::getline(in, line); ++number)
-    if (!is_utf8(line))
-      throw ParseError({name, number, ""}, "found bytes that are not UTF-8",
-                       "iconv -f latin1 -t utf8 may mend the file");
+    if (!core::is_utf8(line))
+      throw core::ParseError({name, number, ""}, "found bytes that are not UTF-8",
+                             "iconv -f latin1 -t utf8 may mend the file");
 }
 
 /// Gives the document to `use`, and returns its result. @throws ParseError for a syntax error, bytes that are not
@@ -95,7 +97,8 @@ inline void require_utf8(const std::string& text, const std::string& name) {
 template <typename Use>
 auto with_yaml(const std::string& text, const std::string& name, Use use) {
   constexpr std::size_t largest = std::size_t{1} << 22;
-  if (text.size() > largest) throw ParseError({name, 0, ""}, "more than 4 MiB", "is this a YAML file of hplcast?");
+  if (text.size() > largest)
+    throw core::ParseError({name, 0, ""}, "more than 4 MiB", "is this a YAML file of hplcast?");
   require_utf8(text, name);
   try {
     std::istringstream in(text);
@@ -105,12 +108,12 @@ auto with_yaml(const std::string& text, const std::string& name, Use use) {
     require_unique_keys(root, name);
     return use(root);
   } catch (const YAML::BadConversion& error) {
-    throw ParseError(yaml_location(name, error.mark), "a value of another kind than is expected here",
-                     "a list or mapping in place of a word, or a word in place of a number?");
+    throw core::ParseError(yaml_location(name, error.mark), "a value of another kind than is expected here",
+                           "a list or mapping in place of a word, or a word in place of a number?");
   } catch (const YAML::Exception& error) {
-    throw ParseError(yaml_location(name, error.mark), "not YAML that this file can be: " + error.msg,
-                     text.find("\n\t") == std::string::npos ? "" : "YAML is indented by blanks, not by tabs");
+    throw core::ParseError(yaml_location(name, error.mark), "not YAML that this file can be: " + error.msg,
+                           text.find("\n\t") == std::string::npos ? "" : "YAML is indented by blanks, not by tabs");
   }
 }
 
-}  // namespace hplcast::core
+}  // namespace hplcast::study
