@@ -21,14 +21,6 @@ namespace hplcast::cli {
 
 namespace {
 
-/// As an option takes a list.
-template <typename Value>
-std::string joined(const std::vector<Value>& values) {
-  std::ostringstream text;
-  for (const Value& value : values) text << (text.tellp() > 0 ? "," : "") << value;
-  return text.str();
-}
-
 /// A step that is read. Many of its keys are options of the program, too: "set_aside" is --set-aside.
 struct Step {
   Section& section;
@@ -55,10 +47,9 @@ struct Step {
     section.read_quantity(key, seconds, core::parse_seconds);
     pass(key, core::shortest(seconds));
   }
-  template <typename Value>
-  void pass_list(const std::string& key, std::vector<Value>& values) {
+  void pass_list(const std::string& key, std::vector<std::string>& values) {
     section.read(key, values);
-    if (!values.empty()) pass(key, joined(values));
+    if (!values.empty()) pass(key, core::joined(values, ","));
   }
   /// The text, or "" where there is none.
   std::string pass_text(const std::string& key) {
@@ -186,10 +177,9 @@ void mpi_step(Step& step) {
   const auto seconds = [](const calibration::MpiDesign& design) { return calibration::estimated_s(design); };
   const auto measure_repetitions = [&](bool odd) {
     const auto make = [&] {
-      calibration::MpiDesign design = calibration::make_mpi_design(options);
-      design.erase(std::remove_if(design.begin(), design.end(),
-                                  [&](const calibration::MpiCall& call) { return (call.repetition % 2 == 1) != odd; }),
-                   design.end());
+      calibration::MpiDesign design;
+      for (const calibration::MpiCall& call : calibration::make_mpi_design(options))
+        if ((call.repetition % 2 == 1) == odd) design.push_back(call);
       return design;
     };
     step.measure(make, seconds);
@@ -372,7 +362,7 @@ void kernels_step(Step& step) {
     section.fail("runs", "expected a list of runs such as {N: 2000, NB: 128, P: 1, Q: 2}");
   std::vector<std::string> columns;
   for (const auto& field : runs[0]) columns.push_back(field.first.as<std::string>());
-  result.design = joined(columns) + "\n";
+  result.design = core::joined(columns, ",") + "\n";
   for (const YAML::Node& run : runs) {
     if (!run.IsMap() || run.size() != columns.size())
       section.fail("runs", "all runs must have the same keys as the first");
@@ -409,8 +399,10 @@ void power_step(Step& step) {
   design.seed = step.common.seed;
   std::vector<std::string> frequencies, sensors;
   step.section.read("states", design.states);
-  step.pass("states", joined(design.states));  // the program refuses none: it would take its own
-  step.pass_list("counts", design.counts);
+  step.pass("states", core::joined(design.states, ","));  // the program refuses none: it would take its own
+  step.section.read("counts", design.counts);
+  if (!design.counts.empty())
+    step.pass("counts", core::joined(design.counts, ",", [](int count) { return std::to_string(count); }));
   step.pass_list("frequencies", frequencies);
   step.pass_list("sensors", sensors);
   step.pass_number("repetitions", design.repetitions);
@@ -462,7 +454,6 @@ struct Kind {
   void (*read)(Step& step);
 };
 
-constexpr const char* step_names = "detours, dgemm, kernels, mpi, own, pairs, power, rails, saturation, thresholds";
 const std::map<std::string, Kind> kinds = {{"detours", {"hplcast-measure-detours", detours_step}},
                                            {"dgemm", {"hplcast-measure-dgemm", dgemm_step}},
                                            {"kernels", {"hplcast-measure-kernels", kernels_step}},
@@ -480,12 +471,12 @@ std::vector<calibration::CampaignStep> read_step(const YAML::Node& node, const s
                                                  CampaignCommon common, std::string& left_out) {
   const std::string place = "steps[" + std::to_string(number) + "]";
   Section outer(node, file, place);
-  if (!node.IsMap() || node.size() != 1)
-    outer.fail("", std::string("expected one of ") + step_names + " with its values");
+  const std::string names = "expected one of " + core::joined(kinds, ", ", [](const auto& kind) { return kind.first; });
+  if (!node.IsMap() || node.size() != 1) outer.fail("", names + " with its values");
   const std::string name = node.begin()->first.as<std::string>();
   Section section(node.begin()->second, file, place + "." + name);
   const auto kind = kinds.find(name);
-  if (kind == kinds.end()) outer.fail(name, std::string("unknown step; expected one of ") + step_names);
+  if (kind == kinds.end()) outer.fail(name, "unknown step; " + names);
   common.seed += number;  // two steps of one kind measure different calls
   Step step{section, common, {}, {}, {}, {}};
   if (*kind->second.program != '\0') step.result.program = common.programs / kind->second.program;

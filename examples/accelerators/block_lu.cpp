@@ -6,7 +6,6 @@
  * panel updates and factors it first, while the others update. Split update: the rows of SPLIT of the columns (part 2)
  * are exchanged while the others (part 1) are updated, and those of part 1 while part 2 is. b is column N of A. */
 #include <mpi.h>
-#include <rocblas/rocblas.h>
 
 #include <algorithm>
 #include <cfloat>
@@ -17,35 +16,11 @@
 #include <map>
 #include <vector>
 
+#include "device.hpp"
 #include "hplcast/region.h"
 #include "kernels.hpp"
 
 namespace {
-
-[[noreturn]] void stop(const char* what, int line, int code) {
-  std::fprintf(stderr, "block_lu: line %d: %s (%d)\n", line, what, code);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-#define HIP(call) \
-  if (const hipError_t code_ = (call); code_ != hipSuccess) stop(hipGetErrorString(code_), __LINE__, code_)
-#define BLAS(call)                                                          \
-  if (const rocblas_status code_ = (call); code_ != rocblas_status_success) \
-  stop(rocblas_status_to_string(code_), __LINE__, code_)
-
-template <typename T>
-T* on_device(std::size_t count) {
-  T* memory = nullptr;
-  HIP(hipMalloc(&memory, std::max<std::size_t>(count, 1) * sizeof(T)));
-  return memory;
-}
-template <typename T>
-T* pinned(std::size_t count) {
-  T* memory = nullptr;
-  HIP(hipHostMalloc(&memory, count * sizeof(T)));
-  std::memset(memory, 0, count * sizeof(T));
-  return memory;
-}
 
 /// Local blocks of process `me` of `all` before block `block`.
 int before(int block, int me, int all) {
@@ -206,8 +181,7 @@ void BlockLu::find_pivot(int block, int k, Panel& panel) {
     const int place = begin + std::max(found, 1) - 1;
     BLAS(rocblas_dcopy(blas_, NB, at(place, column), rows_, pivot_rows_, 1));
     if (is_top) BLAS(rocblas_dcopy(blas_, NB, at(begin, column), rows_, pivot_rows_ + NB, 1));
-    HIP(hipMemcpyAsync(mine_ + 2, pivot_rows_, (is_top ? 2 : 1) * sizeof(double) * NB, hipMemcpyDeviceToHost, stream_));
-    HIP(hipStreamSynchronize(stream_));
+    fetch(mine_ + 2, pivot_rows_, (is_top ? 2 : 1) * static_cast<std::size_t>(NB), stream_);
     mine_[0] = mine_[2 + k];
     mine_[1] = static_cast<double>(global_of(place, NB, row_, P));
   }
@@ -431,12 +405,10 @@ void BlockLu::solve() {
       if (y_column > behind) {
         BLAS(rocblas_dgemv(blas_, rocblas_operation_none, NB, y_column - behind, &minus_one, at(first, behind), rows_,
                            device + behind, 1, &zero, sum, 1));
-        HIP(hipMemcpyAsync(part, sum, sizeof(double) * NB, hipMemcpyDeviceToHost, stream_));
-        HIP(hipStreamSynchronize(stream_));
+        fetch(part, sum, NB, stream_);
       }
       if (has_column(blocks_)) {
-        HIP(hipMemcpyAsync(block_x, at(first, y_column), sizeof(double) * NB, hipMemcpyDeviceToHost, stream_));
-        HIP(hipStreamSynchronize(stream_));
+        fetch(block_x, at(first, y_column), NB, stream_);
         for (int i = 0; i < NB; ++i) part[i] += block_x[i];
       }
       MPI_Reduce(part, block_x, NB, MPI_DOUBLE, MPI_SUM, block % Q, in_row_);
@@ -444,8 +416,7 @@ void BlockLu::solve() {
         HIP(hipMemcpyAsync(sum, block_x, sizeof(double) * NB, hipMemcpyHostToDevice, stream_));
         BLAS(rocblas_dtrsv(blas_, rocblas_fill_upper, rocblas_operation_none, rocblas_diagonal_non_unit, NB,
                            at(first, column_behind(block - 1)), rows_, sum, 1));
-        HIP(hipMemcpyAsync(block_x, sum, sizeof(double) * NB, hipMemcpyDeviceToHost, stream_));
-        HIP(hipStreamSynchronize(stream_));
+        fetch(block_x, sum, NB, stream_);
       }
     }
     MPI_Bcast(block_x, NB, MPI_DOUBLE, block % P * Q + block % Q, MPI_COMM_WORLD);
