@@ -166,9 +166,6 @@ hipError_t hipDeviceSynchronize() {
   device().wait_for_all();
   return hipSuccess;
 }
-hipError_t hipDeviceReset() {
-  return hipDeviceSynchronize();
-}
 hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
   *total = device().capacity_bytes();
   *available = *total - device().used_bytes();
@@ -179,25 +176,6 @@ hipError_t hipGetLastError() {
 }
 hipError_t hipPeekAtLastError() {
   return last_error;
-}
-const char* hipGetErrorName(hipError_t error) {
-  static const std::vector<std::pair<hipError_t, const char*>> names = {
-      {hipSuccess, "hipSuccess"},
-      {hipErrorInvalidValue, "hipErrorInvalidValue"},
-      {hipErrorOutOfMemory, "hipErrorOutOfMemory"},
-      {hipErrorInvalidConfiguration, "hipErrorInvalidConfiguration"},
-      {hipErrorInvalidMemcpyDirection, "hipErrorInvalidMemcpyDirection"},
-      {hipErrorInvalidDeviceFunction, "hipErrorInvalidDeviceFunction"},
-      {hipErrorNoDevice, "hipErrorNoDevice"},
-      {hipErrorInvalidDevice, "hipErrorInvalidDevice"},
-      {hipErrorInvalidHandle, "hipErrorInvalidHandle"},
-      {hipErrorNotReady, "hipErrorNotReady"}};
-  for (const auto& [code, name] : names)
-    if (code == error) return name;
-  return "hipErrorUnknown";
-}
-const char* hipGetErrorString(hipError_t error) {
-  return hipGetErrorName(error);
 }
 
 // --- memory ---
@@ -254,12 +232,6 @@ hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
   *stream = device().add_stream((flags & hipStreamNonBlocking) == 0);
   return hipSuccess;
 }
-hipError_t hipStreamCreate(hipStream_t* stream) {
-  return hipStreamCreateWithFlags(stream, hipStreamDefault);
-}
-hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int) {
-  return hipStreamCreateWithFlags(stream, flags);
-}
 hipError_t hipStreamDestroy(hipStream_t stream) {
   return device().end_stream(stream) ? hipSuccess : result(hipErrorInvalidHandle);
 }
@@ -288,9 +260,6 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsig
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
   *event = device().add_event();
   return hipSuccess;
-}
-hipError_t hipEventCreate(hipEvent_t* event) {
-  return hipEventCreateWithFlags(event, hipEventDefault);
 }
 hipError_t hipEventDestroy(hipEvent_t event) {
   return device().end_event(event) ? hipSuccess : result(hipErrorInvalidHandle);

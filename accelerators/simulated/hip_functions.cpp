@@ -102,10 +102,6 @@ hipError_t hipDeviceSynchronize() {
   return in("hipDeviceSynchronize", [] { device().synchronise_all(); });
 }
 
-hipError_t hipDeviceReset() {
-  return hipDeviceSynchronize();
-}
-
 hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
   return in("hipMemGetInfo", [&] {
     *total = static_cast<std::size_t>(device().costs().memory_bytes);
@@ -121,40 +117,6 @@ hipError_t hipGetLastError() {
   const hipError_t error = last_error;
   last_error = hipSuccess;
   return error;
-}
-
-const char* hipGetErrorName(hipError_t error) {
-  switch (error) {
-    case hipSuccess:
-      return "hipSuccess";
-    case hipErrorInvalidValue:
-      return "hipErrorInvalidValue";
-    case hipErrorOutOfMemory:
-      return "hipErrorOutOfMemory";
-    case hipErrorInvalidDevice:
-      return "hipErrorInvalidDevice";
-    case hipErrorInvalidHandle:
-      return "hipErrorInvalidHandle";
-    case hipErrorNotReady:
-      return "hipErrorNotReady";
-    default:
-      return "hipErrorUnknown";
-  }
-}
-
-const char* hipGetErrorString(hipError_t error) {
-  switch (error) {
-    case hipSuccess:
-      return "no error";
-    case hipErrorOutOfMemory:
-      return "out of memory";
-    case hipErrorInvalidDevice:
-      return "invalid device ordinal";
-    case hipErrorNotReady:
-      return "device not ready";
-    default:
-      return hipGetErrorName(error);
-  }
 }
 
 // --- memory ----------------------------------------------------------------------------------------------------------
@@ -236,14 +198,6 @@ hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
   return in("hipStreamCreate", [&] { *stream = device().make_stream((flags & hipStreamNonBlocking) == 0); });
 }
 
-hipError_t hipStreamCreate(hipStream_t* stream) {
-  return hipStreamCreateWithFlags(stream, hipStreamDefault);
-}
-
-hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int) {
-  return hipStreamCreateWithFlags(stream, flags);
-}
-
 hipError_t hipStreamDestroy(hipStream_t stream) {
   return in("hipStreamDestroy", [&] { device().end_stream(stream); });
 }
@@ -259,10 +213,6 @@ hipError_t hipStreamQuery(hipStream_t stream) {
 
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
   return in("hipStreamWaitEvent", [&] { device().wait(stream, event); });
-}
-
-hipError_t hipEventCreate(hipEvent_t* event) {
-  return in("hipEventCreate", [&] { *event = device().make_event(); });
 }
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
