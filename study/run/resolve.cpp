@@ -345,6 +345,16 @@ std::vector<std::string> idle_kinds(const PredictionRequest& request) {
   return warnings;
 }
 
+/// Says that most ranks have nothing to do; "" where they have.
+std::string idle_ranks(const core::HplParameters& p) {
+  const long long blocks = (p.N + p.NB - 1) / p.NB, ranks = static_cast<long long>(p.P) * p.Q;
+  const long long busy = std::min<long long>(p.P, blocks) * std::min<long long>(p.Q, blocks);
+  if (2 * busy >= ranks) return "";
+  return core::printed(
+      "%lld of %lld ranks have no part of the matrix: N=%lld is %lld blocks of NB=%d, on a grid of %d x %d",
+      ranks - busy, ranks, p.N, blocks, p.NB, p.P, p.Q);
+}
+
 /// Says that kernels are slower on this matrix than on others, and how HPL makes another; "" where they are not.
 std::string aliased_warning(const PredictionRequest& request) {
   const long dimension = core::most_aliased_dimension(request.parameters);
@@ -370,7 +380,8 @@ std::string aliased_warning(const PredictionRequest& request) {
 
 std::vector<std::string> doubts(const PredictionRequest& request) {
   std::vector<std::string> found = network_warnings(request);
-  if (std::string aliased = aliased_warning(request); !aliased.empty()) found.push_back(std::move(aliased));
+  for (const std::string& warning : {idle_ranks(request.parameters), aliased_warning(request)})
+    if (!warning.empty()) found.push_back(warning);
   for (std::string& warning : idle_kinds(request)) found.push_back(std::move(warning));
   for (const core::QualityFlag& flag : core::implausible_in(request.cluster, request.parameters))
     found.push_back("the model " + request.cluster.name + ", " + flag.subject + ": " + flag.detail);

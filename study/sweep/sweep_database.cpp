@@ -162,9 +162,11 @@ void SweepDatabase::open_for_reading() {
     state_->copy.emplace("hplcast-database");
     open(copied(path_, state_->copy->path()), SQLite::OPEN_READWRITE);
   }
-  if (empty) {  // of a sweep that was killed at once
-    make_schema(state_->database.emplace(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE));
-  }
+  if (empty)
+    throw core::InputError(path_.string() +
+                           " is empty: a sweep that was killed at once, or no database of a sweep\n  hint: `hplcast "
+                           "sweep PLAN.yaml --database " +
+                           path_.string() + "` makes its runs");
   check_version(*state_->database, kind, path_);
 }
 

@@ -303,6 +303,9 @@ TEST_F(Calibrate, SaysWhatIsWrongWithACampaignFile) {
 TEST_F(Calibrate, SaysWhenTheMachineCannotMeasure) {
   const std::string steps = "steps:\n  - dgemm: {nb: 16, max_size: 60, count: 20";
   expect_campaign("name: bad\nwarm_up: 0\n" + steps + ", options: [--footprint, 1000TB]}\n", 3, "are available on");
+  expect_campaign(
+      "name: bad\nwarm_up: 0\nsteps:\n  - dgemm: {nb: 16, max_size: 100000000, count: 20, rate: 1e15, alone: false}\n",
+      3, "the largest call is row");
   expect_campaign("name: bad\nhosts: [no-such-host.invalid]\n" + steps + "}\n", 6,
                   "looking at the hosts no-such-host.invalid");
   expect_campaign("name: bad\nhosts: [localhost]\nranks_per_host: 4096\n" + steps + "}\n", 6, "looking at the hosts");

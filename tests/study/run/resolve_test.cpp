@@ -190,6 +190,13 @@ TEST(Resolve, PlansWindowsFromThePlanOfTheWhole) {
   EXPECT_FALSE(whole.window());
 }
 
+TEST(Resolve, SaysThatMostRanksHaveNoPartOfTheMatrix) {
+  const auto warnings = [](int N, int NB) { return resolve(request(parameters(N, NB, 16, 8))).warnings(); };
+  EXPECT_THAT(warnings(700, 100), ::testing::Contains(HasSubstr("79 of 128 ranks have no part of the matrix: N=700 is "
+                                                                "7 blocks of NB=100, on a grid of 16 x 8")));
+  EXPECT_THAT(warnings(800, 100), ::testing::Not(::testing::Contains(HasSubstr("no part of the matrix"))));
+}
+
 /// 4 hosts of 2 cores, then 2 of 8.
 PredictionRequest request_of_kinds(const core::HplParameters& p) {
   PredictionRequest result = request(p);
