@@ -104,10 +104,6 @@ void set_factors(const std::string& path, core::ProgramModel& program) {
   }
 }
 
-double number_of(const nlohmann::json& object, const char* name) {
-  return object.is_object() && object.contains(name) && object.at(name).is_number() ? object.at(name).get<double>() : 0;
-}
-
 /// Messages of the simulation of an observed run. @throws core::Error unless it is one, on this cluster.
 fit::MessageTimes simulated_messages(const std::string& path, const std::string& sha256, int ranks) {
   const auto json = core::parse_json<nlohmann::json>(read_from(path, core::read_json_text));
@@ -116,13 +112,14 @@ fit::MessageTimes simulated_messages(const std::string& path, const std::string&
                            "expected the JSON of `hplcast run --phases -o FILE`");
   if (json.value("model_sha256", "") != sha256)
     throw InputError(path + ": a run on another model than that of --cluster, whose messages are to be corrected");
-  if (number_of(json, "ranks") != ranks)
-    throw InputError(path + ": a run on " + core::shortest(number_of(json, "ranks")) + " ranks, but " +
+  if (core::number_at(json, "/ranks") != ranks)
+    throw InputError(path + ": a run on " + core::shortest(core::number_at(json, "/ranks")) + " ranks, but " +
                      std::to_string(ranks) + " were observed; expected a simulation of the same run");
-  fit::MessageTimes times{path, {}, ranks * number_of(json, "time_s")};
+  fit::MessageTimes times{path, {}, ranks * core::number_at(json, "/time_s")};
   for (const auto& [name, phase] : json.at("phases").items())
     if (fit::exchanges_messages(name))
-      times.functions[name] = {{}, ranks * number_of(phase, "messages_s"), ranks * number_of(phase, "waiting_s")};
+      times.functions[name] = {
+          {}, ranks * core::number_at(phase, "/messages_s"), ranks * core::number_at(phase, "/waiting_s")};
   return times;
 }
 

@@ -141,6 +141,14 @@ Tree parse_json(const std::string& text) {
 template Json parse_json(const std::string& text);
 template nlohmann::json parse_json(const std::string& text);
 
+template <typename Tree>
+double number_at(const Tree& json, const char* pointer) {
+  const typename Tree::json_pointer place(pointer);
+  return json.contains(place) && json.at(place).is_number() ? json.at(place).template get<double>() : 0;
+}
+template double number_at(const Json& json, const char* pointer);
+template double number_at(const nlohmann::json& json, const char* pointer);
+
 namespace {
 
 template <typename Tree>

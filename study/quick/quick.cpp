@@ -210,17 +210,14 @@ std::optional<double> assumed_spread(const core::ClusterModel& cluster, const co
   const auto json = nlohmann::json::parse(cluster.provenance, nullptr, false);
   if (!json.is_object() || json.value("origin", nlohmann::json()) != quick_origin || !json.contains("given")) return {};
   const nlohmann::json& given = json["given"];
-  const auto number = [&](const char* name) {
-    const auto found = given.find(name);
-    return found != given.end() && found->is_number() ? found->get<double>() : 0;
-  };
+  const auto number = [&](const char* pointer) { return core::number_at(given, pointer); };
   QuickMachine machine;
-  machine.nodes = static_cast<int>(number("nodes"));
-  machine.cores = static_cast<int>(number("cores"));
-  machine.flop_per_s_per_core = number("dgemm_flop_per_s_per_core");
-  machine.bandwidth_bytes_per_s = number("bandwidth_bytes_per_s");
-  machine.latency_s = number("latency_s");
-  machine.ranks_per_node = static_cast<int>(number("ranks_per_node"));
+  machine.nodes = static_cast<int>(number("/nodes"));
+  machine.cores = static_cast<int>(number("/cores"));
+  machine.flop_per_s_per_core = number("/dgemm_flop_per_s_per_core");
+  machine.bandwidth_bytes_per_s = number("/bandwidth_bytes_per_s");
+  machine.latency_s = number("/latency_s");
+  machine.ranks_per_node = static_cast<int>(number("/ranks_per_node"));
   if (given.contains("threads") && given["threads"].is_string()) machine.threads = given["threads"];
   const auto time_s = [&](double QuickAssumption::*at) {
     return comparable_s(machine, all_assumptions(at), parameters);

@@ -21,17 +21,9 @@ namespace {
 
 using Provenance = nlohmann::ordered_json;
 
-double number_at(const Provenance& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_number() ? found->get<double>() : 0;
-}
-
 /// Threads of each rank when it was measured.
 double threads_at(const Provenance& provenance) {
-  const nlohmann::json::json_pointer place("/surroundings/software/blas_threads");
-  return provenance.contains(place) && provenance.at(place).is_number()
-             ? std::max(1.0, provenance.at(place).get<double>())
-             : 1;
+  return std::max(1.0, core::number_at(provenance, "/surroundings/software/blas_threads"));
 }
 
 constexpr const char* threaded_kernels[] = {"dgemm", "dtrsm"};
@@ -209,14 +201,14 @@ BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host)
   if (cluster.provenance.empty() || cluster.hosts.has_kinds()) return {};  // it says it of one kind of hosts
   auto provenance = core::parse_json<Provenance>(cluster.provenance);
   if (!provenance.is_object() || provenance.contains("busy_cores")) return {};
-  const double threads = threads_at(provenance), measured = threads * number_at(provenance, "ranks_per_host");
+  const double threads = threads_at(provenance), measured = threads * core::number_at(provenance, "/ranks_per_host");
   const double busy = static_cast<double>(ranks_per_host) * cluster.hosts.values().threads_per_rank;
   if (busy >= measured || cluster.kernels.count("dgemm") == 0) return {};
   const std::string differs = core::printed(
       "the kernels of %s were measured with %g busy cores per host, and this run has %g: ", cluster.name.c_str(),
       measured, busy);
   const auto alone = provenance.find("alone");
-  const double ratio = alone != provenance.end() ? number_at(*alone, "dgemm") : 0;
+  const double ratio = alone != provenance.end() ? core::number_at(*alone, "/dgemm") : 0;
   if (!(ratio > 0)) return {differs + "they may be faster then; the step dgemm of a campaign measures it", {}};
   const double part = std::min(1.0, (measured - busy) / std::max(1.0, measured - threads));
   Provenance factors;
@@ -224,10 +216,10 @@ BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host)
     const double factor = change.ratio > 0 ? std::pow(change.ratio, part * change.certainty()) : 1;
     if (factor != 1 && cluster.kernels.count(kernel) > 0) factors[kernel] = factor;
   };
-  add("dgemm", {ratio, number_at(*alone, "standard_error")});
+  add("dgemm", {ratio, core::number_at(*alone, "/standard_error")});
   if (const auto others = alone->find("kernels"); others != alone->end() && others->is_object())
     for (const auto& [kernel, one] : others->items())
-      add(kernel, {number_at(one, "ratio"), number_at(one, "standard_error")});
+      add(kernel, {core::number_at(one, "/ratio"), core::number_at(one, "/standard_error")});
   if (factors.empty())
     return {differs + "dgemm was measured so, too, and differs by no more than the machine scatters", {}};
   core::ClusterModel changed = cluster;

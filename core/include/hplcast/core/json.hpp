@@ -27,6 +27,12 @@ extern template nlohmann::json parse_json(const std::string& text);
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 std::string json_text(const nlohmann::json& json, int indent = -1);
 
+/// The number at "/a/b"; 0 where there is none.
+template <typename Json>
+double number_at(const Json& json, const char* pointer);
+extern template double number_at(const nlohmann::ordered_json& json, const char* pointer);
+extern template double number_at(const nlohmann::json& json, const char* pointer);
+
 #define HPLCAST_JSON_MEMBER(name) json_of_members[#name] = members.name;
 
 /// HPLCAST_JSON(thing, a, b): the object {"a": thing.a, "b": thing.b}, whose fields are called as the members.
