@@ -2,18 +2,17 @@
 
 // JSON objects from one description of their fields, for writing and for reading:
 //
-//     template <typename Fields>
-//     static void describe(Fields& fields, Thing& thing) {
+//     HPLCAST_DESCRIPTION(Thing, thing) {
 //       fields("count", thing.count);           // or HPLCAST_FIELDS(thing, count, ...) for several
 //       fields.if_any("names", thing.names);    // left out where there are none; HPLCAST_FIELDS_IF_ANY
 //       fields.if_given("share", thing.share);  // always written; where it is absent it stays as it is
 //       fields.check("count", thing.count > 0, "a count above 0");
 //     }
 //
-// in the namespace of Thing. Members are numbers, texts, enumerations with names (text.hpp), described things, classes
-// whose make() takes described Values, and lists, maps by text and optionals of these. A class with a JSON that no
-// description gives has own_json() and take_own() in its namespace. A field of cluster.json may have a rule behind its
-// value (schema_walk.hpp).
+// in the namespace of Thing; HPLCAST_DESCRIBED(Thing, count, ...); where all fields are just there. Members are
+// numbers, texts, enumerations with names (text.hpp), described things, classes whose make() takes described Values,
+// and lists, maps by text and optionals of these. A class with a JSON that no description gives has own_json() and
+// take_own() in its namespace. A field of cluster.json may have a rule behind its value (schema_walk.hpp).
 
 #include <map>
 #include <optional>
@@ -35,6 +34,14 @@
 /// In a description: members that are fields of the same name.
 #define HPLCAST_FIELDS(thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE, thing, __VA_ARGS__)
 #define HPLCAST_FIELDS_IF_ANY(thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE_IF_ANY, thing, __VA_ARGS__)
+#define HPLCAST_DESCRIPTION(type, thing) \
+  template <typename Fields>             \
+  static void describe(Fields& fields, type& thing)
+#define HPLCAST_DESCRIBED(type, ...)          \
+  HPLCAST_DESCRIPTION(type, thing_itself) {   \
+    HPLCAST_FIELDS(thing_itself, __VA_ARGS__) \
+  }                                           \
+  static_assert(true)
 
 namespace hplcast::core::detail {
 

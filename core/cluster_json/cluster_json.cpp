@@ -69,8 +69,7 @@ void take_own(const Node& node, OwnAccelerators& own) {
 
 }  // namespace
 
-template <typename Fields>
-static void describe(Fields& fields, HostKind& kind) {
+HPLCAST_DESCRIPTION(HostKind, kind) {
   HPLCAST_FIELDS(kind, name, hosts);
   describe_shape(fields, kind);
   std::optional<double> share;
@@ -81,8 +80,7 @@ static void describe(Fields& fields, HostKind& kind) {
   fields.if_any("accelerators", accelerators, accelerators_of_kind);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, Hosts::Values& values) {
+HPLCAST_DESCRIPTION(Hosts::Values, values) {
   fields("names", values.names);
   describe_shape(fields, values);
   std::optional<int> threads;
@@ -141,8 +139,7 @@ static void detour_duration(Walk& walk, const Json& json) {
                      {"quantiles_s", numbers, false}});
 }
 
-template <typename Fields>
-static void describe(Fields& fields, DetourSource::Values& values) {
+HPLCAST_DESCRIPTION(DetourSource::Values, values) {
   std::string kind = std::visit([](const auto& times) { return times.kind; }, values.times);
   const auto* const is_periodic = std::get_if<PeriodicDetours>(&values.times);
   PeriodicDetours periodic = is_periodic == nullptr ? PeriodicDetours() : *is_periodic;
@@ -169,8 +166,7 @@ static void describe(Fields& fields, DetourSource::Values& values) {
 
 // --- programs ---
 
-template <typename Fields>
-static void describe(Fields& fields, RegionModel& region) {
+HPLCAST_DESCRIPTION(RegionModel, region) {
   std::optional<double> factor;
   std::optional<KernelModel> model;
   if (region.mode == RegionMode::factor) factor = region.factor;
@@ -188,16 +184,14 @@ static void describe(Fields& fields, RegionModel& region) {
   region.model = model.value_or(KernelModel());
 }
 
-template <typename Fields>
-static void describe(Fields& fields, ObservedTime& observed) {
+HPLCAST_DESCRIPTION(ObservedTime, observed) {
   fields("total_s", observed.total_s, at_least_zero);
   fields("routines_s", observed.routines_s, at_least_zero);
   fields("mpi_s", observed.mpi_s, at_least_zero);
   fields("rest_s", observed.rest_s, at_least_zero);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, ProgramModel& program) {
+HPLCAST_DESCRIPTION(ProgramModel, program) {
   HPLCAST_FIELDS_IF_ANY(program, command, observed);
   fields.if_any("rest_s_per_call", program.rest_s_per_call, at_least_zero);
   fields.if_any("rest_s_per_element", program.rest_s_per_element, at_least_zero);
@@ -207,14 +201,12 @@ static void describe(Fields& fields, ProgramModel& program) {
 
 // --- uncertainty ---
 
-template <typename Fields>
-static void describe(Fields& fields, EstimatedSd& one) {
+HPLCAST_DESCRIPTION(EstimatedSd, one) {
   fields("sd", one.sd, at_least_zero);
   fields.if_any("nu", one.nu, at_least_zero);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, Uncertainty& uncertainty) {
+HPLCAST_DESCRIPTION(Uncertainty, uncertainty) {
   for (const ErrorGroup group : error_groups) fields.if_any(to_string(group), uncertainty.of(group));
   fields("days", uncertainty.days);
   HPLCAST_FIELDS_IF_ANY(uncertainty, between_days, drift, pieces);
@@ -223,14 +215,12 @@ static void describe(Fields& fields, Uncertainty& uncertainty) {
 
 // --- columns whose lines share sets of the caches ---
 
-template <typename Fields>
-static void describe(Fields& fields, EstimatedRatio& one) {
+HPLCAST_DESCRIPTION(EstimatedRatio, one) {
   fields("ratio", one.ratio, positive);
   fields("standard_error", one.standard_error, at_least_zero);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, AliasedColumns& aliased) {
+HPLCAST_DESCRIPTION(AliasedColumns, aliased) {
   HPLCAST_FIELDS(aliased, bytes, kernels);
   fields.check("bytes", aliased.bytes >= aliased_bytes && (aliased.bytes & (aliased.bytes - 1)) == 0,
                "a power of two of at least 4096");
@@ -238,8 +228,7 @@ static void describe(Fields& fields, AliasedColumns& aliased) {
 
 // --- accelerators ---
 
-template <typename Fields>
-static void describe(Fields& fields, HandshakeModel& handshake) {
+HPLCAST_DESCRIPTION(HandshakeModel, handshake) {
   HPLCAST_FIELDS(handshake, flag, columns);
   fields.if_any("pivot", handshake.pivot);
   fields("column_s", handshake.column_s, at_least_zero);
@@ -247,8 +236,7 @@ static void describe(Fields& fields, HandshakeModel& handshake) {
   fields("update_s_per_element", handshake.update_s_per_element, at_least_zero);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, AcceleratorKernel& one) {
+HPLCAST_DESCRIPTION(AcceleratorKernel, one) {
   HPLCAST_FIELDS_IF_ANY(one, m, n, k);
   fields.if_any("model", one.model, kernel);
   fields.if_any("handshake", one.handshake);
@@ -256,38 +244,33 @@ static void describe(Fields& fields, AcceleratorKernel& one) {
   fields.check("model", one.model.has_value() != one.handshake.has_value(), "either `model` or `handshake`");
 }
 
-template <typename Fields>
-static void describe(Fields& fields, CopyModel& copy) {
+HPLCAST_DESCRIPTION(CopyModel, copy) {
   fields("latency_s", copy.latency_s, at_least_zero);
   fields("bytes_per_s", copy.bytes_per_s, positive);
   fields.if_any("pageable_bytes_per_s", copy.pageable_bytes_per_s, positive);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, DeviceMessage& one) {
+HPLCAST_DESCRIPTION(DeviceMessage, one) {
   fields("latency_s", one.latency_s, at_least_zero);
   fields("bytes_per_s", one.bytes_per_s, positive);
   fields.if_any("accelerators", one.accelerators);
   fields.check("accelerators", !one.accelerators || *one.accelerators >= 2, "an integer of at least 2");
 }
 
-template <typename Fields>
-static void describe(Fields& fields, DeviceMessages& messages) {
+HPLCAST_DESCRIPTION(DeviceMessages, messages) {
   HPLCAST_FIELDS_IF_ANY(messages, near, local, remote);
   fields.check("near", !messages.near || messages.near->accelerators, "with `accelerators`: how many are near");
   const auto has_number = [](const std::optional<DeviceMessage>& one) { return one && one->accelerators; };
   fields.check("local", !has_number(messages.local) && !has_number(messages.remote), "`accelerators` in `near` only");
 }
 
-template <typename Fields>
-static void describe(Fields& fields, AcceleratorPower& power) {
+HPLCAST_DESCRIPTION(AcceleratorPower, power) {
   fields("idle_w", power.idle_w, at_least_zero);
   fields("waiting_w", power.waiting_w, at_least_zero);
   fields("busy_w", power.busy_w, at_least_zero);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, AcceleratorModel& model) {
+HPLCAST_DESCRIPTION(AcceleratorModel, model) {
   fields.if_any("name", model.name);
   fields("per_host", model.per_host);
   fields("memory_bytes", model.memory_bytes, positive);
@@ -338,8 +321,7 @@ void kernels(Walk& walk, const Json& json) {
 
 }  // namespace
 
-template <typename Fields>
-static void describe(Fields& fields, ClusterModel& cluster) {
+HPLCAST_DESCRIPTION(ClusterModel, cluster) {
   int version = cluster.needed_schema_version();
   JsonText provenance{cluster.provenance};
   fields("schema_version", version, anything);  // the reader has looked at it already

@@ -7,15 +7,13 @@ using namespace detail;
 
 // --- laws of kernels ---
 
-template <typename Fields>
-static void describe(Fields& fields, MixtureMode& mode) {
+HPLCAST_DESCRIPTION(MixtureMode, mode) {
   fields("probability", mode.probability, at_least_zero);
   fields("mean", mode.mean);
   fields("sd", mode.sd, at_least_zero);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, FitQuality& quality) {
+HPLCAST_DESCRIPTION(FitQuality, quality) {
   HPLCAST_FIELDS(quality, rows, shapes, rows_set_aside, r2, bic, residual_sd_s, mean_abs_relative_error);
   HPLCAST_FIELDS_IF_ANY(quality, mu_standard_errors, mu_t_values, sigma_standard_errors, sigma_t_values, notes);
 }
@@ -182,8 +180,7 @@ void take_own(const Node& node, KernelModel& model) {
 
 // --- the network ---
 
-template <typename Fields>
-static void describe(Fields& fields, Segment& segment) {
+HPLCAST_DESCRIPTION(Segment, segment) {
   fields("min_bytes", segment.min_bytes, at_least_zero);
   HPLCAST_FIELDS(segment, intercept_s, slope_s_per_byte);
   fields.if_any("sd_s", segment.sd_s, at_least_zero);
@@ -205,8 +202,7 @@ static void describe(Fields& fields, std::array<SegmentedLaw, message_cost_count
     fields(message_cost_names[i], laws[i], RuleOf<std::vector<Segment>>::check);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, LinkCapacity& capacity) {
+HPLCAST_DESCRIPTION(LinkCapacity, capacity) {
   std::optional<std::vector<double>> interval;
   if (capacity.low_bytes_per_s > 0) interval = std::vector<double>{capacity.low_bytes_per_s, capacity.high_bytes_per_s};
   fields("bytes_per_s", capacity.bytes_per_s, positive);
@@ -288,8 +284,7 @@ static void topology(Walk& walk, const Json& json) {
                      {"bandwidth_share", positive, false}});
 }
 
-template <typename Fields>
-static void describe(Fields& fields, ScopeModel& scope) {
+HPLCAST_DESCRIPTION(ScopeModel, scope) {
   fields("bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s, positive);
   fields.if_any("capacity", scope.capacity);
   fields("latency_s", scope.latency_s, positive);
@@ -306,37 +301,30 @@ struct Thresholds {
   std::uint64_t async_small_bytes = 0, detached_bytes = 0;
 };
 
-template <typename Fields>
-void describe(Fields& fields, Thresholds& thresholds) {
-  HPLCAST_FIELDS(thresholds, async_small_bytes, detached_bytes);
-}
+HPLCAST_DESCRIBED(Thresholds, async_small_bytes, detached_bytes);
 
 }  // namespace
 
-template <typename Fields>
-static void describe(Fields& fields, Rail& card) {
+HPLCAST_DESCRIPTION(Rail, card) {
   fields.if_given("link_share", card.link_share, positive);
   fields.if_any("rate_share", card.rate_share, positive);
   fields.if_any("extra_latency_s", card.extra_latency_s, at_least_zero);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, RailReach& reach) {
+HPLCAST_DESCRIPTION(RailReach, reach) {
   HPLCAST_FIELDS(reach, cpu, rail);
   fields.if_any("extra_latency_s", reach.extra_latency_s, at_least_zero);
   fields.if_given("rate_share", reach.rate_share, positive);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, Rails& rails) {
+HPLCAST_DESCRIPTION(Rails, rails) {
   fields("use", rails.use);
   fields.if_any("striped_from_bytes", rails.striped_from_bytes, at_least_zero);
   HPLCAST_FIELDS(rails, cards, near);
   fields.if_any("far", rails.far);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, NetworkModel::Values& values) {
+HPLCAST_DESCRIPTION(NetworkModel::Values, values) {
   fields("local", values.local);
   fields.if_any("remote", values.remote);
   Thresholds thresholds{values.async_small_bytes, values.detached_bytes};

@@ -88,24 +88,21 @@ void scaling(Walk& walk, const Json& json) {
 
 }  // namespace
 
-template <typename Fields>
-static void describe(Fields& fields, FrequencySchedule& schedule) {
+HPLCAST_DESCRIPTION(FrequencySchedule, schedule) {
   HPLCAST_FIELDS_IF_ANY(schedule, hosts, cpu);
   fields.if_any("period_s", schedule.period_s, positive);
   fields("at_s", schedule.at_s);
   fields("hz", schedule.hz);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, PowerController& controller) {
+HPLCAST_DESCRIPTION(PowerController, controller) {
   HPLCAST_FIELDS_IF_ANY(controller, hosts, hosts_per_group);
   fields("cap_w", controller.cap_w, positive);
   fields("period_s", controller.period_s, positive);
   fields.if_any("step_hz", controller.step_hz, positive);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, FrequencyModel& frequency) {
+HPLCAST_DESCRIPTION(FrequencyModel, frequency) {
   fields("hz", frequency.hz, positive);
   fields.if_any("states_hz", frequency.states_hz);
   fields.if_any("least_hz", frequency.least_hz, positive);
@@ -116,14 +113,12 @@ static void describe(Fields& fields, FrequencyModel& frequency) {
   HPLCAST_FIELDS_IF_ANY(frequency, schedules, controllers);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, PowerCaps& caps) {
+HPLCAST_DESCRIPTION(PowerCaps, caps) {
   fields.if_any("cpu_w", caps.cpu_w, positive);
   fields.if_any("host_w", caps.host_w, positive);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, PowerOverride& one) {
+HPLCAST_DESCRIPTION(PowerOverride, one) {
   HPLCAST_FIELDS_IF_ANY(one, host, cpu);
   fields.if_any("hz", one.hz, positive);
   fields.if_any("idle_w", one.idle, watts);
@@ -139,8 +134,7 @@ static void power_override(Walk& walk, const Json& json) {
   walk.object(json, keys);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, PowerModel::Values& values) {
+HPLCAST_DESCRIPTION(PowerModel::Values, values) {
   fields("idle_w", values.idle, watts);
   fields.if_given("awake_w", values.awake, watts);
   fields.if_given("off_w", values.off_w, at_least_zero);

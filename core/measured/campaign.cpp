@@ -19,8 +19,7 @@ bool is_oversubscribed(const MeasurementContext& context) {
 using detail::FieldWriter;
 using detail::Json;
 
-template <typename Fields>
-static void describe(Fields& fields, MachineDescription& machine) {
+HPLCAST_DESCRIPTION(MachineDescription, machine) {
   HPLCAST_FIELDS(machine, host, kernel, firmware, cpu_model, virtual_machine, packages, cores, hardware_threads,
                  numa_nodes, core_cpu, caches, memory_bytes, memory_available_bytes, shared_memory_free_bytes,
                  transparent_hugepages, governor, turbo, min_frequency_hz, max_frequency_hz, clock_source,
@@ -29,8 +28,7 @@ static void describe(Fields& fields, MachineDescription& machine) {
   HPLCAST_FIELDS(machine, max_map_count, overcommit_memory, stack_bytes, address_space_bytes, locked_memory_bytes);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, SoftwareDescription& software) {
+HPLCAST_DESCRIPTION(SoftwareDescription, software) {
   std::optional<std::string> blas_file;
   if (!software.blas_file.empty()) blas_file = software.blas_file;
   HPLCAST_FIELDS(software, mpi_library, mpi_standard, blas_library);
@@ -39,20 +37,11 @@ static void describe(Fields& fields, SoftwareDescription& software) {
   HPLCAST_FIELDS(software, blas_config, blas_core_type, blas_threads, compiler);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, RankPlace& place) {
-  HPLCAST_FIELDS(place, rank, host, cpu, core);
-}
+HPLCAST_DESCRIBED(RankPlace, rank, host, cpu, core);
 
-template <typename Fields>
-static void describe(Fields& fields, CacheDescription& cache) {
-  HPLCAST_FIELDS(cache, level, instruction, size_bytes, count);
-}
+HPLCAST_DESCRIBED(CacheDescription, level, instruction, size_bytes, count);
 
-template <typename Fields>
-static void describe(Fields& fields, MeasurementContext& context) {
-  HPLCAST_FIELDS(context, machines, software, ranks);
-}
+HPLCAST_DESCRIBED(MeasurementContext, machines, software, ranks);
 
 void write_json(std::ostream& out, const MachineDescription& machine) {
   out << json_text(FieldWriter::json_of(machine), 2) << '\n';

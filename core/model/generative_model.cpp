@@ -111,8 +111,7 @@ static void take_own(const Node& node, LawParameter& parameter) {
   parameter = node.made([&] { return parse_law_parameter(node.text()); });
 }
 
-template <typename Fields>
-static void describe(Fields& fields, NodeKind& kind) {
+HPLCAST_DESCRIPTION(NodeKind, kind) {
   HPLCAST_FIELDS(kind, name, share);
   fields.if_given("cpus", kind.cpus);
   fields.if_given("rows", kind.rows);
@@ -132,10 +131,7 @@ struct GenerativeFile {
   std::vector<NodeKind> kinds;
 };
 
-template <typename Fields>
-void describe(Fields& fields, GenerativeFile& file) {
-  HPLCAST_FIELDS(file, kernel, noise, parameters, kinds);
-}
+HPLCAST_DESCRIBED(GenerativeFile, kernel, noise, parameters, kinds);
 
 }  // namespace
 

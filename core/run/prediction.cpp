@@ -12,17 +12,13 @@ using detail::FieldWriter;
 using detail::Json;
 using detail::Node;
 
-template <typename Fields>
-static void describe(Fields& fields, SamplingError& error) {
+HPLCAST_DESCRIPTION(SamplingError, error) {
   HPLCAST_FIELDS(error, interval_s, samples);
   fields("worst_error", error.worst);
   fields("mean_error", error.mean);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, PowerLevels& levels) {
-  HPLCAST_FIELDS(levels, level1_w, level2_w, level3_j, sampling);
-}
+HPLCAST_DESCRIBED(PowerLevels, level1_w, level2_w, level3_j, sampling);
 
 template <typename Fields>
 static void amount(Fields& fields, const char* name, double& value) {
@@ -30,8 +26,7 @@ static void amount(Fields& fields, const char* name, double& value) {
   fields.check(name, value >= 0, "a number of at least 0");
 }
 
-template <typename Fields>
-static void describe(Fields& fields, Energy& energy) {
+HPLCAST_DESCRIPTION(Energy, energy) {
   ByName<StateEnergy> states{energy.states};
   amount(fields, "energy_j", energy.energy_j);
   amount(fields, "mean_power_w", energy.mean_power_w);
@@ -44,8 +39,7 @@ static void describe(Fields& fields, Energy& energy) {
   HPLCAST_FIELDS_IF_ANY(energy, unstated, levels);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, PhaseSummary& phase) {
+HPLCAST_DESCRIPTION(PhaseSummary, phase) {
   fields("name", phase.name);
   for (const PhaseField& field : phase_fields) {
     if (field.required) {
@@ -56,30 +50,26 @@ static void describe(Fields& fields, PhaseSummary& phase) {
   }
 }
 
-template <typename Fields>
-static void describe(Fields& fields, PanelCost& cost) {
+HPLCAST_DESCRIPTION(PanelCost, cost) {
   HPLCAST_FIELDS(cost, first_panel, panels, time_s);
   fields.if_any("error_95_s", cost.error_95_s);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, Sampling& sampling) {
+HPLCAST_DESCRIPTION(Sampling, sampling) {
   std::string counts = "extrapolated";
   fields("share", sampling.share);
   fields.if_given("counts", counts);
   HPLCAST_FIELDS(sampling, deviation, deviates_at_panel, windows, pieces);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, ErrorTerm& term) {
+HPLCAST_DESCRIPTION(ErrorTerm, term) {
   fields("name", term.name);
   amount(fields, "sd", term.sd);
   HPLCAST_FIELDS_IF_ANY(term, nu, elasticity);
   fields("source", term.source);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, PredictiveInterval& interval) {
+HPLCAST_DESCRIPTION(PredictiveInterval, interval) {
   ByName<ErrorTerm> terms{interval.terms};
   HPLCAST_FIELDS(interval, level_percent, low_time_s, high_time_s, low_gflops, high_gflops, bias);
   amount(fields, "sd", interval.sd);
@@ -94,8 +84,7 @@ static void describe(Fields& fields, PredictiveInterval& interval) {
                "a rate above 0 and not above high_gflops");
 }
 
-template <typename Fields>
-static void describe(Fields& fields, HplParameters& parameters) {
+HPLCAST_DESCRIPTION(HplParameters, parameters) {
   for (const HplField& field : hpl_fields()) {
     long long value = field.get(parameters);
     fields(field.name, value);
@@ -103,8 +92,7 @@ static void describe(Fields& fields, HplParameters& parameters) {
   }
 }
 
-template <typename Fields>
-static void describe(Fields& fields, Prediction& prediction) {
+HPLCAST_DESCRIPTION(Prediction, prediction) {
   int version = Prediction::schema_version;
   ByName<PhaseSummary> phases{prediction.phases};
   std::optional<double> error_95_s, fast_error_95_s;

@@ -18,41 +18,33 @@ IndexRange index_range_from(const std::string& what, const std::string& text) {
   return range;
 }
 
-template <typename Fields>
-static void describe(Fields& fields, IndexRange& range) {
+HPLCAST_DESCRIPTION(IndexRange, range) {
   HPLCAST_FIELDS(range, first, last);
   fields.check("first", range.first >= 0, "an integer of at least 0");
   fields.check("last", range.last >= range.first, "first, or more");
 }
 
-template <typename Fields>
-static void describe(Fields& fields, SampledExchanges& sampled) {
+HPLCAST_DESCRIPTION(SampledExchanges, sampled) {
   HPLCAST_FIELDS(sampled, run, period, panels);
   fields.check("run", sampled.run >= 1 && sampled.run < sampled.period, "an integer from 1 to period - 1");
   fields.check("panels", sampled.panels >= 1, "an integer of at least 1");
 }
 
-template <typename Fields>
-static void describe(Fields& fields, SimulationDiagnosis& diagnosis) {
-  HPLCAST_FIELDS(diagnosis, direct_messages, own_flows, poll_by_waiting, load, sampled_exchanges);
-}
+HPLCAST_DESCRIBED(SimulationDiagnosis, direct_messages, own_flows, poll_by_waiting, load, sampled_exchanges);
 
-template <typename Fields>
-static void describe(Fields& fields, ProgramSettings& program) {
+HPLCAST_DESCRIPTION(ProgramSettings, program) {
   HPLCAST_FIELDS(program, rest, numerics);
   fields.if_any("real_blas", program.real_blas);
   fields("share_above_bytes", program.share_above_bytes);
   HPLCAST_FIELDS_IF_ANY(program, counts, windows);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, EnergySettings& energy) {
+HPLCAST_DESCRIPTION(EnergySettings, energy) {
   HPLCAST_FIELDS(energy, bin_s, hosts);
   fields.check("bin_s", energy.bin_s >= 0, "a number of seconds of at least 0");
 }
 
-template <typename Fields>
-static void describe(Fields& fields, ObservationSettings& observation) {
+HPLCAST_DESCRIPTION(ObservationSettings, observation) {
   HPLCAST_FIELDS_IF_ANY(observation, trace, trace_ranks);
   HPLCAST_FIELDS(observation, trace_begin_s, trace_end_s);
   fields.check("trace_end_s", observation.trace_begin_s >= 0 && observation.trace_end_s >= 0, "a number of seconds");
@@ -61,8 +53,7 @@ static void describe(Fields& fields, ObservationSettings& observation) {
   fields("checks", observation.checks);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, SimulationSettings& settings) {
+HPLCAST_DESCRIPTION(SimulationSettings, settings) {
   HPLCAST_FIELDS_IF_ANY(settings, cluster, result);
   HPLCAST_FIELDS(settings, seed, noise, network_noise, detours, fast, fast_panels);
   fields.check("fast_panels", settings.fast_panels >= 0, "an integer of at least 0");
@@ -104,48 +95,34 @@ std::optional<SimulationProgress> read_progress(const std::filesystem::path& pat
   return std::nullopt;
 }
 
-template <typename Fields>
-static void describe(Fields& fields, RoutineUse& use) {
-  HPLCAST_FIELDS(use, calls, outside_range, time_s, flop, has_model);
-}
+HPLCAST_DESCRIBED(RoutineUse, calls, outside_range, time_s, flop, has_model);
 
-template <typename Fields>
-static void describe(Fields& fields, AcceleratorCounts& counts) {
+HPLCAST_DESCRIPTION(AcceleratorCounts, counts) {
   HPLCAST_FIELDS(counts, kernels, bytes_to_device, bytes_from_device, bytes_within_device, copies_s, peak_bytes, used,
                  idle, overlapped_s);
   HPLCAST_FIELDS_IF_ANY(counts, kind, kinds);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, MarkedPanels& marked) {
-  HPLCAST_FIELDS(marked, panels, round, marks_s);
-}
+HPLCAST_DESCRIBED(MarkedPanels, panels, round, marks_s);
 
-template <typename Fields>
-static void describe(Fields& fields, ProgramCounts& program) {
+HPLCAST_DESCRIPTION(ProgramCounts, program) {
   HPLCAST_FIELDS(program, routines, regions, rest_s, untimed_s, untimed_intervals, messages, message_bytes, unfinished);
   HPLCAST_FIELDS_IF_ANY(program, accelerators, marked);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, SimulatedPanels& panels) {
+HPLCAST_DESCRIPTION(SimulatedPanels, panels) {
   HPLCAST_FIELDS(panels, first, marks_s);
   fields.if_any("counts", panels.counts);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, RankPhases& phase) {
+HPLCAST_DESCRIPTION(RankPhases, phase) {
   HPLCAST_FIELDS(phase, name, elapsed_s, kernels_s, messages_s, waiting_s);
   fields.if_any("detours_s", phase.detours_s);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, PowerTrace::Host& host) {
-  HPLCAST_FIELDS(host, name, bins_j);
-}
+HPLCAST_DESCRIBED(PowerTrace::Host, name, bins_j);
 
-template <typename Fields>
-static void describe(Fields& fields, SimulatedEnergy& counted) {
+HPLCAST_DESCRIPTION(SimulatedEnergy, counted) {
   fields("time_s", counted.trace.time_s);
   fields("energy_j", counted.energy.energy_j);
   fields("idle_j", counted.energy.idle_j);
@@ -158,13 +135,9 @@ static void describe(Fields& fields, SimulatedEnergy& counted) {
   fields.if_any("hosts", counted.trace.hosts);
 }
 
-template <typename Fields>
-static void describe(Fields& fields, BlockedRank& blocked) {
-  HPLCAST_FIELDS(blocked, rank, operation, source, destination, tag, since_s, phase);
-}
+HPLCAST_DESCRIBED(BlockedRank, rank, operation, source, destination, tag, since_s, phase);
 
-template <typename Fields>
-static void describe(Fields& fields, SimulationResult& result) {
+HPLCAST_DESCRIPTION(SimulationResult, result) {
   HPLCAST_FIELDS(result, cluster, model_sha256, model_source, simulator, mode, fast_error_95_s, seed, noise, ranks,
                  deadlock, end_s, times_s, kernels, messages);
   HPLCAST_FIELDS_IF_ANY(result, panels, program, detours_s, phases, energy, blocked);
