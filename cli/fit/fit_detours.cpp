@@ -127,20 +127,15 @@ void print_table(std::ostream& out, const fit::DetourFit& fit) {
 }
 
 Json report_json(const core::DetourTrace& trace, const fit::DetourFit& fit) {
-  Json report = {{"format", trace.format},
-                 {"cores", trace.cores.size() + trace.summaries.size()},
-                 {"watched_s", fit.watched_s},
-                 {"lost_share", fit.lost_share},
-                 {"explained_share", fit.explained_share},
-                 {"sources", Json::array()},
-                 {"notes", fit.notes}};
-  for (const fit::FoundDetours& found : fit.sources)
-    report["sources"].push_back({{"name", found.source.values().name},
-                                 {"share", found.share},
-                                 {"events", found.events},
-                                 {"cores", found.cores},
-                                 {"occupancy", found.occupancy},
-                                 {"period_standard_error_s", found.period_error_s}});
+  Json report = {{"format", trace.format}, {"cores", trace.cores.size() + trace.summaries.size()}};
+  report.update(HPLCAST_JSON(fit, watched_s, lost_share, explained_share));
+  Json& sources = report["sources"] = Json::array();
+  for (const fit::FoundDetours& found : fit.sources) {
+    Json& source = sources.emplace_back(Json{{"name", found.source.values().name}});
+    source.update(HPLCAST_JSON(found, share, events, cores, occupancy));
+    source["period_standard_error_s"] = found.period_error_s;
+  }
+  report["notes"] = fit.notes;
   return report;
 }
 

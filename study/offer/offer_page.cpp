@@ -258,12 +258,9 @@ std::string offer_picture(const OfferAnswer& answer) {
 }
 
 void write_offer_json(std::ostream& out, const OfferAnswer& answer) {
-  nlohmann::ordered_json json;
   const OfferQuestion& question = answer.question;
-  json["verdict"] = answer.verdict;
-  json["reasons"] = answer.reasons;
-  json["tolerance"] = question.tolerance;
-  json["level_percent"] = question.level_percent;
+  nlohmann::ordered_json json = HPLCAST_JSON(answer, verdict, reasons);
+  json.update(HPLCAST_JSON(question, tolerance, level_percent));
   if (!question.currency.empty()) json["currency"] = question.currency;
   for (std::size_t i = 0; i < answer.estimates.size(); ++i) {
     const OfferEstimate& one = answer.estimates[i];

@@ -306,26 +306,15 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
 
 Json json_of(const std::map<std::string, RoutineUse>& uses) {
   Json json = Json::object();
-  for (const auto& [name, use] : uses) {
-    json[name] = {{"calls", use.calls},
-                  {"outside_range", use.outside_range},
-                  {"time_s", use.time_s},
-                  {"flop", use.flop},
-                  {"has_model", use.has_model}};
-  }
+  for (const auto& [name, use] : uses) json[name] = HPLCAST_JSON(use, calls, outside_range, time_s, flop, has_model);
   return json;
 }
 
 Json json_of(const core::AcceleratorCounts& counts) {
-  return {{"kernels", json_of(counts.kernels)},
-          {"bytes_to_device", counts.bytes_to_device},
-          {"bytes_from_device", counts.bytes_from_device},
-          {"bytes_within_device", counts.bytes_within_device},
-          {"copies_s", counts.copies_s},
-          {"peak_bytes", counts.peak_bytes},
-          {"used", counts.used},
-          {"idle", counts.idle},
-          {"overlapped_s", counts.overlapped_s}};
+  Json json = {{"kernels", json_of(counts.kernels)}};
+  json.update(HPLCAST_JSON(counts, bytes_to_device, bytes_from_device, bytes_within_device, copies_s, peak_bytes, used,
+                           idle, overlapped_s));
+  return json;
 }
 
 }  // namespace
@@ -348,37 +337,24 @@ ProgramRun run_program(const ProgramRunRequest& request) {
 }
 
 void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings) {
-  Json json = {{"schema_version", 1},
-               {"command", run.command},
-               {"cluster", run.cluster},
-               {"model_sha256", run.model_sha256},
-               {"simulator", run.simulator},
-               {"ranks", run.ranks},
-               {"seed", run.seed},
-               {"rest", to_string(run.rest)},
-               {"time_s", run.time_s},
-               {"wall_s", run.wall_s},
-               {"peak_pss_bytes", run.peak_pss_bytes},
-               {"routines_s", run.routines_s()},
-               {"regions_s", run.regions_s()},
-               {"rest_s", run.rest_s},
-               {"detours_s", run.detours_s},
-               {"untimed_s", run.untimed_s},
-               {"untimed_intervals", run.untimed_intervals},
-               {"messages", run.messages},
-               {"message_bytes", run.message_bytes},
-               {"routines", json_of(run.routines)},
-               {"regions", json_of(run.regions)},
-               {"warnings", warnings},
-               {"output", run.output}};
+  Json json = {{"schema_version", 1}};
+  json.update(HPLCAST_JSON(run, command, cluster, model_sha256, simulator, ranks, seed));
+  json["rest"] = to_string(run.rest);
+  json.update(HPLCAST_JSON(run, time_s, wall_s, peak_pss_bytes));
+  json["routines_s"] = run.routines_s();
+  json["regions_s"] = run.regions_s();
+  json.update(HPLCAST_JSON(run, rest_s, detours_s, untimed_s, untimed_intervals, messages, message_bytes));
+  json["routines"] = json_of(run.routines);
+  json["regions"] = json_of(run.regions);
+  json["warnings"] = warnings;
+  json["output"] = run.output;
   if (run.accelerators) {
     json["accelerators"] = json_of(*run.accelerators);
     for (const core::AcceleratorCounts& kind : run.accelerators->kinds)
       json["accelerators"]["kinds"][kind.kind] = json_of(kind);
   }
   if (run.sampling) {
-    json["error_95_s"] = run.error_95_s;
-    json["simulated_s"] = run.simulated_s;
+    json.update(HPLCAST_JSON(run, error_95_s, simulated_s));
     json["simulated_share"] = run.sampling->share;
   }
   for (const core::PhaseSummary& phase : run.phases)
