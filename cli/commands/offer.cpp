@@ -14,8 +14,6 @@
 
 namespace hplcast::cli {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 struct OfferOptions {

@@ -9,8 +9,6 @@
 
 namespace hplcast::cli {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 struct ReportOptions {

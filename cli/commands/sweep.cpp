@@ -17,8 +17,6 @@
 
 namespace hplcast::cli {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 /// More runs than this are asked about: they were probably not meant.

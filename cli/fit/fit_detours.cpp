@@ -81,8 +81,6 @@ std::string detours_picture(const core::DetourTrace& trace, const fit::DetourFit
   return picture_file(picture);
 }
 
-using Json = nlohmann::ordered_json;
-
 struct FitDetoursOptions {
   std::vector<std::string> files;
   std::string cluster;

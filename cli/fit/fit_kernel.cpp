@@ -108,8 +108,6 @@ std::string kernel_picture(const std::string& title, const fit::KernelTable& tab
   return picture_file(picture);
 }
 
-using Json = nlohmann::ordered_json;
-
 struct FitKernelOptions {
   std::vector<std::string> files;
   fit::KernelCsvOptions csv;

@@ -14,9 +14,6 @@ namespace hplcast::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr const char* known_operations[] = {"send", "isend", "recv",     "pingpong",       "iprobe",
                                             "test", "wtime", "exchange", "send_unmatched", "one_way"};
 

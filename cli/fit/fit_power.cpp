@@ -96,8 +96,6 @@ void print_power_fit(std::ostream& out, const fit::PowerFit& fit, const fit::Pow
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct FitPowerOptions {
   std::vector<std::string> files;
   std::string cluster;

@@ -14,8 +14,6 @@ namespace hplcast::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct FitSegmentedOptions {
   std::string input;
   std::string objective = "log";

@@ -20,7 +20,6 @@ namespace hplcast::cli {
 namespace {
 
 using study::HistoryDatabase;
-using Json = nlohmann::ordered_json;
 
 std::string where(const study::HistoryFinding& one, bool several_clusters) {
   const std::string name = one.place.host.empty() ? "all CPUs" : study::to_string(one.place);

@@ -19,8 +19,6 @@ namespace hplcast::cli {
 namespace {
 
 using study::HistoryDatabase;
-namespace fs = std::filesystem;
-
 /// --database of the commands that write a history.
 void add_history_option(Command& command, std::string& database) {
   command.add_option("--database", database, "the history; made if it is missing", required, of_type("FILE"));

@@ -17,8 +17,6 @@ namespace hplcast::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string title_of(const core::CollectiveRun& kind) {
   std::string text = std::to_string(kind.count) + " x " + (kind.operation.empty() ? "series" : kind.operation);
   if (kind.size_bytes > 0) text += " of " + significant(kind.size_bytes, 6) + " B";

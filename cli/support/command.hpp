@@ -23,6 +23,9 @@ class Option;
 /// command_line.cpp alone do. Functions do the same as those of CLI11.
 namespace hplcast::cli {
 
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
 class Option;
 
 /// A test of a value of an option.

@@ -279,7 +279,6 @@ void set_example(Command& program, const std::string& example, const std::string
 }
 
 std::filesystem::path examples_folder() {
-  namespace fs = std::filesystem;
   const fs::path folder = "examples", program = core::own_executable().parent_path();
   std::error_code ignored;
   for (const fs::path& one :

@@ -11,8 +11,6 @@
 
 namespace hplcast::cli {
 
-namespace fs = std::filesystem;
-
 void write_result(const fs::path& path, const std::function<void(std::ostream&)>& content) {
   if (path.empty()) {
     content(std::cout);
