@@ -281,8 +281,10 @@ double aliased_ratio(const ClusterModel& cluster, const std::string& kernel, lon
   double ratio = 1;
   for (const AliasedColumns& aliased : cluster.aliased) {
     if (columns_apart_bytes(leading_dimension) < aliased.bytes) continue;
-    const auto found = aliased.kernels.find(kernel);
-    ratio = found == aliased.kernels.end() ? 1 : std::pow(found->second.ratio, found->second.certainty());
+    // What cannot be told at this distance is at least what it is at a lower one, of which this is a multiple.
+    if (const auto found = aliased.kernels.find(kernel);
+        found != aliased.kernels.end() && found->second.certainty() > 0)
+      ratio = std::pow(found->second.ratio, found->second.certainty());
   }
   return ratio;
 }

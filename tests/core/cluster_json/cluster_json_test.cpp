@@ -396,7 +396,8 @@ TEST(ClusterJson, RefusesBadFilesWithTheirReason) {
 
 TEST(ClusterJson, AliasedColumnsAreOfVersion11) {
   ClusterModel cluster = example();
-  cluster.aliased = {{4096, {{"dgemm", {1.05, 0}}}}, {16384, {{"dgemm", {1.5, 0}}, {"dscal", {1.02, 0.03}}}}};
+  cluster.aliased = {{4096, {{"dgemm", {1.05, 0}}, {"dcopy", {1.7, 0}}, {"dtrsm", {1.2, 0}}}},
+                     {16384, {{"dgemm", {1.5, 0}}, {"dscal", {1.02, 0.03}}, {"dtrsm", {1.01, 0.2}}}}};
   EXPECT_EQ(cluster.needed_schema_version(), 11);
   std::stringstream text;
   write_cluster(text, cluster);
@@ -408,6 +409,8 @@ TEST(ClusterJson, AliasedColumnsAreOfVersion11) {
   EXPECT_EQ(aliased_ratio(again, "dgemm", 3 * 4096), 1.5);
   EXPECT_EQ(aliased_ratio(again, "dscal", 2560), 1);
   EXPECT_EQ(aliased_ratio(again, "dscal", 3 * 4096), 1) << "within its standard error";
+  EXPECT_EQ(aliased_ratio(again, "dcopy", 3 * 4096), 1.7) << "16384 bytes are a multiple of 4096, too";
+  EXPECT_EQ(aliased_ratio(again, "dtrsm", 3 * 4096), 1.2) << "nothing is told at 16384, within a standard error";
   cluster.aliased.front().bytes = 5000;
   std::stringstream bad;
   write_cluster(bad, cluster);
