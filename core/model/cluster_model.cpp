@@ -277,16 +277,20 @@ double EstimatedRatio::certainty() const noexcept {
   return change > 0 ? std::max(0.0, 1 - std::pow(standard_error / ratio, 2) / change) : 0;
 }
 
-double aliased_ratio(const ClusterModel& cluster, const std::string& kernel, long leading_dimension) {
-  double ratio = 1;
+EstimatedRatio aliased_entry(const ClusterModel& cluster, const std::string& kernel, long leading_dimension) {
+  EstimatedRatio ratio{1, 0};
   for (const AliasedColumns& aliased : cluster.aliased) {
     if (columns_apart_bytes(leading_dimension) < aliased.bytes) continue;
-    // What cannot be told at this distance is at least what it is at a lower one, of which this is a multiple.
     if (const auto found = aliased.kernels.find(kernel);
         found != aliased.kernels.end() && found->second.certainty() > 0)
-      ratio = std::pow(found->second.ratio, found->second.certainty());
+      ratio = found->second;
   }
   return ratio;
+}
+
+double aliased_ratio(const ClusterModel& cluster, const std::string& kernel, long leading_dimension) {
+  const EstimatedRatio found = aliased_entry(cluster, kernel, leading_dimension);
+  return std::pow(found.ratio, found.certainty());
 }
 
 const AcceleratorModel* ClusterModel::accelerators_of(int host) const {

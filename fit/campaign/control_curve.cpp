@@ -10,6 +10,7 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/fit/comparison.hpp"
 
 namespace hplcast::fit {
 
@@ -25,6 +26,19 @@ double share_of_drift(const std::vector<double>& logs, double own_variance) {
   for (const double log : logs) mean += log / static_cast<double>(logs.size());
   for (const double log : logs) variance += (log - mean) * (log - mean) / static_cast<double>(logs.size() - 1);
   return variance > own_variance ? 1 - own_variance / variance : 0;
+}
+
+/// Half the mean square of successive differences is the variance without what lasts (von Neumann, Kent, Bellinson,
+/// Hart 1941). Where nothing lasts it is the variance but for (n - 2) / (n^2 - 1) of its square: so much may be hidden.
+void tell_what_lasts(const std::vector<double>& logs, core::Control& control) {
+  const auto n = static_cast<double>(logs.size());
+  double squares = 0;
+  for (std::size_t i = 1; i < logs.size(); ++i) squares += std::pow(logs[i] - logs[i - 1], 2);
+  const double variance = std::pow(summarize(logs).sd, 2), moves = std::min(variance, squares / (2 * (n - 1)));
+  const double hidden = variance * (n > 2 ? std::sqrt((n - 2) / (n * n - 1)) : 1);
+  control.controls = static_cast<long>(logs.size());
+  control.scatter = std::sqrt(moves);
+  control.lasting = std::sqrt(std::min(variance, variance - moves + hidden));
 }
 
 }  // namespace
@@ -127,13 +141,20 @@ std::set<std::string> ControlCurve::mostly_disturbed(const std::string& csv, con
 ControlCurve::Counted ControlCurve::counted() const {
   Counted result;
   std::vector<core::ControlRows> undisturbed;
+  std::vector<double> logs;
+  std::set<std::size_t> counting;
   for (std::size_t piece = 0; piece < pieces(); ++piece) {
     const bool disturbed =
         std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& entry) { return is_disturbed(entry.second, piece); });
     result.set_aside += disturbed ? 1 : 0;
-    if (!disturbed) undisturbed.insert(undisturbed.end(), {controls_[piece], controls_[piece + 1]});
+    if (!disturbed) counting.insert({piece, piece + 1});
+  }
+  for (const std::size_t one : counting) {
+    undisturbed.push_back(controls_[one]);
+    logs.push_back(std::log(walls_s_[one]));
   }
   result.control = core::summarized(undisturbed.empty() ? controls_ : undisturbed);
+  if (!logs.empty()) tell_what_lasts(logs, result.control);
   if (counted_s_ > 0) {
     core::Control& control = result.control;
     const double median_s = control.wall_s;
@@ -147,9 +168,10 @@ ControlCurve::Counted ControlCurve::counted() const {
 std::string ControlCurve::provenance_json() const {
   const auto [control, set_aside, coefficient] = counted();
   const nlohmann::ordered_json json = {
-      {"shape", control.shape}, {"wall_s", control.wall_s}, {"low", control.low_s},
-      {"high", control.high_s}, {"cpu_s", control.cpu_s},   {"message_s", control.round_trip_s},
-      {"pieces", pieces()},     {"set_aside", set_aside},   {"coefficient", coefficient}};
+      {"shape", control.shape},       {"wall_s", control.wall_s},   {"low", control.low_s},
+      {"high", control.high_s},       {"cpu_s", control.cpu_s},     {"message_s", control.round_trip_s},
+      {"controls", control.controls}, {"scatter", control.scatter}, {"lasting", control.lasting},
+      {"pieces", pieces()},           {"set_aside", set_aside},     {"coefficient", coefficient}};
   return core::json_text(json);
 }
 

@@ -70,6 +70,19 @@ ErrorTerm group_term(ErrorGroup group, const core::ClusterModel& cluster, const 
   return result;
 }
 
+/// Ratios of kernels on aliased columns, each by its kernel's share of the time of the ranks. Of ln(ratio) the part
+/// `certainty` counts, and that part of its variance is left.
+double aliased_sd(const core::ClusterModel& cluster, const core::Prediction& prediction) {
+  const long dimension = core::most_aliased_dimension(prediction.parameters);
+  const double all_s = prediction.time_s * prediction.parameters.P * prediction.parameters.Q;
+  double variance = 0;
+  for (const auto& [kernel, count] : prediction.kernels) {
+    const core::EstimatedRatio ratio = core::aliased_entry(cluster, kernel, dimension);
+    variance += ratio.certainty() * squared(count.time_s / all_s * ratio.standard_error / ratio.ratio);
+  }
+  return std::sqrt(variance);
+}
+
 /// Seeds, panels that were left out, exchanges that were computed.
 ErrorTerm simulation_term(const core::Prediction& prediction, const std::vector<double>& seeds_time_s) {
   ErrorTerm result = term("simulation", default_simulation);
@@ -87,26 +100,6 @@ ErrorTerm simulation_term(const core::Prediction& prediction, const std::vector<
   return result;
 }
 
-/// The range of so many values of a normal law, in standard deviations (Blom 1958).
-double expected_range(double values) {
-  return 2 * fit::normal_quantile((values - 0.375) / (values + 0.25));
-}
-
-/// Half of what lies between the extremes of the control measurements of the campaign, relative; of more than six
-/// controls, whose range is wider, as if they were six.
-std::optional<double> control_scatter(const core::ClusterModel& cluster) {
-  const std::optional<core::Control> control = core::control_of(cluster);
-  if (!control || !(control->low_s > 0)) return std::nullopt;
-  constexpr double usual = 6;
-  const auto known = core::parse_json<nlohmann::json>(cluster.provenance)["control"];
-  const auto number = [&](const char* key) {
-    return known.contains(key) && known[key].is_number() ? known[key].get<double>() : 0;
-  };
-  const double counted = number("pieces") - number("set_aside") + 1;
-  return std::log(control->high_s / control->low_s) / 2 * expected_range(usual) /
-         expected_range(std::max(usual, counted));
-}
-
 /// Whether it was measured on a virtual machine, as far as the campaign says.
 bool is_virtual(const core::ClusterModel& cluster) {
   const auto provenance = core::parse_json<nlohmann::json>(cluster.provenance);
@@ -118,55 +111,57 @@ bool is_virtual(const core::ClusterModel& cluster) {
   });
 }
 
-/// A campaign of minutes that met a quiet machine does not tell what the next minutes bring; one that met a busy one
-/// does.
-ErrorTerm at_least(ErrorTerm term, const core::EstimatedSd& least) {
-  if (term.sd >= least.sd) return term;
-  return {term.name, least.sd, least.nu, std::nullopt, virtual_source};
-}
-
 /// The machine between calibration and run: with the default, days are in it unless the model knows how they differ. A
-/// drift of the campaign goes on.
+/// drift of the campaign goes on. Changes from one control to the next are in the term of the run.
 void add_machine(const core::ClusterModel& cluster, double dgemm, std::vector<ErrorTerm>& terms) {
   const double drift = cluster.uncertainty && cluster.uncertainty->drift ? cluster.uncertainty->drift->sd : 0;
-  const std::string and_drift = drift > 0 ? "; dgemm drifted in the campaign" : "";
-  const std::optional<double> control = control_scatter(cluster);
+  const std::optional<core::Control> control = core::control_of(cluster);
   ErrorTerm machine = term("machine", default_machine);
-  if (control) {
-    machine = term("machine", EstimatedSd{dgemm * std::hypot(*control, drift), 0},
-                   "control measurements of the campaign" + and_drift);
-  } else {
-    machine.sd = std::hypot(machine.sd, dgemm * drift);
-    machine.source += and_drift;
+  if (control) {  // of older models the extremes are known only
+    const double lasts = control->controls > 0 ? control->lasting : std::log(control->high_s / control->low_s) / 2;
+    machine = term("machine", EstimatedSd{dgemm * lasts, 0}, "control measurements of the campaign");
   }
-  terms.push_back(is_virtual(cluster) ? at_least(std::move(machine), machine_of_virtual) : machine);
+  machine.sd = std::hypot(machine.sd, dgemm * drift);
+  if (drift > 0) machine.source += "; dgemm drifted in the campaign";
   const bool known = cluster.uncertainty && cluster.uncertainty->between_days;
-  if (!control && !known) return;
-  ErrorTerm days = term("days", default_days);
-  if (known)
-    days = term("days", *cluster.uncertainty->between_days, std::to_string(cluster.uncertainty->days) + " days");
-  days.elasticity = dgemm;
-  days.sd *= dgemm;
-  terms.push_back(days);
+  if (control || known) {
+    ErrorTerm days = term("days", default_days);
+    if (known)
+      days = term("days", *cluster.uncertainty->between_days, std::to_string(cluster.uncertainty->days) + " days");
+    days.elasticity = dgemm;
+    days.sd *= dgemm;
+    terms.push_back(days);
+  }
+  if (is_virtual(cluster)) {
+    // A quiet campaign does not tell what the next minutes bring. In the errors of the quickstarts are all terms so
+    // far.
+    double rest = squared(machine_of_virtual.sd);
+    for (const ErrorTerm& one : terms) rest -= squared(one.sd);
+    if (squared(machine.sd) < rest)
+      machine = term("machine", EstimatedSd{std::sqrt(rest), machine_of_virtual.nu}, virtual_source);
+  }
+  terms.push_back(machine);
 }
 
 /// How one run differs from the next: it meets the machine for as long as it takes. What the campaign saw to differ
-/// from one piece of time to the next evens out over the pieces of a longer run.
-ErrorTerm run_of_campaign(const core::ClusterModel& cluster, double dgemm, double time_s) {
-  ErrorTerm run = term("run", default_run);
-  if (!cluster.uncertainty || !cluster.uncertainty->pieces) return run;
-  const EstimatedSd& pieces = *cluster.uncertainty->pieces;
-  const double piece_s = cluster.uncertainty->piece_s;
-  const double seen = dgemm * pieces.sd * std::sqrt(std::min(1.0, piece_s / time_s));
-  const double sd = std::hypot(run.sd, seen);
-  // nu of both together (Satterthwaite): the default counts as known.
-  return {"run", sd, seen > 0 ? pieces.nu * squared(squared(sd / seen)) : 0, std::nullopt,
-          run.source + core::printed("; dgemm in pieces of %.3g s of the campaign", piece_s)};
-}
-
+/// from one piece of time to the next evens out over the pieces of a longer run: of controls, and of dgemm beside them.
 ErrorTerm run_term(const core::ClusterModel& cluster, double dgemm, double time_s) {
-  ErrorTerm run = run_of_campaign(cluster, dgemm, time_s);
-  return is_virtual(cluster) ? at_least(std::move(run), run_of_virtual) : run;
+  ErrorTerm run = term("run", default_run);
+  if (cluster.uncertainty && cluster.uncertainty->pieces) {
+    const EstimatedSd& pieces = *cluster.uncertainty->pieces;
+    const double piece_s = cluster.uncertainty->piece_s, part = dgemm * std::sqrt(std::min(1.0, piece_s / time_s));
+    const core::Control control = core::control_of(cluster).value_or(core::Control());
+    const double of_controls = part * control.scatter, of_pieces = part * pieces.sd;
+    run.sd = std::hypot(run.sd, of_controls, of_pieces);
+    // Satterthwaite: the default counts as known, successive differences as two thirds as many.
+    double uncertain = pieces.nu > 0 ? squared(squared(of_pieces)) / pieces.nu : 0;
+    if (of_controls > 0) uncertain += squared(squared(of_controls)) / (2.0 / 3 * static_cast<double>(control.controls));
+    run.nu = uncertain > 0 ? squared(squared(run.sd)) / uncertain : 0;
+    run.source += core::printed("; dgemm in pieces of %.3g s of the campaign", piece_s);
+    if (of_controls > 0) run.source += ", and its controls";
+  }
+  if (!is_virtual(cluster) || run.sd >= run_of_virtual.sd) return run;
+  return term("run", run_of_virtual, virtual_source);
 }
 
 }  // namespace
@@ -209,6 +204,8 @@ core::PredictiveInterval predictive_interval(const core::Prediction& prediction,
     terms.push_back(group_term(ErrorGroup::dgemm_scatter, cluster, basis));
   } else if (!learnt) {
     for (const ErrorGroup group : core::error_groups) terms.push_back(group_term(group, cluster, basis));
+    if (const double sd = aliased_sd(cluster, prediction); sd > 0)
+      terms.push_back(term("aliased", EstimatedSd{sd, 0}, "campaign: pairs of calls and runs on aliased columns"));
   }
   terms.push_back(simulation_term(prediction, basis.seeds_time_s));
   constexpr std::size_t several_occasions = 3;  // of one configuration each: in the errors of the model

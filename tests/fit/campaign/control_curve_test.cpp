@@ -63,6 +63,22 @@ double sine(double start_s) {
   return 1 - 0.04 * std::sin(2 * 3.14159265358979 * start_s / (piece_s * pieces));
 }
 
+TEST(ControlCurve, TellsWhatLastsFromWhatChangesFromOneControlToTheNext) {
+  const auto control = [](const auto& slowdown) {
+    return nlohmann::json::parse(ControlCurve(control_csv(slowdown), "control.csv").provenance_json());
+  };
+  // 17 controls; (n - 2) / (n^2 - 1) = 15 / 288 is the square of 0.228.
+  const auto to_and_fro =
+      control([](double start_s) { return std::exp(std::lround(start_s) % 20 == 0 ? 0.02 : -0.02); });
+  EXPECT_EQ(to_and_fro.at("controls"), 17);
+  const double sd = 0.02 * std::sqrt(17 / 16. * (1 - 1 / (17. * 17.)));  // nine of one kind and eight of the other
+  EXPECT_NEAR(to_and_fro.at("scatter"), sd, 1e-9);
+  EXPECT_NEAR(to_and_fro.at("lasting"), sd * std::sqrt(0.2282), 1e-5) << "what chance may hide";
+  const auto slow = control(sine);
+  EXPECT_LT(slow.at("scatter"), 0.01);
+  EXPECT_NEAR(slow.at("lasting"), 0.04 / std::sqrt(2.), 0.003);
+}
+
 TEST(ControlCurve, TellsAKnownDriftAndNotTheDifferencesOfCores) {
   const ControlCurve curve(control_csv(sine), "control.csv");
   for (double start_s = 0; start_s <= piece_s * pieces; start_s += 3)

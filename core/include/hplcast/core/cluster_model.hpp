@@ -225,6 +225,8 @@ struct ClusterModel {
 /// How much longer the kernels of that name take on a matrix of this leading dimension (in doubles) than their models
 /// say; where that cannot be told of its distance, what it is at the next lower one.
 double aliased_ratio(const ClusterModel& cluster, const std::string& kernel, long leading_dimension);
+/// The same as measured; {1, 0} where it is not.
+EstimatedRatio aliased_entry(const ClusterModel& cluster, const std::string& kernel, long leading_dimension);
 
 /// @throws DomainError for kinds of hosts with slower links, or rails, where the topology does not say whose links are
 /// whose, and rails of other CPUs than there are.

@@ -129,10 +129,12 @@ std::vector<ControlRows> read_controls(std::istream& in, const std::string& name
 /// The speed of a machine as controls tell it. HPL waits for the slowest rank, so each control counts with that one.
 struct Control {
   std::string shape;
-  double wall_s = 0;             ///< median over the controls
-  double low_s = 0, high_s = 0;  ///< the fastest and the slowest control
-  double cpu_s = 0;              ///< median of the processor time of that rank
-  double round_trip_s = 0;       ///< median; 0: not measured
+  double wall_s = 0;                ///< median over the controls
+  double low_s = 0, high_s = 0;     ///< the fastest and the slowest control
+  double cpu_s = 0;                 ///< median of the processor time of that rank
+  double round_trip_s = 0;          ///< median; 0: not measured
+  long controls = 0;                ///< of the campaign that count; 0: not known, and neither are these:
+  double scatter = 0, lasting = 0;  ///< standard deviations of ln(wall) from one to the next, and of what lasts
 };
 
 /// @throws DomainError without controls.
@@ -150,6 +152,9 @@ void describe(Fields& fields, Control& control) {
   fields("high", control.high_s);
   fields("cpu_s", control.cpu_s);
   fields("message_s", control.round_trip_s);
+  fields.if_any("controls", control.controls);
+  fields.if_any("scatter", control.scatter);
+  fields.if_any("lasting", control.lasting);
   fields.check("wall_s", control.wall_s > 0, "a number above 0");
   fields.check("low", control.low_s > 0 && control.low_s <= control.wall_s, "a number above 0, at most wall_s");
   fields.check("high", control.high_s >= control.wall_s, "a number of at least wall_s");
