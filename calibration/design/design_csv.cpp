@@ -30,7 +30,9 @@ bool transposed_of(const core::CsvReader& csv, std::size_t column) {
 DgemmRole role_of(const core::CsvReader& csv, std::size_t column) {
   if (column == core::CsvReader::npos || csv.text(column) == "update") return DgemmRole::update;
   if (csv.text(column) == "panel") return DgemmRole::panel;
-  throw core::ParseError(csv.at(column), "found `" + std::string(csv.text(column)) + "`, expected update or panel");
+  if (csv.text(column) == "aliased") return DgemmRole::aliased;
+  throw core::ParseError(csv.at(column),
+                         "found `" + std::string(csv.text(column)) + "`, expected update, panel or aliased");
 }
 
 /// Result of `make` on a field's text; its DomainError gets the place.

@@ -223,6 +223,27 @@ class ShapeMaker {
   std::vector<DgemmCall> calls_;
 };
 
+/// Pairs that differ in the leading dimension alone, evenly between the other calls, in turn which comes first.
+DgemmDesign with_aliased(const DgemmDesign& others, const DgemmDesignOptions& options, core::RandomStream& random) {
+  constexpr double all_flop = 12 * 2e10;
+  const long most = std::min(options.max_size, 2000L);
+  const auto size = [&] { return 1 + static_cast<long>(random.below(static_cast<std::uint64_t>(most))); };
+  const double mean_flop = 2 * flop({most, most, options.nb}) / 4;
+  const auto pairs = std::min(2 * options.count, std::lround(all_flop / mean_flop) + 1);
+  DgemmDesign all;
+  const auto rows = static_cast<long>(others.size());
+  long done = 0, made = 0;
+  for (const DgemmCall& call : others) {
+    all.push_back(call);
+    for (++done; made * rows < pairs * done; ++made) {
+      const DgemmShape shape{size(), size(), options.nb};
+      const int turn = made % 2 == 0 ? 0 : 1;
+      for (const int other : {turn, 1 - turn}) all.push_back({shape, {}, DgemmRole::aliased, true, other});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 Content Content::constant(double value) {
@@ -307,7 +328,7 @@ DgemmDesign make_dgemm_design(const DgemmDesignOptions& given) {
     }
   }
   core::shuffle(design, maker.random());
-  return design;
+  return options.aliased && options.nb > 0 ? with_aliased(design, options, maker.random()) : design;
 }
 
 DgemmDesign make_dgemm_design_within(DgemmDesignOptions options, double budget_s, double rate_flop_per_s) {

@@ -29,6 +29,12 @@ std::size_t padded(std::size_t rows) {
   return aligned % doubles_per_page == 0 ? aligned + doubles_per_line : aligned;
 }
 
+/// An odd multiple of 4, 8 or 16 KiB that holds so many rows, or one line more: of the role aliased.
+std::size_t aliased_dimension(std::size_t rows, const DgemmCall& call) {
+  const std::size_t apart = doubles_per_page << (call.shape.m + call.shape.n) % 3;
+  return ((rows + apart - 1) / apart | 1) * apart + (call.repetition == 0 ? 0 : doubles_per_line);
+}
+
 /// All ranks look at the memory before any of them takes some. `each`: for each call alone.
 void require_memory(const World& world, const DgemmDesign& design, double footprint_bytes, bool each) {
   std::set<std::string> contents;
@@ -122,6 +128,7 @@ class DgemmRunner {
   std::pair<double, double> call(std::size_t row) {
     const DgemmCall& what = design_[row];
     const DgemmOperands at = arena_of_row_[row]->next(what);
+    leading_dimension_ = what.role == DgemmRole::aliased ? at.ldc : 0;
     const double begin_s = now_s();
     call_dgemm(what.shape, at);
     return {begin_s, now_s()};
@@ -133,7 +140,8 @@ class DgemmRunner {
     DgemmRow result;
     result.order = row;
     core::KernelMeasurement& measurement = result.measurement;
-    measurement.kernel = kernel;
+    measurement.kernel = what.role == DgemmRole::aliased ? "dgemm_columns" : kernel;
+    measurement.leading_dimension = leading_dimension_;
     measurement.shape = {static_cast<double>(what.shape.m), static_cast<double>(what.shape.n),
                          static_cast<double>(what.shape.k)};
     measurement.duration_s = end_s - begin_s;
@@ -155,6 +163,7 @@ class DgemmRunner {
   std::vector<DgemmArena*> arena_of_row_;
   double start_s_ = 0;
   std::size_t next_ = 0;
+  int leading_dimension_ = 0;  // of the last call of the role aliased; else 0
 };
 
 }  // namespace
@@ -167,13 +176,14 @@ double ArenaSizes::bytes() const noexcept {
 
 ArenaSizes arena_sizes(const DgemmDesign& design, double footprint_bytes) {
   ArenaSizes sizes;
-  long rows = 1, columns = 1, l1_rows = 1, l1_columns = 1;
+  long rows = 1, columns = 1, l1_rows = 1, l1_columns = 1, aliased = 0;
   for (const DgemmCall& call : design) {
     const DgemmShape& shape = call.shape;
     const bool panel = call.role == DgemmRole::panel;
     const bool b_above_c = !panel && !call.transposed;
     rows = std::max(rows, b_above_c ? shape.m + shape.k : shape.m);
     columns = std::max(columns, panel ? shape.n + shape.k : shape.n);
+    if (call.role == DgemmRole::aliased) aliased = std::max(aliased, shape.n);
     if (panel) {
       l1_rows = std::max(l1_rows, shape.n);
       l1_columns = std::max(l1_columns, shape.k);
@@ -184,6 +194,8 @@ ArenaSizes arena_sizes(const DgemmDesign& design, double footprint_bytes) {
   }
   sizes.leading_dimension = padded(static_cast<std::size_t>(rows));
   const double column_bytes = sizeof(double) * static_cast<double>(sizes.leading_dimension);
+  // Aliased columns have at most 4104 doubles more.
+  columns = std::max(columns, aliased + aliased * 4104 / static_cast<long>(sizes.leading_dimension) + 1);
   sizes.columns = std::max(static_cast<std::size_t>(columns),
                            static_cast<std::size_t>(std::ceil(std::max(0.0, footprint_bytes) / column_bytes)));
   sizes.l1_leading_dimension = static_cast<std::size_t>(l1_rows);
@@ -212,9 +224,10 @@ DgemmOperands DgemmArena::next(const DgemmCall& call) {
   const DgemmShape& shape = call.shape;
   const std::size_t generation = ++calls_ % generations;
   DgemmOperands operands;
-  operands.ldc = static_cast<int>(sizes_.leading_dimension);
+  operands.ldc = static_cast<int>(call.role == DgemmRole::aliased ? aliased_dimension(sizes_.leading_dimension, call)
+                                                                  : sizes_.leading_dimension);
   if (call.role == DgemmRole::panel) {
-    double* const first = block(shape.m, shape.k + shape.n);
+    double* const first = block(shape.m, shape.k + shape.n, sizes_.leading_dimension);
     operands.transposed = true;
     operands.a = first;
     operands.lda = operands.ldc;
@@ -229,9 +242,9 @@ DgemmOperands DgemmArena::next(const DgemmCall& call) {
   if (call.transposed) {
     operands.b = row_blocks_.data() + generation * sizes_.row_block;
     operands.ldb = static_cast<int>(shape.n);
-    operands.c = block(shape.m, shape.n);
+    operands.c = block(shape.m, shape.n, static_cast<std::size_t>(operands.ldc));
   } else {
-    double* const first = block(shape.m + shape.k, shape.n);
+    double* const first = block(shape.m + shape.k, shape.n, sizes_.leading_dimension);
     operands.b = first;
     operands.ldb = operands.ldc;
     operands.c = first + shape.k;
@@ -239,15 +252,15 @@ DgemmOperands DgemmArena::next(const DgemmCall& call) {
   return operands;
 }
 
-double* DgemmArena::block(long rows, long columns) {
+double* DgemmArena::block(long rows, long columns, std::size_t leading_dimension) {
   const std::size_t width = static_cast<std::size_t>(columns);
-  if (next_column_ + width > sizes_.columns) next_column_ = 0;
+  if (next_column_ + width > matrix_.size() / leading_dimension) next_column_ = 0;
   const std::size_t column = next_column_;
   next_column_ += width;
   // The trailing matrix of HPL ends at the last row.
-  const std::size_t free_rows = sizes_.leading_dimension - static_cast<std::size_t>(rows);
+  const std::size_t free_rows = leading_dimension - static_cast<std::size_t>(rows);
   const std::size_t row = free_rows / doubles_per_line * doubles_per_line;
-  return matrix_.data() + column * sizes_.leading_dimension + row;
+  return matrix_.data() + column * leading_dimension + row;
 }
 
 std::vector<DgemmRow> measure_dgemm(const World& world, const CorePlace& place, const DgemmDesign& design,

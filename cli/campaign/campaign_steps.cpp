@@ -145,6 +145,8 @@ void dgemm_step(Step& step) {
     options = all;
     budget_s *= static_cast<double>(part);
   }
+  options.aliased = true;
+  section.read("aliased", options.aliased);
   measure();
 }
 

@@ -4,6 +4,7 @@
 
 #include "fit/campaign/campaign_steps.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
@@ -57,6 +58,31 @@ CallsOfHpl calls_of_hpl(const Campaign& campaign, const ControlCurve& control, c
   return calls;
 }
 
+/// dgemm on aliased columns over the same call on others, by distance: neighbours of the role aliased in a design.
+std::map<long, std::vector<double>> pairs_of_dgemm(const Campaign& campaign) {
+  std::map<long, std::vector<double>> ratios;
+  for (const auto& [name, text] : campaign.measurements) {
+    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
+    std::istringstream in(text);
+    core::KernelMeasurement before;
+    core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
+      if (!is_of_columns(row) || !row.error.empty()) return;
+      const bool follows = is_aliased(row) != is_aliased(before) && row.shape == before.shape &&
+                           row.host == before.host && row.core == before.core;
+      const core::KernelMeasurement &aliased = is_aliased(row) ? row : before, &other = is_aliased(row) ? before : row;
+      if (follows) ratios[distance_of(aliased.leading_dimension)].push_back(aliased.duration_s / other.duration_s);
+      before = follows ? core::KernelMeasurement() : row;
+    });
+  }
+  return ratios;
+}
+
+/// For many short calls, some of which are interrupted: the variance of a median is pi / 2 of a mean's.
+core::EstimatedRatio median_ratio(const std::vector<double>& ratios) {
+  const double middle = core::median(ratios), sd = core::sd_of_median_distance * core::median_distance(ratios, middle);
+  return {middle, sd * std::sqrt(1.5707963 / static_cast<double>(ratios.size()))};
+}
+
 /// Measured over expected of the runs before and after a run that are not aliased; 0: none is near.
 double slowness_near(const std::vector<RunCalls>& runs, std::size_t run) {
   double measured_s = 0, expected_s = 0;
@@ -81,6 +107,7 @@ bool is_aliased(const core::KernelMeasurement& row) {
 std::vector<core::AliasedColumns> aliased_columns(const Campaign& campaign, const ControlCurve& control,
                                                   const core::ClusterModel& cluster, std::vector<std::string>& notes) {
   const auto calls = calls_of_hpl(campaign, control, cluster);
+  const auto in_pairs = pairs_of_dgemm(campaign);
   std::vector<core::AliasedColumns> all;
   for (const long distance : distances_of_model) {
     core::AliasedColumns aliased{distance, {}};
@@ -95,8 +122,10 @@ std::vector<core::AliasedColumns> aliased_columns(const Campaign& campaign, cons
             times.emplace_back(runs[run].measured_s, runs[run].expected_s * slowness);
         }
       }
-      if (times.size() < fewest_pairs) continue;
-      const core::EstimatedRatio ratio = ratio_of(times);
+      const auto pairs = in_pairs.find(distance);
+      const bool has_pairs = kernel == "dgemm" && pairs != in_pairs.end() && pairs->second.size() >= few_calls;
+      if (!has_pairs && times.size() < fewest_pairs) continue;
+      const core::EstimatedRatio ratio = has_pairs ? median_ratio(pairs->second) : ratio_of(times);
       if (!(ratio.ratio > 1 && ratio.certainty() > 0)) continue;
       aliased.kernels[kernel] = ratio;
       what += core::printed(", %s %.3f (%.3f)", kernel.c_str(), ratio.ratio, ratio.standard_error);

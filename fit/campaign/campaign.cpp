@@ -42,6 +42,7 @@ void add_kernels(const std::string& name, const std::string& text, const std::se
                  const std::vector<MeasuredHost>& hosts, CampaignRows& rows) {
   std::istringstream in(text);
   core::read_kernel_csv(in, name, "dgemm", [&](core::KernelMeasurement row) {
+    if (is_of_columns(row)) return;
     const bool in_pair = is_alone(row) || is_beside(row);  // no kernel of its own
     if (rows.control.is_disturbed(row.host, row.start_s) && kept.count(row.kernel) == 0)
       return rows.kernels[in_pair ? "dgemm" : row.kernel].set_aside("the control was above 1.1 times the median");

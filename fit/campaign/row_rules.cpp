@@ -22,6 +22,7 @@ std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_con
   if (!random && !all_contents) return "the matrices do not hold random numbers, as those of HPL do";
   if (is_alone(row)) return "the other ranks of the host slept";
   if (is_beside(row)) return "it belongs to a call whose other ranks slept";
+  if (is_of_columns(row)) return "it belongs to a pair that differs in the leading dimension";
   return row.error.empty() ? "" : "the call failed: " + row.error;
 }
 
@@ -31,6 +32,10 @@ bool is_alone(const core::KernelMeasurement& row) {
 
 bool is_beside(const core::KernelMeasurement& row) {
   return row.kernel == "dgemm_beside";
+}
+
+bool is_of_columns(const core::KernelMeasurement& row) {
+  return row.kernel == "dgemm_columns";
 }
 
 bool is_designed(const core::KernelMeasurement& row) {

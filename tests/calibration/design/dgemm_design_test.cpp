@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -116,6 +117,40 @@ TEST(DgemmDesign, MinorityHasTheSmallerKOfThePanelFactorisation) {
   EXPECT_GT(of_k[96], 300);
   EXPECT_GE(look_ahead, 60);
   EXPECT_GE(panel, 60);
+}
+
+TEST(DgemmDesign, PairsOnAliasedColumnsAreNeighboursBetweenTheOtherCalls) {
+  DgemmDesignOptions options;
+  options.max_size = 5000;
+  const DgemmDesign plain = make_dgemm_design(options);
+  options.aliased = true;
+  DgemmDesign design = make_dgemm_design(options);
+  int pairs = 0, aliased_first = 0;
+  std::size_t first = design.size(), last = 0;
+  for (std::size_t i = 0; i + 1 < design.size(); ++i) {
+    if (design[i].role != DgemmRole::aliased) continue;
+    const DgemmCall &one = design[i], &other = design[i + 1];
+    EXPECT_EQ(one.shape, other.shape);
+    EXPECT_EQ(one.repetition + other.repetition, 1);
+    EXPECT_EQ(one.shape.k, options.nb);
+    EXPECT_LE(std::max(one.shape.m, one.shape.n), 2000);
+    aliased_first += one.repetition == 0 ? 1 : 0;
+    first = std::min(first, i);
+    last = i;
+    ++i;
+    ++pairs;
+  }
+  EXPECT_EQ(pairs, 200) << "two per shape; 12 s would be 469";
+  EXPECT_EQ(aliased_first, 100);
+  EXPECT_LT(first, 10U);
+  EXPECT_GT(last + 10, design.size());
+  design.erase(std::remove_if(design.begin(), design.end(),
+                              [](const DgemmCall& call) { return call.role == DgemmRole::aliased; }),
+               design.end());
+  std::ostringstream with, without;
+  write_design(with, design);
+  write_design(without, plain);
+  EXPECT_EQ(with.str(), without.str());
 }
 
 TEST(DgemmDesign, OrderDependsOnNothing) {
@@ -252,7 +287,7 @@ TEST(DgemmDesignCsv, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(reading("m,n,k\n1,1,2147483648\n"), HasSubstr("field `k`"));
   EXPECT_THAT(reading("m,n,k\n1,1.5,1\n"), HasSubstr("field `n`"));
   EXPECT_THAT(reading("m,n,k,content\n1,1,1,zero\n"), HasSubstr("field `content`"));
-  EXPECT_THAT(reading("m,n,k,role\n1,1,1,swap\n"), HasSubstr("expected update or panel"));
+  EXPECT_THAT(reading("m,n,k,role\n1,1,1,swap\n"), HasSubstr("expected update, panel or aliased"));
   EXPECT_THAT(reading("m,n,k,transposed\n1,1,1,yes\n"), HasSubstr("field `transposed`"));
 }
 

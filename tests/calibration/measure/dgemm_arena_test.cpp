@@ -7,11 +7,12 @@
 namespace hplcast::calibration {
 namespace {
 
-DgemmDesign mixed_design() {
+DgemmDesign mixed_design(bool aliased = false) {
   DgemmDesignOptions options;
   options.max_size = 300;
   options.nb = 32;
-  options.count = 200;
+  options.count = aliased ? 6 : 200;
+  options.aliased = aliased;
   options.repetitions = 1;
   return make_dgemm_design(options);
 }
@@ -40,11 +41,16 @@ bool overlap(const double* a, int lda, long rows_a, long columns_a, const double
 }
 
 TEST(DgemmArena, OperandsLieInsideTheBuffersAndNeverOverlap) {
-  const DgemmDesign design = mixed_design();
-  DgemmArena arena(arena_sizes(design, 0), Content::constant(0.25), 1);
-  for (const DgemmCall& call : design) {
+  const DgemmDesign aliased = mixed_design(true), unaliased = mixed_design();
+  DgemmArena arena(arena_sizes(unaliased, 0), Content::constant(0.25), 1);
+  DgemmArena arena_of_aliased(arena_sizes(aliased, 0), Content::constant(0.25), 1);
+  for (std::size_t i = 0; i < aliased.size() + unaliased.size(); ++i) {
+    const DgemmCall& call = i < aliased.size() ? aliased[i] : unaliased[i - aliased.size()];
     const auto [m, n, k] = call.shape;
-    const DgemmOperands at = arena.next(call);
+    const DgemmOperands at = (i < aliased.size() ? arena_of_aliased : arena).next(call);
+    if (call.role == DgemmRole::aliased) {
+      EXPECT_EQ(at.ldc % 512, call.repetition == 0 ? 0 : 8);
+    }
     const long b_rows = at.transposed ? n : k, b_columns = at.transposed ? k : n;
     EXPECT_EQ(sum(at.a, at.lda, m, k), 0.25 * static_cast<double>(m * k));
     EXPECT_EQ(sum(at.b, at.ldb, b_rows, b_columns), 0.25 * static_cast<double>(n * k));

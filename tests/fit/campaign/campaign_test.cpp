@@ -160,6 +160,23 @@ TEST(FitCampaign, RunsOnAliasedColumnsSayHowMuchSlowerEachKernelIs) {
               1.12, 0.02)
       << "of the other runs, the mean of which is 1.12 times as slow as the first";
   EXPECT_THAT(fit.notes, Contains(HasSubstr("aliased: on columns that are a multiple of 4096 bytes apart")));
+  // dgemm in pairs, which of the two comes first in turn; every fourth call on aliased columns was interrupted.
+  std::string pairs = "kernel,m,n,k,duration_s,start_s,host,content,leading_dimension\n";
+  for (int i = 0; i < 200; ++i) {
+    const bool aliased = i % 4 == 0 || i % 4 == 3;
+    const double times = !aliased ? 1 : i % 16 == 0 ? 30 : i % 16 == 3 ? 1.07 : i % 16 == 8 ? 1.09 : 1.08;
+    pairs += "dgemm_columns," + std::to_string(100 + i / 2) + ",64,64," +
+             core::shortest(times * 1e-4 * (1 + 0.01 * (i / 2))) + "," + std::to_string(i) + ",h,random," +
+             (aliased ? "3072" : "3080") + "\n";
+  }
+  campaign.measurements["measurements/03-dgemm.csv"] = pairs;
+  const CampaignFit paired = fit_campaign(campaign);
+  EXPECT_EQ(paired.cluster.aliased.front().kernels.count("dgemm"), 0U) << "no pair of 4096 bytes";
+  EXPECT_EQ(paired.cluster.aliased.back().kernels.at("dgemm").ratio, 1.08);
+  EXPECT_LT(paired.cluster.aliased.back().kernels.at("dgemm").standard_error, 0.02);
+  EXPECT_EQ(core::kernel_model_json(paired.cluster.kernels.at("dgemm")),
+            core::kernel_model_json(fit.cluster.kernels.at("dgemm")))
+      << "pairs tell ratios only";
 }
 
 /// Nine hosts, the last three on a switch of their own, 1 us further away; timers round to 1 ns.

@@ -69,9 +69,11 @@ inline double flop(const DgemmShape& shape) {
 enum class DgemmRole {
   update,  ///< trailing update: A is the broadcast panel, C lies in the local matrix
   panel,   ///< inside the recursive panel factorisation: A and C lie in the local matrix, B in the small L1
+  /// An update on columns an odd multiple of 4, 8 or 16 KiB apart (by its shape), as repetition 0; 1: 64 bytes more.
+  aliased,
 };
 constexpr core::EnumNames enum_names(DgemmRole) {
-  return {"role", {"update", "panel"}};
+  return {"role", {"update", "panel", "aliased"}};
 }
 using core::to_string;
 
@@ -116,6 +118,7 @@ struct DgemmDesignOptions {
   std::vector<DgemmShape> common;  ///< shapes that are added as they are, for comparisons between campaigns
   std::vector<Content> contents{Content::random()};  ///< every shape is called with each
   Transposition transposition = Transposition::both;
+  bool aliased = false;  ///< with nb: also pairs of the role aliased, up to two per shape, of some 12 s at 20 Gflop/s
 };
 
 /// Shapes for comparisons between campaigns, which the commands add to every design: 1 x 1 x 1, and 2048 x 2048 x 2048

@@ -58,7 +58,7 @@ class DgemmArena {
 
  private:
   /// First element of a block of the local matrix; blocks follow each other over its columns.
-  double* block(long rows, long columns);
+  double* block(long rows, long columns, std::size_t leading_dimension);
 
   ArenaSizes sizes_;
   std::vector<double> matrix_, panels_, row_blocks_, l1_;

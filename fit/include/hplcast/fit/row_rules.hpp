@@ -13,7 +13,7 @@ namespace hplcast::fit {
 
 /// Why a row does not count; empty: it counts. Rows whose matrices hold other than random numbers do not (with zeros
 /// or constants a CPU draws less power and is faster; those of HPL are random). Neither do failed calls, nor
-/// is_alone() and is_beside().
+/// is_alone(), is_beside() and is_of_columns().
 std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_contents = false);
 
 /// True for a call of dgemm while the other ranks of its host slept (`hplcast-measure-dgemm --alone`).
@@ -21,6 +21,9 @@ bool is_alone(const core::KernelMeasurement& row);
 
 /// True for the same call while they computed: its neighbour in the file.
 bool is_beside(const core::KernelMeasurement& row);
+
+/// True for a call of dgemm in a pair that differs in the leading dimension alone (role aliased of a design).
+bool is_of_columns(const core::KernelMeasurement& row);
 
 /// True for a call of a design, which are in random order. The others are HPL's own: their sizes change with time.
 bool is_designed(const core::KernelMeasurement& row);
