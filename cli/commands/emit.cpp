@@ -29,7 +29,8 @@ void tell_losses(const core::ClusterModel& cluster, const std::string& file) {
 
 void tell_model_h_losses(const core::ClusterModel& cluster, const std::string& file) {
   for (const auto& [is_there, what] :
-       {std::pair(!cluster.detours.empty(), "detours"), std::pair(!cluster.aliased.empty(), "aliased columns")})
+       {std::pair(!cluster.detours.empty(), "detours"), std::pair(!cluster.aliased.empty(), "aliased columns"),
+        std::pair(!cluster.empty_call_s.empty(), "calls without work")})
     if (is_there)
       warn(file + " loses a part of the cluster: " + what +
            "; a cluster.json in the settings of the simulation has them");

@@ -327,7 +327,9 @@ HPLCAST_DESCRIPTION(ClusterModel, cluster) {
   fields("schema_version", version, anything);  // the reader has looked at it already
   HPLCAST_FIELDS(cluster, name, hosts);
   fields("kernels", cluster.kernels, kernels);
-  fields.if_any("aliased", cluster.aliased);
+  HPLCAST_FIELDS_IF_ANY(cluster, aliased, empty_call_s);
+  for (const auto& [name, duration_s] : cluster.empty_call_s)
+    fields.check("empty_call_s", kernel_from_name(name) && duration_s > 0, "kernels of HPL, and more than 0 s");
   fields("network", cluster.network, network);
   fields.if_any("power", cluster.power, power);
   HPLCAST_FIELDS_IF_ANY(cluster, detours, program, uncertainty, accelerators);

@@ -261,7 +261,8 @@ std::string Hosts::text() const {
 }
 
 int ClusterModel::needed_schema_version() const {
-  if (!aliased.empty()) return schema_version;
+  if (!empty_call_s.empty()) return schema_version;
+  if (!aliased.empty()) return 11;
   for (const HostKind& kind : hosts.values().kinds)
     if (kind.accelerators) return 10;
   if (frequency_changes(power)) return 9;

@@ -8,6 +8,7 @@
 
 #include "fit/campaign/campaign_steps.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
@@ -27,6 +28,7 @@ struct CampaignRows {
   std::vector<core::KernelMeasurement> designed;               ///< those of designs that count
   std::map<std::string, KernelTable> of_fewer_ranks;           ///< HPL's calls by kernel (is_of_fewer_ranks())
   std::map<std::string, KernelTable> aliased;                  ///< likewise (is_aliased())
+  std::map<std::string, KernelTable> empty;                    ///< likewise, by dgemm_empty (is_empty())
   PairedCalls pairs_of_dgemm;
   std::vector<core::MpiMeasurement> messages;  ///< all rows
   std::string thresholds_name, thresholds;     ///< JSON; empty: not measured
@@ -43,6 +45,8 @@ void add_kernels(const std::string& name, const std::string& text, const std::se
   std::istringstream in(text);
   core::read_kernel_csv(in, name, "dgemm", [&](core::KernelMeasurement row) {
     if (is_of_columns(row)) return;
+    if (is_empty(row))
+      return rows.empty[row.kernel].add(row.shape, row.duration_s / rows.control.slowdown(row.host, row.start_s));
     const bool in_pair = is_alone(row) || is_beside(row);  // no kernel of its own
     if (rows.control.is_disturbed(row.host, row.start_s) && kept.count(row.kernel) == 0)
       return rows.kernels[in_pair ? "dgemm" : row.kernel].set_aside("the control was above 1.1 times the median");
@@ -213,6 +217,19 @@ void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
   }
   if (fit.cluster.kernels.count("dgemm") == 0)
     throw core::Error(core::ExitCode::no_acceptable_fit, "the campaign has no calls of dgemm");
+}
+
+/// Those that return at once are none.
+void add_empty_calls(const CampaignRows& rows, CampaignFit& fit) {
+  constexpr double at_once_s = 1e-6;  // the clock takes a twentieth of it
+  for (const auto& [name, table] : rows.empty) {
+    const double mean_s = table.rows() > 0 ? table.total_s() / static_cast<double>(table.rows()) : 0;
+    if (table.rows() < static_cast<long>(few_calls) || mean_s < at_once_s) continue;
+    const std::string kernel = name.substr(0, name.size() - std::string_view(HPLCAST_EMPTY_CALLS).size());
+    fit.cluster.empty_call_s[kernel] = mean_s;
+    fit.notes.push_back(
+        core::printed("%s: calls without work (a size of 0) take %.1f us", kernel.c_str(), 1e6 * mean_s));
+  }
 }
 
 void add_cpu_laws(const std::vector<MeasuredHost>& hosts, const CampaignRows& rows, CampaignFit& fit) {
@@ -468,6 +485,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   const CampaignRows rows = read_rows(campaign, fit.cluster.hosts);
   fit_kernels(rows, fit);
   fit_kinds(rows, fit);
+  add_empty_calls(rows, fit);
   add_cpu_laws(campaign.hosts, rows, fit);
   fit.network = fit_messages(campaign, rows);
   fit.cluster.network = fit.network.model;

@@ -1,5 +1,8 @@
 #include "hplcast/fit/row_rules.hpp"
 
+#include "hplcast/core/environment.h"
+#include "hplcast/core/text.hpp"
+
 namespace hplcast::fit {
 
 namespace {
@@ -23,6 +26,7 @@ std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_con
   if (is_alone(row)) return "the other ranks of the host slept";
   if (is_beside(row)) return "it belongs to a call whose other ranks slept";
   if (is_of_columns(row)) return "it belongs to a pair that differs in the leading dimension";
+  if (is_empty(row)) return "it had no work to do (a size was 0)";
   return row.error.empty() ? "" : "the call failed: " + row.error;
 }
 
@@ -36,6 +40,10 @@ bool is_beside(const core::KernelMeasurement& row) {
 
 bool is_of_columns(const core::KernelMeasurement& row) {
   return row.kernel == "dgemm_columns";
+}
+
+bool is_empty(const core::KernelMeasurement& row) {
+  return core::ends_with(row.kernel, HPLCAST_EMPTY_CALLS);
 }
 
 bool is_designed(const core::KernelMeasurement& row) {

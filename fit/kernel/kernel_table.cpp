@@ -81,7 +81,7 @@ void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOp
   core::read_kernel_csv(
       in, name, options.default_kernel, columns,
       [&](const core::KernelMeasurement& row, const std::vector<std::string>& texts) {
-        if (!options.only_kernel.empty() && row.kernel != options.only_kernel) return;
+        if (is_empty(row) || (!options.only_kernel.empty() && row.kernel != options.only_kernel)) return;
         if (options.only_designed && !is_designed(row)) return;
         std::size_t next = 0;
         for (std::size_t i = 0; i < options.by.size(); ++i)

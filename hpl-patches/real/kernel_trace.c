@@ -27,13 +27,14 @@ typedef struct {
 } kernel_rows;
 
 static const double clock_resolution_s = 1e-9; /* of struct timespec, and of the digits that are written */
-enum { default_rows_max = 20000, most_rows = 1000000, clock_reads = 10000 };
+enum { default_rows_max = 20000, most_rows = 1000000, empty_rows_max = 100, clock_reads = 10000 };
 
 #define HPLCAST_NAME(NAME, name, ...) #name,
 const char* const kernel_names[] = {HPLCAST_KERNELS(HPLCAST_NAME)};
 
 /* One process is one rank here, so file scope is the scope of a rank. */
 static kernel_rows trace[HPLCAST_KERNEL_COUNT];
+static kernel_rows empty[HPLCAST_KERNEL_COUNT]; /* calls without work: some BLAS start their threads for nothing */
 static const char* prefix;
 static uint64_t rows_max = default_rows_max;
 static int running;
@@ -62,10 +63,12 @@ void trace_start(void) {
                              rows_max);
   for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
     trace[i].rows = malloc(rows_max * sizeof(row));
-    if (trace[i].rows == NULL) settings_refuse("not enough memory for HPLCAST_KERNEL_TRACE_MAX rows", kernel_names[i]);
+    empty[i].rows = calloc(empty_rows_max, sizeof(row));
+    if (trace[i].rows == NULL || empty[i].rows == NULL)
+      settings_refuse("not enough memory for HPLCAST_KERNEL_TRACE_MAX rows", kernel_names[i]);
     /* Touched now, so that no page is taken in while HPL is timed. */
     memset(trace[i].rows, 0, rows_max * sizeof(row));
-    trace[i].random = (uint64_t)rank * HPLCAST_KERNEL_COUNT + (uint64_t)i;
+    empty[i].random = trace[i].random = (uint64_t)rank * HPLCAST_KERNEL_COUNT + (uint64_t)i;
   }
   measure_clock();
   origin_s = clock_now_s();
@@ -98,23 +101,31 @@ static double flop_of(hplcast_kernel kernel, double m, double n, double k) {
   return 0;
 }
 
-/* Keeps the call that began at `start_s`. Calls with a size of 0 return at once in HPL and are not kept. */
+static void add_row(kernel_rows* rows, uint64_t most, const row* one) {
+  const uint64_t place = place_in_sample(rows->calls++, most, &rows->random);
+  if (place < most) rows->rows[place] = *one;
+}
+
+/* Keeps the call that began at `start_s`. */
 static void end_call(hplcast_kernel kernel, int m, int n, int k, double start_s) {
   --depth;
   if (start_s < 0.0) return;
   const double measured_s = clock_now_s() - start_s;
   /* Where the clock is coarser than the kernel is fast: a duration is never 0, readers refuse that. */
   const double duration_s = measured_s < clock_resolution_s ? clock_resolution_s : measured_s;
-  if (m <= 0 || n <= 0 || k <= 0) return;
-  const double flop = flop_of(kernel, m, n, k);
   kernels_of_run_s += duration_s;
+  row one = {start_s - origin_s, duration_s, m, n, k, prefix == NULL ? -1 : sched_getcpu()};
+  if (m <= 0 || n <= 0 || k <= 0) {
+    one.m = one.n = one.k = 1; /* readers of traces refuse 0 */
+    if (prefix != NULL) add_row(&empty[kernel], empty_rows_max, &one);
+    return;
+  }
+  const double flop = flop_of(kernel, m, n, k);
   activity_kernel(kernel, m, n, k, flop, start_s, start_s + duration_s);
   if (prefix == NULL) return;
-  kernel_rows* of_kernel = &trace[kernel];
-  of_kernel->total_s += duration_s;
-  of_kernel->flop += flop;
-  const uint64_t place = place_in_sample(of_kernel->calls++, rows_max, &of_kernel->random);
-  if (place < rows_max) of_kernel->rows[place] = (row){start_s - origin_s, duration_s, m, n, k, sched_getcpu()};
+  trace[kernel].total_s += duration_s;
+  trace[kernel].flop += flop;
+  add_row(&trace[kernel], rows_max, &one);
 }
 
 /* All ranks call it when HPL's time is over, before its result is printed. */
@@ -147,21 +158,27 @@ int trace_cpu_of_core(int core) {
   return cpu;
 }
 
-static void write_rows(FILE* file) {
+/* `suffix`: of the kernels' names. */
+static void write_kernels(FILE* file, kernel_rows* kernels, uint64_t most, const char* suffix) {
   char host[256] = "";
   int known_core = -1;
   int known_cpu = -1;
   (void)gethostname(host, sizeof host - 1);
-  (void)fprintf(file, "kernel,m,n,k,duration_s,start_s,host,cpu,core,content\n");
   for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i) {
-    const uint64_t count = trace[i].calls < rows_max ? trace[i].calls : rows_max;
-    qsort(trace[i].rows, count, sizeof(row), by_start);
-    for (const row* r = trace[i].rows; r != trace[i].rows + count; ++r) {
+    const uint64_t count = kernels[i].calls < most ? kernels[i].calls : most;
+    qsort(kernels[i].rows, count, sizeof(row), by_start);
+    for (const row* r = kernels[i].rows; r != kernels[i].rows + count; ++r) {
       if (r->core != known_core) known_cpu = trace_cpu_of_core(known_core = r->core);
-      (void)fprintf(file, "%s,%d,%d,%d,%.9f,%.9f,%s,%d,%d,hpl\n", kernel_names[i], r->m, r->n, r->k, r->duration_s,
-                    r->start_s, host, known_cpu, r->core);
+      (void)fprintf(file, "%s%s,%d,%d,%d,%.9f,%.9f,%s,%d,%d,hpl\n", kernel_names[i], suffix, r->m, r->n, r->k,
+                    r->duration_s, r->start_s, host, known_cpu, r->core);
     }
   }
+}
+
+static void write_rows(FILE* file) {
+  (void)fprintf(file, "kernel,m,n,k,duration_s,start_s,host,cpu,core,content\n");
+  write_kernels(file, trace, rows_max, "");
+  write_kernels(file, empty, empty_rows_max, HPLCAST_EMPTY_CALLS);
 }
 
 static void write_totals(FILE* file) {

@@ -20,6 +20,8 @@ Kernels::Kernels(const Settings& settings, std::optional<Model> model, PanelCoun
     const auto id = core::kernel_from_name(name);
     if (id && kernel.range()) ranges_[static_cast<std::size_t>(*id)] = &*kernel.range();
   }
+  for (const auto& [name, duration_s] : model_->cluster.empty_call_s)
+    empty_call_s_[static_cast<std::size_t>(*core::kernel_from_name(name))] = duration_s;
   for (const core::AliasedColumns& aliased : model_->cluster.aliased) {
     const long leading_dimension = aliased.bytes / static_cast<long>(sizeof(double));
     Slowdowns& slowdowns = aliased_.emplace_back();
@@ -85,7 +87,11 @@ double Kernels::drawn_s(const Rank& rank, core::KernelId kernel, const core::Ker
 }
 
 double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
-  if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) return 0;
+  if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) {
+    const double empty_s = empty_call_s_[static_cast<std::size_t>(kernel)];
+    if (empty_s > 0) counts_.kernel(rank.panel_place, kernel).time_s += empty_s;
+    return empty_s;
+  }
   if (!model_)
     throw core::Error(
         core::ExitCode::bad_input,

@@ -56,6 +56,7 @@ class Kernels {
   std::unordered_map<std::string, int> host_index_;
   std::array<const core::ShapeRange*, core::kernel_count> ranges_{};
   std::vector<Slowdowns> aliased_;  ///< as those of the cluster
+  std::array<double, core::kernel_count> empty_call_s_{};
   PanelCounts& counts_;
 };
 

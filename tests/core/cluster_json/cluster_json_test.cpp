@@ -394,6 +394,21 @@ TEST(ClusterJson, RefusesBadFilesWithTheirReason) {
   EXPECT_GE(files, 10);
 }
 
+TEST(ClusterJson, CallsWithoutWorkAreOfVersion12) {
+  ClusterModel cluster = example();
+  cluster.empty_call_s = {{"dgemm", 1.3e-4}};
+  EXPECT_EQ(cluster.needed_schema_version(), 12);
+  std::stringstream text;
+  write_cluster(text, cluster);
+  EXPECT_EQ(read_cluster(text, "cluster.json").empty_call_s, cluster.empty_call_s);
+  for (const auto& [name, duration_s] : {std::pair("zgemm", 1.0), std::pair("dgemm", 0.0)}) {
+    cluster.empty_call_s = {{name, duration_s}};
+    std::stringstream bad;
+    write_cluster(bad, cluster);
+    EXPECT_THAT(tests::error_in([&] { read_cluster(bad, "cluster.json"); }), ::testing::HasSubstr("/empty_call_s"));
+  }
+}
+
 TEST(ClusterJson, AliasedColumnsAreOfVersion11) {
   ClusterModel cluster = example();
   cluster.aliased = {{4096, {{"dgemm", {1.05, 0}}, {"dcopy", {1.7, 0}}, {"dtrsm", {1.2, 0}}}},

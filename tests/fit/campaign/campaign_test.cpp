@@ -179,6 +179,22 @@ TEST(FitCampaign, RunsOnAliasedColumnsSayHowMuchSlowerEachKernelIs) {
       << "pairs tell ratios only";
 }
 
+TEST(FitCampaign, CallsWithoutWorkAreNoKernelOfTheirOwn) {
+  Campaign campaign = one_rank();
+  std::string text = "kernel,m,n,k,duration_s,start_s,host,content\n";
+  for (int i = 1; i <= 40; ++i) {
+    const std::string rest = "," + std::to_string(i) + ",h,hpl\n";
+    text += "dgemm_empty,1,1,1," + core::shortest(i % 2 == 0 ? 1e-4 : 1.6e-4) + rest + "dtrsm_empty,1,1,1,5e-8" + rest;
+    if (i <= 10) text += "dgemv_empty,1,1,1,1e-4" + rest;
+  }
+  campaign.measurements["measurements/02-kernels.csv"] = text;
+  const CampaignFit fit = fit_campaign(campaign);
+  ASSERT_EQ(fit.cluster.empty_call_s.size(), 1U) << "dtrsm returns at once, dgemv has too few";
+  EXPECT_NEAR(fit.cluster.empty_call_s.at("dgemm"), 1.3e-4, 1e-12);
+  EXPECT_EQ(fit.cluster.kernels.size(), 1U);
+  EXPECT_THAT(fit.notes, Contains(HasSubstr("dgemm: calls without work (a size of 0) take 130.0 us")));
+}
+
 /// Nine hosts, the last three on a switch of their own, 1 us further away; timers round to 1 ns.
 TEST(FitCampaign, AllPairsOfHostsSayWhetherOneSwitchExplainsThem) {
   Campaign campaign = one_rank();

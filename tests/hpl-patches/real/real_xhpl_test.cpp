@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hplcast/core/environment.h"
 #include "hplcast/core/kernel_shape.hpp"
 #include "hplcast/core/measurement.hpp"
+#include "hplcast/core/text.hpp"
 #include "tests/hpl-patches/runs.hpp"
 #include "tests/hpl-patches/totals.hpp"
 
@@ -75,6 +77,7 @@ TEST_F(RealXhpl, InstrumentedWritesEveryCallBelowTheLimit) {
   for (const int rank : {0, 1}) {
     std::map<std::string, long long> counted;
     for (const auto& row : rows_of(rank)) {
+      if (core::ends_with(row.kernel, HPLCAST_EMPTY_CALLS)) continue;
       ++counted[row.kernel];
       EXPECT_EQ(row.content, "hpl");
       EXPECT_FALSE(row.host.empty());

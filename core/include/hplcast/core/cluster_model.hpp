@@ -203,7 +203,7 @@ struct AliasedColumns {
 
 /// Everything that hplcast knows about a machine: the content of cluster.json.
 struct ClusterModel {
-  static constexpr int schema_version = 11;
+  static constexpr int schema_version = 12;
   static constexpr int oldest_schema_version = 1;  ///< that can be read: 2 has four numbers as power, 1 no capacities
   int needed_schema_version() const;               ///< what is written: the oldest that can say it
   std::string name;
@@ -211,6 +211,8 @@ struct ClusterModel {
   std::map<std::string, KernelModel>
       kernels;                          ///< by kernel name (kernel_id.hpp); a kernel without a model costs nothing
   std::vector<AliasedColumns> aliased;  ///< ascending by bytes; that of more holds for all multiples of it
+  /// By kernel of HPL: a call without work (a size is 0) in s, where the BLAS does not return at once.
+  std::map<std::string, double> empty_call_s;
   NetworkModel network;
   std::optional<PowerModel> power;               ///< see check_power()
   std::vector<DetourSource> detours;             ///< what takes the CPUs away now and then; see check_detours()

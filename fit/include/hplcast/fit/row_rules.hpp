@@ -25,6 +25,9 @@ bool is_beside(const core::KernelMeasurement& row);
 /// True for a call of dgemm in a pair that differs in the leading dimension alone (role aliased of a design).
 bool is_of_columns(const core::KernelMeasurement& row);
 
+/// True for HPL's calls without work (a size is 0), which are no kernel of their own: dgemm_empty.
+bool is_empty(const core::KernelMeasurement& row);
+
 /// True for a call of a design, which are in random order. The others are HPL's own: their sizes change with time.
 bool is_designed(const core::KernelMeasurement& row);
 

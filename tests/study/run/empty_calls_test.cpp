@@ -1,0 +1,28 @@
+// Calls of kernels without work, in simulated runs: as many as the real HPL makes.
+#include <gtest/gtest.h>
+
+#include "hplcast/study/predict.hpp"
+#include "tests/study/simulated_cluster.hpp"
+
+namespace hplcast::study {
+namespace {
+
+using EmptyCalls = testing::SimulatedCluster;
+
+/// Counted in the real HPL by a cblas_dgemm of our own in front of the library's.
+TEST_F(EmptyCalls, TakeTheirTime) {
+  request_.noise = false;
+  request_.parameters.N = 3000;
+  request_.parameters.NB = 128;
+  request_.parameters.NBMIN = 4;
+  request_.parameters.PFACT = request_.parameters.RFACT = 1;
+  const core::Prediction plain = predict(request_);
+  request_.cluster.empty_call_s = {{"dgemm", 1e-3}};
+  const core::Prediction empty = predict(request_);
+  EXPECT_NEAR(empty.time_s - plain.time_s, 1453e-3, 1e-6);
+  EXPECT_EQ(empty.kernels.at("dgemm").calls, plain.kernels.at("dgemm").calls);
+  EXPECT_NEAR(empty.kernels.at("dgemm").time_s - plain.kernels.at("dgemm").time_s, 1453e-3, 1e-6);
+}
+
+}  // namespace
+}  // namespace hplcast::study
