@@ -7,13 +7,15 @@ usage() {
 Usage: bench/threads.sh [-o FOLDER] [--build DIR] [--sizes LIST] [--count CALLS] [--repetitions R]
        [--blas FILE] [--force]
 
-Two cores used in three ways: 1x1 with 2 threads, 1x2 and 2x1 with 1 thread per rank. Calibrates this machine once with 2 threads per rank and once
-with 1, runs the real HPL (NB 128) for each N of LIST (3000,4000,5000,6000,7000), predicts the same, and prints for each N the real and predicted Gflop/s of
-the three, their errors, and whether the three are in the order of the real ones (ways that differ by less than the scatter of the runs count as equal).
-FOLDER (threads-results) keeps campaigns, runs and predictions; what is there is not measured again.
-CALLS: calls of dgemm of a campaign (300); R: real runs of each (3). FILE: a BLAS in place
-of the OpenBLAS that HPL is linked with (libblis.so.4), for all that is measured. --force: also with models that fit cluster calls unusable, to try the
-script. Needs two cores that do nothing else, and a quarter of an hour.
+Two cores used in three ways: 1x1 with 2 threads, 1x2 and 2x1 with 1 thread per rank. Calibrates this machine with 2
+threads per rank and with 1, runs the real HPL (NB 128) for each N of LIST (3000,4000,5000,6000,7000), predicts the same,
+and prints for each N the real and predicted Gflop/s of the three, their errors, and whether the three are in the order of
+the real ones (ways that differ by less than the scatter of the runs count as equal). Calibration and runs take turns (a
+slice of 32 s, a run of each, the next slice ...), because machines change their speed. FOLDER (threads-results) keeps
+campaigns, runs and predictions; what is there is not measured again. CALLS: calls of dgemm of a campaign (300); R: real
+runs of each (3). FILE: a BLAS in place of the OpenBLAS that HPL is linked with, for all that is measured
+(/usr/lib/x86_64-linux-gnu/blis-pthread/libblis.so.4 of libblis4-pthread). --force: also with models that fit cluster
+calls unusable, to try the script. Needs two cores that do nothing else, and a quarter of an hour.
 
 Exit codes: 0 errors at most 3 % in the median and 7 % at worst, and every order right; 1 not; 2 wrong usage, 3 something is missing,
 6 a measurement or a prediction failed.
@@ -46,8 +48,17 @@ middle=$((largest * 5 / 7)) small=$((largest * 2 / 7))
 
 run() { "$hplcast" "$@" >> "$out/log.txt" 2>&1 || fail 6 "hplcast $1: $out/log.txt"; }
 
+calibrate() {  # campaign, what to run it with: one that is interrupted goes on at the next call
+  local name=$1 status=0 resume=()
+  shift
+  [[ ! -d $name.campaign ]] || resume=(--resume)
+  [[ ! -s $name.zip ]] || return 0
+  "$@" "$hplcast" calibrate "$name.yaml" --folder "$name.campaign" "${resume[@]}" -o "$name.zip" >> "$out/log.txt" 2>&1 || status=$?
+  ((status == 0 || (status == 124 && $# > 0))) || fail 6 "hplcast calibrate: $out/log.txt"
+}
+
 campaign() {  # threads, ranks, grids of the runs that time kernels
-  printf 'name: threads-%s\nwarm_up: 10s\nchunk: 20s\nthreads_per_rank: %s\nranks_per_host: %s\n' "$1" "$1" "$2"
+  printf 'name: threads-%s\nwarm_up: 10s\nchunk: 8s\nthreads_per_rank: %s\nranks_per_host: %s\n' "$1" "$1" "$2"
   [[ -z $blas ]] || printf 'blas: %s\n' "$blas"
   printf 'steps:\n'
   printf '  - dgemm: {nb: 128, max_size: %s, count: %s, budget: 60s}\n  - kernels:\n      runs:\n' "$largest" "$count"
@@ -68,10 +79,14 @@ one() {  # threads, ranks, grids of the kernels' runs, grids to compare
   local name=$out/threads-$1
   campaign "$1" "$2" "$3" > "$name.yaml"
   configurations "$4" > "$name.csv"
-  [[ -s $name.zip ]] || run calibrate "$name.yaml" --folder "$name.campaign" -o "$name.zip"
+  local repetition
+  for ((repetition = 1; repetition <= repetitions; ++repetition)); do
+    calibrate "$name" timeout --signal INT 32
+    run run-real "$name.csv" --threads "$1" --repetitions "$repetition" ${blas:+--blas "$blas"} -o "$name.runs.csv"
+  done
+  calibrate "$name"
   run fit cluster "$name.zip" --quiet "${force[@]}" -o "$name.json"
   run predict "$name.json" --configurations "$name.csv" -o "$name.predictions.json"
-  run run-real "$name.csv" --threads "$1" --repetitions "$repetitions" ${blas:+--blas "$blas"} -o "$name.runs.csv"
   run compare "$name.runs.csv" --predicted "$name.predictions.json" --json -o "$name.compare.json"
 }
 
