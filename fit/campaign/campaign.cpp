@@ -219,7 +219,7 @@ void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
     throw core::Error(core::ExitCode::no_acceptable_fit, "the campaign has no calls of dgemm");
 }
 
-/// Those that return at once are none.
+/// A BLAS that returns at once has none.
 void add_empty_calls(const CampaignRows& rows, CampaignFit& fit) {
   constexpr double at_once_s = 1e-6;  // the clock takes a twentieth of it
   for (const auto& [name, table] : rows.empty) {

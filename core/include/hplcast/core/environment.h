@@ -48,7 +48,7 @@
 #define HPLCAST_VARIABLE_TRACE_PANELS "HPLCAST_TRACE_PANELS"
 /* PREFIX of the files with durations of kernels; without it they are not timed. */
 #define HPLCAST_VARIABLE_KERNEL_TRACE "HPLCAST_KERNEL_TRACE"
-/* What the names of kernels end with in the rows of calls without work (a size is 0). */
+/* Ends the names of kernels in the rows of calls without work (a size is 0). */
 #define HPLCAST_EMPTY_CALLS "_empty"
 /* Most rows of a kernel in these. */
 #define HPLCAST_VARIABLE_KERNEL_TRACE_MAX "HPLCAST_KERNEL_TRACE_MAX"
