@@ -102,6 +102,7 @@ static double flop_of(hplcast_kernel kernel, double m, double n, double k) {
 }
 
 static void add_row(kernel_rows* rows, uint64_t most, const row* one) {
+  rows->total_s += one->duration_s;
   const uint64_t place = place_in_sample(rows->calls++, most, &rows->random);
   if (place < most) rows->rows[place] = *one;
 }
@@ -123,7 +124,6 @@ static void end_call(hplcast_kernel kernel, int m, int n, int k, double start_s)
   const double flop = flop_of(kernel, m, n, k);
   activity_kernel(kernel, m, n, k, flop, start_s, start_s + duration_s);
   if (prefix == NULL) return;
-  trace[kernel].total_s += duration_s;
   trace[kernel].flop += flop;
   add_row(&trace[kernel], rows_max, &one);
 }
@@ -184,9 +184,13 @@ static void write_rows(FILE* file) {
 static void write_totals(FILE* file) {
   (void)fprintf(file, "kernel,calls,total_s,flop\n");
   (void)fprintf(file, "clock,%d,%.9f,0\n", clock_reads, clock_total_s);
-  for (int i = 0; i < HPLCAST_KERNEL_COUNT; ++i)
-    (void)fprintf(file, "%s,%llu,%.9f,%.17g\n", kernel_names[i], (unsigned long long)trace[i].calls, trace[i].total_s,
-                  trace[i].flop);
+  for (int i = 0; i < 2 * HPLCAST_KERNEL_COUNT; ++i) {
+    const int is_empty = i >= HPLCAST_KERNEL_COUNT;
+    const kernel_rows* of = is_empty ? &empty[i - HPLCAST_KERNEL_COUNT] : &trace[i];
+    if (is_empty && of->calls == 0) continue;
+    (void)fprintf(file, "%s%s,%llu,%.9f,%.17g\n", kernel_names[i % HPLCAST_KERNEL_COUNT],
+                  is_empty ? HPLCAST_EMPTY_CALLS : "", (unsigned long long)of->calls, of->total_s, of->flop);
+  }
 }
 
 int trace_write(void) {
