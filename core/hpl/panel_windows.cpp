@@ -14,10 +14,12 @@ namespace {
 
 /// The rule with its defaults filled in.
 struct Sizes {
-  int width, warm_up, piece;
+  int width, piece;
+  int warm_up;                ///< panels until process columns that begin in step are out of it
   int windows;                ///< beside the first and the last
   int inner;                  ///< panels of these that count; those of windows that are added: width
-  int settling;               ///< the last panels of the warm-up: within them HPL settles down
+  int settling;               ///< panels within which HPL settles down: the last ones of a warm-up
+  int before;                 ///< panels before those of a window that count, beside the first and the last
   int after;                  ///< panels that are simulated behind a window
   int of_first;               ///< panels of the first window
   int last_piece, untypical;  ///< panels at the end of the run
@@ -40,6 +42,8 @@ Sizes sizes_of(const HplParameters& p, const WindowRule& rule) {
   // out of step, and wait for each other's panels, within three quarters of a round (docs/models/sampled.md).
   sizes.settling = std::max(8, 6 + 4 * p.DEPTH);
   sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max(sizes.settling, 3 * p.Q / 4);
+  // Where HPL looks ahead, windows begin out of step (smpi-models/session/runtime.cpp).
+  sizes.before = rule.warm_up > 0 || p.DEPTH == 0 ? sizes.warm_up : sizes.settling;
   // The cost of panels goes round with the process columns, and a little with the rows.
   sizes.piece = sizes.last_piece = p.Q * std::max(1, (longest + 2 * p.Q - 1) / (2 * p.Q));
   // At the end there is not a block for every process any more.
@@ -73,14 +77,14 @@ Sizes sizes_of(const HplParameters& p, const WindowRule& rule) {
 
 /// The window that counts from `from` on, or a few panels later: it begins in the first process column.
 PanelWindow window_at(int from, int width, const HplParameters& p, const Sizes& sizes, int panels) {
-  const int first = std::max(0, (from - sizes.warm_up + p.Q - 1) / p.Q * p.Q);
-  const int counts_from = first + sizes.warm_up;
+  const int first = std::max(0, (from - sizes.before + p.Q - 1) / p.Q * p.Q);
+  const int counts_from = first + sizes.before;
   return {first, counts_from, counts_from + width, std::min(panels, counts_from + width + sizes.after),
           std::max(first, counts_from - sizes.settling)};
 }
 
-/// The last panels of the run: a piece that is typical, and those that are not. Columns that are not yet out of step
-/// matter little where little is spent: the warm-up is short.
+/// The last panels of the run: a piece that is typical, and those that are not. Little is spent there: the warm-up is
+/// short.
 PanelWindow last_window(const HplParameters& p, const Sizes& sizes, int panels) {
   const int first = std::max(0, panels - sizes.settling - sizes.last_piece - sizes.untypical) / p.Q * p.Q;
   return {first, first + sizes.settling, panels, panels, first};
@@ -216,6 +220,7 @@ WindowPlan WindowPlan::of_program(int panels, int round, WindowRule rule) {
   p.Q = round;
   if (rule.kind == WindowRule::Kind::automatic && panels <= least_rounds * round) rule.kind = WindowRule::Kind::off;
   rule.target = 0;
+  if (rule.warm_up == 0) rule.warm_up = sizes_of(p, rule).warm_up;  // it begins them in step
   return make(p, rule);
 }
 

@@ -40,8 +40,10 @@ static void factor_window(factor_function* factor, HPL_T_grid* grid, HPL_T_palg*
   factorisation* here = factorisation_of_caller();
   const int nb = matrix->nb;
   const int panels = (matrix->n + nb - 1) / nb;
-  const hplcast_window window = hplcast_panel_window(panels, grid->npcol);
+  hplcast_window window = hplcast_panel_window(panels, grid->npcol);
   const int all = window.first + window.count == panels;
+  window.column = grid->mycol;
+  window.depth = algorithm->depth;
   here->window = window;
   here->rows = matrix->n;
   hplcast_leading_dimension(matrix->ld);

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <utility>
+
 namespace hplcast::smpi_models {
 
 CallCounts& CallCounts::operator+=(const CallCounts& other) {
@@ -41,7 +43,7 @@ std::vector<CallCounts> PanelCounts::until_marks() const {
   return sums;
 }
 
-void PanelMarks::mark(std::size_t ranks, std::size_t rank, const hplcast_window& window, int index, double now_s) {
+double PanelMarks::mark(std::size_t ranks, std::size_t rank, const hplcast_window& window, int index, double now_s) {
   if (index < 0 && begun_++ % ranks == 0) {  // no rank begins the next factorisation before all have ended this one
     window_ = window;
     sums_s_.assign(static_cast<std::size_t>(window.count) + 2, 0);
@@ -50,8 +52,8 @@ void PanelMarks::mark(std::size_t ranks, std::size_t rank, const hplcast_window&
   const auto place = static_cast<std::size_t>(index + 1);
   Last& last = last_.at(rank);
   if (last.place == place) sums_s_.at(place) -= last.time_s;
-  last = {place, now_s};
   sums_s_.at(place) += now_s;
+  return now_s - std::exchange(last, {place, now_s}).time_s;
 }
 
 std::vector<double> PanelMarks::means_s() const {

@@ -73,8 +73,8 @@ class PanelCounts {
 /// or the last rank. Sampled predictions are made of them.
 class PanelMarks {
  public:
-  /// As hplcast_panel_begins(). @param ranks  of the simulation
-  void mark(std::size_t ranks, std::size_t rank, const hplcast_window& window, int index, double now_s);
+  /// As hplcast_panel_begins(). @param ranks  of the simulation. @return how long ago the rank was here last
+  double mark(std::size_t ranks, std::size_t rank, const hplcast_window& window, int index, double now_s);
 
   const hplcast_window& window() const { return window_; }
   /// Simulated times: of the begin of the factorisation, of each panel of the window, and of the end. Empty if nothing
@@ -86,7 +86,7 @@ class PanelMarks {
     std::size_t place = 0;
     double time_s = 0;
   };
-  hplcast_window window_{0, 0};
+  hplcast_window window_{};
   std::vector<double> sums_s_;
   std::vector<Last> last_;  // of each rank
   std::size_t begun_ = 0;   // by how many ranks

@@ -45,7 +45,7 @@ TEST(PanelWindows, CountEveryPanelOnceAndBeginInTheFirstProcessColumn) {
         EXPECT_GE(one.counts_to - one.counts_from, last ? plan.piece + plan.untypical : 2 * std::max(P, Q));
         EXPECT_LE(one.simulated_to, plan.panels);
         if (i == 0) continue;
-        EXPECT_GE(one.counts_from - one.first, last ? settling : std::max(settling, 3 * Q / 4));
+        EXPECT_GE(one.counts_from - one.first, last || depth > 0 ? settling : std::max(settling, 3 * Q / 4));
         EXPECT_EQ(one.exact_from, one.counts_from - settling);
         EXPECT_GE(one.counts_from, plan.windows[i - 1].counts_to);
         EXPECT_TRUE(one.simulated_to > one.counts_to || one.counts_to == plan.panels);
@@ -177,6 +177,8 @@ TEST(PanelWindows, OfProgramsAreSimulatedOneAfterTheOther) {
     for (int panel = window.first; panel < window.simulated_to; ++panel)
       EXPECT_TRUE(std::binary_search(panels.begin(), panels.end(), panel)) << panel;
   EXPECT_LE(static_cast<double>(panels.size()), 1000 * plan.simulated_share());
+  const PanelWindow wide = WindowPlan::of_program(1000, 32, rule).windows.at(1);
+  EXPECT_EQ(wide.counts_from - wide.first, 3 * 32 / 4) << "they begin in step";
   for (const auto& [all, round] : {std::pair(0, 1), std::pair(10, 0), std::pair(10, 11), std::pair(2000000000, 1)})
     EXPECT_THROW(WindowPlan::of_program(all, round, rule), DomainError) << all << ", " << round;
 }

@@ -106,6 +106,29 @@ TEST_F(SampledPrediction, WindowsDivideTheWork) {
   }
 }
 
+// By up to a panel: in the mean over the process columns, half of one. Without look-ahead they are in step.
+TEST_F(SampledPrediction, BeginsWindowsOutOfStepWhereHplLooksAhead) {
+  use_many_panels();
+  for (const int depth : {0, 1, 2}) {
+    request_.parameters.DEPTH = depth;
+    const auto longer = [&](int first) {  // the panel after the first one that HPL looks ahead in
+      const core::TemporaryFolder folder("hplcast-test");
+      const PanelWindow window{first, first, first + 9, first + 9, first};
+      const std::vector<double> marks = simulate_hpl(resolve(request_).of_window(window), folder.path()).panels.marks_s;
+      const auto panel_s = [&](int index) {
+        const auto mark = static_cast<std::size_t>(index) + 1;
+        return marks.at(mark + 1) - marks.at(mark);
+      };
+      return panel_s(depth + 1) / panel_s(depth + 2) - 1;
+    };
+    EXPECT_LT(longer(0), 0.15) << "the run begins in step";
+    if (depth == 0)
+      EXPECT_LT(longer(40), 0.15);
+    else
+      EXPECT_GT(longer(40), 0.15) << depth;
+  }
+}
+
 TEST_F(SampledPrediction, RefusesWindowsThatDoNotFitTheGridOrTheMatrix) {
   request_.parameters = parameters(1500, 64, 3, 4);
   for (const auto& [first, last] : {std::pair(2, 9), std::pair(8, 24)}) {

@@ -138,6 +138,8 @@ int hplcast_probe(const hplcast_channel* channel);
 typedef struct {
   int first; /* from 0; a multiple of the process columns */
   int count;
+  int column; /* of the process grid that the caller is in, and how many panels HPL looks ahead: set by the caller */
+  int depth;
 } hplcast_window;
 
 /* The window of a matrix of `panels` panels: all of them, if the settings do not say otherwise. */
