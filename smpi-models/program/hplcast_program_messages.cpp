@@ -245,6 +245,19 @@ class simgrid::smpi::Request {
   OURS MPI_Request irecv_init(PLACE(void)) { return in_operation_on(nullptr), by_simgrid<&Request::irecv_init>(GIVEN); }
 };
 
+/// Comm::init_smp looks for ranks that share hosts by a message for each pair of ranks, as no MPI does: here by few.
+namespace simgrid::smpi {
+using Allgather = int(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+__attribute__((visibility("default"))) Allgather allgather__ring, allgather__bruck;
+int allgather__ring(const void* out, int n, MPI_Datatype type, void* in, int m, MPI_Datatype in_type, MPI_Comm on) {
+  Dl_info caller{};
+  if (n == 1 && ::dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_sname != nullptr &&
+      std::strstr(caller.dli_sname, "init_smp") != nullptr)
+    return allgather__bruck(out, n, type, in, m, in_type, on);
+  return by_simgrid<&allgather__ring>(out, n, type, in, m, in_type, on);
+}
+}  // namespace simgrid::smpi
+
 void hplcast_spend_packing(const char* function, int count, MPI_Datatype type) {
   spend(function, function, packing_of(count, type));
 }

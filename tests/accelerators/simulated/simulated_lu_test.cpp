@@ -83,7 +83,10 @@ TEST(SimulatedBlockLu, FastModeTakesTheSameTime) {
     const study::ProgramRun exact = simulated_lu(grid, false), fast = simulated_lu(grid, false, true);
     constexpr double asked_for = 0.01;
     EXPECT_NEAR(fast.time_s / exact.time_s, 1, asked_for);
-    EXPECT_EQ(fast.messages, exact.messages);
+    // Exact, SMPI looks for ranks of the same host by up to four rings of all ranks, of communicators of many.
+    const int ranks = grid.P * grid.Q, rings = ranks < 8 ? 0 : 4;
+    EXPECT_LE(fast.messages, exact.messages);
+    EXPECT_GE(fast.messages, exact.messages - rings * ranks * ranks);
   }
   EXPECT_THAT(simulated_lu({384, 64, 2, 2, "0.3", "16"}, true, true).output, testing::HasSubstr("PASSED"));
 }
