@@ -93,8 +93,11 @@ void hplcast_region_ends(const char* name) {
 
 long hplcast_panel(long panel, long panels, long round) {
   return guarded([&] {
-    const hplcast::smpi_models::Rank& rank = Runtime::rank();
-    return Runtime::instance().program().panels().come(rank.number, panel, panels, round, rank.clock.now_s());
+    hplcast::smpi_models::Rank& rank = Runtime::rank();
+    const auto [go, wait_s] =
+        Runtime::instance().program().panels().come(rank.number, panel, panels, round, rank.clock.now_s());
+    if (wait_s > 0) rank.clock.spend(wait_s);
+    return go;
   });
 }
 

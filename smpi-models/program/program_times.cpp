@@ -29,8 +29,8 @@ double CollectiveWaits::leave(int rank, double now_s) {
   return std::clamp(until_s - entered.begin_s, 0.0, std::max(0.0, now_s - entered.begin_s));
 }
 
-long ProgramPanels::come(std::size_t rank, long panel, long panels, long round, double now_s) {
-  if (rule_.empty()) return panel;
+std::pair<long, double> ProgramPanels::come(std::size_t rank, long panel, long panels, long round, double now_s) {
+  if (rule_.empty()) return {panel, 0};
   if (panels_.empty()) {
     const auto number = [](long one) { return static_cast<int>(std::clamp(one, -1L, 0x7fffffffL)); };
     marked_ = {number(panels), number(round), {}};
@@ -47,8 +47,15 @@ long ProgramPanels::come(std::size_t rank, long panel, long panels, long round, 
         "rank " + std::to_string(rank) + " marks panel " + text(panel, panels, round) + "; expected " +
         (marks == panels_.size() ? "none behind the last one, " : text(next, marked_.panels, marked_.round) + ", ") +
         "as --windows needs it: all ranks mark each panel once, in order\n  hint: --windows off");
+  const int go = panels_[marks];
+  if (go != panel && std::exchange(begin_, marks) != marks) late_s_ = came_s_;
   marked_.marks_s[marks] += now_s;
-  return panels_[marks++];
+  double wait_s = 0;
+  if (begin_ > 0 && marks == begin_ + 1) wait_s = late_s_[rank] - *std::min_element(late_s_.begin(), late_s_.end());
+  if (go % round == 1 % round && marks + 3 < panels_.size() && panels_[marks + 3] == go + 3)
+    came_s_[rank] = now_s + wait_s;
+  ++marks;
+  return {go, wait_s};
 }
 
 std::optional<core::MarkedPanels> ProgramPanels::result() const {

@@ -91,11 +91,11 @@ class ProgramPanels {
  public:
   /// `rule`: ProgramSettings::windows; empty: all are simulated, and nothing is noted.
   explicit ProgramPanels(std::string rule) : rule_(std::move(rule)) {}
-  void add_rank() { marks_.push_back(0); }
+  void add_rank() { marks_.push_back(0), came_s_.push_back(0); }
 
   /// As hplcast_panel(). @throws InputError for another panel than the next one, or another run than that of other
-  /// ranks
-  long come(std::size_t rank, long panel, long panels, long round, double now_s);
+  /// ranks. And what the rank has to spend, so that ranks begin a window as far apart as they were in the one before.
+  std::pair<long, double> come(std::size_t rank, long panel, long panels, long round, double now_s);
   /// @throws InputError if a rank has not come to all that were to be simulated
   std::optional<core::MarkedPanels> result() const;
 
@@ -104,6 +104,9 @@ class ProgramPanels {
   std::vector<int> panels_;         ///< that are simulated; empty: there was no mark yet
   core::MarkedPanels marked_;       ///< sums over the ranks
   std::vector<std::size_t> marks_;  ///< of each rank
+  /// When each came to the second panel of its last round (none is three panels ahead); that of the window before.
+  std::vector<double> came_s_, late_s_;
+  std::size_t begin_ = 0;  ///< mark at which the window begins
 };
 
 /// Whether loops call this function of MPI, or clock, until there is something.

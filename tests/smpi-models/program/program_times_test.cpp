@@ -65,5 +65,27 @@ TEST_F(TimesOfTwoRanks, ARoutineInsideOfAnMpiCallIsNotTheCall) {
   EXPECT_EQ(of("MPI_Reduce", 0, 4).elapsed_s, 3);
 }
 
+TEST(ProgramPanels, RanksBeginAWindowAsFarApartAsTheyWereInTheOneBefore) {
+  ProgramPanels panels("4:8");
+  const std::size_t ranks = 3;
+  for (std::size_t rank = 0; rank < ranks; ++rank) panels.add_rank();
+  constexpr long all = 300, round = 4;
+  std::vector<long> next(ranks);
+  int windows = 0;
+  long before = -1;
+  for (double now_s = 0; next[0] < all; ++now_s) {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const double apart_s = 0.1 * static_cast<double>(rank);
+      const auto [panel, wait_s] = panels.come(rank, next[rank], all, round, now_s + apart_s);
+      const bool is_second = before != -1 && next[rank] == before + 1;
+      EXPECT_NEAR(wait_s, is_second ? apart_s : 0, 1e-12) << panel << " of rank " << rank;
+      if (rank + 1 == ranks) before = panel != next[rank] ? panel : -1;
+      windows += rank == 0 && panel != next[rank] ? 1 : 0;
+      next[rank] = panel + 1;
+    }
+  }
+  EXPECT_GT(windows, 3);
+}
+
 }  // namespace
 }  // namespace hplcast::smpi_models
