@@ -218,7 +218,11 @@ WindowPlan WindowPlan::of_program(int panels, int round, WindowRule rule) {
   p.N = panels;
   p.NB = 1;
   p.Q = round;
-  if (rule.kind == WindowRule::Kind::automatic && panels <= least_rounds * round) rule.kind = WindowRule::Kind::off;
+  if (rule.kind == WindowRule::Kind::automatic) {  // more and narrower: none are added where the curve bends
+    rule.windows = 7;
+    rule.width = std::max(4, round);
+    if (panels <= least_rounds * rule.width) rule.kind = WindowRule::Kind::off;
+  }
   rule.target = 0;
   if (rule.warm_up == 0) rule.warm_up = sizes_of(p, rule).warm_up;  // it begins them in step
   return make(p, rule);

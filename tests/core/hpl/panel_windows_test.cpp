@@ -169,8 +169,11 @@ TEST(PanelWindows, OfProgramsAreSimulatedOneAfterTheOther) {
   const WindowRule rule = WindowRule::from("auto");
   EXPECT_EQ(WindowPlan::of_program(120, 8, rule).windows.size(), 1u) << "15 rounds: windows would not be shorter";
   const WindowPlan plan = WindowPlan::of_program(1000, 8, rule);
-  ASSERT_GT(plan.windows.size(), 3u);
+  ASSERT_EQ(plan.windows.size(), 1u + 7 + 1);
+  for (std::size_t i = 1; i < 8; ++i) EXPECT_EQ(plan.windows[i].counts_to - plan.windows[i].counts_from, 8) << i;
   EXPECT_EQ(plan.target, 0) << "nothing is added";
+  for (int round = 1; round <= 40; ++round)
+    for (int all = round; all <= 1000; all += 1 + all / 10) EXPECT_NO_THROW(WindowPlan::of_program(all, round, rule));
   const std::vector<int> panels = plan.simulated();
   EXPECT_EQ(std::adjacent_find(panels.begin(), panels.end(), std::greater_equal<>()), panels.end());
   for (const PanelWindow& window : plan.windows)
