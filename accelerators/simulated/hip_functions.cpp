@@ -216,7 +216,7 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
 }
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
-  return hipEventCreate(event);
+  return in("hipEventCreate", [&] { *event = device().make_event(); });
 }
 
 hipError_t hipEventDestroy(hipEvent_t event) {
