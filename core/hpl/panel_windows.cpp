@@ -224,7 +224,7 @@ WindowPlan WindowPlan::of_program(int panels, int round, WindowRule rule) {
     if (panels <= least_rounds * rule.width) rule.kind = WindowRule::Kind::off;
   }
   rule.target = 0;
-  if (rule.warm_up == 0) rule.warm_up = sizes_of(p, rule).warm_up;  // it begins them in step
+  if (rule.warm_up == 0) rule.warm_up = sizes_of(p, rule).warm_up;  // its process columns are not held up
   return make(p, rule);
 }
 

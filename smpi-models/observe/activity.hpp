@@ -75,6 +75,11 @@ class Activity {
 
   /// `detours_s` of its span, it did not work.
   void kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span, double detours_s = 0);
+  /// `rank` waits outside of calls.
+  void wait(int rank, double duration_s) {
+    Rank& state = ranks_[static_cast<std::size_t>(rank)];
+    if (!state.frames.empty()) state.times[state.frames.back().phase].waiting_s += duration_s;
+  }
   void phase_begin(int rank, hplcast_phase phase, const Moment& now);
   void phase_end(int rank, const Moment& now);
   void call_begin(int rank, const MpiCall& call, const Moment& now);

@@ -219,13 +219,12 @@ Rank& Runtime::find_rank() {
 
 void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
   const double modelled_s = kernels_.spend_s(rank, kernel, shape);
-  const bool has_work = shape.m > 0 && shape.n > 0 && shape.k > 0;
-  if (has_work) rank.loop.add({kernel, shape});
+  if (shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.add({kernel, shape});
   const double begin_s = rank.clock.now_s();
   const double detours_s = rank.clock.detours_s();
   const double duration_s = rank.clock.work(kernel, modelled_s);
   if (duration_s != modelled_s) counts_.kernel(rank.panel_place, kernel).time_s += duration_s - modelled_s;
-  if (activity_.measures() && has_work && duration_s > 0) {
+  if (activity_.measures() && duration_s > 0) {
     const double in_detours_s = rank.clock.detours_s() - detours_s;
     activity_.kernel(static_cast<int>(rank.number), kernel, shape, {begin_s, begin_s + duration_s + in_detours_s},
                      in_detours_s);
@@ -263,7 +262,9 @@ void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) 
     if (window.first > 0 && window.depth > 0 && index == window.depth + 1) {
       const auto first = static_cast<std::uint32_t>(window.first), column = static_cast<std::uint32_t>(window.column);
       const core::StreamName stream{settings_.seed, core::stream_window, first, 0, column};
-      rank.clock.spend(half * panel_s * core::draw(stream, 0).uniform);
+      const double held_up_s = half * panel_s * core::draw(stream, 0).uniform;
+      rank.clock.spend(held_up_s);
+      activity_.wait(static_cast<int>(rank.number), held_up_s);
     }
   }
   progress_.update(static_cast<double>(index) / window.count, port::clock_s());
