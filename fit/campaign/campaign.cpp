@@ -196,14 +196,6 @@ void fit_kinds(const CampaignRows& rows, CampaignFit& fit) {
   }
 }
 
-/// The model is compared with calls of fewer ranks, too (alone_json()).
-core::KernelModel widened(const core::KernelModel& model, const KernelTable& fewer_ranks) {
-  std::vector<ShapeSummary> shapes = fewer_ranks.shapes();
-  shapes.push_back({model.range()->min});
-  shapes.push_back({model.range()->max});
-  return core::KernelModel::make(model.level(), model.cluster_law(), {}, range_of(shapes), model.quality());
-}
-
 void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
   if (rows.kernels.empty()) throw core::InputError("the campaign has measured no kernels");
   for (const auto& [kernel, table] : rows.kernels) {
@@ -223,7 +215,7 @@ void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
 void add_empty_calls(const CampaignRows& rows, CampaignFit& fit) {
   constexpr double at_once_s = 1e-6;  // the clock takes a twentieth of it
   for (const auto& [name, table] : rows.empty) {
-    const double mean_s = table.rows() > 0 ? table.total_s() / static_cast<double>(table.rows()) : 0;
+    const double mean_s = table.total_s() / static_cast<double>(table.rows());
     if (table.rows() < static_cast<long>(few_calls) || mean_s < at_once_s) continue;
     const std::string kernel = name.substr(0, name.size() - std::string_view(HPLCAST_EMPTY_CALLS).size());
     fit.cluster.empty_call_s[kernel] = mean_s;

@@ -95,6 +95,9 @@ struct PairedCalls {
 /// True for a call in a run that had fewer ranks on that host than the campaign has there: cores are faster then.
 bool is_of_fewer_ranks(const std::vector<MeasuredHost>& hosts, const core::KernelMeasurement& row);
 
+/// The same model with a range that has these calls of fewer ranks, too, with which it is compared (alone_json()).
+core::KernelModel widened(const core::KernelModel& model, const KernelTable& fewer_ranks);
+
 /// `alone` of the provenance: what calls take on one rank of a host over what they take with all of them, for
 /// predictions of fewer ranks per host (docs/models/kernel-models.md#fewer-ranks-per-host). A JSON object; null where
 /// dgemm was not measured so.

@@ -82,6 +82,13 @@ bool is_of_fewer_ranks(const std::vector<MeasuredHost>& hosts, const core::Kerne
          static_cast<std::size_t>(row.busy_ranks) < hosts[host].rank_cpus.size();
 }
 
+core::KernelModel widened(const core::KernelModel& model, const KernelTable& fewer_ranks) {
+  std::vector<ShapeSummary> shapes = fewer_ranks.shapes();
+  shapes.push_back({model.range()->min});
+  shapes.push_back({model.range()->max});
+  return core::KernelModel::make(model.level(), model.cluster_law(), {}, range_of(shapes), model.quality());
+}
+
 std::string alone_json(const Campaign& campaign, const PairedCalls& dgemm, const ControlCurve& control,
                        const core::ClusterModel& cluster, std::vector<std::string>& notes) {
   if (dgemm.alone.size() < few_calls) return "null";
