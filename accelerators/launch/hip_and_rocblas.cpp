@@ -2,8 +2,8 @@
 
 #include <utility>
 
-// The functions of rocBLAS: each routine is a kernel, whose work CBLAS does. CBLAS has the same numbers for what
-// rocBLAS says in letters.
+// Alike on the simulated and the fake accelerator: some of HIP, and all of rocBLAS, each routine of which is a
+// kernel whose work CBLAS does. CBLAS has the same numbers for what rocBLAS says in letters.
 
 namespace {
 
