@@ -4,7 +4,6 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -12,6 +11,7 @@
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/history_check.hpp"
 
@@ -209,23 +209,19 @@ study::Cost predicted_cost(const study::HistoryDatabase& database, const study::
   return cost_of(check, normal, options.cost);
 }
 
-double mean_of(const std::vector<double>& gflops) {
-  return std::accumulate(gflops.begin(), gflops.end(), 0.0) / static_cast<double>(gflops.size());
-}
-
 std::string rate_text(const study::Scenario& one) {
-  return significant(mean_of(one.gflops)) + " Gflop/s (" + with_error(one) + ")";
+  return significant(core::mean(one.gflops)) + " Gflop/s (" + with_error(one) + ")";
 }
 
 void write_cost(std::ostream& out, const study::Cost& cost) {
   out << "predicted with dgemm as much slower or faster as " << cost.factor
       << (cost.kept_kernels.empty() ? "\n" : ", all other kernels as they were\n");
-  out << "HPL: " << significant(mean_of(cost.normal_gflops)) << " Gflop/s without the findings, now "
+  out << "HPL: " << significant(core::mean(cost.normal_gflops)) << " Gflop/s without the findings, now "
       << rate_text(cost.now) << '\n';
   for (const study::Cost::OfHost& one : cost.hosts) {
     out << one.host << " (" << one.what << "): alone " << rate_text(one.alone);
     if (!one.without.gflops.empty()) {
-      const double gain = mean_of(one.without.gflops) - mean_of(cost.now.gflops);
+      const double gain = core::mean(one.without.gflops) - core::mean(cost.now.gflops);
       out << "; without it " << significant(std::abs(gain)) << " Gflop/s " << (gain < 0 ? "less" : "more")
           << " than now (" << one.without.parameters.P << " x " << one.without.parameters.Q << "): it "
           << (one.pays_to_leave_out ? "pays" : "does not pay") << " to leave it out";

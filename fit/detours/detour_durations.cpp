@@ -7,6 +7,7 @@
 #include "fit/detours/source_search.hpp"
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit {
 
@@ -51,7 +52,7 @@ core::DetourDuration fit_duration(std::vector<double> durations_s) {
     if (!(duration > 0) || !std::isfinite(duration)) throw core::DomainError("duration", duration, "a time above 0");
   std::vector<double>& sorted = durations_s;
   std::sort(sorted.begin(), sorted.end());
-  const double mean_s = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
+  const double mean_s = core::mean(sorted);
   const double median_s = detail::quantile(sorted, 0.5);
   const double low_s = detail::quantile(sorted, 0.05), high_s = detail::quantile(sorted, 0.95);
   const bool narrow = low_s >= 0.98 * median_s && high_s <= 1.02 * median_s;

@@ -152,6 +152,10 @@ void activity_kernel(hplcast_kernel kernel, int m, int n, int k, double flop, do
   events_add(&one);
 }
 
+void activity_empty_call(hplcast_kernel kernel, double duration_s) {
+  if (settings()->on && depth > 0) sums.kernels[phase_now()][kernel].time_s += duration_s;
+}
+
 static int returns_at_once(int operation) {
   return operation == HPLCAST_MPI_ISEND || operation == HPLCAST_MPI_ISSEND || operation == HPLCAST_MPI_IRECV;
 }

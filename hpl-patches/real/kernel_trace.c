@@ -117,6 +117,7 @@ static void end_call(hplcast_kernel kernel, int m, int n, int k, double start_s)
   kernels_of_run_s += duration_s;
   row one = {start_s - origin_s, duration_s, m, n, k, prefix == NULL ? -1 : sched_getcpu()};
   if (m <= 0 || n <= 0 || k <= 0) {
+    activity_empty_call(kernel, duration_s);
     one.m = one.n = one.k = 1; /* readers of traces refuse 0 */
     if (prefix != NULL) add_row(&empty[kernel], empty_rows_max, &one);
     return;

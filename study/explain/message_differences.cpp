@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include "hplcast/core/network_model.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/study/compare.hpp"
 #include "study/activity/observed_ranks.hpp"
 
@@ -106,11 +106,10 @@ double beyond_usual(const std::vector<double>& values) {
 }
 
 /// A stall of one must not count as the level of all: values are cut at ten medians.
-double cut_mean(const std::vector<double>& values) {
+double cut_mean(std::vector<double> values) {
   const double most = most_medians * median(values);
-  double sum = 0;
-  for (const double value : values) sum += std::min(value, most);
-  return sum / static_cast<double>(values.size());
+  for (double& value : values) value = std::min(value, most);
+  return core::mean(values);
 }
 
 /// Messages of one class of size.
@@ -125,11 +124,8 @@ struct SizeClass {
     bytes_s.push_back(message.bytes_s);
   }
   double count() const { return static_cast<double>(real_s.size()); }
-  double mean(const std::vector<double>& values) const {
-    return std::accumulate(values.begin(), values.end(), 0.0) / count();
-  }
   double mean_model_s(const NetworkFactors& by) const {
-    return mean(model_s) + (by.latency - 1) * mean(latency_s) + (by.bandwidth - 1) * mean(bytes_s);
+    return core::mean(model_s) + (by.latency - 1) * core::mean(latency_s) + (by.bandwidth - 1) * core::mean(bytes_s);
   }
   /// Beyond the model with these factors, of most messages: those that shared a link with others, or were held up, are
   /// longer.
@@ -196,8 +192,8 @@ struct ClassMeans {
 ClassMeans means_of(const SizeClass& real, const SizeClass& simulated, const NetworkFactors& by) {
   ClassMeans means;
   means.n = real.count();
-  means.latency_s = by.latency * real.mean(real.latency_s);
-  means.bytes_s = by.bandwidth * real.mean(real.bytes_s);
+  means.latency_s = by.latency * core::mean(real.latency_s);
+  means.bytes_s = by.bandwidth * core::mean(real.bytes_s);
   means.model_s = real.mean_model_s(by);
   if (simulated.real_s.empty()) return means;
   const double sharing_s = simulated.usual_excess_s(by);

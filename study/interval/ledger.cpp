@@ -2,7 +2,6 @@
 #include <cmath>
 #include <istream>
 #include <map>
-#include <numeric>
 #include <ostream>
 #include <set>
 #include <tuple>
@@ -97,7 +96,7 @@ bool tell_occasions_apart(const std::map<std::string, Occasion>& occasions, cons
   for (const auto& [date, occasion] : occasions) {
     std::vector<double>& own = centres.emplace_back();
     for (const auto& [key, one] : occasion) own.push_back(core::median(one));
-    means.push_back(std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size()));
+    means.push_back(core::mean(own));
   }
   const std::optional<core::EstimatedSd> within = pooled_sd(centres);
   const std::optional<core::EstimatedSd> between = pooled_sd({means});

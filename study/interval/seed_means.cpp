@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/distributions.hpp"
 
@@ -17,7 +17,7 @@ SeedMeans::SeedMeans(const std::vector<std::vector<double>>& values) {
     for (const double value : one)
       if (!(value > 0) || !std::isfinite(value)) throw core::DomainError("result", value, "a number above 0");
     counts_.push_back(one.size());
-    means_.push_back(std::accumulate(one.begin(), one.end(), 0.0) / static_cast<double>(one.size()));
+    means_.push_back(core::mean(one));
     for (const double value : one) squares += std::pow(value / means_.back() - 1, 2);
     freedom_ += one.size() - 1;
   }

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <numeric>
 #include <ostream>
 
 #include "hplcast/core/campaign.hpp"
@@ -17,6 +16,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/local_machine.hpp"
@@ -201,10 +201,7 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
   prediction.peak_pss_bytes = memory.peak_bytes();
   prediction.kernels = std::move(result.kernels);
   prediction.messages = std::move(result.messages);
-  const std::vector<double>& detours_s = result.detours_s;
-  if (!detours_s.empty())
-    prediction.detours_s =
-        std::accumulate(detours_s.begin(), detours_s.end(), 0.0) / static_cast<double>(detours_s.size());
+  if (!result.detours_s.empty()) prediction.detours_s = core::mean(result.detours_s);
   if (request.observation.phases) prediction.phases = summarised(result.phases);
   if (!request.observation.phases_csv.empty()) write_phases_csv(request.observation.phases_csv, result.phases);
   if (request.observation.energy && result.energy) {

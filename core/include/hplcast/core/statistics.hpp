@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 namespace hplcast::core {
+
+/// Mean of values that are not empty.
+inline double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 /// Median of values that are not empty; of an even number the mean of the middle two.
 inline double median(std::vector<double> values) {
