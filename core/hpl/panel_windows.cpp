@@ -23,6 +23,7 @@ struct Sizes {
   int after;                  ///< panels that are simulated behind a window
   int of_first;               ///< panels of the first window
   int last_piece, untypical;  ///< panels at the end of the run
+  bool out_of_step;           ///< the first window begins as others do
 };
 
 int panels_of(const HplParameters& p) {
@@ -65,9 +66,12 @@ Sizes sizes_of(const HplParameters& p, const WindowRule& rule) {
     constexpr int least = 8;  // enough to see their scatter on the smallest grids
     sizes.inner = std::max(least, longest / sizes.piece * sizes.piece);
     // In a run of 48 rounds next to nothing is spent in the last panels: a part of them tells what all of them take.
+    // Nor does it matter that they begin in step, for three quarters of the first one.
     if (panels_of(p) >= 48 * longest) {
       sizes.untypical = (longest + 3) / 4;
       sizes.last_piece = std::min(sizes.piece, std::max(least, sizes.piece / 4));
+      sizes.out_of_step = p.DEPTH > 0;
+      sizes.warm_up = sizes.before;
     }
     sizes.of_first = sizes.warm_up + sizes.inner;
     sizes.windows = std::min(rule.windows, 2);
@@ -78,16 +82,16 @@ Sizes sizes_of(const HplParameters& p, const WindowRule& rule) {
 /// The window that counts from `from` on, or a few panels later: it begins in the first process column.
 PanelWindow window_at(int from, int width, const HplParameters& p, const Sizes& sizes, int panels) {
   const int first = std::max(0, (from - sizes.before + p.Q - 1) / p.Q * p.Q);
-  const int counts_from = first + sizes.before;
-  return {first, counts_from, counts_from + width, std::min(panels, counts_from + width + sizes.after),
-          std::max(first, counts_from - sizes.settling)};
+  const int counts_from = first + sizes.before, to = counts_from + width;
+  const int exact_from = std::max(first, counts_from - sizes.settling);
+  return {first, counts_from, to, std::min(panels, to + sizes.after), exact_from, first > 0};
 }
 
 /// The last panels of the run: a piece that is typical, and those that are not. Little is spent there: the warm-up is
 /// short.
 PanelWindow last_window(const HplParameters& p, const Sizes& sizes, int panels) {
   const int first = std::max(0, panels - sizes.settling - sizes.last_piece - sizes.untypical) / p.Q * p.Q;
-  return {first, first + sizes.settling, panels, panels, first};
+  return {first, first + sizes.settling, panels, panels, first, first > 0};
 }
 
 /// A gap between two windows that has place for another one.
@@ -188,7 +192,8 @@ WindowPlan WindowPlan::make(const HplParameters& p, const WindowRule& rule) {
     refuse(p, rule, "windows of at least " + std::to_string(least_pieces) + " times round the process grid in all",
            "more or wider windows");
   const PanelWindow last = last_window(p, sizes, plan.panels);
-  plan.windows.push_back({0, 0, sizes.of_first, std::min(plan.panels, sizes.of_first + sizes.after)});
+  plan.windows.push_back(
+      {0, 0, sizes.of_first, std::min(plan.panels, sizes.of_first + sizes.after), 0, sizes.out_of_step});
   for (int i = 0; i < sizes.windows; ++i) {
     // The square of the remaining size falls evenly from window to window.
     const double begin = plan.panels - sizes.of_first, end = plan.panels - last.counts_from;  // remaining panels

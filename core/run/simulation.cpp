@@ -58,7 +58,7 @@ HPLCAST_DESCRIPTION(SimulationSettings, settings) {
   HPLCAST_FIELDS(settings, seed, noise, network_noise, detours, fast, fast_panels);
   fields.check("fast_panels", settings.fast_panels >= 0, "an integer of at least 0");
   HPLCAST_FIELDS_IF_ANY(settings, window, program, energy);
-  HPLCAST_FIELDS(settings, observation, diagnosis);
+  HPLCAST_FIELDS(settings, out_of_step, observation, diagnosis);
 }
 
 void write_simulation_settings(std::ostream& out, SimulationSettings settings) {

@@ -185,10 +185,8 @@ void Messages::begin_transfer(SentMessage& sent, double date_s, const RankClock&
     return;
   }
   shape.delay_s = std::max(0.0, date_s - port::clock_s());
-  if (flows_)
-    sent.transfer.begin(*flows_, shape);
-  else
-    sent.transfer.begin(shape);
+  if (flows_) return sent.transfer.begin(*flows_, shape);
+  sent.transfer.begin(shape);
 }
 
 /// A message that waits for its receiver goes from memory to memory, and some of that may be new to the receiver.

@@ -259,7 +259,7 @@ void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) 
     // and would be so for three quarters of a round. The least that was measured is the standard deviation of a random
     // half of a panel (docs/measurements/sampled.md).
     constexpr double half = 0.5;
-    if (window.first > 0 && window.depth > 0 && index == window.depth + 1) {
+    if (settings_.out_of_step && window.depth > 0 && index == window.depth + 1) {
       const auto first = static_cast<std::uint32_t>(window.first), column = static_cast<std::uint32_t>(window.column);
       const core::StreamName stream{settings_.seed, core::stream_window, first, 0, column};
       const double held_up_s = half * panel_s * core::draw(stream, 0).uniform;

@@ -44,7 +44,7 @@ constexpr Default default_run = {0.01, "default: an idle machine"};
 constexpr core::EstimatedSd machine_of_virtual = {0.046, 9.4}, run_of_virtual = {0.070, 150};
 constexpr const char* virtual_source = "default: 14 quickstarts of virtual machines";
 
-constexpr double sds_in_sampling_error = 2.3;  // Prediction::error_95_s
+constexpr double sds_in_sampling_error = 2;  // Prediction::error_95_s
 constexpr double sds_in_fast_error = 2;        // Prediction::fast_error_95_s
 
 double squared(double x) {

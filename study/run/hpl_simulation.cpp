@@ -83,6 +83,7 @@ core::SimulationSettings settings_of(const RunPlan& plan) {
   const std::optional<PanelWindow>& window = plan.window();
   if (!window) return settings;
   settings.window = {window->first, window->simulated_to - 1};
+  settings.out_of_step = window->out_of_step;
   // Observations are wanted as they are in exact mode.
   if (!is_observed(request.observation)) settings.fast_panels = std::max(0, window->exact_from - window->first);
   return settings;

@@ -159,8 +159,7 @@ class SampledRun {
   }
 
   core::Prediction combined() const {
-    const SimulatedWindow& first = samples_.begin()->second;
-    core::Prediction prediction = first.simulation.prediction;
+    core::Prediction prediction = samples_.begin()->second.simulation.prediction;
     if (windows_.windows.size() == 1) return prediction;
     SampledTime sampled = sampled_time(windows_, [&](const PanelWindow& window, int from, int to) {
       return samples_.at(window.counts_from).time_s(from, to, to == windows_.panels);
@@ -198,28 +197,27 @@ class SampledRun {
   }
 
   /// If the error is too large: windows for as many panels as are missing if it falls with the square root of their
-  /// number, at most half as many again as there are windows, in the gaps whose pieces have the largest errors. Twice
-  /// as wide, and half as many, where these are two or more: a window costs its warm-up, and a single one would leave
-  /// processors idle. For the target of the rule, not for one that was asked for, there are windows.most_panels at
-  /// most.
+  /// number less two pieces (docs/measurements/sampled.md), at most half as many again as there are windows, where the
+  /// pieces of gaps have the largest errors. They are once round the grid, if their warm-up is at most half of that,
+  /// and twice as wide where these would be more than two. For the target of the rule there are at most most_panels.
   std::vector<PanelWindow> windows_for_the_error(const core::Prediction& prediction) const {
     const double asked = plan_.request().target_error;
     const double target_s = (asked > 0 ? asked : windows_.target) * prediction.time_s;
     if (target_s <= 0 || prediction.error_95_s <= target_s) return {};
     const double times = prediction.error_95_s / target_s;
     WindowRule rule = plan_.request().windows;
-    const bool may_be_wide = rule.width == 0;
-    rule.width = rule.width_for(plan_.parameters());
-    const double half_of_all = std::ceil(static_cast<double>(windows_.windows.size()) / 2);
-    const int missing =
-        static_cast<int>(std::min(std::ceil(typical_panels() * (times * times - 1) / rule.width), half_of_all));
-    WindowRule wide = rule;
-    wide.width *= 2;
-    if (may_be_wide && missing > 2) {
-      std::vector<PanelWindow> more = affordable_between(prediction, wide, (missing + 1) / 2);
-      if (more.size() > 1) return more;
+    const int usual = rule.width_for(plan_.parameters()), widest = rule.width > 0 ? usual : 2 * usual;
+    const PanelWindow& planned = plan_.windows().windows.at(1);
+    const int round = planned.counts_to - planned.counts_from;
+    const int narrow = 3 * round >= 2 * planned.simulated_panels() ? std::min(round, usual) : usual;
+    const double most = std::ceil(static_cast<double>(windows_.windows.size()) / 2) * narrow;
+    const double missing = std::min((typical_panels() - 2 * windows_.piece) * (times * times - 1), most);
+    const auto windows = [&] { return static_cast<int>(std::ceil(missing / rule.width)); };
+    for (rule.width = narrow; 2 * rule.width <= widest && windows() > 2;) rule.width *= 2;
+    for (;; rule.width /= 2) {
+      std::vector<PanelWindow> more = affordable_between(prediction, rule, windows());
+      if (more.size() > 1 || rule.width == narrow) return more;
     }
-    return affordable_between(prediction, rule, missing);
   }
 
   /// Not the last ones, where next to nothing is spent.
@@ -233,23 +231,20 @@ class SampledRun {
 
   std::vector<PanelWindow> affordable_between(const core::Prediction& prediction, const WindowRule& rule,
                                               int most) const {
-    std::vector<PanelWindow> more =
-        windows_between(windows_, plan_.parameters(), rule, most,
-                        [&](const PanelPiece& gap) { return error_of(*prediction.sampling, gap); });
+    const auto error_s = [&](const PanelPiece& gap) {
+      double sum_s = 0;
+      for (const core::PanelCost& piece : prediction.sampling->pieces)
+        if (piece.first_panel >= gap.first && piece.first_panel < gap.first + gap.panels)
+          sum_s += piece.error_95_s.value_or(0);
+      return sum_s;
+    };
+    std::vector<PanelWindow> more = windows_between(windows_, plan_.parameters(), rule, most, error_s);
     double simulated = windows_.simulated_share() * windows_.panels;
     for (std::size_t i = 0; plan_.request().target_error <= 0 && i < more.size(); ++i) {
       simulated += more[i].simulated_panels();
       if (simulated > windows_.most_panels + 0.5) more.resize(i);
     }
     return more;
-  }
-
-  static double error_of(const core::Sampling& sampling, const PanelPiece& gap) {
-    double sum_s = 0;
-    for (const core::PanelCost& piece : sampling.pieces)
-      if (piece.first_panel >= gap.first && piece.first_panel < gap.first + gap.panels)
-        sum_s += piece.error_95_s.value_or(0);
-    return sum_s;
   }
 
   /// Whether windows for the target error would have as many panels as the run, if it falls with the square root of
@@ -316,9 +311,8 @@ SampledTime sampled_time(const WindowPlan& plan,
         panels.back().push_back(time_s(window, i, i + 1));
     }
   }
-  // Student's law has 95 % within 1.97 to 1.99 of its standard deviations, from four degrees of freedom on; errors of
-  // 73 predictions were 1.14 times what these say (docs/measurements/sampled.md).
-  constexpr double deviations = 2.3;
+  // Student's law has 95 % within 1.96 to 2 of its standard deviations; 134 of 140 predictions are (docs/measurements).
+  constexpr double deviations = 2;
   sampling.pieces = gap_pieces(plan);
   std::vector<fit::CurvePiece> gaps;
   for (const core::PanelCost& piece : sampling.pieces) gaps.push_back(curve_piece(piece.first_panel, piece.panels));

@@ -30,7 +30,8 @@ std::string name_of(const RunPlan& plan) {
        << core::cluster_sha256(request.cluster) << ' ' << core::to_string(request.parameters) << " seed=" << plan.seed()
        << " mode=" << to_string(plan.mode()) << " noise=" << request.noise
        << (request.observation.phases ? " phases" : "") << (request.observation.energy ? " energy" : "")
-       << " panels=" << window.first << '-' << window.simulated_to << " exact from " << window.exact_from << '\n';
+       << " panels=" << window.first << '-' << window.simulated_to << " exact from " << window.exact_from
+       << (window.out_of_step ? " out of step\n" : "\n");
   core::write_hpl_dat(name, request.parameters, false);
   return core::sha256_hex(name.str());
 }

@@ -208,7 +208,7 @@ TEST(Interval, OfAVirtualMachineIsNotThatOfAQuietMinute) {
 TEST(Interval, OfSampledPredictionsHasTheSamplingError) {
   core::Prediction sampled = prediction_of(10);
   sampled.sampling.emplace();
-  sampled.error_95_s = 0.23;  // 2.3 standard deviations: 1 percent
+  sampled.error_95_s = 0.2;  // two standard deviations: 1 percent
   const double plain = term_of(predictive_interval(prediction_of(10), {}, {}, 90), "simulation").sd;
   EXPECT_NEAR(term_of(predictive_interval(sampled, {}, {}, 90), "simulation").sd, std::hypot(plain, 0.01), 1e-15);
 }

@@ -113,7 +113,7 @@ TEST_F(SampledPrediction, BeginsWindowsOutOfStepWhereHplLooksAhead) {
     request_.parameters.DEPTH = depth;
     const auto longer = [&](int first) {  // the panel after the first one that HPL looks ahead in
       const core::TemporaryFolder folder("hplcast-test");
-      const PanelWindow window{first, first, first + 9, first + 9, first};
+      const PanelWindow window{first, first, first + 9, first + 9, first, first > 0};
       const std::vector<double> marks = simulate_hpl(resolve(request_).of_window(window), folder.path()).panels.marks_s;
       const auto panel_s = [&](int index) {
         const auto mark = static_cast<std::size_t>(index) + 1;

@@ -41,6 +41,7 @@ struct PanelWindow {
   int counts_to = 0;     ///< one after the last panel that counts
   int simulated_to = 0;  ///< one after the last panel that is simulated
   int exact_from = 0;    ///< panels before are simulated as in fast mode, in exact mode, too: far before counts_from
+  bool out_of_step = false;  ///< its process columns are held up as it begins, if HPL looks ahead
 
   int simulated_panels() const { return simulated_to - first; }
 };

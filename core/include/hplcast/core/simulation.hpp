@@ -109,6 +109,7 @@ struct SimulationSettings {
   bool fast = false;                       ///< meetings in place of the exchanges of a panel factorisation
   int fast_panels = 0;                     ///< in exact mode: as many panels of the window are factored as in fast mode
   std::optional<IndexRange> window;        ///< the panels that HPL factors; nothing: all
+  bool out_of_step = false;                ///< process columns are held up as the window begins, if HPL looks ahead
   std::optional<ProgramSettings> program;  ///< nothing: HPL
   std::optional<EnergySettings> energy;    ///< nothing: not counted
   ObservationSettings observation;
