@@ -204,7 +204,7 @@ class SampledRun {
     const double asked = plan_.request().target_error;
     const double target_s = (asked > 0 ? asked : windows_.target) * prediction.time_s;
     if (target_s <= 0 || prediction.error_95_s <= target_s) return {};
-    const double times = prediction.error_95_s / target_s;
+    const double times = prediction.error_95_s / (0.9 * target_s);  // bars may fall a tenth less
     WindowRule rule = plan_.request().windows;
     const int usual = rule.width_for(plan_.parameters()), widest = rule.width > 0 ? usual : 2 * usual;
     const PanelWindow& planned = plan_.windows().windows.at(1);
