@@ -432,7 +432,7 @@ if options.only not in (None, "predict"):
 
 print("| program | size | ranks | real [s; NAS: us per operation; HPL: s per Gflop] | counted | between known calls | simulated in [s] |")
 print("| --- | --- | --- | --- | --- | --- | --- |")
-errors, misses = {}, []
+errors, misses, inside = {}, [], 0
 for program, grid in configurations:
     model = fitted(program, grid)
     for size in SIZES[program][1]:
@@ -448,6 +448,7 @@ for program, grid in configurations:
         predicted = seconds(result["output"]) if options.clock == "time" else result["routines_s"] + result["regions_s"]
         error = predicted / statistics.median(real) - 1
         errors.setdefault((program, ranks_of(grid)), []).append(abs(error))
+        inside += min(real) <= predicted <= max(real)
         if abs(error) > 0.08 and os.path.exists(f"look-{name}.zip"):
             seen_s, simulated_s = parts_of(f"look-{name}.zip"), parts_of_simulation(result)
             most = sum(seen_s.values()) / 50
@@ -466,5 +467,5 @@ for (program, ranks), some in errors.items():
 if misses:
     print("\nWhere those beyond 8 % are off: seconds of all ranks, seen in one more run, and predicted\n\n" + "\n".join(misses))
 every = [error for some in errors.values() for error in some]
-print(f"\n{len(every)} predictions: median |error| {100 * statistics.median(every):.1f} %, worst {100 * max(every):.1f} %")
+print(f"\n{len(every)} predictions: median |error| {100 * statistics.median(every):.1f} %, worst {100 * max(every):.1f} %; {inside} inside of the range of real runs")
 sys.exit(5 if statistics.median(every) > 0.05 or max(every) > 0.12 else 0)

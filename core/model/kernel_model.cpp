@@ -145,12 +145,12 @@ KernelModel KernelModel::make(std::string level, PiecewiseLaw law, std::vector<C
           "host " + std::to_string(overrides[i].host) + " cpu " + std::to_string(overrides[i].cpu) + " twice",
           "each CPU once");
   }
-  constexpr double most = 1e10;  // rows; sizes of a matrix that no machine holds
+  constexpr double most = 1e15;  // instructions of a stretch; no machine holds such a matrix
   if (range) {
     for (const double size : {range->min.m, range->min.n, range->min.k})
       if (!(size >= 0)) throw DomainError("range", size, "sizes of at least 0");
     for (const double size : {range->max.m, range->max.n, range->max.k})
-      if (!(size <= most)) throw DomainError("range", size, "sizes of at most 1e10");
+      if (!(size <= most)) throw DomainError("range", size, "sizes of at most 1e15");
   }
   KernelModel model;
   model.level_ = std::move(level);

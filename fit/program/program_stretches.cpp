@@ -15,7 +15,7 @@ namespace {
 
 using Cell = ObservedStretches::Cell;
 
-/// Four classes per factor of 2; few blocks have one each.
+/// Four classes per factor of 2; few instructions have one each.
 int class_of(double size) {
   constexpr double alone = 16, per_octave = 4;
   return size < alone ? static_cast<int>(size - alone) : static_cast<int>(per_octave * std::log2(size / alone));
@@ -83,8 +83,8 @@ StretchNode node_of(const Cell& cell) {
   return {cell.size / cell.calls, std::max(0.0, cell.time_s / cell.calls), cell.calls};
 }
 
-/// At most 12, of neighbouring classes. More blocks of the same code take no less time: neighbours that say so are
-/// noise, and become one (pool adjacent violators: Ayer et al. 1955).
+/// At most 12, of neighbouring classes. More instructions of the same code take no less time: neighbours that say so
+/// are noise, and become one (pool adjacent violators: Ayer et al. 1955).
 std::vector<StretchNode> nodes_of(const std::map<int, Cell>& cells) {
   constexpr std::size_t most = 12;
   std::vector<StretchNode> nodes;
@@ -109,8 +109,9 @@ std::vector<StretchNode> nodes_of(const std::map<int, Cell>& cells) {
   return ascending;
 }
 
-/// Between two nodes: where time goes about with size, by a power (the time per block changes evenly with the logarithm
-/// of the size), in straight lines of at most a factor of 2; else one line (a constant and a time per block).
+/// Between two nodes: where time goes about with size, by a power (the time per instruction changes evenly with the
+/// logarithm of the size), in straight lines of at most a factor of 2; else one line (a constant and a time per
+/// instruction).
 void append_between(const StretchNode& from, const StretchNode& to, std::vector<StretchNode>& nodes) {
   const double ratio = to.size / from.size;
   const double power = from.time_s > 0 ? std::log(to.time_s / from.time_s) / std::log(ratio) : 0;
@@ -133,17 +134,17 @@ core::LawPiece straight_piece(double from, double slope, double constant, double
   return {from, core::DurationLaw::make(times(1), times(relative_sd), core::NoiseFamily::log_normal)};
 }
 
-/// A constant and a time per block.
-struct BlockLine {
-  double constant_s = 0, per_block_s = 0;
-  double at(double size) const { return constant_s + per_block_s * size; }
+/// A constant and a time per instruction.
+struct CountLine {
+  double constant_s = 0, per_instruction_s = 0;
+  double at(double size) const { return constant_s + per_instruction_s * size; }
 };
 
 /// The one that fits best by relative errors, both at least 0, in which classes count half alike and half by their
 /// time. Without a constant where that is off by no more than the 5 % by which the same run varies (two sizes: 10 %): a
-/// constant of noise makes a slope that is extrapolated. One size does not tell a constant from a slope: of few blocks
-/// it is a constant, else all of it is per block.
-BlockLine line_of(const std::map<int, Cell>& cells) {
+/// constant of noise makes a slope that is extrapolated. One size does not tell a constant from a slope: of few
+/// instructions it is a constant, else all of it is per instruction.
+CountLine line_of(const std::map<int, Cell>& cells) {
   RegressionData data;
   data.columns.resize(2);
   double all_s = 0;
@@ -165,23 +166,23 @@ BlockLine line_of(const std::map<int, Cell>& cells) {
       rates += data.weights[i] * size * data.y[i];
       weights += data.weights[i] * size * size;
     }
-    const double per_block_s = rates / weights;
+    const double per_instruction_s = rates / weights;
     for (std::size_t i = 0; i < data.y.size(); ++i)
-      scatter += data.weights[i] * std::pow(data.y[i] - per_block_s * data.columns[0][i], 2);
+      scatter += data.weights[i] * std::pow(data.y[i] - per_instruction_s * data.columns[0][i], 2);
     const double same_run = cells.size() > 2 ? 0.05 : 0.1;
     constexpr double all_weights = 2;
-    if (scatter <= all_weights * same_run * same_run) return {0, per_block_s};
+    if (scatter <= all_weights * same_run * same_run) return {0, per_instruction_s};
     const LeastSquares solution = solve_least_squares(data, LeastSquaresOptions{true});
     return {solution.coefficients[1], solution.coefficients[0]};
   }
   constexpr double few = 64;
   const double size = data.columns[0].front(), time_s = data.y.front();
-  return size < few ? BlockLine{time_s, 0} : BlockLine{0, time_s / size};
+  return size < few ? CountLine{time_s, 0} : CountLine{0, time_s / size};
 }
 
-/// Without classes of few calls that took far more time per block than the smaller class before them, and than the line
-/// of all others: what happens once in a run (memory that is used for the first time) is no law. One between others, or
-/// the last, need not be that far off: operands that leave a cache are a step that the next class has, too.
+/// Without classes of few calls that took far more time per instruction than the smaller class before them, and than
+/// the line of all others: what happens once in a run (memory that is used for the first time) is no law. One between
+/// others, or the last, need not be that far off: operands that leave a cache are a step that the next class has, too.
 std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
   constexpr double far = 5, off = 2, few = 0.1;
   double calls = 0, rate = 0;
@@ -192,7 +193,7 @@ std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
     if (!result.empty() && node.calls < few * calls && node.time_s > off * rate * node.size) {
       std::map<int, Cell> others = cells;
       others.erase(place->first);
-      const BlockLine line = line_of(others);
+      const CountLine line = line_of(others);
       const auto times_expected = [&](const StretchNode& one) {
         return one.time_s / std::max(line.at(one.size), rate * one.size);
       };
@@ -206,8 +207,8 @@ std::map<int, Cell> usual(const std::map<int, Cell>& cells) {
   return result;
 }
 
-/// Beyond the largest size: the slope of the line, or the last one seen if the time per block grew by a tenth and more
-/// from each of three sizes to the next: unrolled loops execute hardly more blocks for more data.
+/// Beyond the largest size: the slope of the line, or the last one seen if the time per instruction grew by a tenth and
+/// more from each of three sizes to the next: so do operands that leave the caches.
 double slope_beyond(const std::vector<StretchNode>& nodes, double line_slope) {
   constexpr double apart = 1.5, grown = 1.1;
   std::vector<StretchNode> last;  // in descending order
@@ -227,7 +228,7 @@ core::RegionModel model_of(const std::map<int, Cell>& observed) {
     if (!nodes.empty()) append_between(StretchNode(nodes.back()), node, nodes);
     nodes.push_back(node);
   }
-  const double line_slope = line_of(cells).per_block_s, outside = slope_beyond(seen, line_slope);
+  const double line_slope = line_of(cells).per_instruction_s, outside = slope_beyond(seen, line_slope);
   const StretchNode &first = nodes.front(), &last = nodes.back();
   const double least = std::min(line_slope, first.time_s / first.size);
   Cell sum;
@@ -259,7 +260,7 @@ CountedRun read_counts(const NamedInput& file) {
   run.name = file.name;
   core::CsvReader rows(file.in, file.name);
   const std::size_t rank = rows.column("rank"), function = rows.column("function"), site = rows.column("site"),
-                    blocks = rows.column("blocks");
+                    instructions = rows.column("instructions");
   std::unordered_map<std::string, int> numbers;
   while (rows.next()) {
     const long long number = rows.integer(rank);
@@ -270,7 +271,7 @@ CountedRun read_counts(const NamedInput& file) {
     const std::string name = core::call_site_name(std::string(rows.text(function)), std::string(rows.text(site)));
     const auto [place, is_new] = numbers.try_emplace(name, static_cast<int>(run.calls.size()));
     if (is_new) run.calls.push_back({std::string(rows.text(function)), name});
-    run.ranks[static_cast<std::size_t>(number)].push_back({place->second, rows.non_negative(blocks)});
+    run.ranks[static_cast<std::size_t>(number)].push_back({place->second, rows.non_negative(instructions)});
   }
   if (run.ranks.empty())
     throw core::InputError(file.name + ": no calls in it; expected what `hplcast run --count` wrote");
@@ -299,7 +300,7 @@ void read_stretches(const NamedInput& times, const CountedRun& counted, std::siz
     // MPI_Init_thread and MPI_Init are what Fortran makes of each other; what is before them is the loader's.
     if (call.function != here && i > 0) differ(number + here, "it is " + call.function);
     if (before != nullptr) {
-      const double size = core::stretch_size(stretches[i].blocks);
+      const double size = core::stretch_size(stretches[i].instructions);
       ObservedStretches& seen = observation.stretches;
       Cell& cell = seen.cells[{*before, call.name}][class_of(size)][seen.runs.size()];
       add(cell, {1, size, rows.number(time), size, size});

@@ -34,11 +34,10 @@ static inline void hplcast_spend_if_known(struct hplcast_variant* variant) {
   if (hplcast_routine_has_model(hplcast_number_of(variant))) hplcast_spend(variant, 1, 1, 1, 0, 0);
 }
 
-/* Basic blocks that the rank's code has executed, where it was compiled with --count (counted_blocks.c); null: without.
- */
-extern uint64_t hplcast_blocks __attribute__((weak));
-static inline const uint64_t* hplcast_block_counter(void) {
-  return &hplcast_blocks;
+/* What the rank's code has executed, where it was compiled with --count (counted_instructions.c); null: without. */
+extern uint64_t hplcast_instructions __attribute__((weak));
+static inline const uint64_t* hplcast_instruction_counter(void) {
+  return &hplcast_instructions;
 }
 
 /* Where Fortran's code called a function that the wrapper of C does for both; null: C's code calls it. */

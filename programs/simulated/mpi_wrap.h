@@ -15,7 +15,7 @@
  * do, HPLCAST_COMES_FROM_FORTRAN goes before. */
 #define HPLCAST_COMES                                                                                        \
   hplcast_comes_to(HPLCAST_LABEL, hplcast_frame_of(__builtin_frame_address(0), __builtin_return_address(0)), \
-                   hplcast_block_counter())
+                   hplcast_instruction_counter())
 static inline struct hplcast_frame hplcast_frame_of(const void* frame, const void* site) {
   const struct hplcast_frame here = {frame, site}, in_fortran = hplcast_frame_in_fortran;
   hplcast_frame_in_fortran = (struct hplcast_frame){NULL, NULL};

@@ -125,9 +125,9 @@ void hplcast_stop(const char* message) {
   hplcast::smpi_models::end_simulation(message);
 }
 
-void hplcast_comes_to(const char* function, hplcast_frame from, const uint64_t* blocks) {
+void hplcast_comes_to(const char* function, hplcast_frame from, const uint64_t* instructions) {
   if (!in_a_rank()) return;
-  guarded([&] { Runtime::instance().program().comes_to(Runtime::rank(), function, from, blocks); });
+  guarded([&] { Runtime::instance().program().comes_to(Runtime::rank(), function, from, instructions); });
 }
 
 void hplcast_before_mpi(const char* function) {

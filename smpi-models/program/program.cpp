@@ -270,8 +270,8 @@ const std::string& name_of(core::StretchLevel level) {
 
 }  // namespace
 
-void Program::comes_to(Rank& rank, const char* function, const hplcast_frame& from, const std::uint64_t* blocks) {
-  const Stretches::Ended ended = stretches_.comes_to(static_cast<int>(rank.number), function, from, blocks);
+void Program::comes_to(Rank& rank, const char* function, const hplcast_frame& from, const std::uint64_t* instructions) {
+  const Stretches::Ended ended = stretches_.comes_to(static_cast<int>(rank.number), function, from, instructions);
   State& state = states_[rank.number];
   if (!ended.spends || is_paid(state)) return;
   core::RoutineUse& count = counts_.regions[name_of(ended.level)];

@@ -50,7 +50,7 @@ class Program {
   bool has_numerics() const { return settings_.program && settings_.program->numerics; }
 
   /// As hplcast_comes_to(). @throws core::Error if the program does not count, and should.
-  void comes_to(Rank& rank, const char* function, const hplcast_frame& from, const std::uint64_t* blocks);
+  void comes_to(Rank& rank, const char* function, const hplcast_frame& from, const std::uint64_t* instructions);
   /// The rank comes to an MPI function or a clock, whose name must live on; what it has pending is still to be spent.
   void enter_mpi(Rank& rank, const char* function);
   /// The function that a rank comes to next is this operation.

@@ -46,7 +46,7 @@ Stretches::Stretches(const core::ProgramSettings& settings)
     : spends_(settings.rest == core::RestMode::counted), path_(settings.counts) {
   if (path_.empty()) return;
   file_.open(path_);
-  file_ << "rank,function,site,blocks\n";
+  file_ << "rank,function,site,instructions\n";
   require_file();
 }
 
@@ -80,7 +80,7 @@ int Stretches::call_at(const char* function, const Path& path) {
   return by_path_[path] = place->second;
 }
 
-const Stretches::Found& Stretches::model_of(int before, int after) {
+const Stretches::Ended& Stretches::model_of(int before, int after) {
   const std::uint64_t key = static_cast<std::uint64_t>(before) << 32 | static_cast<std::uint32_t>(after);
   const auto [place, is_new] = found_.try_emplace(key);
   if (!is_new || program_ == nullptr) return place->second;
@@ -92,22 +92,23 @@ const Stretches::Found& Stretches::model_of(int before, int after) {
        {core::StretchLevel::site, core::StretchLevel::function, core::StretchLevel::any}) {
     const auto region = program_->regions.find(core::stretch_name(name(before), name(after), level));
     if (region == program_->regions.end() || region->second.mode != core::RegionMode::model) continue;
-    place->second = {&region->second.model, level};
+    place->second.model = &region->second.model;
+    place->second.level = level;
     break;
   }
   return place->second;
 }
 
 Stretches::Ended Stretches::comes_to(int number, const char* function, const hplcast_frame& from,
-                                     const std::uint64_t* blocks) {
+                                     const std::uint64_t* instructions) {
   if (!counts()) return {};
-  if (blocks == nullptr) throw_no_counts();
+  if (instructions == nullptr) throw_no_counts();
   Rank& rank = ranks_[static_cast<std::size_t>(number)];
-  rank.counter = blocks;
-  const std::uint64_t now = *blocks;
+  rank.counter = instructions;
+  const std::uint64_t now = *instructions;
   if (polls(function)) {
     // Loops that ask again and again ask as often as it takes; the observer leaves them out, too.
-    constexpr std::uint64_t least_work = 64;
+    constexpr std::uint64_t least_work = 512;
     if (rank.has_polled && now - rank.polled < least_work) rank.from += now - rank.polled;
     rank.has_polled = true;
     rank.polled = now;
@@ -121,8 +122,10 @@ Stretches::Ended Stretches::comes_to(int number, const char* function, const hpl
   if (file_.is_open())
     file_ << number << ',' << function << ',' << calls_[static_cast<std::size_t>(call)].site << ',' << executed << '\n';
   if (!spends_) return {};
-  const Found& found = model_of(before, call);
-  return {true, found.model, found.level, {core::stretch_size(static_cast<double>(executed)), 1, 1}};
+  Ended ended = model_of(before, call);
+  ended.spends = true;
+  ended.shape.m = core::stretch_size(static_cast<double>(executed));
+  return ended;
 }
 
 void Stretches::leave_out(int number) {

@@ -36,7 +36,7 @@ class Stretches {
     core::KernelShape shape;
   };
   /// As hplcast_comes_to(). @throws core::Error if the program does not count, or the file cannot be written.
-  Ended comes_to(int rank, const char* function, const hplcast_frame& from, const std::uint64_t* blocks);
+  Ended comes_to(int rank, const char* function, const hplcast_frame& from, const std::uint64_t* instructions);
   /// Code that is not of a stretch begins, or is over: that of a region.
   void leave_out(int rank);
   void go_on(int rank);
@@ -52,10 +52,6 @@ class Stretches {
     bool has_polled = false;     ///< and nothing else since
     int call = 0;                ///< before the stretch
   };
-  struct Found {
-    const core::KernelModel* model = nullptr;
-    core::StretchLevel level = core::StretchLevel::any;
-  };
   struct Call {
     std::string function, site;
   };
@@ -64,7 +60,7 @@ class Stretches {
   using Path = std::array<const void*, 5>;
   static Path path_of(const hplcast_frame& from);
   int call_at(const char* function, const Path& path);
-  const Found& model_of(int before, int after);
+  const Ended& model_of(int before, int after);
   void require_file() const;
 
   const bool spends_;
@@ -75,7 +71,7 @@ class Stretches {
   std::vector<Call> calls_{{"start", ""}};  ///< by number
   std::map<Path, int> by_path_;
   std::unordered_map<std::string, int> by_name_;
-  std::unordered_map<std::uint64_t, Found> found_;  ///< by the two calls
+  std::unordered_map<std::uint64_t, Ended> found_;  ///< by the two calls; no shape
 };
 
 }  // namespace hplcast::smpi_models

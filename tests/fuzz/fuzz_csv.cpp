@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fit::read_stretches({times, "times"}, counted, 0, observation);
   });
   attempt([](std::istream& in) {
-    std::istringstream counts("rank,function,site,blocks\n0,MPI_Init,main+10,5\n0,MPI_Barrier,main+40,70\n");
+    std::istringstream counts("rank,function,site,instructions\n0,MPI_Init,main+10,5\n0,MPI_Barrier,main+40,70\n");
     const fit::CountedRun counted = fit::read_counts({counts, "counts"});
     fit::ProgramObservation observation;
     observation.stretches.runs.push_back("counts");

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 CountedRun counted(const std::string& rows) {
-  std::istringstream in("rank,function,site,blocks\n" + rows);
+  std::istringstream in("rank,function,site,instructions\n" + rows);
   return read_counts({in, "counts.csv"});
 }
 
@@ -34,14 +34,14 @@ std::string message_of(const std::function<void()>& body) {
   return "it went well";
 }
 
-/// Runs in which a rank executes some blocks before each of its barriers, and that takes `time_s`.
-ProgramObservation barriers(const std::vector<double>& all_blocks, const std::function<double(double)>& time_s) {
+/// Runs in which a rank executes some instructions before each of its barriers, and that takes `time_s`.
+ProgramObservation barriers(const std::vector<double>& all_instructions, const std::function<double(double)>& time_s) {
   std::string rows = "0,MPI_Init,main+10,5\n", times = "MPI_Init,1\n";
   double sum_s = 0;
-  for (const double blocks : all_blocks) {
-    rows += "0,MPI_Barrier,solve_+40," + core::shortest(blocks) + "\n";
-    times += "MPI_Barrier," + core::shortest(time_s(core::stretch_size(blocks))) + "\n";
-    sum_s += time_s(core::stretch_size(blocks));
+  for (const double instructions : all_instructions) {
+    rows += "0,MPI_Barrier,solve_+40," + core::shortest(instructions) + "\n";
+    times += "MPI_Barrier," + core::shortest(time_s(core::stretch_size(instructions))) + "\n";
+    sum_s += time_s(core::stretch_size(instructions));
   }
   ProgramObservation seen;
   seen.executed_s = sum_s;
@@ -51,30 +51,32 @@ ProgramObservation barriers(const std::vector<double>& all_blocks, const std::fu
 
 const std::string loop = "MPI_Barrier in solve_+40 > MPI_Barrier in solve_+40";
 
-double predicted_s(const ProgramFit& fit, const std::string& name, double blocks) {
-  const core::KernelShape shape{core::stretch_size(blocks), 1, 1};
+double predicted_s(const ProgramFit& fit, const std::string& name, double instructions) {
+  const core::KernelShape shape{core::stretch_size(instructions), 1, 1};
   return fit.program.regions.at(name).model.cluster_law().at(shape).mean_s(shape);
 }
 
-TEST(ProgramStretches, TakeTheTimePerBlockThatWasObserved) {
+TEST(ProgramStretches, TakeTheTimePerInstructionThatWasObserved) {
   const auto truth = [](double size) { return 2e-9 * size; };
-  const ProgramFit fit = fit_program(barriers({1e3, 1e3, 1e5, 1e7, 1e7}, truth));
-  for (const double blocks : {10.0, 1e3, 3e4, 1e6, 1e7, 1e9})
-    EXPECT_NEAR(predicted_s(fit, loop, blocks) / truth(core::stretch_size(blocks)), 1, 1e-9) << blocks;
+  const ProgramFit fit = fit_program(barriers({1e3, 1e3, 1e5, 1e11, 1e11}, truth));
+  for (const double instructions : {10.0, 1e3, 3e4, 1e6, 1e11, 1e13})
+    EXPECT_NEAR(predicted_s(fit, loop, instructions) / truth(core::stretch_size(instructions)), 1, 1e-9)
+        << instructions;
   EXPECT_EQ(fit.program.regions.at(loop).calls, 4) << "the first one is after MPI_Init";
 }
 
-// Operands that leave a cache: the time per block grows by a quarter for each factor of 16. The power between two nodes
-// is in lines of a factor of 2, whose chords are off by less than 0.6 % of it.
-TEST(ProgramStretches, FollowATimePerBlockThatGrowsWithTheSize) {
+// Operands that leave a cache: the time per instruction grows by a quarter for each factor of 16. The power between two
+// nodes is in lines of a factor of 2, whose chords are off by less than 0.6 % of it.
+TEST(ProgramStretches, FollowATimePerInstructionThatGrowsWithTheSize) {
   const auto truth = [](double size) { return 2e-9 * size * std::pow(size / 1e4, std::log(1.25) / std::log(16.0)); };
   const ProgramFit fit = fit_program(barriers({1e4, 1e4, 1.6e5, 2.56e6}, truth));
-  for (const double blocks : {1e4, 2e4, 5e4, 1.6e5, 7e5, 2.56e6})
-    EXPECT_NEAR(predicted_s(fit, loop, blocks) / truth(core::stretch_size(blocks)), 1, 6e-3) << blocks;
+  for (const double instructions : {1e4, 2e4, 5e4, 1.6e5, 7e5, 2.56e6})
+    EXPECT_NEAR(predicted_s(fit, loop, instructions) / truth(core::stretch_size(instructions)), 1, 6e-3)
+        << instructions;
 }
 
-// HPL's swaps: 8.6 times as many blocks for 25 times as many elements, because loops are unrolled. A line through all
-// sizes would take 0.57 of the time for twice as many blocks.
+// HPL's swaps in a matrix that leaves the caches. A line through all sizes would take 0.57 of the time for twice as
+// many instructions.
 TEST(ProgramStretches, GrowOnAsTheyGrew) {
   const auto truth = [](double size) { return 1e-9 * std::pow(size, 1.6); };
   const ProgramFit fit = fit_program(barriers({1e4, 1e4, 2e4, 4e4}, truth));
@@ -84,7 +86,7 @@ TEST(ProgramStretches, GrowOnAsTheyGrew) {
   EXPECT_LT(predicted_s(once, loop, 8e4) / step(8e4), 1) << "one step is no growth";
 }
 
-TEST(ProgramStretches, KeepAConstantBesideATimePerBlock) {
+TEST(ProgramStretches, KeepAConstantBesideATimePerInstruction) {
   const auto truth = [](double size) { return 1e-4 + 1e-9 * size; };
   const ProgramFit fit = fit_program(barriers({100, 100, 1e6}, truth));
   EXPECT_NEAR(predicted_s(fit, loop, 5e5), truth(5e5 + 1), 1e-10);
@@ -92,30 +94,30 @@ TEST(ProgramStretches, KeepAConstantBesideATimePerBlock) {
 
 // The same run varies by 5 %: a constant of two sizes that are off by 4 and -3 % would be 7 % of the smaller one, and
 // make a run of four times the larger one 5 % too short.
-TEST(ProgramStretches, ExtrapolateByTheTimePerBlockWhereAConstantIsNoise) {
+TEST(ProgramStretches, ExtrapolateByTheTimePerInstructionWhereAConstantIsNoise) {
   const auto noisy = [](double size) { return 1e-9 * size * (size < 2e6 ? 1.04 : 0.97); };
   const ProgramFit fit = fit_program(barriers({1e6, 1e6, 4e6}, noisy));
   EXPECT_NEAR(predicted_s(fit, loop, 1.6e7) / 1.6e-2, 1, 0.02);
 }
 
-// Noise is no law: where more blocks took less time, both take the mean of both, so that the sum stays.
-TEST(ProgramStretches, NeverTakeLessTimeForMoreBlocks) {
+// Noise is no law: where more instructions took less time, both take the mean of both, so that the sum stays.
+TEST(ProgramStretches, NeverTakeLessTimeForMoreInstructions) {
   const auto noisy = [](double size) { return size < 3e3 ? 3e-6 : size < 5e3 ? 2e-6 : 8e-6; };
   const ProgramFit fit = fit_program(barriers({2e3, 2e3, 4e3, 8e3}, noisy));
   double before_s = 0;
-  for (double blocks = 1e3; blocks < 1e4; blocks *= 1.1) {
-    EXPECT_GE(predicted_s(fit, loop, blocks), before_s) << blocks;
-    before_s = predicted_s(fit, loop, blocks);
+  for (double instructions = 1e3; instructions < 1e4; instructions *= 1.1) {
+    EXPECT_GE(predicted_s(fit, loop, instructions), before_s) << instructions;
+    before_s = predicted_s(fit, loop, instructions);
   }
   EXPECT_NEAR(predicted_s(fit, loop, 3e3), 2.5e-6, 1e-12);
 }
 
-/// 40 sizes, and one of 25,000 blocks; or three beyond 19,000.
+/// 40 sizes, and one of 25,000 instructions; or three beyond 19,000.
 std::vector<double> panels(std::vector<double> longest) {
-  std::vector<double> blocks;
-  for (int i = 0; i < 40; ++i) blocks.push_back(1000 + 400 * i);
-  blocks.insert(blocks.end(), longest.begin(), longest.end());
-  return blocks;
+  std::vector<double> instructions;
+  for (int i = 0; i < 40; ++i) instructions.push_back(1000 + 400 * i);
+  instructions.insert(instructions.end(), longest.begin(), longest.end());
+  return instructions;
 }
 
 // The first panel of a factorisation uses memory for the first time: it is the longest, and took 100, or 4 times as
@@ -153,9 +155,9 @@ TEST(ProgramStretches, LeaveOutCallsThatWereDisturbed) {
   EXPECT_NEAR(predicted_s(fit_program(seen), "MPI_Barrier in f+2 > MPI_Barrier in f+2", 999), 0.1, 1e-12);
 }
 
-// Calls that differ from each other in one repetition as in the other are a law that blocks do not tell. Where they do
-// not, they scatter: 0.9 and 1.1 of the mean have a standard deviation of 0.1 sqrt(2), because two calls that differ by
-// 0.2 are taken for draws on their own. A repetition that is slower as a whole is none of both.
+// Calls that differ from each other in one repetition as in the other are a law that instructions do not tell. Where
+// they do not, they scatter: 0.9 and 1.1 of the mean have a standard deviation of 0.1 sqrt(2), because two calls that
+// differ by 0.2 are taken for draws on their own. A repetition that is slower as a whole is none of both.
 TEST(ProgramStretches, ScatterByWhatTheSameCallTookInAnotherRun) {
   const CountedRun run = counted(
       "0,MPI_Init,main+1,1\n0,MPI_Barrier,f+2,999\n0,MPI_Barrier,f+2,999\n0,MPI_Barrier,f+2,999\n0,MPI_Barrier,f+2,"

@@ -11,6 +11,13 @@ static void steps(long count) {
   for (long i = 0; i < count; ++i) sum += (double)i;
 }
 
+/* As many basic blocks, and ten times the work. */
+static void long_steps(long count) {
+  for (long i = 0; i < count; ++i) {
+    sum += 1, sum += 2, sum += 3, sum += 4, sum += 5, sum += 6, sum += 7, sum += 8, sum += 9, sum += 10;
+  }
+}
+
 /* With work after it, so that it is no loop. */
 static __attribute__((noinline)) void recurse(long depth) {
   steps(10 * depth);
@@ -35,7 +42,11 @@ int main(int argc, char** argv) {
     MPI_Allreduce(MPI_IN_PLACE, (void*)&(double){1}, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
   recurse(n / 10);
-  if (argc > 2 && rank == 0) MPI_Bcast(&(int){0}, 1, MPI_INT, 0, MPI_COMM_SELF); /* a call that others do not have */
+  if (argc > 3) {
+    long_steps(n * n);
+    MPI_Alltoall(&rank, 1, MPI_INT, (int[64]){0}, 1, MPI_INT, MPI_COMM_WORLD);
+  }
+  if (argc == 3 && rank == 0) MPI_Bcast(&(int){0}, 1, MPI_INT, 0, MPI_COMM_SELF); /* a call that others do not have */
   if (rank == 1) {
     steps(n);
     MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);

@@ -150,9 +150,9 @@ std::string stretch_name(const std::string& before, const std::string& after, St
 bool is_stretch(std::string_view region) noexcept;
 /// The call of `function` at `site` ("exchange_1_+418"; empty or without a name before +: it is not known).
 std::string call_site_name(const std::string& function, const std::string& site);
-/// Basic blocks of the program that it executes, and 1: a shape has no size of 0.
-constexpr double stretch_size(double blocks) {
-  return blocks + 1;
+/// Instructions of the program that it executes, and 1: a shape has no size of 0.
+constexpr double stretch_size(double instructions) {
+  return instructions + 1;
 }
 
 /// The product of the two larger sizes: code around a call copies or packs about as many elements.

@@ -95,14 +95,14 @@ struct CountedRun {
   };
   struct Stretch {
     int call = 0;  ///< at its end
-    double blocks = 0;
+    double instructions = 0;
   };
   std::string name;  ///< for messages
   std::vector<Call> calls;
   std::vector<std::vector<Stretch>> ranks;
 };
 
-/// Columns rank,function,site,blocks. @throws core::ParseError; core::Error if there is no call.
+/// Columns rank,function,site,instructions. @throws core::ParseError; core::Error if there is no call.
 CountedRun read_counts(const NamedInput& file);
 
 /// Adds the times of one rank of the same run for real, the last one of observation.stretches.runs, columns

@@ -48,10 +48,10 @@ struct hplcast_frame {
 };
 
 /* The calling rank comes to `function` of MPI, or to MPI_Wtime: the stretch of code since the last such call ends, and its
- * time is spent, where the settings say so (rest `counted`). `blocks`: basic blocks that the rank has executed so far, in
+ * time is spent, where the settings say so (rest `counted`). `instructions`: what the rank has executed so far, in
  * the same place each time; null: the program does not count. Before hplcast_before_mpi(). Not for local functions.
  * Nothing outside of ranks. */
-void hplcast_comes_to(const char* function, struct hplcast_frame from, const uint64_t* blocks);
+void hplcast_comes_to(const char* function, struct hplcast_frame from, const uint64_t* instructions);
 
 /* Spends the pending delay of the calling rank in simulated time, and before it the benched time of the rest, if it is
  * benched; after the call the rest is benched again. Around every MPI call and clock read: `function` is its name,
