@@ -311,7 +311,7 @@ SampledTime sampled_time(const WindowPlan& plan,
         panels.back().push_back(time_s(window, i, i + 1));
     }
   }
-  // Student's law has 95 % within 1.96 to 2 of its standard deviations; 134 of 140 predictions are (docs/measurements).
+  // Student's law has 95 % within 1.96 to 2 of its standard deviations; 150 of 158 predictions are (docs/measurements).
   constexpr double deviations = 2;
   sampling.pieces = gap_pieces(plan);
   std::vector<fit::CurvePiece> gaps;
