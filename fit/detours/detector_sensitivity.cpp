@@ -20,9 +20,7 @@ long runs_to_see(double difference, const SampleSummary& a, const SampleSummary&
 }
 
 LevelResult compare(const SampleSummary& clean, const NoisyRuns& noisy, double confidence) {
-  LevelResult result;
-  result.level = noisy.level;
-  result.runs = noisy.runs;
+  LevelResult result{noisy};
   result.increase = noisy.runs.mean / clean.mean - 1;
   const Bounds before = mean_interval(clean, confidence), after = mean_interval(noisy.runs, confidence);
   result.gap = after.lower - before.upper;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <boost/math/special_functions/gamma.hpp>
-#include <cassert>
 #include <cmath>
 #include <complex>
+#include <unsupported/Eigen/FFT>
 #include <vector>
 
 #include "fit/detours/source_search.hpp"
@@ -10,42 +10,6 @@
 namespace hplcast::fit {
 
 namespace {
-
-using Complex = std::complex<double>;
-
-void reverse_bits(std::vector<Complex>& values) {
-  const std::size_t n = values.size();
-  for (std::size_t i = 1, j = 0; i < n; ++i) {
-    std::size_t bit = n >> 1;
-    for (; (j & bit) != 0; bit >>= 1) j ^= bit;
-    j ^= bit;
-    if (i < j) std::swap(values[i], values[j]);
-  }
-}
-
-/// Discrete Fourier transform in place: X_k = sum_j x_j exp(-2 pi i j k / n). n is a power of two (Cooley and Tukey
-/// 1965).
-void fourier_transform(std::vector<Complex>& values) {
-  const std::size_t n = values.size();
-  assert(n > 0 && (n & (n - 1)) == 0);
-  reverse_bits(values);
-  std::vector<Complex> turns(n / 2 + 1);
-  const double step = -2 * std::acos(-1.0) / static_cast<double>(n);
-  for (std::size_t k = 0; k < turns.size(); ++k) turns[k] = std::polar(1.0, step * static_cast<double>(k));
-  for (std::size_t length = 2; length <= n; length *= 2) {
-    const std::size_t half = length / 2, stride = n / length;
-    for (std::size_t first = 0; first < n; first += length) {
-      for (std::size_t k = 0; k < half; ++k) {
-        const Complex turn = turns[k * stride], low = values[first + k], odd = values[first + k + half];
-        // Written out: the operator of the library looks for infinities.
-        const Complex high(odd.real() * turn.real() - odd.imag() * turn.imag(),
-                           odd.real() * turn.imag() + odd.imag() * turn.real());
-        values[first + k] = low + high;
-        values[first + k + half] = low - high;
-      }
-    }
-  }
-}
 
 constexpr std::size_t most_bins = std::size_t{1} << 20;
 constexpr std::size_t most_peaks = 12;
@@ -85,31 +49,19 @@ double fill(const EventTimes& times, const Raster& raster, const std::vector<dou
   return squares;
 }
 
-/// Two cores at once: the one is the real, the other the imaginary part.
-void add_power(const std::vector<double>& a, double squares_a, const std::vector<double>& b, double squares_b,
-               const Raster& raster, std::vector<double>& power) {
-  std::vector<Complex> values(raster.padded);
-  for (std::size_t i = 0; i < raster.bins; ++i) values[i] = {a[i], b[i]};
-  fourier_transform(values);
-  for (std::size_t k = 1; k < power.size(); ++k) {
-    const Complex front = values[k], back = std::conj(values[raster.padded - k]);
-    if (squares_a > 0) power[k] += std::norm((front + back) / 2.0) / squares_a;
-    if (squares_b > 0) power[k] += std::norm((front - back) / 2.0) / squares_b;
-  }
-}
-
 std::vector<double> power_spectrum(const std::vector<EventTimes>& cores, const Raster& raster) {
-  std::vector<double> taper(raster.bins), a(raster.bins), b(raster.bins), power(raster.padded / 4 + 1, 0.0);
+  std::vector<double> taper(raster.bins), values(raster.padded), power(raster.padded / 4 + 1, 0.0);
   for (std::size_t bin = 0; bin < raster.bins; ++bin) {
     constexpr double pi = 3.14159265358979323846;
     const double sine = std::sin(pi * (static_cast<double>(bin) + 0.5) / static_cast<double>(raster.bins));
     taper[bin] = sine * sine;  // Hann's window
   }
-  for (std::size_t core = 0; core < cores.size(); core += 2) {
-    const double squares_a = fill(cores[core], raster, taper, a);
-    const double squares_b = core + 1 < cores.size() ? fill(cores[core + 1], raster, taper, b) : 0;
-    if (squares_b == 0) std::fill(b.begin(), b.end(), 0.0);
-    add_power(a, squares_a, b, squares_b, raster, power);
+  Eigen::FFT<double> transform;
+  std::vector<std::complex<double>> spectrum;
+  for (const EventTimes& times : cores) {
+    const double squares = fill(times, raster, taper, values);
+    transform.fwd(spectrum, values);
+    for (std::size_t k = 1; k < power.size() && squares > 0; ++k) power[k] += std::norm(spectrum[k]) / squares;
   }
   return power;
 }

@@ -77,9 +77,7 @@ constexpr core::EnumNames enum_names(Detection) {
 using core::to_string;
 
 /// A level compared with the clean runs.
-struct LevelResult {
-  double level = 0;
-  SampleSummary runs;
+struct LevelResult : NoisyRuns {
   double increase = 0;  ///< mean / clean mean - 1
   double gap = 0;       ///< lower bound of the noisy runs - upper bound of the clean ones
   double p_value = 1;   ///< Welch
