@@ -44,9 +44,7 @@ double round_trip_s(const World& world) {
 }  // namespace
 
 core::ControlRow measure_control(const World& world, const CorePlace& place, double epoch_s) {
-  use_blas_threads();
-  DgemmArena arena(arena_sizes({control_call}, 0), Content::random(), 1);
-  const auto compute = [&] { call_dgemm(control_call.shape, arena.next(control_call)); };
+  const auto compute = repeated_dgemm(control_call, 0, 1);
   for (const double end_s = now_s() + control_warm_up_s; now_s() < end_s;) compute();
   world.until_all_arrive(compute);
   core::ControlRow row;

@@ -112,6 +112,12 @@ CoreLoad kernel_load(const std::string& kernel, std::shared_ptr<KernelMatrices> 
   };
 }
 
+std::function<void()> repeated_dgemm(const DgemmCall& call, double footprint_bytes, std::uint64_t seed) {
+  use_blas_threads();
+  const auto arena = std::make_shared<DgemmArena>(arena_sizes({call}, footprint_bytes), Content::random(), seed);
+  return [call, arena] { call_dgemm(call.shape, arena->next(call)); };
+}
+
 void poll_until(double end_s) {
   constexpr int polls = 100;
   while (now_s() < end_s)
@@ -137,13 +143,11 @@ void exchange_until(double end_s, int partner, bool leads, std::uint64_t seed) {
 }
 
 BackgroundLoad::BackgroundLoad(Background background, std::uint64_t seed) : background_(background) {
-  if (!computes(background)) return;
-  use_blas_threads();
-  arena_.emplace(arena_sizes({block_column}, background_bytes), Content::random(), seed);
+  if (computes(background)) compute_ = repeated_dgemm(block_column, background_bytes, seed);
 }
 
 void BackgroundLoad::compute() {
-  if (arena_) call_dgemm(block_column.shape, arena_->next(block_column));
+  if (compute_) compute_();
 }
 
 void BackgroundLoad::until(const std::function<bool()>& arrived, bool may_sleep) {

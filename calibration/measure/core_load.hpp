@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +45,7 @@ class BackgroundLoad {
 
  private:
   Background background_;
-  std::optional<DgemmArena> arena_;
+  std::function<void()> compute_;
 };
 
 }  // namespace hplcast::calibration

@@ -11,6 +11,7 @@
 #include "hplcast/calibration/measure_detours.hpp"
 #include "hplcast/core/detour_trace.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
@@ -19,13 +20,6 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 constexpr long ftq_unit = 64;  ///< multiplications of a unit of work: about 100 ns
-
-/// One observation of a core's watching thread. Times in ns of CLOCK_MONOTONIC.
-struct WatchRecord {
-  std::int64_t start = 0;
-  std::int64_t duration = 0;
-  std::int64_t work = 0;
-};
 
 /// Watches one core, which this process may be pinned to, in slices of time, in a thread of its own. Nothing is
 /// allocated or written meanwhile.
@@ -36,7 +30,8 @@ class CoreWatch {
   /// Pins this thread, warms up, and learns the shortest loop and the work of a quantum.
   void prepare() {
     pin_this_thread(place_.pu);
-    records_.resize(options_.most_rows);  // touches the memory, too
+    constexpr std::size_t passes_per_gap = 8;
+    records_.resize(options_.most_rows * (options_.make_pass ? passes_per_gap : 1));  // touches the memory, too
     records_.clear();
     clock_step_ = shortest_loop_ = never;
     const std::int64_t until = now_ns() + 20000000;
@@ -46,10 +41,12 @@ class CoreWatch {
       if (now > last) clock_step_ = std::min(clock_step_, now - last);
       last = now;
     }
+    if (options_.make_pass) pass_ = options_.make_pass();
     if (options_.method != GapMethod::fwq) return;
     constexpr long trial = 20000;
     const double each_ns = std::max(0.01, quickest_ns(trial) / trial);
     quantum_work_ = std::max(1L, std::lround(options_.quantum_s * 1e9 / each_ns));
+    pass_ = [this] { chain_ = compute(chain_, quantum_work_); };
   }
 
   /// Watches from `begin` to `end`, or until the records are full.
@@ -63,11 +60,15 @@ class CoreWatch {
     }
     const std::int64_t cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
     begin_ = now_ns();
-    if (options_.method == GapMethod::gaps) watch_gaps(end);
-    if (options_.method == GapMethod::fwq) watch_fixed_work(end);
+    if (options_.method == GapMethod::gaps && !pass_) watch_gaps(end);
+    if (pass_) watch_fixed_work(end);
     if (options_.method == GapMethod::ftq) watch_fixed_time(end);
     cpu_ = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
     probe_speed();
+    if (!options_.make_pass) return;
+    const std::vector<WatchRecord> gaps = gaps_of_passes(records_, 1e9 * options_.threshold_s);
+    records_.assign(gaps.begin(),
+                    gaps.begin() + static_cast<std::ptrdiff_t>(std::min(gaps.size(), options_.most_rows)));
   }
 
   /// Least step of the clock that is not 0, in ns.
@@ -120,7 +121,7 @@ class CoreWatch {
     std::int64_t now = now_ns(), least = never;
     while (now < end && !full()) {
       const std::int64_t start = now_ns();
-      chain_ = compute(chain_, quantum_work_);
+      pass_();
       now = now_ns();
       least = std::min(least, now - start);
       records_.push_back({start, now - start, quantum_work_});
@@ -150,11 +151,12 @@ class CoreWatch {
     unit_ = least;
   }
 
-  bool full() const noexcept { return records_.size() == options_.most_rows; }
+  bool full() const noexcept { return records_.size() == records_.capacity(); }
 
   const GapOptions& options_;
   CorePlace place_;
   std::vector<WatchRecord> records_;
+  std::function<void()> pass_;  ///< fixed work
   std::int64_t clock_step_ = 0, shortest_loop_ = 0, begin_ = 0, end_ = 0, cpu_ = 0, unit_ = 0;
   long quantum_work_ = 1;
   double least_probe_ = 0, most_probe_ = 0;
@@ -233,7 +235,6 @@ class Measurement {
     row.core = watch.core();
     row.watched_s += watched_s;
     row.waited_s += std::max(0.0, watched_s - watch.cpu_s());
-    row.unit_s = row.unit_s > 0 ? std::min(row.unit_s, watch.unit_s()) : watch.unit_s();
     row.speed_drift = std::max(row.speed_drift, watch.drift());
   }
 
@@ -290,6 +291,30 @@ void validate(const GapOptions& options) {
   if (options.method != GapMethod::gaps && (!(options.quantum_s >= 1e-5) || !(10 * options.quantum_s <= options.for_s)))
     throw core::DomainError("quantum", options.quantum_s, "at least 10 us, and at least ten of them in the time");
   if (options.most_rows < 2) throw core::DomainError("rows", options.most_rows, "at least 2");
+}
+
+std::vector<WatchRecord> gaps_of_passes(const std::vector<WatchRecord>& passes, double threshold_ns) {
+  constexpr std::size_t around = 31;
+  std::vector<double> excesses, near(around);
+  for (std::size_t i = 0; i < passes.size() && around <= passes.size(); ++i) {
+    const WatchRecord* const first = &passes[std::clamp(i, around / 2, passes.size() - around / 2 - 1) - around / 2];
+    std::transform(first, first + around, near.begin(),
+                   [](const auto& pass) { return static_cast<double>(pass.duration); });
+    excesses.push_back(static_cast<double>(passes[i].duration) - core::upper_median(near));
+  }
+  if (excesses.empty()) return {};
+  const double sd = core::sd_of_median_distance * core::median_distance(excesses, 0);
+  // So many normal values hardly have one that far away (Donoho and Johnstone 1994).
+  const double limit = threshold_ns + sd * std::sqrt(2 * std::log(static_cast<double>(passes.size())));
+  std::vector<WatchRecord> gaps;
+  double before = 0;  // of a detour that may go on
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const bool goes_on = excesses[i] > 2 * sd && excesses[i] < before;
+    if (!goes_on && excesses[i] > limit) gaps.push_back({passes[i].start, 0, 0});
+    before = goes_on || excesses[i] > limit ? excesses[i] : 0;
+    if (before > 0) gaps.back().duration += std::llround(before);
+  }
+  return gaps;
 }
 
 GapReport measure_gaps(const GapOptions& options, std::ostream& out) {

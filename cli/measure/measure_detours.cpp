@@ -9,6 +9,7 @@
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
+#include "hplcast/calibration/measure_dgemm.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/fit/detours.hpp"
@@ -116,10 +117,12 @@ Json sensitivity_json(const std::vector<core::CollectiveRun>& runs) {
   return json;
 }
 
-enum class Method { gaps, fwq, ftq, collectives };
+/// Nothing: collectives.
+using Method = std::optional<calibration::GapMethod>;
 
 struct Options {
-  Method method = Method::gaps;
+  Method method = calibration::GapMethod::gaps;
+  bool computes = false;  ///< between two readings of the clock
   MeasuringOptions common;
   std::string cores = "all";
   calibration::GapOptions gaps;
@@ -157,9 +160,10 @@ void measure_gaps(Options& options) {
   const calibration::Topology topology = calibration::Topology::of_this_machine();
   options.gaps.host = core::host_name();
   options.gaps.cores = calibration::parse_cores(options.cores, topology.cores());
-  options.gaps.method = options.method == Method::fwq   ? calibration::GapMethod::fwq
-                        : options.method == Method::ftq ? calibration::GapMethod::ftq
-                                                        : calibration::GapMethod::gaps;
+  options.gaps.method = *options.method;
+  constexpr double cold_bytes = 64e6;
+  if (options.computes)  // some 60 us
+    options.gaps.make_pass = [] { return calibration::repeated_dgemm({{256, 32, 128}}, cold_bytes, 1); };
   of_options([&] { calibration::validate(options.gaps); });
   const std::string output = with_host(options.common.output, options.gaps.host);
   require_writable(output);
@@ -171,7 +175,7 @@ void measure_gaps(Options& options) {
   calibration::GapReport report;
   write_result(output, [&](std::ostream& out) { report = calibration::measure_gaps(options.gaps, out); });
   progress.clear();
-  print_gaps(std::cerr, options.method == Method::gaps, report);
+  print_gaps(std::cerr, options.method == calibration::GapMethod::gaps, report);
 }
 
 void evaluate(const Options& options) {
@@ -190,7 +194,9 @@ bool without_mpi(Options& options) {
     return true;
   }
   if (options.json) throw core::UsageError("--json goes with --evaluate");
-  if (options.method == Method::collectives) return false;
+  if (options.computes && options.method != calibration::GapMethod::gaps)
+    throw core::UsageError("--work goes with --method gaps");
+  if (!options.method) return false;
   measure_gaps(options);
   return true;
 }
@@ -218,7 +224,10 @@ std::string measure_collectives(Options& options, const MeasuringRank& rank) {
 void add_gap_options(Command& app, Options& options) {
   app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch", as_seconds(), with_default);
   app.add_option("--threshold", options.gaps.threshold_s,
-                 "gaps: what is longer than the shortest loop and this, counts", as_seconds(), with_default);
+                 "gaps: what is longer than the shortest loop (dgemm: than usual) and this, counts", as_seconds(),
+                 with_default);
+  add_choice<bool>(app, "--work", options.computes, {{"none", false}, {"dgemm", true}},
+                   "gaps: what the loop does between two readings of the clock");
   app.add_option("--quantum", options.gaps.quantum_s, "fwq, ftq: length of a quantum", as_seconds(), with_default);
   app.add_option("--cores", options.cores, "gaps, fwq, ftq: cores to watch at once, such as 0-3,8, or all",
                  with_default);
@@ -264,9 +273,10 @@ int main(int argc, char** argv) {
   set_example(app, "hplcast-measure-detours --method gaps --for 2s -o gaps.csv");
   Options options;
   options.common.takes_design = false;
+  using calibration::GapMethod;
   add_choice<Method>(
       app, "--method", options.method,
-      {{"gaps", Method::gaps}, {"fwq", Method::fwq}, {"ftq", Method::ftq}, {"collectives", Method::collectives}},
+      {{"gaps", GapMethod::gaps}, {"fwq", GapMethod::fwq}, {"ftq", GapMethod::ftq}, {"collectives", std::nullopt}},
       "gaps in a loop that reads the clock; fixed work or fixed time quanta; under mpirun: series of "
       "a collective operation, beside a source of detours and without one");
   add_gap_options(app, options);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <sstream>
 
 #include "hplcast/core/detour_trace.hpp"
@@ -25,13 +26,70 @@ core::DetourTrace read(const std::string& text) {
   return core::read_detour_trace(in, "gaps.csv");
 }
 
+/// Passes of 60 us that scatter by up to 1 us and become a tenth longer meanwhile, as of a core whose frequency falls.
+std::vector<WatchRecord> passes(std::size_t count) {
+  std::mt19937 random(7);
+  std::vector<WatchRecord> result;
+  std::int64_t now = 1000;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto scatter = static_cast<std::int64_t>(random() % 2001) - 1000;
+    result.push_back({now, 60000 + static_cast<std::int64_t>(6000 * i / count) + scatter, 0});
+    now += result.back().duration;
+  }
+  return result;
+}
+
+TEST(GapsOfPasses, HaveTheirDurationWithWhatTheyMakeSlowerAfterThem) {
+  std::vector<WatchRecord> series = passes(20000);
+  for (std::size_t i = 100; i < series.size(); i += 500) {
+    series[i].duration += 80000;
+    series[i + 1].duration += 10000;
+    series[i + 2].duration += 6000;
+  }
+  const std::vector<WatchRecord> gaps = gaps_of_passes(series, 1000);
+  ASSERT_EQ(gaps.size(), 40U);
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    EXPECT_EQ(gaps[i].start, series[100 + 500 * i].start);
+    EXPECT_NEAR(gaps[i].duration, 96000, 3 * 1000 + 1000) << i;  // three passes scatter, and the median does
+  }
+}
+
+TEST(GapsOfPasses, AreSeveralIfALongerOneFollowsAnother) {
+  std::vector<WatchRecord> series = passes(100);
+  series[50].duration += 30000;
+  series[51].duration += 500000;
+  const std::vector<WatchRecord> gaps = gaps_of_passes(series, 1000);
+  ASSERT_EQ(gaps.size(), 2U);
+  EXPECT_NEAR(gaps[0].duration, 30000, 3000);  // of the pass and of the median
+  EXPECT_NEAR(gaps[1].duration, 500000, 3000);
+}
+
+TEST(GapsOfPasses, AreNotMadeOfScatter) {
+  EXPECT_TRUE(gaps_of_passes(passes(20000), 1000).empty());
+  EXPECT_TRUE(gaps_of_passes({}, 1000).empty());
+  std::vector<WatchRecord> few = passes(30);
+  few[7].duration *= 10;
+  EXPECT_TRUE(gaps_of_passes(few, 1000).empty());  // not enough to say what is usual
+  std::vector<WatchRecord> equal(31, WatchRecord{0, 60000, 0});
+  EXPECT_TRUE(gaps_of_passes(equal, 1000).empty());
+  equal[0].duration += 1001;  // scatter is nothing, the threshold decides
+  EXPECT_EQ(gaps_of_passes(equal, 1000).size(), 1U);
+}
+
 // However busy the machine is: what the system says that the thread has waited is lost. More may be: what a hypervisor
 // takes is processor time of the thread, and quanta also lose what makes them slower than the quickest of them, such as
 // a neighbour on the other hardware thread.
 TEST(MeasureGaps, FindsTheTimeThatTheThreadDidNotRun) {
-  for (const GapMethod method : {GapMethod::gaps, GapMethod::fwq, GapMethod::ftq}) {
+  const std::function<std::function<void()>()> multiply = [] {
+    return [chain = std::uint64_t{1}]() mutable { chain = compute(chain, 20000); };
+  };
+  for (const auto& [method, make_pass] :
+       {std::pair{GapMethod::gaps, decltype(multiply)()}, std::pair{GapMethod::gaps, multiply},
+        std::pair{GapMethod::fwq, decltype(multiply)()}, std::pair{GapMethod::ftq, decltype(multiply)()}}) {
     std::ostringstream out;
-    const GapReport report = measure_gaps(on_first_core(method, 1), out);
+    GapOptions options = on_first_core(method, 1);
+    options.make_pass = make_pass;
+    const GapReport report = measure_gaps(options, out);
     ASSERT_EQ(report.rows.size(), 1U);
     const GapRow& row = report.rows[0];
     // Waiting for less than the threshold, and before the first and after the last loop, is not seen.

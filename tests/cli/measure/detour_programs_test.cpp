@@ -134,6 +134,19 @@ TEST_F(DetourPrograms, GapsMeasureTheDutyOfTheSource) {
   EXPECT_LE(error, tolerance);
 }
 
+TEST_F(DetourPrograms, GapsOfALoopThatComputesAreThoseOfItsPasses) {
+  const auto result = run("hplcast-measure-detours", {"--work", "dgemm", "--for", "1s", "--cores", "0", "-o", "g.csv"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  const core::DetourTrace read = trace("g.csv");
+  ASSERT_EQ(read.cores.size(), 1U);
+  EXPECT_LT(read.cores[0].lost_s(), read.cores[0].watched_s());
+  std::ifstream in(folder_.path() / "g.csv");
+  std::string last;
+  for (std::string line; std::getline(in, line);) last = line;
+  // The shortest pass, beside one that only reads a clock: 2 Mflop take more than 1 us on any core.
+  EXPECT_GT(std::stod(last.substr(last.rfind(',') + 1)), 1e-6);
+}
+
 TEST_F(DetourPrograms, FixedWorkAndFixedTimeAreReadAsTheyWereWritten) {
   for (const std::string method : {"fwq", "ftq"}) {
     const auto result = run("hplcast-measure-detours",
@@ -204,6 +217,9 @@ TEST_F(DetourPrograms, WrongUseLeavesNothing) {
                         {"hplcast-measure-detours", "--threshold 1ns --for 100ms -o out.csv", "clock is too coarse", 3},
                         {"hplcast-measure-detours", "--method fwq --quantum 1s --for 2s -o out.csv", "quantum", 2},
                         {"hplcast-measure-detours", "--method ear -o out.csv", "--method", 2},
+                        {"hplcast-measure-detours", "--work moon -o out.csv", "--work", 2},
+                        {"hplcast-measure-detours", "--method fwq --work dgemm -o out.csv", "--work goes with", 2},
+                        {"hplcast-measure-detours", "--method collectives --work dgemm", "--work goes with", 2},
                         {"hplcast-measure-detours", "-o nowhere/out.csv", "nowhere", 3},
                         {"hplcast-measure-detours", "--json", "--evaluate", 2},
                         {"hplcast-measure-detours", "--evaluate missing.csv", "missing.csv", 3},

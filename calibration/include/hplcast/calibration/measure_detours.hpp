@@ -29,6 +29,8 @@ struct GapOptions {
   std::size_t most_rows = std::size_t{1} << 17;  ///< that a core keeps; then its slice ends
   std::vector<CorePlace> cores;
   std::string host;
+  /// gaps: makes what a core's thread does between two readings of the clock. Without it: nothing.
+  std::function<std::function<void()>()> make_pass;
   std::function<void(double fraction)> progress;  ///< between slices
 };
 
@@ -39,7 +41,6 @@ struct GapRow {
   double lost_s = 0;  ///< ftq: of the work; gaps: of all detours; fwq: beyond the quickest work
   long events = 0;    ///< gaps: detours; else quanta
   double longest_s = 0;
-  double unit_s = 0;       ///< the shortest loop, quantum or unit of work
   double waited_s = 0;     ///< in which the system had the thread wait, as its processor time says
   double speed_drift = 0;  ///< largest / least speed of a fixed computation before and after slices - 1
 };
@@ -48,6 +49,18 @@ struct GapReport {
   std::vector<GapRow> rows;
   std::vector<std::string> warnings;
 };
+
+/// One observation of a core's watching thread. Times in ns of CLOCK_MONOTONIC.
+struct WatchRecord {
+  std::int64_t start = 0;
+  std::int64_t duration = 0;
+  std::int64_t work = 0;
+};
+
+/// Detours among passes of equal work: those that are longer than the median of the 31 around them by the threshold and
+/// by what their scatter explains, as long as they are longer; with the passes right after them, as long as they are
+/// longer by 2 standard deviations, but less and less: caches are empty, vector units cold.
+std::vector<WatchRecord> gaps_of_passes(const std::vector<WatchRecord>& passes, double threshold_ns);
 
 /// @throws core::DomainError for values outside their domain, no cores.
 void validate(const GapOptions& options);

@@ -66,6 +66,9 @@ class DgemmArena {
   std::size_t calls_ = 0;
 };
 
+/// The same call again and again, on an arena of random numbers of its own; of the threads of bind_rank().
+std::function<void()> repeated_dgemm(const DgemmCall& call, double footprint_bytes, std::uint64_t seed);
+
 /// How dgemm is measured.
 struct DgemmMeasureOptions {
   double warm_up_s = 1;                          ///< calls that are not recorded, before the first one that is
