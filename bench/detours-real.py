@@ -1,33 +1,44 @@
 #!/usr/bin/env python3
 """What a source of detours costs the real HPL of this machine, beside what is predicted.
 
-Blocks of HPL runs with and without the source come in random order, in pairs, so that a machine that drifts slows both.
-The measured slow-down is the ratio of the mean times, its 90 % interval the bootstrap over the pairs. The predicted one
-is the ratio of the means over seeds, with the detours that hplcast-measure-detours sees without the source and with it. Needs a machine where nothing else runs; as root, sources get real-time priority, so
-that each detour comes whole and at its instant. Results of each case are kept in FOLDER and not made again.
+Within one mpirun HPL runs again and again; the source goes on or is stopped between two runs, in pairs of random
+order, so that a machine that drifts from second to second slows both alike. Between series of runs
+hplcast-measure-detours watches the cores without the source and with it, so that it sees the same machine: a loop that
+reads the clock, and one that computes. The measured slow-down is the ratio of the mean times, its 90 % interval the
+bootstrap over the pairs. The predicted one is the ratio of the means over seeds, with the detours that were seen with
+the source and without it. Needs a machine where nothing else runs; as root, sources get real-time priority, so that
+each detour comes whole and at its instant.
 
-Example: bench/detours-real.py --cluster build/quickstart/cluster.json -o detours-real --pairs 20"""
-import argparse, csv, io, json, os, pathlib, random, re, shlex, signal, statistics, subprocess, sys, tempfile, time
+All rounds are kept in FOLDER, a folder for each case: started again, the script goes on with the case that has the
+fewest, so that short idle times add up. --seconds ends it; --evaluate predicts (also beside other work) and prints.
+
+Example: bench/detours-real.py --cluster build/quickstart/cluster.json -o detours-real --rounds 6"""
+import argparse, csv, json, math, os, pathlib, random, re, shlex, signal, statistics, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Period, duration [s]: from many short detours to few long ones, of the same share of 2.5 or 5 %, and one of 1 %.
 SOURCES = [(0.001, 25e-6), (0.01, 250e-6), (0.1, 2.5e-3), (0.1, 1e-3), (0.2, 10e-3)]
 GRIDS = [(1, 2), (2, 1)]
 LEVEL = 0.90
+SIDES = ("without", "with")
+# How detours are watched, and fitted: what lies within a pass of 50 to 100 us may be at the same instant.
+WATCHES = {"clock": ([], []), "dgemm": (["--work", "dgemm"], ["--together", "100us"])}
+TURN, SETTLE = 0.5, 0.01  # [s] of watching with the source and without it; after a source was stopped or went on
 
+# Runs of one size, 400 at most, without the check of their residuals.
 DAT = """HPLinpack benchmark input file
 by hplcast
 HPL.out
 6
-{count} # of problems
+20 # of problems
 {sizes} Ns
-1 # of NBs
-{nb} NBs
+20 # of NBs
+{blocks} NBs
 0 PMAP
 1 # of grids
 {p} Ps
 {q} Qs
-16.0 threshold
+-16.0 threshold
 1
 1 PFACTs
 1
@@ -62,156 +73,231 @@ def bootstrap(pairs, rng, draws=2000):
 
 
 class Source:
-    """A program beside HPL: runs inside `with`."""
+    """A program beside HPL, stopped but where it is told to go on."""
 
     def __init__(self, words):
-        self.words = words
+        self.words, self.goes_on = words, True
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(0.3)
+        self.process = subprocess.Popen(self.words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        start_new_session=True)
+        time.sleep(1)
+        self.go_on(False)
+        return self
+
+    def go_on(self, wanted):
         if self.process.poll() is not None:
-            sys.exit(f"detours-real.py: {shlex.join(self.words)} ended at once (status {self.process.returncode})")
+            sys.exit(f"detours-real.py: {shlex.join(self.words)} ended (status {self.process.returncode})")
+        if wanted != self.goes_on:
+            os.killpg(self.process.pid, signal.SIGCONT if wanted else signal.SIGSTOP)
+        self.goes_on = wanted
 
     def __exit__(self, *_):
-        os.killpg(self.process.pid, signal.SIGTERM)
+        for number in (signal.SIGTERM, signal.SIGCONT):
+            os.killpg(self.process.pid, number)
         self.process.wait()
 
 
-def write_dat(args, folder, n, p, q, runs):
-    (folder / "HPL.dat").write_text(DAT.format(count=runs, sizes=" ".join([str(n)] * runs), nb=args.nb, p=p, q=q))
+def write_dat(args, folder, case):
+    sizes, blocks = " ".join([str(case["N"])] * 20), " ".join([str(args.nb)] * 20)
+    (folder / "HPL.dat").write_text(DAT.format(sizes=sizes, blocks=blocks, p=case["P"], q=case["Q"]))
 
 
-def real_times(args, n, p, q, folder):
-    """[s] of each run of one block."""
-    write_dat(args, folder, n, p, q, args.runs)
-    words = ["mpirun", "-np", str(p * q), "--map-by", "core", "--bind-to", "core", str(args.build / "bin/xhpl")]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600)
-    times = [float(one) for one in re.findall(r"^hplcast: time_s=(\S+)", done.stdout, re.M)]
-    if done.returncode != 0 or len(times) != args.runs or "FAILED" in done.stdout:
-        sys.exit(f"detours-real.py: {shlex.join(words)} failed:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
-    return times
-
-
-def measure(args, case, words, rng):
-    pairs = []
+def real_pairs(args, case, source, rng):
+    """[s] of runs without the source and with it, for args.round seconds. The first run warms up."""
+    pairs, states, times = [], [False], []
     with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        for _ in range(args.pairs):
-            with_first = rng.random() < 0.5
-            sides = {}
-            for disturbed in (with_first, not with_first):
-                if disturbed:
-                    with Source(words):
-                        times = real_times(args, case["N"], case["P"], case["Q"], folder)
-                else:
-                    times = real_times(args, case["N"], case["P"], case["Q"], folder)
-                sides[disturbed] = statistics.fmean(times)
-            pairs.append((sides[False], sides[True]))
+        write_dat(args, pathlib.Path(folder), case)
+        words = ["mpirun", "-np", str(case["P"] * case["Q"]), "--map-by", "core", "--bind-to", "core",
+                 str(args.build / "bin/xhpl")]
+        hpl = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        end = time.monotonic() + args.round
+        text = []
+        for line in hpl.stdout:
+            text.append(line)
+            found = re.match(r"hplcast: time_s=(\S+)", line)
+            if not found:
+                continue
+            times.append(float(found[1]))
+            if len(times) % 2 == 1:
+                if len(times) > 1:
+                    pairs.append(tuple(times[-2 + states[-2:].index(side)] for side in (False, True)))
+                if time.monotonic() > end:
+                    break
+                states.append(rng.random() < 0.5)
+            else:
+                states.append(not states[-1])
+            source.go_on(states[-1])
+        source.go_on(False)
+        if not pairs:
+            sys.exit(f"detours-real.py: {shlex.join(words)} failed:\n{''.join(text)[-2500:]}")
+        hpl.terminate()
+        hpl.stdout.read()
+        hpl.wait()
     return pairs
 
 
-def predict(args, case, cluster, folder):
-    """[s] of each seed."""
-    write_dat(args, folder, case["N"], case["P"], case["Q"], 1)
-    words = [args.hplcast, "predict", cluster, str(folder / "HPL.dat"), "--mode", "exact", "--windows", "off", "--interval", "off",
-             "--seed", ",".join(str(i + 1) for i in range(args.seeds)), "--json"]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"detours-real.py: predict failed: {done.stderr}")
-    found = json.loads(done.stdout)
-    return [one["time_s"] for one in (found if isinstance(found, list) else [found])]
+def watch(args, source, work, paths, host, rng):
+    """Writes the detours that are seen without the source and with it, in turns of half a second. Each round is a host
+    of its own: a source that is started again has another phase."""
+    turns = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "gaps.csv"
+        words = [str(args.build / "bin/hplcast-measure-detours"), "--for", f"{args.watch}s", "-o", str(path)]
+        watching = subprocess.Popen(words + WATCHES[work][0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while watching.poll() is None:
+            for running in rng.sample((False, True), 2):
+                source.go_on(running)
+                begin = time.time() + SETTLE
+                time.sleep(TURN)
+                turns.append((running, begin, time.time()))
+        source.go_on(False)
+        rows = list(csv.DictReader(path.open()))
+    epoch = next(float(row["start_s"]) for row in rows if row["kind"] == "epoch")
+    for running, path in zip((False, True), paths):
+        kept = [row for row in rows if row["kind"] == "epoch"]
+        for _, begin, end in (one for one in turns if one[0] == running):
+            begin, end = begin - epoch, end - epoch
+            for row in rows:
+                start, stop = float(row["start_s"]), float(row["start_s"]) + float(row["duration_s"] or 0)
+                first, last = max(start, begin), min(stop, end)
+                if row["kind"] == "window" and first + SETTLE < last or row["kind"] == "gap" and begin <= start < end:
+                    kept.append({**row, "host": host, "start_s": f"{first:.9f}", "duration_s": f"{last - first:.9f}"})
+        with path.open("w") as out:
+            writer = csv.DictWriter(out, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(kept)
 
 
 def source_words(args, case):
     """Words that start the source of a case."""
-    words = [str(args.build / "bin/hplcast-noise-source"), "--period", f"{case['period_s']:g}s", "--duration", f"{case['duration_s']:g}s",
-             "--cores", f"0-{case['P'] * case['Q'] - 1}", "--for", "600s"] + (["--synchronous"] if case["synchronous"] else [])
-    return (["chrt", "-f", "10"] if os.geteuid() == 0 else []) + words
+    if args.agent:
+        return shlex.split(args.agent)
+    words = [str(args.build / "bin/hplcast-noise-source"), "--period", f"{case['period_s']:g}s",
+             "--duration", f"{case['duration_s']:g}s", "--cores", f"0-{case['P'] * case['Q'] - 1}", "--for", "3600s"]
+    real_time = ["chrt", "-f", "10"] if os.geteuid() == 0 else []
+    return real_time + words + (["--synchronous"] if case["synchronous"] else [])
 
 
-def measured_clusters(args, words, folder):
-    """Clusters with the detours that are seen without the source and with it: switching to it and back takes time, too."""
-    clusters = []
-    for running in (False, True):
-        path, cluster = folder / f"gaps-{running}.csv", folder / f"cluster-{running}.json"
-        measure = [str(args.build / "bin/hplcast-measure-detours"), "--method", "gaps", "--for", args.watch, "-o", str(path)]
-        if running:
-            with Source(words):
-                subprocess.run(measure, check=True, capture_output=True)
-        else:
-            subprocess.run(measure, check=True, capture_output=True)
-        fitted = subprocess.run([args.hplcast, "fit", "detours", str(path), "--cluster", args.cluster, "-o", str(cluster), "--quiet"],
-                                capture_output=True, text=True)
-        if fitted.returncode != 0:
-            sys.exit(f"detours-real.py: fit detours failed: {fitted.stderr}")
-        clusters.append(str(cluster))
-    return clusters
+def measure_round(args, case, folder, rng):
+    folder.mkdir(parents=True, exist_ok=True)
+    number = len(list(folder.glob("pairs-*.csv")))
+    with Source(source_words(args, case)) as source:
+        for work in WATCHES:
+            paths = [folder / f"gaps-{number}-{work}-{side}.csv" for side in SIDES]
+            watch(args, source, work, paths, f"round{number}", rng)
+        pairs = real_pairs(args, case, source, rng)
+    path = folder / f"pairs-{number}.csv"
+    path.with_suffix(".new").write_text("without_s,with_s\n" + "".join(f"{a},{b}\n" for a, b in pairs))
+    path.with_suffix(".new").replace(path)
 
 
-def result_of(case, pairs, without, with_it, rng):
+def pairs_of(folder):
+    return [(float(row["without_s"]), float(row["with_s"])) for path in sorted(folder.glob("pairs-*.csv"))
+            for row in csv.DictReader(path.open())]
+
+
+def run(words):
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"detours-real.py: {shlex.join(words)} failed: {done.stderr}")
+    return done.stdout
+
+
+def predicted_times(args, case, folder, work, side):
+    """[s] of each seed with the detours that were seen on one side, and their share of the time. Nothing of no file."""
+    files = [str(path) for path in sorted(folder.glob(f"gaps-*-{work}-{side}.csv"))
+             if (folder / f"pairs-{path.name.split('-')[1]}.csv").exists()]
+    if not files:
+        return [], 0
+    cluster, report = folder / f"cluster-{work}-{side}.json", folder / f"detours-{work}-{side}.json"
+    fit = [args.hplcast, "fit", "detours", *files, *WATCHES[work][1], "--quiet"]
+    run(fit + ["-o", str(report)])
+    run(fit + ["--cluster", args.cluster, "-o", str(cluster)])
+    found = json.loads(run([args.hplcast, "predict", str(cluster), "-N", str(case["N"]), "--nb", str(args.nb),
+                            "-P", str(case["P"]), "-Q", str(case["Q"]), "--swap", "2", "--mode", "exact",
+                            "--windows", "off", "--interval", "off", "--json",
+                            "--seed", ",".join(str(i + 1) for i in range(args.seeds))]))
+    times = [one["time_s"] for one in (found if isinstance(found, list) else [found])]
+    return times, json.loads(report.read_text())["report"]["lost_share"]
+
+
+def evaluate(args, case, folder, rng):
+    pairs = pairs_of(folder)
     ratio, low, high = bootstrap(pairs, rng)
-    predicted = statistics.fmean(with_it) / statistics.fmean(without)
-    error = predicted * statistics.stdev([b / a for a, b in zip(without, with_it)]) / len(without) ** 0.5 if len(without) > 1 else 0
-    return {**case, "pairs": len(pairs), "time_s": round(statistics.fmean(one[0] for one in pairs), 4), "real": round(ratio, 4),
-            "low": round(low, 4), "high": round(high, 4), "predicted": round(predicted, 4), "predicted_se": round(error, 4),
-            "inside": int(low <= predicted <= high)}
+    result = {**case, "pairs": len(pairs), "time_s": round(statistics.fmean(one[0] for one in pairs), 4),
+              "real": round(ratio, 4), "low": round(low, 4), "high": round(high, 4)}
+    for work in WATCHES:
+        without, lost_without = predicted_times(args, case, folder, work, SIDES[0])
+        with_it, lost_with = predicted_times(args, case, folder, work, SIDES[1])
+        predicted = statistics.fmean(with_it) / statistics.fmean(without) if with_it else math.nan
+        ratios = [b / a for a, b in zip(without, with_it)]
+        error = statistics.stdev(ratios) / len(ratios) ** 0.5 if len(ratios) > 1 else 0
+        result.update({work: round(predicted, 4), f"{work}_se": round(error, 4),
+                       f"{work}_lost_without": round(lost_without, 4), f"{work}_lost_with": round(lost_with, 4),
+                       f"{work}_inside": int(low <= predicted <= high)})
+    return result
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cluster", required=True, help="model of this machine (build/quickstart/cluster.json)")
-    parser.add_argument("-o", dest="folder", default="detours-real", help="folder of results (default: %(default)s)")
+    parser.add_argument("-o", dest="folder", default="detours-real", type=pathlib.Path,
+                        help="folder of results (default: %(default)s)")
     parser.add_argument("--build", default=ROOT / "build", type=pathlib.Path, help="build folder")
-    parser.add_argument("--pairs", type=int, default=20, help="pairs of blocks per case (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=3, help="HPL runs per block (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=6, help="rounds per case (default: %(default)s)")
+    parser.add_argument("--round", type=float, default=20, help="seconds of HPL per round (default: %(default)s)")
     parser.add_argument("--sizes", default="1500,2500,4000", help="orders of the matrix (default: %(default)s)")
     parser.add_argument("--nb", type=int, default=128)
     parser.add_argument("--seeds", type=int, default=30, help="predictions per case (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the order of cases and blocks")
-    parser.add_argument("--watch", default="10s", help="time for which detours are measured without and with the source (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of cases")
+    parser.add_argument("--watch", type=float, default=6,
+                        help="seconds of watching per round and loop, half with the source (default: %(default)s)")
     parser.add_argument("--agent", help="instead of sources: a command line that is started beside HPL")
-    parser.add_argument("--most", type=int, help="stop after this many cases, taken in random order")
+    parser.add_argument("--most", type=int, help="measure this many cases only, in random order")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no round that would end later than this")
+    parser.add_argument("--evaluate", action="store_true",
+                        help="measure nothing: predict and print the cases that have been measured")
     args = parser.parse_args()
     args.build = args.build.resolve()
     args.hplcast, args.cluster = str(args.build / "bin/hplcast"), str(pathlib.Path(args.cluster).resolve())
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMPI_MCA_pml="ob1", OMPI_MCA_btl="self,vader")
     if os.geteuid() == 0:
         os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    sources = [("agent", None)] if args.agent else [(source, synchronous) for source in SOURCES for synchronous in (False, True)]
-    cases = []
-    for source, synchronous in sources:
+    sources = [{"period_s": source[0], "duration_s": source[1], "synchronous": int(synchronous)}
+               for source in SOURCES for synchronous in (False, True)]
+    cases = {}
+    for source in [{"source": "agent"}] if args.agent else sources:
         for p, q in GRIDS:
             for n in map(int, args.sizes.split(",")):
-                known = {"source": "agent"} if args.agent else {"period_s": source[0], "duration_s": source[1], "synchronous": synchronous}
-                cases.append({**known, "P": p, "Q": q, "N": n})
-    rng = random.Random(args.seed)
-    rng.shuffle(cases)
-    results = pathlib.Path(args.folder)
-    results.mkdir(parents=True, exist_ok=True)
-    path = results / ("agent.csv" if args.agent else "sources.csv")
-    done = list(csv.DictReader(path.open())) if path.exists() else []
-    known = {tuple(str(one[key]) for key in cases[0]) for one in done}
-    for number, case in enumerate(cases[: args.most]):
-        if tuple(str(value) for value in case.values()) in known:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            folder = pathlib.Path(folder)
-            words = shlex.split(args.agent) if args.agent else source_words(args, case)
-            without, with_it = measured_clusters(args, words, folder)
-            pairs = measure(args, case, words, rng)
-            done.append(result_of(case, pairs, predict(args, case, without, folder), predict(args, case, with_it, folder), rng))
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(done[0]))
-        writer.writeheader()
-        writer.writerows(done)
-        path.with_suffix(".new").write_text(text.getvalue())
-        path.with_suffix(".new").replace(path)
-        one = done[-1]
-        print(f"[{number + 1}/{len(cases[: args.most])}] {case}: real {one['real']} ({one['low']} to {one['high']}), predicted {one['predicted']} "
-              f"+- {one['predicted_se']}", flush=True)
-    inside = sum(int(one["inside"]) for one in done)
-    print(f"{inside} of {len(done)} predicted slow-downs lie inside the {LEVEL:.0%} interval of the measured one; {path}")
+                case = {**source, "P": p, "Q": q, "N": n}
+                cases[args.folder / "-".join(str(value) for value in case.values())] = case
+    names = list(cases)
+    random.Random(args.seed).shuffle(names)
+    chosen = names[: args.most]
+    begin, rng = time.monotonic(), random.Random()
+    while not args.evaluate:
+        folder = min(chosen, key=lambda name: len(list(name.glob("pairs-*.csv"))))
+        left_s = args.seconds - (time.monotonic() - begin)
+        if len(list(folder.glob("pairs-*.csv"))) >= args.rounds or left_s < 1.2 * args.round + 2 * args.watch + 4:
+            break
+        measure_round(args, cases[folder], folder, rng)
+        ratio, low, high = bootstrap(pairs_of(folder), rng)
+        print(f"{folder.name}: {len(pairs_of(folder))} pairs, real {ratio:.4f} ({low:.4f} to {high:.4f})", flush=True)
+    if not args.evaluate and args.seconds < math.inf:
+        return
+    done = [evaluate(args, case, folder, random.Random(args.seed)) for folder, case in cases.items()
+            if list(folder.glob("pairs-*.csv"))]
+    if not done:
+        sys.exit(f"detours-real.py: no round is in {args.folder}")
+    with (args.folder / ("agent.csv" if args.agent else "sources.csv")).open("w") as out:
+        for stream in (out, sys.stdout):
+            writer = csv.DictWriter(stream, list(done[0]))
+            writer.writeheader()
+            writer.writerows(done)
+    for work in WATCHES:
+        inside = sum(one[f"{work}_inside"] for one in done)
+        print(f"{work}: {inside} of {len(done)} predictions are inside the {LEVEL:.0%} interval of the real slow-down")
 
 
 if __name__ == "__main__":
