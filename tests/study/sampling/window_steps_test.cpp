@@ -1,8 +1,10 @@
 // Windows that are added until the error is small enough, on curves of known scatter in place of simulations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "hplcast/core/random_stream.hpp"
 #include "study/sampling/sampled_prediction.hpp"
@@ -88,6 +90,7 @@ TEST(WindowSteps, OfManyRanksBeginWithFewPanels) {
   ASSERT_EQ(plan.windows.size(), 4U);
   for (const PanelWindow& one : plan.windows)
     EXPECT_EQ(one.simulated_panels(), one.counts_to == plan.panels ? 137 : 140);
+  EXPECT_TRUE(plan.windows.front().out_of_step);
   const std::vector<PanelPiece> last = steady_pieces(plan, plan.windows.back());
   ASSERT_EQ(last.size(), 1U);
   EXPECT_EQ(last.front().first, plan.windows.back().counts_from);
@@ -96,6 +99,26 @@ TEST(WindowSteps, OfManyRanksBeginWithFewPanels) {
   p.N = 47LL * 160 * p.NB;
   const WindowPlan of_short = WindowPlan::make(p, WindowRule());
   EXPECT_GE(of_short.windows.back().simulated_panels(), 10 + 128 + 120);
+  EXPECT_FALSE(of_short.windows.front().out_of_step);
+  EXPECT_EQ(of_short.windows.front().simulated_panels(), 226);
+}
+
+// Once round 64 process columns scatters by an eighth of what panels do, so that first bars are about the target of 1
+// %. The first step has at most half as many windows again.
+TEST(WindowSteps, AddWindowsOfOnceRoundTheGridWhereTheirWarmUpIsShort) {
+  std::size_t most = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    PredictionRequest request = planned(seed).request();
+    request.cluster = tests::plain_cluster("node-[1-256]", 16);
+    request.parameters.P = request.parameters.Q = 64;
+    request.parameters.DEPTH = 1;
+    request.parameters.N = 60LL * 64 * 128;
+    const core::Prediction found = predict_sampled(resolve_unchecked(std::move(request)), scattering(0.075));
+    const std::vector<core::PanelCost>& windows = found.sampling->windows;
+    most = std::max(most, windows.size());
+    for (std::size_t i = 1; i + 1 < windows.size() && windows.size() <= 6; ++i) EXPECT_EQ(windows[i].panels, 64) << i;
+  }
+  EXPECT_GT(most, 4U);
 }
 
 // Once round the grid scatters by a quarter of what panels do. The bar of n such pieces is at least two of their
