@@ -296,8 +296,8 @@ def main():
             writer.writeheader()
             writer.writerows(done)
     for work in WATCHES:
-        inside = sum(one[f"{work}_inside"] for one in done)
-        print(f"{work}: {inside} of {len(done)} predictions are inside the {LEVEL:.0%} interval of the real slow-down")
+        inside = [one[f"{work}_inside"] for one in done if not math.isnan(one[work])]
+        print(f"{work}: {sum(inside)} of {len(inside)} predictions are inside the {LEVEL:.0%} interval of the real one")
 
 
 if __name__ == "__main__":
