@@ -81,7 +81,7 @@ typedef struct {
 /* Reads the settings, takes the memory, measures the cost, compares the clocks. After MPI_Init, on all ranks. */
 void activity_start(int rank);
 
-/* Keep a kernel, and the time of a call without work (a size is 0); only between the begin and the end of HPL_pdgesv. */
+/* Keep a kernel, and the time of a call without work (a size is 0); only from the begin to the end of HPL_pdgesv. */
 void activity_kernel(hplcast_kernel kernel, int m, int n, int k, double flop, double begin_s, double end_s);
 void activity_empty_call(hplcast_kernel kernel, double duration_s);
 

@@ -45,7 +45,7 @@ constexpr core::EstimatedSd machine_of_virtual = {0.046, 9.4}, run_of_virtual = 
 constexpr const char* virtual_source = "default: 14 quickstarts of virtual machines";
 
 constexpr double sds_in_sampling_error = 2;  // Prediction::error_95_s
-constexpr double sds_in_fast_error = 2;        // Prediction::fast_error_95_s
+constexpr double sds_in_fast_error = 2;      // Prediction::fast_error_95_s
 
 double squared(double x) {
   return x * x;
