@@ -123,11 +123,9 @@ std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
   return speeds;
 }
 
-/// The variance of ln of the mean control of a campaign. One that does not say how they scatter has their range: a
-/// sixth of the range of six values is the standard deviation of their mean.
+/// The variance of ln of the mean control of a campaign: a sixth of the range of six values is the standard deviation
+/// of their mean.
 double variance_of_mean(const core::Control& calibration) {
-  if (calibration.controls > 0 && calibration.scatter > 0)
-    return std::pow(calibration.scatter, 2) / calibration.controls;
   return std::pow(std::log(calibration.high_s / calibration.low_s) / 6, 2);
 }
 

@@ -194,21 +194,6 @@ TEST(CompareControls, GoByKernelsInTheRunsWhereAllTellThem) {
   EXPECT_FALSE(by_controls.rows.front().parts->kernels);
 }
 
-TEST(CompareControls, OfTheCalibrationAreKnownByTheirScatterAndNumber) {
-  core::Prediction predicted = controlled_prediction(100, 10);
-  core::HplRun run = controlled_run(100, 9, 1);
-  run.kernels_s = 9;  // predicted: 8
-  const auto machine = [&] { return compare({run, run}, {predicted}).rows.front().parts->machine; };
-  predicted.control->low_s = 0.01 * std::exp(-0.06);
-  predicted.control->high_s = 0.01 * std::exp(0.06);
-  const double by_range = machine();
-  predicted.control->scatter = 0.06;  // of nine: their mean is known to 0.02, a sixth of the range
-  predicted.control->controls = 9;
-  EXPECT_NEAR(machine(), by_range, 1e-12);
-  predicted.control->controls = 900;
-  EXPECT_LT(std::abs(machine()), std::abs(by_range) - 0.01) << "the mean is known: more is the model's";
-}
-
 TEST(CompareControls, AreInTheJson) {
   std::ostringstream out;
   write_comparison(out, compare({controlled_run(100, 10, 1.1)}, {controlled_prediction(100, 10.2)}));
