@@ -14,6 +14,7 @@ fi
 
 readonly nb=128 max_n=7000 seed=1
 readonly bin=build/bin results=build/quickstart work=build/quickstart.unfinished
+readonly ledger=build/quickstart-ledger.csv # of all quickstarts here: errors of earlier ones tell how far to trust this one
 export OPENBLAS_NUM_THREADS=1
 unset "${!SLURM_@}" # inside a job, too, this is about one host
 [ "$(id -u)" -ne 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -85,7 +86,9 @@ configurations "$work/runs.csv" <<'END'
 5000 2 1 3 0
 7000 2 1 3 1
 END
-"$bin/hplcast" predict "$work/cluster.json" --configurations "$work/runs.csv" --seed "$seed" \
+earlier=()
+[ ! -s "$ledger" ] || earlier=(--ledger "$ledger")
+"$bin/hplcast" predict "$work/cluster.json" --configurations "$work/runs.csv" --seed "$seed" "${earlier[@]}" \
   -o "$work/predictions.json" >/dev/null
 "$bin/hplcast" run-real "$work/runs.csv" --repetitions 3 --seed "$seed" -o "$work/real.csv"
 
@@ -100,5 +103,6 @@ mkdir "$explained"
 "$bin/hplcast" report "$work" -o "$work/report.html"
 rm -rf "$results"
 mv "$work" "$results"
-"$bin/hplcast" compare "$results/real.csv" --predicted "$results/predictions.json"
+"$bin/hplcast" compare "$results/real.csv" --predicted "$results/predictions.json" \
+  --append-to-ledger "$ledger" --ledger-date "$(date -u +%Y-%m-%dT%H:%M)"
 printf '\nAll of this run is in %s/; look at %s/report.html (%d s in all).\n' "$results" "$results" "$SECONDS" >&2

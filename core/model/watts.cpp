@@ -106,18 +106,10 @@ bool FrequencyModel::covers(double frequency_hz) const noexcept {
   return same_frequency(frequency_hz, hz);
 }
 
-static double share_of(const std::map<std::string, double>& scaling, const char* name) {
-  auto found = scaling.find(name);
-  if (found == scaling.end()) found = scaling.find(default_state);
-  return found == scaling.end() ? 1 : found->second;
-}
-
-double FrequencyModel::share_of_clock(KernelId kernel) const {
-  return share_of(scaling, to_string(kernel));
-}
-
 double FrequencyModel::time_factor(std::optional<KernelId> kernel, double from_hz, double to_hz) const {
-  const double share = share_of(scaling, kernel ? to_string(*kernel) : default_state);
+  auto found = scaling.find(kernel ? to_string(*kernel) : default_state);
+  if (found == scaling.end()) found = scaling.find(default_state);
+  const double share = found == scaling.end() ? 1 : found->second;
   const double reference_hz = scaling_hz.value_or(hz);
   const auto time_at = [&](double f) { return share * reference_hz / f + 1 - share; };
   return time_at(to_hz) / time_at(from_hz);

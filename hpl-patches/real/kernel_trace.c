@@ -51,6 +51,16 @@ static void measure_clock(void) {
   }
 }
 
+/* A core that was idle a moment ago may keep all threads of a BLAS for a second, so that each waits for the time slice of
+ * the others: they are to find it busy, as in a run that lasts. */
+static void keep_busy_for_threads(void) {
+  const double busy_s = 0.2;
+  const char* threads = getenv("OMP_NUM_THREADS");
+  if (threads == NULL || strtol(threads, NULL, 10) < 2) return;
+  for (const double end_s = clock_now_s() + busy_s; clock_now_s() < end_s;) {
+  }
+}
+
 void trace_start(void) {
   const int rank = settings()->rank;
   prefix = getenv(HPLCAST_VARIABLE_KERNEL_TRACE);
@@ -71,6 +81,7 @@ void trace_start(void) {
     empty[i].random = trace[i].random = (uint64_t)rank * HPLCAST_KERNEL_COUNT + (uint64_t)i;
   }
   measure_clock();
+  keep_busy_for_threads();
   origin_s = clock_now_s();
 }
 

@@ -26,36 +26,13 @@ void tell_if_disturbed(std::vector<double> changes, const std::string& what, std
   if (std::abs(change) > most_disturbance) reasons.push_back(what + " " + core::short_percent(std::abs(change)));
 }
 
-}  // namespace
-
-std::vector<std::string> disturbances_of(const std::vector<core::HplRun>& real,
-                                         const std::vector<ComparedConfiguration>& rows) {
-  std::vector<double> spreads, moved, within, contention;
-  for (const ComparedConfiguration& row : rows) {
-    if (row.real_gflops.size() > 1) spreads.push_back(row.real_spread);
-    if (row.parts) moved.push_back(row.parts->run_s / row.parts->calibration_s - 1);
-  }
-  for (const core::HplRun& run : real) {
+/// `spreads`: of the configurations that ran more than once.
+template <typename Run>
+std::vector<std::string> disturbances_of_runs(const std::vector<Run>& real, std::vector<double> spreads) {
+  std::vector<double> within, contention;
+  for (const Run& run : real) {
     if (!run.control) continue;
     if (run.control->low_s > 0) within.push_back(run.control->high_s / run.control->low_s - 1);
-    if (run.control->cpu_s > 0) contention.push_back(run.control->wall_s / run.control->cpu_s - 1);
-  }
-  std::vector<std::string> reasons;
-  tell_if_disturbed(spreads, "runs of one configuration differ by", reasons);
-  tell_if_disturbed(contention, shared_cores, reasons);
-  tell_if_disturbed(within, "the control changed during a run by", reasons);
-  tell_if_disturbed(moved, "the control changed since the calibration by", reasons);
-  return reasons;
-}
-
-std::vector<std::string> disturbances_of(const std::vector<ProgramOutput>& real,
-                                         const std::vector<ComparedProgram>& rows) {
-  std::vector<double> spreads, within, contention;
-  for (const ComparedProgram& row : rows)
-    if (row.real_s.size() > 1) spreads.push_back(row.real_spread);
-  for (const ProgramOutput& run : real) {
-    if (!run.control) continue;
-    within.push_back(run.control->high_s / run.control->low_s - 1);
     if (run.control->cpu_s > 0) contention.push_back(run.control->wall_s / run.control->cpu_s - 1);
   }
   std::vector<std::string> reasons;
@@ -63,6 +40,28 @@ std::vector<std::string> disturbances_of(const std::vector<ProgramOutput>& real,
   tell_if_disturbed(std::move(contention), shared_cores, reasons);
   tell_if_disturbed(std::move(within), "the control changed during a run by", reasons);
   return reasons;
+}
+
+}  // namespace
+
+std::vector<std::string> disturbances_of(const std::vector<core::HplRun>& real,
+                                         const std::vector<ComparedConfiguration>& rows) {
+  std::vector<double> spreads, moved;
+  for (const ComparedConfiguration& row : rows) {
+    if (row.real_gflops.size() > 1) spreads.push_back(row.real_spread);
+    if (row.parts) moved.push_back(row.parts->run_s / row.parts->calibration_s - 1);
+  }
+  std::vector<std::string> reasons = disturbances_of_runs(real, std::move(spreads));
+  tell_if_disturbed(std::move(moved), "the control changed since the calibration by", reasons);
+  return reasons;
+}
+
+std::vector<std::string> disturbances_of(const std::vector<ProgramOutput>& real,
+                                         const std::vector<ComparedProgram>& rows) {
+  std::vector<double> spreads;
+  for (const ComparedProgram& row : rows)
+    if (row.real_s.size() > 1) spreads.push_back(row.real_spread);
+  return disturbances_of_runs(real, std::move(spreads));
 }
 
 namespace {

@@ -188,14 +188,6 @@ void set_overrides(std::vector<core::PowerOverride>& overrides, const OnCpus& fr
   overrides.erase(std::remove_if(overrides.begin(), overrides.end(), is_empty), overrides.end());
 }
 
-/// FrequencyModel::time_factor() of code that is no kernel of HPL: the share of `default`.
-double other_factor(const core::FrequencyModel& frequency, double from_hz, double to_hz) {
-  const auto found = frequency.scaling.find(core::default_state);
-  const double share = found == frequency.scaling.end() ? 1 : found->second;
-  const double reference_hz = frequency.scaling_hz.value_or(frequency.hz);
-  return (share * reference_hz / to_hz + 1 - share) / (share * reference_hz / from_hz + 1 - share);
-}
-
 ClusterModel with_frequencies(ClusterModel cluster, const OnCpus& frequencies) {
   const core::PowerModel power = *cluster.power;
   core::PowerModel::Values values = power.values();
@@ -205,8 +197,7 @@ ClusterModel with_frequencies(ClusterModel cluster, const OnCpus& frequencies) {
     OnCpus factors = frequencies;
     for (OnCpu& one : factors) {
       const double from_hz = *power.frequency_hz(one.host, one.cpu);
-      one.value = kernel ? values.frequency->time_factor(*kernel, from_hz, one.value)
-                         : other_factor(*values.frequency, from_hz, one.value);
+      one.value = values.frequency->time_factor(kernel, from_hz, one.value);
     }
     return factors;
   };

@@ -111,9 +111,12 @@ TEST(HostPower, CanBeAskedForAnotherFrequencyOfTheModelOnly) {
 TEST(FrequencyModel, TellsWhatShareOfAKernelGoesWithTheClock) {
   const PowerModel model = example_power();
   const FrequencyModel& frequency = *model.values().frequency;
-  EXPECT_EQ(frequency.share_of_clock(KernelId::dgemm), 0.95);
-  EXPECT_EQ(frequency.share_of_clock(KernelId::dtrsm), 0.5);
-  EXPECT_EQ(FrequencyModel().share_of_clock(KernelId::dtrsm), 1);
+  const double f0 = frequency.scaling_hz.value_or(frequency.hz);
+  EXPECT_NEAR(frequency.time_factor(KernelId::dgemm, f0, f0 / 2), 1 + 0.95, 1e-15);
+  EXPECT_NEAR(frequency.time_factor(KernelId::dtrsm, f0, f0 / 2), 1 + 0.5, 1e-15);
+  FrequencyModel without_shares;
+  without_shares.hz = 2e9;
+  EXPECT_NEAR(without_shares.time_factor(KernelId::dtrsm, 2e9, 1e9), 2, 1e-15);
 }
 
 TEST(PowerModel, OfFourNumbersIsThePublishedModel) {

@@ -2,14 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/interval.hpp"
 
 namespace hplcast::study {
@@ -178,6 +181,27 @@ TEST(PastErrors, OfAnOccasionAreOneValueOfWhatTheNextWillBe) {
   EXPECT_FALSE(past_errors(ledger, prediction()).has_model_errors) << "one other model says nothing of this one's";
   for (LedgerRow& one : ledger) one.model_sha256 = "of " + one.date;
   EXPECT_TRUE(past_errors(ledger, prediction()).has_model_errors) << "three models, calibrated anew each time";
+}
+
+TEST(PastErrors, OfQuickstartsDifferAsIfTheyHadFewDegreesOfFreedom) {
+  // nu_of_virtual of study/interval/interval.cpp: what ln(sd) differs by beyond what its own nu says.
+  const std::string name = HPLCAST_SOURCE_DIR "/docs/measurements/ledger/ledger.csv";
+  std::ifstream in(name);
+  std::map<std::string, std::vector<LedgerRow>> occasions;
+  for (const LedgerRow& one : read_ledger(in, name))
+    if (one.cluster == "vm" && one.date <= "2026-11-28T04:02") occasions[one.date].push_back(one);
+  ASSERT_EQ(occasions.size(), 23u);
+  core::Prediction asked = prediction();
+  asked.cluster = "vm";
+  std::vector<double> logs;
+  double known = 0;
+  for (const auto& [date, rows] : occasions) {
+    const core::EstimatedSd run = *past_errors(rows, asked).run;
+    logs.push_back(std::log(run.sd));
+    known += boost::math::trigamma(run.nu / 2) / 4 / static_cast<double>(occasions.size());
+  }
+  const double sd = fit::summarize(logs).sd;
+  EXPECT_NEAR(boost::math::trigamma(3.8 / 2) / 4, sd * sd - known, 0.01);
 }
 
 TEST(PastErrors, OfOtherQuickstartsGiveIntervalsThatHold) {

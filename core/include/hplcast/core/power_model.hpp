@@ -102,10 +102,8 @@ struct FrequencyModel {
   bool changes() const noexcept { return !schedules.empty() || !controllers.empty(); }
   /// Whether a frequency can be set: one of the states, in the range, or, with neither of both, hz itself.
   bool covers(double frequency_hz) const noexcept;
-  /// b of a kernel: its own, that of `default`, else 1 (all of its time goes with the clock).
-  double share_of_clock(KernelId kernel) const;
-  /// How much longer the kernel takes at `to_hz` than at `from_hz`; nothing: code that is no kernel of HPL, with b of
-  /// `default`.
+  /// How much longer the kernel takes at `to_hz` than at `from_hz`. Its share b that goes with the clock is its own,
+  /// that of `default` (as of code that is no kernel of HPL: nothing), else 1.
   double time_factor(std::optional<KernelId> kernel, double from_hz, double to_hz) const;
   /// Frequencies that can be set below `from_hz`, which comes first, in descending order; of a range in steps down to
   /// least_hz.
