@@ -125,12 +125,11 @@ void take_cores(const std::vector<MeasuredHost>& measured, Shape& values) {
         values.memory_bytes > 0 ? std::min(values.memory_bytes, host.memory_bytes) : host.memory_bytes;
     if (static_cast<int>(host.rank_cpus.size()) <= values.cores) continue;
     values.cores = static_cast<int>(host.rank_cpus.size());
-    values.rank_to_cpu.list = host.rank_cpus;
-    values.cpus = 1 + *std::max_element(host.rank_cpus.begin(), host.rank_cpus.end());
+    values.rank_to_cpu = {core::RankToCpu::Kind::list, {}};
+    for (const int cpu : host.rank_cpus) values.rank_to_cpu.list.push_back(cpu_in_model(host, cpu));
+    values.cpus = 1 + *std::max_element(values.rank_to_cpu.list.begin(), values.rank_to_cpu.list.end());
   }
-  const bool one_cpu = values.cpus == 1;
-  values.rank_to_cpu.kind = one_cpu ? core::RankToCpu::Kind::block : core::RankToCpu::Kind::list;
-  if (one_cpu) values.rank_to_cpu.list.clear();
+  if (values.cpus == 1) values.rank_to_cpu = {};
 }
 
 /// Hosts by kind: those that were named, and among the rest those of other numbers of ranks than most have.
@@ -228,15 +227,15 @@ void add_cpu_laws(const std::vector<MeasuredHost>& hosts, const CampaignRows& ro
   std::map<std::string, TablesByCpu> kernels;
   for (const core::KernelMeasurement& row : rows.designed) {
     const std::size_t host = index_of(hosts, row.host);
-    if (host < hosts.size()) add_row(row, kernels[row.kernel][{static_cast<int>(host), row.cpu}]);
+    if (host == hosts.size()) continue;
+    add_row(row, kernels[row.kernel][{static_cast<int>(host), cpu_in_model(hosts[host], row.cpu)}]);
   }
-  for (const auto& entry : kernels) {
-    const std::string& kernel = entry.first;
+  for (const auto& [kernel, tables] : kernels) {
     std::vector<std::string> notes;
     core::KernelModel& model = fit.cluster.kernels.at(kernel);
     model = with_cpu_laws(
-        model, entry.second, [&](const CpuPlace&, const KernelTable& table) { return fit_hpl_kernel(kernel, table); },
-        notes);
+        model, tables,
+        [&name = kernel](const CpuPlace&, const KernelTable& table) { return fit_hpl_kernel(name, table); }, notes);
     for (const std::string& note : notes) fit.notes.push_back(kernel + ": " + note);
   }
 }
@@ -255,9 +254,7 @@ NetworkFit network_of_one_rank() {
 
 NetworkFit fit_messages(const Campaign& campaign, const CampaignRows& rows) {
   if (rows.messages.empty()) {
-    std::size_t ranks = 0;
-    for (const MeasuredHost& host : campaign.hosts) ranks += host.rank_cpus.size();
-    if (ranks <= 1) return network_of_one_rank();
+    if (campaign.hosts.size() == 1 && campaign.hosts.front().rank_cpus.size() <= 1) return network_of_one_rank();
     if (campaign.idle_messages)
       throw core::Error(core::ExitCode::no_acceptable_fit,
                         "the campaign has no messages of idle ranks\n  hint: its step `mpi` measures some unless it "
@@ -285,10 +282,8 @@ using Flags = std::vector<QualityFlag>;
 using Calls = std::map<std::string, std::vector<RelativeCall>>;
 
 void flag_calls(Calls calls, Flags& flags) {
-  for (auto& [subject, list] : calls) {
-    Flags more = quality_flags(subject, std::move(list));
-    flags.insert(flags.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  }
+  for (auto& [subject, list] : calls)
+    for (QualityFlag& flag : quality_flags(subject, std::move(list))) flags.push_back(std::move(flag));
 }
 
 /// Calls of designs only: those of HPL have sizes that change with time.
@@ -355,7 +350,7 @@ void add_topology(const CampaignRows& rows, CampaignFit& fit) {
     for (const auto& group : found.groups) text += (group == found.groups.front() ? "" : ", ") + hosts(group.size());
     text += core::printed("), %.3g us inside, %.3g us between them", 1e6 * found.within_s, 1e6 * found.between_s);
     try {
-      fit.cluster = with_groups(std::move(fit.cluster), found, share_apart(rows.messages, found));
+      fit.cluster = with_groups(fit.cluster, found, share_apart(rows.messages, found));
     } catch (const core::InputError&) {  // ranks of one host, or another list of hosts
       carried = false;
     }
@@ -455,12 +450,13 @@ Campaign campaign_of(const core::CampaignArchive& archive) {
     MeasuredHost host{machine.host, machine.memory_bytes, {}};
     for (const core::RankPlace& place : archive.context.ranks)
       if (place.host == machine.host) host.rank_cpus.push_back(place.cpu);
+    for (const core::RankPlace& place : archive.context.ranks) {
+      if (place.host != machine.host) continue;
+      const auto rank = static_cast<std::size_t>(place.rank);
+      if (campaign.cpu_of_rank.size() <= rank) campaign.cpu_of_rank.resize(rank + 1);
+      campaign.cpu_of_rank[rank] = cpu_in_model(host, place.cpu);
+    }
     campaign.hosts.push_back(std::move(host));
-  }
-  for (const core::RankPlace& place : archive.context.ranks) {
-    const auto rank = static_cast<std::size_t>(place.rank);
-    if (campaign.cpu_of_rank.size() <= rank) campaign.cpu_of_rank.resize(rank + 1);
-    campaign.cpu_of_rank[rank] = place.cpu;
   }
   campaign.threads_per_rank = std::max(1, archive.context.software.blas_threads);
   campaign.measurements = archive.measurements;

@@ -125,6 +125,8 @@ inline constexpr std::size_t few_calls = 30;
 bool is_mpi(const std::string& name, const std::string& text);
 /// Index of a host in the campaign; its size if it is none of them.
 std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& name);
+/// Models number the CPUs with ranks from 0: the number of such ones below `cpu`.
+int cpu_in_model(const MeasuredHost& host, int cpu);
 
 /// Expected duration of a call on its host and CPU.
 double expected_s(const core::ClusterModel& cluster, const std::vector<MeasuredHost>& hosts,

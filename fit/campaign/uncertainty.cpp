@@ -258,10 +258,16 @@ std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& 
   return static_cast<std::size_t>(std::find_if(hosts.begin(), hosts.end(), same) - hosts.begin());
 }
 
+int cpu_in_model(const MeasuredHost& host, int cpu) {
+  const std::set<int> with_ranks(host.rank_cpus.begin(), host.rank_cpus.end());
+  return static_cast<int>(std::distance(with_ranks.begin(), with_ranks.lower_bound(cpu)));
+}
+
 double expected_s(const core::ClusterModel& cluster, const std::vector<MeasuredHost>& hosts,
                   const core::KernelMeasurement& row) {
-  const auto host = static_cast<int>(index_of(hosts, row.host));
-  return cluster.kernels.at(row.kernel).law(host, row.cpu).at(row.shape).mean_s(row.shape);
+  const std::size_t host = index_of(hosts, row.host);
+  const int cpu = host < hosts.size() ? cpu_in_model(hosts[host], row.cpu) : row.cpu;
+  return cluster.kernels.at(row.kernel).law(static_cast<int>(host), cpu).at(row.shape).mean_s(row.shape);
 }
 
 double expected_s(const core::NetworkModel& network, const core::MpiMeasurement& row) {

@@ -211,6 +211,8 @@ TEST(FitCampaign, AllPairsOfHostsSayWhetherOneSwitchExplainsThem) {
       EXPECT_THAT(fit.notes, Contains(HasSubstr("topology: 2 groups of hosts (6 hosts, 3 hosts), 2 us inside, 3 us")));
       // The campaign itself was of one other host.
       EXPECT_THAT(names(fit.flags), ElementsAre("topology hosts_differ"));
+      EXPECT_EQ(fit.cluster.kernels.count("dgemm"), 1U);
+      EXPECT_THAT(fit.cluster.hosts.names(), ElementsAre("h"));
     } else {
       EXPECT_THAT(fit.notes, Contains(HasSubstr("topology: one switch explains the latencies")));
       EXPECT_THAT(names(fit.flags), IsEmpty());
@@ -253,8 +255,7 @@ TEST(FitCampaign, MessagesBetweenCpusSayWhichCardsThereAre) {
   EXPECT_EQ(network.rails->near, (std::vector<std::vector<int>>{{0}, {1}}));
   EXPECT_NEAR(network.rails->cards[1].extra_latency_s, 1e-6, 1e-12);
   EXPECT_NEAR(network.remote->link_bytes_per_s(), 1e10, 1);
-  campaign.cpu_of_rank.pop_back();
-  campaign.cpu_of_rank.pop_back();
+  campaign.cpu_of_rank.resize(6);
   EXPECT_THAT(error_of(campaign, core::ExitCode::bad_input), HasSubstr("expected 0 to 5, those of the campaign"));
 }
 
@@ -334,12 +335,13 @@ TEST(CampaignOfAnArchive, HasItsHostsMeasurementsAndOrigin) {
   archive.context.machines.resize(2);
   archive.context.machines[0].host = "b";
   archive.context.machines[1].host = "a";
-  archive.context.ranks = {{0, "a", 1, 1}, {1, "b", 0, 0}, {2, "a", 0, 0}};
+  archive.context.ranks = {{0, "a", 3, 1}, {1, "b", 1, 0}, {2, "a", 0, 0}};
   archive.doubts = {{"a", "busy_host", "load: 3"}};
   const Campaign campaign = campaign_of(archive);
   ASSERT_EQ(campaign.hosts.size(), 2u);
   EXPECT_EQ(campaign.hosts[0].name, "b");
-  EXPECT_THAT(campaign.hosts[1].rank_cpus, ElementsAre(1, 0));
+  EXPECT_THAT(campaign.hosts[1].rank_cpus, ElementsAre(3, 0));
+  EXPECT_THAT(campaign.cpu_of_rank, ElementsAre(1, 0, 0)) << "CPUs without ranks are not in the model";
   EXPECT_EQ(campaign.measurements, archive.measurements);
   EXPECT_THAT(names(campaign.doubts), ElementsAre("a busy_host"));
   EXPECT_THAT(campaign.origin, HasSubstr(R"("campaign_file":"name: a\n","start_unix_s":null,"ranks_per_host":2)"));
@@ -433,6 +435,20 @@ TEST(FitCampaign, KindsOfHostsHaveTheirOwnLaws) {
   campaign.hosts[1].rank_cpus = {0, 0};
   const core::Hosts hosts = fit_campaign(campaign).cluster.hosts;
   EXPECT_EQ(hosts.text(), "2 hosts (others) of 1 core, 1 host (2-ranks) of 2 cores");
+}
+
+/// Ranks on the CPUs 2 and 0; calls on 2 take twice as long.
+TEST(FitCampaign, NumbersTheCpusThatHaveRanks) {
+  Campaign campaign = one_rank();
+  campaign.hosts = {{"h", 1e9, {2, 0}}, {"i", 1e9, {3, 1}}};
+  std::string& slow = campaign.measurements["measurements/02-dgemm.csv"] = dgemm_csv("dgemm", 2);
+  for (std::size_t at; (at = slow.find(",h,0,")) != std::string::npos;) slow.replace(at, 5, ",h,2,");
+  campaign.measurements["measurements/03-mpi.csv"] = pingpongs("dgemm+iprobe");
+  const CampaignFit fit = fit_campaign(campaign);
+  EXPECT_THAT(fit.cluster.hosts.values().rank_to_cpu.list, ElementsAre(1, 0));
+  for (const int cpu : {0, 1})
+    EXPECT_NEAR(fit.cluster.kernels.at("dgemm").law(0, cpu).at({}).mean_s({500, 500, 64}),
+                (1 + cpu) * (1e-6 + 1e-10 * 500 * 500 * 64), 1e-12);
 }
 
 TEST(FitCampaign, FlagsSizesOfARunBeyondThoseMeasured) {

@@ -22,6 +22,24 @@ std::vector<RelativeCall> calls(Centre centre) {
   return all;
 }
 
+TEST(ExpectedDuration, IsThatOfTheCpuOfACallAmongThoseWithRanks) {
+  const auto law = [](double time_s) {
+    return core::PiecewiseLaw(
+        core::DurationLaw::make(core::Polynomial::make({{}}, {time_s}), {}, core::NoiseFamily::none));
+  };
+  core::ClusterModel cluster;
+  cluster.kernels["dgemm"] = core::KernelModel::make("M0", law(5), {{0, 0, law(1)}, {0, 1, law(2)}});
+  core::KernelMeasurement row;
+  row.kernel = "dgemm";
+  row.host = "h";
+  for (const auto& [cpu, expected] : {std::pair(1, 1.), {6, 2.}}) {
+    row.cpu = cpu;
+    EXPECT_EQ(expected_s(cluster, {{"h", 0, {6, 1, 6}}}, row), expected) << cpu;
+  }
+  row.host = "another";
+  EXPECT_EQ(expected_s(cluster, {{"h", 0, {6, 1, 6}}}, row), 5);
+}
+
 TEST(Quality, HasNothingToSayOfSteadyCalls) {
   EXPECT_TRUE(quality_flags("dgemm", calls([](int) { return 1.0; })).empty());
 }

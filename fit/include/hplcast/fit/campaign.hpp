@@ -17,7 +17,7 @@ namespace hplcast::fit {
 struct MeasuredHost {
   std::string name;
   double memory_bytes = 0;
-  std::vector<int> rank_cpus;  ///< CPU of each local rank, in their order
+  std::vector<int> rank_cpus;  ///< CPU of each local rank, in their order; the model numbers these CPUs from 0
 };
 
 /// Sizes of an HPL run that models must cover.
@@ -30,7 +30,7 @@ struct HplSizes {
 /// Measurements, and what is known of their surroundings.
 struct Campaign {
   std::vector<MeasuredHost> hosts;                  ///< at least one
-  std::vector<int> cpu_of_rank = {};                ///< of each rank of all hosts
+  std::vector<int> cpu_of_rank = {};                ///< of each rank of all hosts, as the model numbers them
   int threads_per_rank = 1;                         ///< of the BLAS, each on a core of its own
   std::map<std::string, std::string> measurements;  ///< texts by name: CSV of kernels and of MPI, JSON of thresholds
   std::string origin = "{}";        ///< a JSON object for the provenance: what was measured, when, where
