@@ -249,13 +249,16 @@ ClusterModel with_cap(ClusterModel cluster, double cap_w, const std::string& lim
   require_positive("power cap", cap_w);
   const core::PowerModel before = power_before_changes(cluster);
   const double most_hz = range_of(*before.values().frequency).second;
-  const bool was_capped = before.values().caps.cpu_w || before.values().caps.host_w;
+  const ClusterModel earlier = cluster;
+  const CappedFrequencies allowed(earlier);
   core::PowerModel::Values values = before.values();
   (limited == "host" ? values.caps.host_w : values.caps.cpu_w) = cap_w;
   cluster.power = core::PowerModel::make(std::move(values));
   const CappedFrequencies capped(cluster);
   const OnCpus chosen = choose_frequencies(cluster, [&](int host, int cpu) {
-    return capped.of(host, cpu, was_capped ? most_hz : *before.frequency_hz(host, cpu));
+    const double hz = *before.frequency_hz(host, cpu);
+    const bool kept_slow = hz >= allowed.of(host, cpu, most_hz) * (1 - 1e-9);
+    return capped.of(host, cpu, kept_slow ? std::max(hz, most_hz) : hz);
   });
   return with_frequencies(cluster, chosen);
 }

@@ -139,6 +139,15 @@ TEST(PowerCap, RaisesNothingUnlessACapHasLoweredIt) {
   EXPECT_NEAR(*at_frequency(capped, 3e9).power->frequency_hz(0, 0), 1.7e9, 1e-3);
 }
 
+TEST(PowerCap, RaisesNothingBecauseAnotherCapIsThere) {
+  const core::ClusterModel loose = with_power_cap(cluster_of(watts()), 1000, false);
+  EXPECT_EQ(with_power_cap(loose, 2000, true).power->frequency_hz(0, 0), 2.1e9);
+  EXPECT_EQ(with_power_cap(loose, 2000, false).power->frequency_hz(0, 0), 2.1e9);
+  // Below what the cap allows, as a person has set it.
+  const core::ClusterModel slow = at_frequency(with_power_cap(loose, cpu_w(1.7), false), 1.2e9);
+  EXPECT_EQ(with_power_cap(slow, 1000, false).power->frequency_hz(0, 0), 1.2e9);
+}
+
 TEST(PowerCap, TakesTheHighestStateBelowIt) {
   core::PowerModel::Values values = watts();
   values.frequency->least_hz = values.frequency->most_hz = std::nullopt;
