@@ -42,10 +42,10 @@ bool is_factor(const std::string& name) {
 
 /// A whole number of ranks, or of a side of their grid.
 std::optional<std::uint64_t> rank_count(const std::string& text) {
-  double number = 0;
-  constexpr double most = 1e7;
-  if (!core::parse_double(text, number) || number < 1 || number > most || number != std::floor(number)) return {};
-  return static_cast<std::uint64_t>(number);
+  constexpr std::size_t most_digits = 7;
+  if (text.empty() || text.size() > most_digits || text.find_first_not_of("0123456789") != std::string::npos) return {};
+  const std::uint64_t number = std::stoull(text);
+  return number > 0 ? std::optional(number) : std::nullopt;
 }
 
 /// Reads the parts of a plan; messages name its file and line.
@@ -237,6 +237,8 @@ class PlanReader {
       result.levels = levels(factor, node);
       return result;
     }
+    if (!is_hpl_parameter(factor) && factor.front() != '/' && !is_transformation(factor))
+      fail(node, factor, "found a map; expected a list of levels");
     // HPL's parameters are whole numbers.
     result.step = is_hpl_parameter(factor) ? 1 : 0;
     for (const auto& entry : node) {
