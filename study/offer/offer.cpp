@@ -50,7 +50,7 @@ core::HplParameters best_parameters(const OfferQuestion& question, const Offered
     best_gflops = gflops;
     best = p;
   };
-  constexpr int most_grids = 3, broadcasts = 6;
+  constexpr int most_grids = 3, broadcasts = 4;  // the closed form has no long ones
   for (const int NB : machine.NB > 0 ? std::vector<int>{machine.NB} : question.NB)
     for (const auto& [P, Q] : near_square_grids(ranks, most_grids)) {
       core::HplParameters p;
@@ -61,7 +61,8 @@ core::HplParameters best_parameters(const OfferQuestion& question, const Offered
       p.validate();
       look_at(p);
     }
-  for (core::HplParameters p = best; p.Q > 1 && p.BCAST < broadcasts; ++p.BCAST) look_at(p);
+  core::HplParameters p = best;
+  for (p.BCAST = 0; p.Q > 1 && p.BCAST < broadcasts; ++p.BCAST) look_at(p);
   return best;
 }
 

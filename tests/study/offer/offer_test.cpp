@@ -136,6 +136,22 @@ TEST(Offer, GetsTheLargestMatrixOfAnNbAskedFor) {
   EXPECT_GT(core::hpl_matrix_bytes(next), memory);
 }
 
+/// The closed form has rings only: 0 to 3.
+TEST(Offer, GetsTheBestBroadcastThatTheClosedFormHas) {
+  OfferQuestion question = read(two);
+  question.NB = {64, 128};
+  for (const double bandwidth : {1e8, 1e9, 1e10, 1e11}) {
+    Offer offer = question.offers[0];
+    offer.machine.bandwidth_bytes_per_s = bandwidth;
+    const OfferedMachine machine = machine_of_numbers(offer);
+    const core::Prediction chosen = estimate_offer(question, machine).prediction;
+    EXPECT_LE(chosen.parameters.BCAST, 3) << bandwidth;
+    core::HplParameters p = chosen.parameters;
+    for (p.BCAST = 0; p.BCAST <= 3; ++p.BCAST)
+      EXPECT_LE(chosen.time_s, closed_form_s(machine.cluster, p) * (1 + 1e-12)) << bandwidth << ' ' << p.BCAST;
+  }
+}
+
 TEST(Offer, OfACreatedClusterNeedsItsMemory) {
   OfferQuestion question = read(two);
   core::ClusterModel cluster = machine_of_numbers(question.offers[0]).cluster;
