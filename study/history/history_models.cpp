@@ -13,6 +13,7 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/transform.hpp"
 #include "study/history/loaded_factor.hpp"
+#include "study/whatif/cluster_changes.hpp"
 
 namespace hplcast::study {
 
@@ -134,15 +135,27 @@ std::optional<std::int64_t> last_change_of_all(const HistoryDatabase& database, 
   return last;
 }
 
-core::Hosts hosts_of_history(const HostIndex& index, int cpus, const core::Hosts& base) {
-  core::Hosts::Values values = base.values();
+/// `base` with the hosts of the history: a part of its own with all that is theirs, or others of the same kind.
+core::ClusterModel with_hosts_of(const HostIndex& index, int cpus, core::ClusterModel base) {
+  core::Hosts::Values values = base.hosts.values();
   if (cpus > values.cpus)
     throw core::InputError("the history has CPUs " + std::to_string(cpus - 1) + ", the base has " +
                            std::to_string(values.cpus) +
                            " per host\n  hint: --base gives cluster.json of such hosts (their cores, CPUs, network)");
+  std::vector<std::string> others;
+  for (const std::string& name : base.hosts.names())
+    if (index.count(name) == 0) others.push_back(name);
+  if (others.size() + index.size() == base.hosts.names().size()) return remove_named_nodes(base, others);
+  const auto watts = base.power ? base.power->values().overrides : std::vector<core::PowerOverride>();
+  if (std::holds_alternative<core::HostGroups>(base.network.values().topology) ||
+      std::any_of(watts.begin(), watts.end(), [](const core::PowerOverride& one) { return one.host.has_value(); }))
+    throw core::InputError(
+        "the base has groups or watts of single hosts, and the history has hosts that the base lacks"
+        "\n  hint: --base gives cluster.json of all of them, or of one switch and hosts that draw the same");
   values.names.clear();
   for (const auto& [name, host] : index) values.names += (values.names.empty() ? "" : ",") + name;
-  return core::Hosts::make(values);
+  base.hosts = core::Hosts::make(values);
+  return base;
 }
 
 }  // namespace
@@ -207,11 +220,10 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
     throw core::InputError(
         "the history has no models of dgemm by CPU in this span\n  hint: `history add` of "
         "archives has them; imported runs need a column mnk, the coefficient of dgemm");
-  int next = 0;
-  for (auto& host : index) host.second = next++;
   result.cpus = cpus.size();
-  result.cluster = base;
-  result.cluster.hosts = hosts_of_history(index, most_cpus, base.hosts);
+  result.cluster = with_hosts_of(index, most_cpus, base);
+  int next = 0;
+  for (const std::string& name : result.cluster.hosts.names()) index[name] = next++;
   for (auto& [name, model] : result.cluster.kernels)
     model = core::KernelModel::make(model.level(), model.cluster_law(), {}, model.range(), model.quality());
   result.cluster.kernels["dgemm"] = dgemm_of(cpus, index, base);

@@ -64,7 +64,8 @@ class HistoryModels : public ::testing::Test {
   }
   HistoryCluster between(int first, int last) const {
     const HistoryDatabase database(path_, HistoryDatabase::Access::read);
-    return cluster_of_history(database, {"c", first_day_s + first * core::day_s, first_day_s + last * core::day_s}, base());
+    return cluster_of_history(database, {"c", first_day_s + first * core::day_s, first_day_s + last * core::day_s},
+                              base());
   }
 
   core::TemporaryFolder folder_{"hplcast-history-models"};
@@ -116,6 +117,44 @@ TEST_F(HistoryModels, ShowTheFaultOfAHostInTheModelOfThatWeek) {
   ASSERT_TRUE(after.cluster.uncertainty && after.cluster.uncertainty->between_days);
   EXPECT_EQ(after.cluster.uncertainty->days, 107);
   EXPECT_THAT(after.cluster.provenance, HasSubstr("\"history\""));
+}
+
+TEST_F(HistoryModels, LeaveHostsTheirGroupsAndWatts) {
+  const HistoryDatabase database(path_, HistoryDatabase::Access::read);
+  core::ClusterModel whole = base();
+  whole.hosts = core::Hosts::make({"node-40,node-7,node-[1-6],node-[8-32]", 4, 2, {}, 1e9, 1});
+  core::HostGroups groups;
+  groups.groups.assign(33, 0);
+  groups.groups[0] = groups.groups[1] = 1;
+  groups.extra_latency_s = 1e-6;
+  core::NetworkModel::Values network = whole.network.values();
+  network.local.bandwidth_bytes_per_s = 1e10;
+  network.local.latency_s = 1e-6;
+  network.topology = groups;
+  whole.network = core::NetworkModel::make(network);
+  core::PowerModel::Values power;
+  core::PowerOverride seventh;
+  seventh.host = 1;
+  seventh.idle = 75;
+  power.overrides = {seventh};
+  whole.power = core::PowerModel::make(power);
+  const core::ClusterModel made = cluster_of_history(database, {"c", {}, {}}, whole).cluster;
+  ASSERT_EQ(made.hosts.count(), hosts) << "without node-40";
+  const auto& left = std::get<core::HostGroups>(made.network.values().topology);
+  ASSERT_EQ(left.groups.size(), 32U);
+  for (int host = 0; host < hosts; ++host) {
+    const bool is_seventh = made.hosts.names()[static_cast<std::size_t>(host)] == "node-7";
+    EXPECT_EQ(left.groups[static_cast<std::size_t>(host)], is_seventh ? 1U : 0U) << host;
+    EXPECT_EQ(made.power->idle(host).at({}), is_seventh ? 75 : 0) << host;
+  }
+  EXPECT_NEAR(
+      mnk_of(made, "node-7", 0) / mnk_of(cluster_of_history(database, {"c", {}, {}}, base()).cluster, "node-7", 0), 1,
+      1e-12);
+  whole.hosts = core::Hosts::make({"node-[2-34]", 4, 2, {}, 1e9, 1});
+  EXPECT_THAT(error_in([&] {
+                cluster_of_history(database, {"c", {}, {}}, whole);
+              }),
+              HasSubstr("groups or watts of single hosts, and the history has hosts that the base lacks"));
 }
 
 TEST_F(HistoryModels, CountDaysSinceTheLastChangeOfAll) {

@@ -42,7 +42,8 @@ struct HistoryCluster {
 /// runs of the span, which is the law of the mean duration. The law of the cluster is the mean of the CPUs. Network,
 /// other kernels and what a host is like are those of `base`; its laws of single CPUs of other kernels are left out.
 /// How days differ is that of all runs up to the end of the span, since the last logged change of all hosts. @throws
-/// core::InputError for a span without runs, or with CPUs that `base` does not have.
+/// core::InputError for a span without runs, or with CPUs that `base` lacks, or hosts, if it has groups or watts of
+/// them.
 HistoryCluster cluster_of_history(const HistoryDatabase& database, const HistorySpan& span,
                                   const core::ClusterModel& base);
 
