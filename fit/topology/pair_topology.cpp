@@ -30,8 +30,8 @@ constexpr double robust_sds = 5, sd_per_mad = 1.4826, least_latency_share = 0.02
 struct Pairs {
   std::vector<std::string> hosts;
   Matrix latency, log_bandwidth;  ///< symmetric; NaN: not measured
+  bool has_bandwidth = true;      ///< of all pairs
   std::size_t count() const { return hosts.size(); }
-  bool has_bandwidth() const { return count() > 1 && std::isfinite(log_bandwidth[0][1]); }
 };
 
 Pairs pairs_of(const std::vector<PairMeasurement>& measured) {
@@ -60,6 +60,7 @@ Pairs pairs_of(const std::vector<PairMeasurement>& measured) {
       latency[i][j] /= latencies[i][j];
       log_bandwidth[i][j] /= bandwidths[i][j];
       lacking += i < j && !std::isfinite(latency[i][j]) ? 1 : 0;
+      if (i < j && !std::isfinite(log_bandwidth[i][j])) pairs.has_bandwidth = false;
     }
   if (lacking > 0)
     throw core::InputError(std::to_string(lacking) + " of " + std::to_string(n * (n - 1) / 2) +
@@ -345,7 +346,7 @@ PairTopology fit_pair_topology(const std::vector<PairMeasurement>& measured) {
   const auto size = [&](std::size_t g) { return std::count(best.begin(), best.end(), g); };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
   std::optional<Explained> bandwidth;
-  if (pairs.has_bandwidth()) bandwidth = explained(pairs.log_bandwidth, best, groups);
+  if (pairs.has_bandwidth) bandwidth = explained(pairs.log_bandwidth, best, groups);
   result.groups.resize(groups);
   result.latency_s.assign(groups, std::vector<double>(groups, 0));
   if (bandwidth) result.bandwidth = result.latency_s;
@@ -396,7 +397,8 @@ core::ClusterModel with_groups(core::ClusterModel cluster, const PairTopology& f
     if (network.remote && apart > 0) {
       core::SegmentedLaw& transfer = network.remote->cost(core::MessageCost::transfer);
       std::vector<core::Segment> segments = transfer.segments();
-      for (core::Segment& segment : segments) segment.intercept_s -= apart * groups.extra_latency_s;
+      for (core::Segment& segment : segments)
+        segment.intercept_s -= std::min(apart * groups.extra_latency_s, std::max(0.0, segment.intercept_s));
       transfer = core::SegmentedLaw::make(std::move(segments));
     }
     network.topology = std::move(groups);

@@ -93,6 +93,29 @@ TEST(PairTopology, BecomesTheTopologyOfACluster) {
       std::holds_alternative<core::SingleSwitch>(with_groups(cluster_of("n[0-4]"), found).network.values().topology));
 }
 
+TEST(PairTopology, LeavesNoCostBelowZero) {
+  const PairTopology found = fit_pair_topology(switches({5, 3}, 0.5e-6, 1));
+  core::ClusterModel cluster = cluster_of("n[0-7]");
+  core::NetworkModel::Values network = cluster.network.values();
+  network.remote->cost(core::MessageCost::transfer) =
+      core::SegmentedLaw::make({{0, 0.1e-6, 1e-10}, {1e5, 3e-6, 1e-10}});
+  cluster.network = core::NetworkModel::make(network);
+  cluster = with_groups(cluster, found, 0.9);
+  const auto& segments = cluster.network.scope(core::Scope::remote).cost(core::MessageCost::transfer).segments();
+  EXPECT_EQ(segments[0].intercept_s, 0);
+  EXPECT_NEAR(segments[1].intercept_s, 3e-6 - 0.9 * (found.between_s - found.within_s), 1e-15);
+}
+
+TEST(PairTopology, HasBandwidthsIfAllPairsHave) {
+  std::vector<PairMeasurement> pairs = switches({5, 3}, 0.5e-6, 1);
+  for (PairMeasurement& one : pairs)
+    if (one.source + one.destination == "n2n6" || one.source + one.destination == "n6n2") one.bandwidth_bytes_per_s = 0;
+  const PairTopology found = fit_pair_topology(pairs);
+  EXPECT_THAT(sizes_of(found), ElementsAre(5, 3));
+  EXPECT_TRUE(found.bandwidth.empty());
+  EXPECT_EQ(found.bandwidth_share, 1);
+}
+
 TEST(PairTopology, OfOtherHostsOrForATreeIsRefused) {
   const PairTopology found = fit_pair_topology(switches({5, 3}, 0.5e-6, 1));
   EXPECT_THAT(error_in([&] { with_groups(cluster_of("n[0-9]"), found); }),
