@@ -133,8 +133,7 @@ std::optional<HostPowerFit> solve(const std::vector<PowerRow>& rows, Plan& plan,
     if (solution.collinear.empty()) return fit_of(rows, terms, solution, data);
     // The highest power of the function that cannot be told is the first to go.
     const Term& dropped = terms[solution.collinear.front() == 0 ? 0 : solution.collinear.front() - 1];
-    int& degree = plan.degrees[dropped.name];
-    --degree;
+    const int degree = --plan.degrees[dropped.name];
     if (dropped.name == awake_name) {
       notes.awake_unknown = notes.awake_unknown || degree < 0;
     } else if (degree < 0) {

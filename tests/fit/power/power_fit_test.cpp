@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "fit/power/power_regression.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
 
@@ -98,6 +99,23 @@ TEST(PowerFit, RecoversCoefficientsOfNoiselessSamples) {
   expect_near(fit.all.states.at("polling").coefficients, truth.polling, 1e-8);
   EXPECT_NEAR(fit.all.max_residual_w, 0, 1e-8);
   EXPECT_THAT(fit.flags, IsEmpty());
+}
+
+/// All cores in one state all the time: its watts cannot be told from the idle ones.
+TEST(PowerFit, OneStateOfAllCoresIsIdle) {
+  PowerRow row;
+  row.state = "dgemm";
+  row.active_cores = row.cores = 12;
+  row.frequency_hz = 2e9;
+  std::vector<PowerRow> rows;
+  for (const double watts : {99., 100., 101.}) {
+    row.power_w = watts;
+    rows.push_back(row);
+  }
+  const HostPowerFit fit = regress_power(rows, 0);  // preset asan sees memory that is not there any more
+  EXPECT_NEAR(fit.idle_w, 100, 1e-12);
+  EXPECT_THAT(fit.states, IsEmpty());
+  EXPECT_THAT(fit.notes.degree_lowered, IsEmpty());
 }
 
 TEST(PowerFit, TheModelSaysTheWattsOfTheSamples) {
