@@ -203,9 +203,10 @@ WindowPlan WindowPlan::make(const HplParameters& p, const WindowRule& rule) {
         std::max(static_cast<int>(plan.panels - remaining) - sizes.inner / 2, plan.windows.back().counts_to);
     plan.windows.push_back(window_at(from, sizes.inner, p, sizes, plan.panels));
   }
-  const bool overlap = plan.windows.back().counts_to > last.counts_from;
-  const bool last_has_no_piece = last.counts_from + sizes.last_piece + plan.untypical > plan.panels;
-  if (overlap || last_has_no_piece)
+  const bool have_place = plan.windows.back().counts_to <= last.counts_from &&
+                          last.counts_from + sizes.last_piece + plan.untypical <= plan.panels;
+  if (!have_place && rule.kind == WindowRule::Kind::automatic) return make(p, WindowRule::from("off"));
+  if (!have_place)
     refuse(p, rule,
            "windows that have place beside each other: these are " + std::to_string(sizes.windows) + " of " +
                std::to_string(sizes.inner) + " panels, and those of the first and of the last panels",

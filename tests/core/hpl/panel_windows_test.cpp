@@ -144,6 +144,14 @@ TEST(PanelWindows, GoOnBothSidesOfAChange) {
   EXPECT_EQ(windows_beside(plan, p, rule, 0).size(), 1u);  // nothing is before the first window
 }
 
+/// 206 panels before those that count.
+TEST(PanelWindows, AreTheWholeRunWhereAutomaticOnesHaveNoPlace) {
+  HplParameters p = parameters(99840, 384, 16, 16);
+  p.DEPTH = 50;
+  EXPECT_EQ(WindowPlan::make(p, WindowRule()).windows.size(), 1U);
+  EXPECT_THROW(WindowPlan::make(p, WindowRule::from("2")), DomainError);
+}
+
 TEST(PanelWindows, ThatARunHasNoPlaceForAreRefused) {
   EXPECT_THROW(WindowPlan::make(parameters(6400, 64, 4, 8), WindowRule::from("6")), DomainError);
   EXPECT_THROW(WindowPlan::make(parameters(100000, 64, 4, 8), WindowRule::from("2:3")), DomainError);

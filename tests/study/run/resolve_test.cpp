@@ -148,6 +148,17 @@ TEST(Resolve, SamplesOnlyRunsThatAreLongAndNotObserved) {
   EXPECT_TRUE(resolve(asked).is_sampled());
 }
 
+TEST(Resolve, SimulatesAllPanelsWhereWindowsHaveNoPlace) {
+  PredictionRequest asked = request(parameters(99840, 384, 16, 16));
+  asked.mode = SimulationMode::exact;
+  asked.parameters.DEPTH = 50;
+  const RunPlan plan = resolve_unchecked(asked);
+  EXPECT_FALSE(plan.is_sampled());
+  EXPECT_EQ(plan.windows().simulated_share(), 1);
+  asked.windows = WindowRule::from("off");
+  EXPECT_EQ(plan.needs().wall_s, resolve_unchecked(asked).needs().wall_s);
+}
+
 TEST(Resolve, EstimatesTheWindowsThatAreSimulated) {
   PredictionRequest asked = request(parameters(200000, 128, 16, 16));
   asked.windows = WindowRule::from("off");

@@ -58,8 +58,8 @@ struct WindowPlan {
   std::vector<PanelWindow> windows;
 
   /// Windows where a share of the remaining time is equally likely to be: their density is proportional to the
-  /// remaining size. A plan of one window simulates all panels.
-  /// @throws DomainError for windows that a run of so few panels has no place for, or fewer pieces than a curve needs.
+  /// remaining size. A plan of one window simulates all panels, as where automatic ones have no place.
+  /// @throws DomainError for given ones that have no place in so few panels, or fewer pieces than a curve needs.
   static WindowPlan make(const HplParameters& parameters, const WindowRule& rule);
   /// For a program that marks its panels, and whose ranks take the same turns after `round` of them. Automatic: all
   /// panels of a run of fewer than 15 rounds, else windows all at once. @throws DomainError likewise
