@@ -63,20 +63,6 @@ bool varies_panel(const TuneRequest& request) {
                      [&](const TunedParameter& one) { return (request.*one.levels).size() > 1; });
 }
 
-/// How far two means of `seeds` merits may differ by chance: twice the standard error of the difference, relative. With
-/// a single seed 1 percent, which is what small matrices were seen to scatter by (docs/measurements/fast-mode.md).
-double chance(const std::vector<TunedConfiguration>& entries, std::size_t seeds) {
-  double squares = 0;
-  double freedom = 0;
-  for (const TunedConfiguration& entry : entries) {
-    for (const double merit : entry.merits) squares += std::pow(merit / entry.mean_merit - 1, 2);
-    freedom += static_cast<double>(entry.gflops.size()) - 1;
-  }
-  constexpr double least_freedom = 5;
-  if (freedom < least_freedom) return 0.01;
-  return 2 * std::sqrt(squares / freedom * 2 / static_cast<double>(seeds));
-}
-
 class TuneRounds {
  public:
   /// All must outlive this. `N`: the order asked for.
@@ -272,7 +258,7 @@ class TuneRounds {
     if (entries.front().gflops.empty()) return;
     core::HplParameters improved = base;
     std::map<const TunedParameter*, double> best_effect;
-    const double least_effect = chance(entries, seeds);
+    const double least_effect = effect_of_chance(entries, seeds);
     for (std::size_t i = 1; i < entries.size(); ++i) {
       if (entries[i].gflops.empty()) continue;
       const TunedParameter& factor = *varied[i - 1];
@@ -408,6 +394,17 @@ class TuneRounds {
 void play_rounds(const TuneRequest& request, long long N, TunePredictor& predictor,
                  std::vector<core::HplParameters> candidates, TuneResult& result) {
   TuneRounds(request, N, predictor, result).run(std::move(candidates));
+}
+
+double effect_of_chance(const std::vector<TunedConfiguration>& entries, std::size_t seeds) {
+  double squares = 0, freedom = 0;
+  for (const TunedConfiguration& entry : entries) {
+    for (const double merit : entry.merits) squares += std::pow(merit / entry.mean_merit - 1, 2);
+    if (!entry.merits.empty()) freedom += static_cast<double>(entry.merits.size()) - 1;
+  }
+  constexpr double least_freedom = 5;
+  if (freedom < least_freedom) return 0.01;
+  return 2 * std::sqrt(squares / freedom * 2 / static_cast<double>(seeds));
 }
 
 std::vector<std::size_t> places(const std::vector<TunedConfiguration>& ranking) {

@@ -89,6 +89,10 @@ class TunePredictor {
 void play_rounds(const TuneRequest& request, long long N, TunePredictor& predictor,
                  std::vector<core::HplParameters> candidates, TuneResult& result);
 
+/// How far two means of `seeds` merits may differ by chance: twice the standard error of the difference, relative. With
+/// a single seed 1 percent, which is what small matrices were seen to scatter by (docs/measurements/fast-mode.md).
+double effect_of_chance(const std::vector<TunedConfiguration>& entries, std::size_t seeds);
+
 /// The order of configurations at a smaller share of N than this is not that at N: broadcasts, look-ahead and NB weigh
 /// in proportion to 1/N, at a third of it three times as much.
 inline constexpr double least_share_of_N = 1.0 / 3;

@@ -24,6 +24,21 @@ class Tune : public testing::SimulatedCluster {
   }
 };
 
+TEST(EffectOfChance, IsToldByTheConfigurationsThatHaveResults) {
+  std::vector<TunedConfiguration> entries(5);
+  for (TunedConfiguration& entry : entries) {
+    entry.gflops = entry.merits = {99, 101};
+    entry.mean_gflops = entry.mean_merit = 100;
+  }
+  // Five times two squares of 0.01 on five degrees of freedom: twice 0.01 sqrt(2) sqrt(2 / 2).
+  const double expected = 0.02 * std::sqrt(2);
+  EXPECT_NEAR(effect_of_chance(entries, 2), expected, 1e-12);
+  entries.insert(entries.begin(), 3, TunedConfiguration());
+  EXPECT_NEAR(effect_of_chance(entries, 2), expected, 1e-12) << "no time for three more";
+  entries.resize(7);
+  EXPECT_EQ(effect_of_chance(entries, 2), 0.01) << "four degrees of freedom";
+}
+
 TEST_F(Tune, FindsAConfigurationNearTheBestOfAllWithinItsBudget) {
   TuneRequest request = tuning(6000, 2, 4, 60);
   request.NB = {64, 256};
