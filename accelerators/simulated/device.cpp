@@ -272,8 +272,11 @@ void Device::fill(void* memory, int value, std::size_t bytes, hipStream_t stream
   require_no_handshake(number, "queues a fill");
   const double duration_s = clocks_.copy_s(HPLCAST_WITHIN_DEVICE, static_cast<double>(bytes), false);
   hplcast_wait_until(clocks_.copy(now_s(), number, HPLCAST_WITHIN_DEVICE, duration_s, false));
-  constexpr std::size_t few = 4096;  // what is longer has no content where kernels are modelled
-  if (executes_ || bytes <= few || hplcast_device_bytes_from(memory) == 0) std::memset(memory, value, bytes);
+  constexpr std::size_t most = 65536;  // what is longer has no content, and nothing of it is read
+  if (executes_ || hplcast_device_bytes_from(memory) == 0)
+    std::memset(memory, value, bytes);
+  else
+    hplcast_device_copy(memory, std::string(std::min(bytes, most), static_cast<char>(value)).data(), bytes);
 }
 
 // --- kernels ---------------------------------------------------------------------------------------------------------

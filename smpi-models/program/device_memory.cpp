@@ -76,6 +76,7 @@ std::vector<ContentPiece> DeviceMemory::content(const void* from, std::size_t by
 void DeviceMemory::put(void* to, std::size_t bytes, const std::vector<ContentPiece>& pieces) {
   char* const begin = static_cast<char*>(to);
   const bool is_here = has(to);
+  for (const ContentPiece& gone : content(to, bytes)) std::memset(begin + gone.offset, 0, gone.bytes.size());
   if (is_here) forget(begin, begin + bytes);
   for (const ContentPiece& piece : pieces) {
     if (piece.offset >= bytes) continue;

@@ -14,8 +14,7 @@ struct ContentPiece {
 
 /// Memory of simulated accelerators, of all ranks: reserved address space, of which no page is used until something is
 /// kept there. Content is kept where small pieces of it are copied, such as lists of pivots and lengths of messages,
-/// which steer a program; what is long (matrices) has none. Reading what has no content gives zeros, or what was there
-/// before.
+/// which steer a program; what is long (matrices) has none. Reading what has no content gives zeros.
 class DeviceMemory {
  public:
   static constexpr std::size_t kept_bytes = std::size_t{1} << 16;  ///< longer copies are not kept

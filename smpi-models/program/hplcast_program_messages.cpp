@@ -361,16 +361,10 @@ FUNCTION(MPI_Sendrecv, const void* out, int out_count, MPI_Datatype out_type, in
 
 FUNCTION(MPI_Sendrecv_replace, void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
          MPI_Comm communicator, MPI_Status* status) {
-  // The content to send is packed before anything is received into its place, by MPI functions that may have models.
+  // SMPI packs what it sends before anything is received into its place, by functions of MPI that may have models.
   in_mpi("MPI_Type_size", [] { spend("MPI_Type_size", "MPI_Type_size", {"", {1, 1, 1}}); });
-  const int size = static_cast<int>(packed_bytes(count, type));
-  std::vector<char> out(hplcast_is_shared(buffer) != 0 ? 0 : static_cast<std::size_t>(size));  // or it means nothing
-  in_mpi("MPI_Pack", [&] {
-    int packed = 0;
-    if (!out.empty()) PMPI_Pack(buffer, count, type, out.data(), size, &packed, communicator);
-    spend("MPI_Pack", "MPI_Pack", packing_of(count, type));
-  });
-  exchange("MPI_Sendrecv_replace", {out.data(), size, MPI_BYTE, to, out_tag, communicator},
+  in_mpi("MPI_Pack", [&] { spend("MPI_Pack", "MPI_Pack", packing_of(count, type)); });
+  exchange("MPI_Sendrecv_replace", {buffer, count, type, to, out_tag, communicator},
            {buffer, count, type, from, in_tag, communicator}, status);
   return MPI_SUCCESS;
 }

@@ -108,6 +108,9 @@ void ProgramMessages::receive(Rank& rank, const MessageEnd& end, MPI_Status* sta
 void ProgramMessages::exchange(Rank& rank, const MessageEnd& out, const MessageEnd& in, MPI_Status* status) {
   ProgramRequest sending = request(rank, out, {}), receiving = request(rank, in, {true});
   begin(rank, sending, false);
+  // MPI_Sendrecv_replace overwrites it.
+  if (out.buffer == in.buffer && sending.message != nullptr && sending.message->message->from != nullptr)
+    keep_content(*sending.message->message);
   begin(rank, receiving, false);
   if (receiving.message != nullptr) messages_.wait(*receiving.message);
   deliver(receiving, status);

@@ -83,7 +83,10 @@ TEST(SimulatedDevice, SmallContentsTravelInLongMessagesBetweenDevices) {
   const study::ProgramRun run = study::run_program(request_of("content", 2));
   EXPECT_THAT(run.output, HasSubstr("list 3 1 4 1\n"));
   EXPECT_THAT(run.output, HasSubstr("from host 3 1 4 1\n"));
-  // 2 x 80 MB of memory of devices, and a message of 32 MB: nothing of them is committed.
+  EXPECT_THAT(run.output, HasSubstr("replaced 10 of 0\n"));
+  EXPECT_THAT(run.output, HasSubstr("replaced 11 of 1\n"));
+  EXPECT_THAT(run.output, HasSubstr("filled 33686018 33686018 0\n"));
+  // 2 x 80 MB of memory of devices, and messages of 32 MB: nothing of them is committed.
   EXPECT_LT(run.peak_pss_bytes, 60e6);
 }
 
@@ -96,7 +99,7 @@ TEST(SimulatedDevice, MessagesFromItsMemoryTakeTheirOwnTime) {
   model.messages = core::DeviceMessages{core::DeviceMessage{1e-4, 2e11, 2}, core::DeviceMessage{2e-4, 5e10, {}},
                                         core::DeviceMessage{5e-4, 1e9, {}}};
   const std::vector<double> found = times_s();
-  ASSERT_EQ(found.size(), 5u);
+  ASSERT_EQ(found.size(), 7u);
   constexpr double bytes = 3.2e7, calls_s = 2e-5;  // what it takes to leave the barrier, and two looks at the clock
   EXPECT_NEAR(found[0], 1e-4 + bytes / 2e11, calls_s) << "ranks 0 and 1 are near each other";
   EXPECT_NEAR(found[1], 2e-4 + bytes / 5e10, calls_s);
@@ -104,6 +107,8 @@ TEST(SimulatedDevice, MessagesFromItsMemoryTakeTheirOwnTime) {
   EXPECT_NEAR(found[3], 5e-4 + bytes / 1e9, calls_s) << "the other host";
   EXPECT_NEAR(found[4], as_the_network[4], 1e-12) << "from memory of the host";
   EXPECT_NEAR(as_the_network[0], as_the_network[4], calls_s) << "without costs of their own";
+  EXPECT_NEAR(found[6], found[5], calls_s) << "MPI_Sendrecv_replace takes the time of MPI_Sendrecv";
+  EXPECT_GT(std::abs(as_the_network[6] / found[6] - 1), 0.01);
   EXPECT_GT(std::abs(as_the_network[3] / found[3] - 1), 0.01);
   model.messages->remote.reset();
   EXPECT_NEAR(times_s()[3], as_the_network[3], calls_s);

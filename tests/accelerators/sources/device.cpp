@@ -99,6 +99,18 @@ void times() {
   hipHostFree(pinned);
 }
 
+/// Of four bytes each: short ones go along with long copies; what a long one has set is 0.
+void fills(double* a, double* place) {
+  int filled[3] = {};
+  hipMemset(a, 2, 60000);
+  hipMemcpy(&filled[0], place, sizeof(int), hipMemcpyDeviceToHost);
+  hipMemcpy(a + 2000000, a, 8000000, hipMemcpyDeviceToDevice);
+  hipMemcpy(&filled[1], a + 2000000, sizeof(int), hipMemcpyDeviceToHost);
+  hipMemset(a, 0, 1000000);
+  hipMemcpy(&filled[2], place, sizeof(int), hipMemcpyDeviceToHost);
+  std::printf("filled %d %d %d\n", filled[0], filled[1], filled[2]);
+}
+
 /// A list in a long message between two devices.
 void content(int rank) {
   double* const a = on_device(10000000);
@@ -119,6 +131,12 @@ void content(int rank) {
     hipMemcpy(list, a, sizeof list, hipMemcpyDeviceToHost);
     std::printf("from host %d %d %d %d\n", list[0], list[1], list[2], list[3]);
   }
+  int own = 10 + rank, others = 0;
+  hipMemcpy(place, &own, sizeof own, hipMemcpyHostToDevice);
+  MPI_Sendrecv_replace(a, 4000000, MPI_DOUBLE, 1 - rank, 2, 1 - rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  hipMemcpy(&others, place, sizeof others, hipMemcpyDeviceToHost);
+  std::printf("replaced %d of %d\n", others, 1 - rank);
+  if (rank == 0) fills(a, place);
 }
 
 /// The time of a long message from rank 0 to each other one, from memory of its device; then of one from its host.
@@ -135,6 +153,18 @@ void messages(int rank) {
     const double start_s = MPI_Wtime();
     if (rank == 0) MPI_Send(memory, doubles, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
     if (rank == other) MPI_Recv(memory, doubles, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0) std::printf("%.9g\n", MPI_Wtime() - start_s);
+  }
+  for (const bool replaces : {false, true}) {  // as much in both directions at once
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start_s = MPI_Wtime();
+    const int half = doubles / 2, other = 1 - rank;
+    if (rank > 1) continue;
+    if (replaces)
+      MPI_Sendrecv_replace(a, half, MPI_DOUBLE, other, 0, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+      MPI_Sendrecv(a, half, MPI_DOUBLE, other, 0, a + half, half, MPI_DOUBLE, other, 0, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
     if (rank == 0) std::printf("%.9g\n", MPI_Wtime() - start_s);
   }
 }

@@ -51,6 +51,8 @@ TEST(DeviceMemory, SmallContentsGoAlongWithLongCopiesThatCoverThem) {
   EXPECT_EQ(memory.content(other, size)[0].offset, 12345u);
   memory.copy(other, much.data(), much.size());
   EXPECT_TRUE(memory.content(other, size).empty());
+  memory.copy(back.data(), other + 7, back.size());
+  EXPECT_EQ(std::count(back.begin(), back.end(), 0), 5000) << "what was there before";
 }
 
 TEST(DeviceMemory, KeepsWhatAnArrayOfBytesWouldKeep) {
