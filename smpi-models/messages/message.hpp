@@ -33,6 +33,9 @@ struct MessageContent {
   std::vector<ContentPiece> pieces = {};  ///< what is kept of that
 };
 
+/// Whether a sender waits for its receiver: if the message is long (MPI_Send), always (MPI_Ssend), never (MPI_Bsend).
+enum class Sending { standard, synchronous, buffered };
+
 /// A message from its sending to its receiving.
 struct SentMessage {
   hplcast_message message;

@@ -132,7 +132,7 @@ core::MessageFlow Messages::between(int source, int destination, double bytes, c
                    way.link_share * std::max(flow.bandwidth_bytes_per_s, costs_.link_bytes_per_s()))};
 }
 
-std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
+std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, Sending how, core::MessageCost cost,
                                                const MessageEnd* from) {
   auto sent = std::make_shared<SentMessage>();
   sent->message = message;
@@ -143,7 +143,7 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   if (of_devices_ && from != nullptr && channel.context >= 0 && device_memory().bytes_from(from->buffer) > 0)
     if (const core::DeviceMessage* const own = of_devices_(channel.source, channel.destination))
       sent->as = costs_.flow(*own, scope(channel.source, channel.destination), message.bytes);
-  sent->detached = !synchronous && message.bytes < detached_bytes_;
+  sent->detached = how == Sending::buffered || (how == Sending::standard && message.bytes < detached_bytes_);
   sent->starts_alone = sent->detached && message.bytes < async_small_bytes_;
   sent->from = from;
   if (message.content_bytes > 0) {
@@ -153,7 +153,8 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, b
   }
   Rank& source = at(channel.source);
   // A sender that waits for the end of the transfer has no cost of its own.
-  if (sent->detached || synchronous || cost == core::MessageCost::isend) source.clock.spend(overhead_s(cost, *sent));
+  if (sent->detached || how == Sending::synchronous || cost == core::MessageCost::isend)
+    source.clock.spend(overhead_s(cost, *sent));
   sent->sent_s = message.probed ? on_the_clock_s(source.clock) : own_time_s(source.clock, channel);
   LOG(messages, "sends %g bytes to rank %d, tag %d, %s", message.bytes, channel.destination, channel.tag,
       !sent->detached                      ? "rendezvous"
@@ -249,8 +250,8 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
   }
 }
 
-void Messages::send(const hplcast_message& message, bool synchronous, const MessageEnd* from) {
-  const std::shared_ptr<SentMessage> sent = prepare(message, synchronous, core::MessageCost::send, from);
+void Messages::send(const hplcast_message& message, Sending how, const MessageEnd* from) {
+  const std::shared_ptr<SentMessage> sent = prepare(message, how, core::MessageCost::send, from);
   if (!sent->detached) let_opposite_pass(message.channel);
   publish(sent);
   wait_for_end(sent);
@@ -284,10 +285,9 @@ void Messages::wait_for_end(const std::shared_ptr<SentMessage>& sent) {
   source.let_in_s = source.clock.now_s();
 }
 
-std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, bool synchronous,
-                                                const MessageEnd* from) {
+std::unique_ptr<MessageRequest> Messages::isend(const hplcast_message& message, Sending how, const MessageEnd* from) {
   auto request = std::make_unique<MessageRequest>();
-  request->message = prepare(message, synchronous, core::MessageCost::isend, from);
+  request->message = prepare(message, how, core::MessageCost::isend, from);
   publish(request->message);
   return request;
 }

@@ -28,11 +28,10 @@ class Messages {
   /// @throws core::DomainError for hosts that the cluster does not have.
   Messages(const PlatformCosts& platform, std::deque<Rank>& ranks, bool own_flows, bool checks);
 
-  /// Blocks as MPI_Send does, or MPI_Ssend. `from`, and `into` below, must stay where they are while their rank waits.
-  void send(const hplcast_message& message, bool synchronous, const MessageEnd* from = nullptr);
-  /// As MPI_Isend or MPI_Issend.
-  std::unique_ptr<MessageRequest> isend(const hplcast_message& message, bool synchronous,
-                                        const MessageEnd* from = nullptr);
+  /// Blocks as MPI_Send does. `from`, and `into` below, must stay where they are while their rank waits.
+  void send(const hplcast_message& message, Sending how, const MessageEnd* from = nullptr);
+  /// As MPI_Isend.
+  std::unique_ptr<MessageRequest> isend(const hplcast_message& message, Sending how, const MessageEnd* from = nullptr);
   /// As MPI_Irecv. The request must stay where it is until wait().
   std::unique_ptr<MessageRequest> irecv(const hplcast_message& wanted, const MessageEnd* into = nullptr);
   /// As MPI_Wait.
@@ -71,7 +70,7 @@ class Messages {
   MessageName next_name(const hplcast_channel& channel);
 
  private:
-  std::shared_ptr<SentMessage> prepare(const hplcast_message& message, bool synchronous, core::MessageCost cost,
+  std::shared_ptr<SentMessage> prepare(const hplcast_message& message, Sending how, core::MessageCost cost,
                                        const MessageEnd* from);
   void publish(const std::shared_ptr<SentMessage>& sent);
   static void let_go_on(std::optional<double> slept_s, RankClock& clock, const SentMessage& sent);

@@ -54,11 +54,11 @@ const DatatypeLayout* predefined(MPI_Datatype type) {
   return layout_of_last = &found->second;
 }
 
-std::size_t size_of(MPI_Datatype type) {
-  if (const DatatypeLayout* const known = predefined(type)) return static_cast<std::size_t>(known->size());
-  int size = 0;
-  PMPI_Type_size(type, &size);
-  return static_cast<std::size_t>(size);
+/// SimGrid 3.32 counts it as an int.
+std::ptrdiff_t size_by_smpi(MPI_Datatype type) {
+  MPI_Count size = 0;
+  PMPI_Type_size_x(type, &size);
+  return size;
 }
 
 int combiner_of(MPI_Datatype type) {
@@ -76,7 +76,7 @@ std::optional<DatatypeLayout> layout_of(MPI_Datatype type) {
   if (const DatatypeLayout* const known = predefined(type)) return *known;
   const int combiner = combiner_of(type);
   if (combiner == MPI_COMBINER_NAMED) {
-    const auto bytes = static_cast<std::ptrdiff_t>(size_of(type));
+    const std::ptrdiff_t bytes = size_by_smpi(type);
     return predefined_layouts()[type] = {1, bytes, bytes, bytes};
   }
   const bool is_vector = combiner == MPI_COMBINER_VECTOR || combiner == MPI_COMBINER_HVECTOR;
@@ -94,27 +94,28 @@ std::optional<DatatypeLayout> layout_of(MPI_Datatype type) {
   return DatatypeLayout{blocks, length * element->size(), stride_bytes, extent_of(type)};
 }
 
-/// Calls copy(address, bytes) for the blocks of a buffer, in the order of packed content.
+/// Calls copy(address, bytes) for the blocks of the first `size` bytes of a buffer, in the order of packed content.
 template <typename Copy>
-void for_each_block(const DatatypeLayout& layout, std::size_t elements, void* buffer, const Copy& copy) {
+void for_each_block(const DatatypeLayout& layout, std::size_t size, void* buffer, const Copy& copy) {
   char* element = static_cast<char*>(buffer);
-  if (layout.is_contiguous()) return copy(element, elements * static_cast<std::size_t>(layout.size()));
-  for (std::size_t i = 0; i < elements; ++i, element += layout.extent_bytes) {
+  if (layout.is_contiguous()) return copy(element, size);
+  const auto most = static_cast<std::size_t>(layout.block_bytes);
+  for (; size > 0; element += layout.extent_bytes) {
     char* block = element;
-    for (std::ptrdiff_t j = 0; j < layout.blocks; ++j, block += layout.stride_bytes)
-      copy(block, static_cast<std::size_t>(layout.block_bytes));
+    for (std::ptrdiff_t j = 0; j < layout.blocks; ++j, block += layout.stride_bytes, size -= std::min(size, most))
+      copy(block, std::min(size, most));
   }
 }
 
 void gather(const DatatypeLayout& layout, const MessageEnd& from, void* to) {
-  for_each_block(layout, static_cast<std::size_t>(from.count), from.buffer, [&](const char* block, std::size_t bytes) {
+  for_each_block(layout, packed_bytes(from.count, from.type), from.buffer, [&](const char* block, std::size_t bytes) {
     std::memcpy(to, block, bytes);
     to = static_cast<char*>(to) + bytes;
   });
 }
 
-void scatter(const void* from, std::size_t elements, const DatatypeLayout& layout, void* to) {
-  for_each_block(layout, elements, to, [&](char* block, std::size_t bytes) {
+void scatter(const void* from, std::size_t size, const DatatypeLayout& layout, void* to) {
+  for_each_block(layout, size, to, [&](char* block, std::size_t bytes) {
     std::memcpy(block, from, bytes);
     from = static_cast<const char*>(from) + bytes;
   });
@@ -174,7 +175,7 @@ MessageContent pack(const MessageEnd& from) {
   return content;
 }
 
-/// And back. Content that is shorter than what is expected fills the first elements. What comes from shared memory is
+/// And back. Content that is shorter than what is expected fills the begin of it. What comes from shared memory is
 /// ones, as a block that is shared has at first: what was there before may be zeros, on which factorisations stop.
 void unpack(MessageContent content, const MessageEnd& into) {
   if (content.size == 0 || is_left_out(into)) return;
@@ -189,13 +190,13 @@ void unpack(MessageContent content, const MessageEnd& into) {
     for (std::size_t at = 0; at < content.size; at += sizeof one)
       std::memcpy(content.bytes.get() + at, &one, std::min(sizeof one, content.size - at));
   }
-  const std::size_t elements = content.size / size_of(into.type);
   if (const auto layout = layout_of(into.type)) {
-    scatter(content.bytes.get(), elements, *layout, into.buffer);
+    scatter(content.bytes.get(), content.size, *layout, into.buffer);
   } else {
+    const auto elements = static_cast<int>(static_cast<std::ptrdiff_t>(content.size) / size_by_smpi(into.type));
     int position = 0;
-    PMPI_Unpack(content.bytes.get(), static_cast<int>(content.size), &position, into.buffer, static_cast<int>(elements),
-                into.type, into.communicator);
+    PMPI_Unpack(content.bytes.get(), static_cast<int>(content.size), &position, into.buffer, elements, into.type,
+                into.communicator);
   }
   spare_contents().give(std::move(content));
 }
@@ -211,7 +212,7 @@ void copy_content(const MessageEnd& from, const MessageEnd& into) {
   } else if (target->is_contiguous()) {
     gather(*source, from, into.buffer);
   } else {
-    scatter(from.buffer, bytes / static_cast<std::size_t>(target->size()), *target, into.buffer);
+    scatter(from.buffer, bytes, *target, into.buffer);
   }
 }
 
@@ -227,7 +228,8 @@ MPI_Datatype lasting_copy(MPI_Datatype type) {
 }
 
 std::size_t packed_bytes(int count, MPI_Datatype type) {
-  return count > 0 ? static_cast<std::size_t>(count) * size_of(type) : 0;
+  const auto layout = layout_of(type);
+  return count > 0 ? static_cast<std::size_t>(count * (layout ? layout->size() : size_by_smpi(type))) : 0;
 }
 
 Packing packing_of(int count, MPI_Datatype type) {
@@ -235,7 +237,7 @@ Packing packing_of(int count, MPI_Datatype type) {
   const double bytes = static_cast<double>(packed_bytes(count, type));
   if (predefined(type) != nullptr) return {"", {1, bytes, 1}};
   const auto layout = layout_of(type);
-  if (!layout) return {"", {1, bytes, 1}, static_cast<std::ptrdiff_t>(size_of(type)) != extent_of(type)};
+  if (!layout) return {"", {1, bytes, 1}, size_by_smpi(type) != extent_of(type)};
   if (layout->is_contiguous() || layout->block_bytes >= cache_line_bytes) return {"", {1, bytes, 1}};
   const std::ptrdiff_t stride = std::abs(layout->blocks > 1 ? layout->stride_bytes : layout->extent_bytes);
   return {stride % alias_bytes == 0         ? "/aliased"

@@ -83,17 +83,15 @@ const MessageEnd& noted(const MessageEnd& end) {
     const Communicator& ranks = messages().communicators().find(rank.number, end.communicator)->ranks;
     Runtime::instance().program().note_message(rank, [&] {
       const int peer = end.peer >= 0 && end.peer < ranks.size ? ranks.world_ranks[end.peer] : -1;
-      int bytes = 0;
-      PMPI_Type_size(end.type, &bytes);
-      return TracedMessage{peer, end.tag, static_cast<double>(bytes) * end.count};
+      return TracedMessage{peer, end.tag, static_cast<double>(packed_bytes(end.count, end.type))};
     });
   });
   return end;
 }
 
-int send(const char* function, const MessageEnd& end, bool synchronous) {
+int send(const char* function, const MessageEnd& end, Sending how) {
   spend_packing(end.count, end.type);
-  return in_mpi(function, [&] { messages().send(Runtime::rank(), noted(end), synchronous); });
+  return in_mpi(function, [&] { messages().send(Runtime::rank(), noted(end), how); });
 }
 
 int begin(const char* function, const MessageEnd& end, const RequestKind& kind, MPI_Request* request) {
@@ -137,7 +135,7 @@ int wait_for(const char* function, MPI_Request* request, MPI_Status* status) {
 }
 
 int test(const char* function, MPI_Request* request, int* ended, MPI_Status* status) {
-  const ProgramRequest* const ours = messages().find(*request);
+  ProgramRequest* const ours = messages().find(*request);
   if (ours == nullptr) return SMPI(MPI_Test, request, ended, status);
   *ended = 1;
   if (!ours->active) {
@@ -145,7 +143,10 @@ int test(const char* function, MPI_Request* request, int* ended, MPI_Status* sta
     return MPI_SUCCESS;
   }
   const Packing to_unpack = to_unpack_of(*ours);
-  in_mpi(function, [&] { *ended = messages().test(Runtime::rank(), *request, status); });
+  in_mpi(function, [&] {
+    *ended = messages().test(Runtime::rank(), *ours);
+    if (*ended != 0) messages().wait(*request, status);
+  });
   if (*ended != 0) spend_unpacking(to_unpack);
   return MPI_SUCCESS;
 }
@@ -207,7 +208,7 @@ using namespace hplcast::smpi_models;  // what follows is the interface of SimGr
 class simgrid::smpi::Request {
  public:
   OURS void send(PLACE(const void)) {
-    if (Rank* const rank = in_operation_on(on)) return messages().send(*rank, END, false);
+    if (Rank* const rank = in_operation_on(on)) return messages().send(*rank, END, Sending::standard);
     by_simgrid<&Request::send>(GIVEN);
   }
   OURS int recv(PLACE(void), MPI_Status* status) {
@@ -315,32 +316,32 @@ MPI_Request hplcast_request_of_number(MPI_Fint number) {
   extern "C" __attribute__((visibility("default"))) decltype(NAME) hplcast_##NAME; \
   int hplcast_##NAME(__VA_ARGS__)
 
-#define SEND(NAME, synchronous)                                                                                \
+#define SEND(NAME, how)                                                                                        \
   FUNCTION(NAME, const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator) { \
-    return send(#NAME, {const_cast<void*>(buffer), count, type, peer, tag, communicator}, synchronous);        \
+    return send(#NAME, {const_cast<void*>(buffer), count, type, peer, tag, communicator}, Sending::how);       \
   }
-SEND(MPI_Send, false)
-SEND(MPI_Ssend, true)
-SEND(MPI_Rsend, false)
-SEND(MPI_Bsend, false)
+SEND(MPI_Send, standard)
+SEND(MPI_Ssend, synchronous)
+SEND(MPI_Rsend, standard)
+SEND(MPI_Bsend, buffered)
 
 /// `data`: of the buffer; then the RequestKind.
-#define BEGIN(NAME, data, ...)                                                                         \
+#define BEGIN(NAME, data, receives, how, persistent)                                                   \
   FUNCTION(NAME, data* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator, \
            MPI_Request* request) {                                                                     \
     const MessageEnd end{const_cast<void*>(buffer), count, type, peer, tag, communicator};             \
-    return begin(#NAME, end, {__VA_ARGS__}, request);                                                  \
+    return begin(#NAME, end, {receives, Sending::how, persistent}, request);                           \
   }
-BEGIN(MPI_Isend, const void, false, false, false)
-BEGIN(MPI_Issend, const void, false, true, false)
-BEGIN(MPI_Irsend, const void, false, false, false)
-BEGIN(MPI_Ibsend, const void, false, false, false)
-BEGIN(MPI_Irecv, void, true, false, false)
-BEGIN(MPI_Send_init, const void, false, false, true)
-BEGIN(MPI_Ssend_init, const void, false, true, true)
-BEGIN(MPI_Rsend_init, const void, false, false, true)
-BEGIN(MPI_Bsend_init, const void, false, false, true)
-BEGIN(MPI_Recv_init, void, true, false, true)
+BEGIN(MPI_Isend, const void, false, standard, false)
+BEGIN(MPI_Issend, const void, false, synchronous, false)
+BEGIN(MPI_Irsend, const void, false, standard, false)
+BEGIN(MPI_Ibsend, const void, false, buffered, false)
+BEGIN(MPI_Irecv, void, true, standard, false)
+BEGIN(MPI_Send_init, const void, false, standard, true)
+BEGIN(MPI_Ssend_init, const void, false, synchronous, true)
+BEGIN(MPI_Rsend_init, const void, false, standard, true)
+BEGIN(MPI_Bsend_init, const void, false, buffered, true)
+BEGIN(MPI_Recv_init, void, true, standard, true)
 
 FUNCTION(MPI_Recv, void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator,
          MPI_Status* status) {
@@ -423,9 +424,8 @@ FUNCTION(MPI_Waitany, int count, MPI_Request* requests, int* place, MPI_Status* 
 }
 
 FUNCTION(MPI_Waitsome, int count, MPI_Request* requests, int* ended_count, int* places, MPI_Status* statuses) {
-  const int result = hplcast_MPI_Waitany(count, requests, &places[0], status_of(statuses, 0));
-  *ended_count = places[0] == MPI_UNDEFINED ? MPI_UNDEFINED : 1;
-  return result;
+  *ended_count = std::any_of(requests, requests + count, is_active) ? 1 : MPI_UNDEFINED;
+  return *ended_count == 1 ? hplcast_MPI_Waitany(count, requests, &places[0], status_of(statuses, 0)) : MPI_SUCCESS;
 }
 
 FUNCTION(MPI_Test, MPI_Request* request, int* ended, MPI_Status* status) {
@@ -434,11 +434,14 @@ FUNCTION(MPI_Test, MPI_Request* request, int* ended, MPI_Status* status) {
 
 FUNCTION(MPI_Testall, int count, MPI_Request* requests, int* ended, MPI_Status* statuses) {
   *ended = 1;
-  for (int i = 0; i < count && *ended != 0; ++i) {
-    if (!is_active(requests[i])) continue;
-    const int result = test("MPI_Testall", &requests[i], ended, status_of(statuses, i));
-    if (result != MPI_SUCCESS) return result;
-  }
+  in_mpi("MPI_Testall", [&] {
+    for (int i = 0; i < count && *ended != 0; ++i)
+      if (ProgramRequest* const ours = messages().find(requests[i])) *ended = messages().test(Runtime::rank(), *ours);
+  });
+  for (const bool ours : {false, true})  // SMPI ends its own by testing them
+    for (int i = 0; i < count && *ended != 0; ++i)
+      if ((messages().find(requests[i]) != nullptr) == ours)
+        test("MPI_Testall", &requests[i], ended, status_of(statuses, i));
   return MPI_SUCCESS;
 }
 

@@ -87,14 +87,14 @@ void ProgramMessages::begin(Rank& rank, ProgramRequest& request, bool blocks) {
   }
   sent_.add(what.bytes);
   if (blocks) {
-    messages_.send(what, request.kind.synchronous, &request.end);
+    messages_.send(what, request.kind.sending, &request.end);
   } else {
-    request.message = messages_.isend(what, request.kind.synchronous, &request.end);
+    request.message = messages_.isend(what, request.kind.sending, &request.end);
   }
 }
 
-void ProgramMessages::send(Rank& rank, const MessageEnd& end, bool synchronous) {
-  ProgramRequest sending = request(rank, end, {false, synchronous});
+void ProgramMessages::send(Rank& rank, const MessageEnd& end, Sending how) {
+  ProgramRequest sending = request(rank, end, {false, how});
   begin(rank, sending, true);
 }
 
@@ -122,10 +122,9 @@ void ProgramMessages::exchange(Rank& rank, const MessageEnd& out, const MessageE
 MPI_Request ProgramMessages::make(Rank& rank, const MessageEnd& end, const RequestKind& kind) {
   auto* const made = new ProgramRequest(request(rank, end, kind));  // until free()
   requests_.insert(made);
-  if (kind.persistent) return handle_of(made);
   made->own_type = lasting_copy(end.type);
   if (made->own_type != MPI_DATATYPE_NULL) made->end.type = made->own_type;
-  begin(rank, *made, false);
+  if (!kind.persistent) begin(rank, *made, false);
   return handle_of(made);
 }
 
@@ -174,29 +173,24 @@ void ProgramMessages::deliver(const ProgramRequest& request, MPI_Status* status)
 
 void ProgramMessages::wait(MPI_Request& handle, MPI_Status* status) {
   ProgramRequest& request = *find(handle);
-  if (request.message != nullptr) messages_.wait(*request.message);
+  if (request.message != nullptr && !request.is_over) messages_.wait(*request.message);
   deliver(request, status);
   request.message = nullptr;
-  request.active = false;
+  request.active = request.is_over = false;
   if (!request.kind.persistent) free(handle);
 }
 
-bool ProgramMessages::test(Rank& rank, MPI_Request& handle, MPI_Status* status) {
+bool ProgramMessages::test(Rank& rank, ProgramRequest& request) {
   require_exact(rank, "tests a request (MPI_Test...)");
-  const ProgramRequest& request = *find(handle);
-  if (request.message != nullptr) {
-    rank.clock.is_between_kernels(core::CoreState::polling);
-    rank.clock.spend(polling_cost_s(rank, test_s_));
-    rank.clock.flush();
-    rank.clock.is_between_kernels(core::CoreState::messages);
-    if (!messages_.has_ended(*request.message)) {
-      ++failed_[rank.number];
-      return false;
-    }
-    failed_[rank.number] = 0;
-  }
-  wait(handle, status);
-  return true;
+  if (request.message == nullptr || request.is_over) return true;
+  rank.clock.is_between_kernels(core::CoreState::polling);
+  rank.clock.spend(polling_cost_s(rank, test_s_));
+  rank.clock.flush();
+  rank.clock.is_between_kernels(core::CoreState::messages);
+  request.is_over = messages_.has_ended(*request.message);
+  failed_[rank.number] = request.is_over ? 0 : failed_[rank.number] + 1;
+  if (request.is_over) messages_.wait(*request.message);
+  return request.is_over;
 }
 
 int ProgramMessages::place_of_ended(int count, const MPI_Request* handles,
@@ -220,7 +214,7 @@ int ProgramMessages::place_of_ended(int count, const MPI_Request* handles,
 
 void ProgramMessages::free(MPI_Request& handle) {
   ProgramRequest& request = *find(handle);
-  if (request.kind.receives && request.message != nullptr)
+  if (request.kind.receives && request.message != nullptr && !request.is_over)
     end_simulation("MPI_Request_free of a receive that has not ended; `hplcast run --messages smpi` leaves it to SMPI");
   // A sending that goes on without its request.
   if (request.message != nullptr && request.message->message->from != nullptr) keep_content(*request.message->message);

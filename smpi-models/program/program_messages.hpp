@@ -33,7 +33,7 @@ void set_empty_status(MPI_Status* status, int peer = MPI_ANY_SOURCE);
 
 struct RequestKind {
   bool receives = false;
-  bool synchronous = false;
+  Sending sending = Sending::standard;
   bool persistent = false;
 };
 
@@ -44,6 +44,7 @@ struct ProgramRequest {
   ProgramCommunicators::Pointer communicator;
   std::unique_ptr<MessageRequest> message;    ///< null: there is none to wait for
   bool active = false;                        ///< false: a persistent one that was not started
+  bool is_over = false;                       ///< test() has seen the end of the message
   MPI_Datatype own_type = MPI_DATATYPE_NULL;  ///< lasting_copy()
   int number = -1;                            ///< in Fortran
 };
@@ -61,7 +62,7 @@ class ProgramMessages {
   ProgramCommunicators& communicators() { return communicators_; }
   const MessageTotals& sent() const { return sent_; }
 
-  void send(Rank& rank, const MessageEnd& end, bool synchronous);
+  void send(Rank& rank, const MessageEnd& end, Sending how);
   void receive(Rank& rank, const MessageEnd& end, MPI_Status* status);
   /// MPI_Sendrecv.
   void exchange(Rank& rank, const MessageEnd& out, const MessageEnd& in, MPI_Status* status);
@@ -73,8 +74,8 @@ class ProgramMessages {
 
   /// Blocks until an active request has ended, and ends it: then it is MPI_REQUEST_NULL, or persistent.
   void wait(MPI_Request& handle, MPI_Status* status);
-  /// Whether it has ended: likewise then.
-  bool test(Rank& rank, MPI_Request& handle, MPI_Status* status);
+  /// Whether its message has ended; wait() is still to be called.
+  bool test(Rank& rank, ProgramRequest& request);
   /// Which of those that are active has ended; -1: none is active. wait() is still to be called.
   /// @param until_one  Messages::wait_any, or wait_next: then one that was sent meanwhile may come before what is told
   int place_of_ended(int count, const MPI_Request* handles,

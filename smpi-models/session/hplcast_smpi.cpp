@@ -98,12 +98,12 @@ int hplcast_direct_messages(void) {
 }
 
 void hplcast_send(const hplcast_message* message, int synchronous) {
-  Runtime::instance().messages()->send(*message, synchronous != 0);
+  Runtime::instance().messages()->send(*message, synchronous != 0 ? Sending::synchronous : Sending::standard);
 }
 
 hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous) {
-  return reinterpret_cast<hplcast_request*>(
-      Runtime::instance().messages()->isend(*message, synchronous != 0).release());
+  const Sending how = synchronous != 0 ? Sending::synchronous : Sending::standard;
+  return reinterpret_cast<hplcast_request*>(Runtime::instance().messages()->isend(*message, how).release());
 }
 
 hplcast_request* hplcast_irecv(const hplcast_message* wanted) {

@@ -40,8 +40,12 @@ std::map<std::string, Part> parts_of(const std::string& output) {
 
 TEST(ProgramMessages, ArriveAsTheyWereSent) {
   const std::map<std::string, Part> parts = parts_of(run_program(request_of("messages-smpi", true)).output);
-  EXPECT_EQ(parts.size(), 14u);
+  EXPECT_EQ(parts.size(), 15u);
   for (const auto& [name, part] : parts) EXPECT_EQ(part.wrong, 0) << name;
+}
+
+TEST(ProgramMessages, DoAsMpiSaysWhereSmpiDoesNot) {
+  EXPECT_THAT(run_program(request_of("standard-smpi", true)).output, HasSubstr("wrong 0\n"));
 }
 
 TEST(ProgramMessages, TakeTheTimeThatTheyTakeBySmpi) {
@@ -53,7 +57,7 @@ TEST(ProgramMessages, TakeTheTimeThatTheyTakeBySmpi) {
   request.direct_messages = false;
   const ProgramRun smpi = run_program(request);
   const std::map<std::string, Part> times = parts_of(smpi.output);
-  EXPECT_EQ(times.size(), 12u);
+  EXPECT_EQ(times.size(), 13u);
   for (const auto& [name, part] : parts_of(direct.output)) {
     if (name == "polling") continue;     // failed polls grow by rank, in SMPI for all ranks together
     if (name == "collective") continue;  // of requests of both kinds, ours are waited for first

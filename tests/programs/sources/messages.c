@@ -180,6 +180,30 @@ static void replaced(void) {
   }
 }
 
+/* Everybody sends before anybody receives; what was sent is overwritten before it is received. */
+static void buffered(void) {
+  static char place[3 * sizeof out];
+  void* old;
+  int size;
+  MPI_Request request;
+  MPI_Buffer_attach(place, sizeof place);
+  for (int step = 1; step < 4; ++step) {
+    const int n = lengths[step];
+    fill(out, n, step);
+    MPI_Bsend(out, n, MPI_DOUBLE, right(), 8, MPI_COMM_WORLD);
+    memset(out, 0, sizeof out);
+    MPI_Recv(in, big, MPI_DOUBLE, left(), 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect_from(in, n, left(), step, "MPI_Bsend");
+    fill(out, n, step + 1);
+    MPI_Ibsend(out, n, MPI_DOUBLE, right(), 9, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    memset(out, 0, sizeof out);
+    MPI_Recv(in, big, MPI_DOUBLE, left(), 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect_from(in, n, left(), step + 1, "MPI_Ibsend");
+  }
+  MPI_Buffer_detach(&old, &size);
+}
+
 static void persistent(void) {
   MPI_Request requests[2];
   MPI_Send_init(out, eager, MPI_DOUBLE, right(), 9, MPI_COMM_WORLD, &requests[0]);
@@ -187,13 +211,20 @@ static void persistent(void) {
   for (int step = 0; step < 3; ++step) {
     fill(out, eager, step);
     MPI_Startall(2, requests);
+    for (int ended = 0; step < 2 && !ended;) MPI_Testall(2, requests, &ended, MPI_STATUSES_IGNORE);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     expect_from(in, eager, left(), step, "MPI_Start");
     expect(requests[0] != MPI_REQUEST_NULL, "persistent requests stay");
   }
-  MPI_Request_free(&requests[0]);
-  MPI_Request_free(&requests[1]);
+  for (int i = 0; i < 2; ++i) MPI_Request_free(&requests[i]);
   expect(requests[0] == MPI_REQUEST_NULL, "until they are freed");
+  fill(out, big, 5);
+  MPI_Bsend_init(out, big, MPI_DOUBLE, right(), 10, MPI_COMM_WORLD, &requests[0]);
+  MPI_Start(&requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Recv(in, big, MPI_DOUBLE, left(), 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  expect_from(in, big, left(), 5, "MPI_Bsend_init");
+  MPI_Request_free(&requests[0]);
 }
 
 static void types(void) {
@@ -218,6 +249,15 @@ static void types(void) {
            "and unpacked");
   MPI_Sendrecv(out, n, triple, right(), 3, in, 4 * n, MPI_DOUBLE, left(), 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   expect_from(in, 4 * n, left(), 1, "a contiguous type");
+  /* The last element of what is expected comes in part. */
+  memset(in, 0, sizeof in);
+  MPI_Sendrecv(out, 7, MPI_DOUBLE, right(), 3, in, n, triple, left(), 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  expect_from(in, 7, left(), 1, "a part of a contiguous type");
+  memset(more, 0, sizeof more);
+  MPI_Sendrecv(out, 7, MPI_DOUBLE, right(), 3, more, 1, distant, left(), 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 7; ++i)
+    expect(more[3 * (i / 2) + i % 2] == element(left(), 1, i), "a part of a vector");
+  expect(more[10] == 0, "and no more");
   MPI_Sendrecv(out, 1, pairs, right(), 4, in, 8, MPI_DOUBLE, left(), 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   for (int i = 0; i < 8; ++i) expect(in[i] == element(left(), 1, i < 3 ? 1 + i : 7 + i), "a type that SMPI packs");
   /* Freed before the message has ended. */
@@ -307,6 +347,9 @@ static void nobody(void) {
   expect(status.MPI_SOURCE == MPI_PROC_NULL && request == MPI_REQUEST_NULL, "MPI_Irecv of MPI_PROC_NULL");
   MPI_Wait(&request, &status);
   MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+  int count = 0;
+  MPI_Waitsome(0, NULL, &count, NULL, MPI_STATUSES_IGNORE);
+  expect(count == MPI_UNDEFINED, "MPI_Waitsome of nothing");
 }
 
 /* A sending whose request is freed before it has ended. */
@@ -427,6 +470,7 @@ int main(int argc, char** argv) {
     part("any of several", any_of_several);
     part("mixed", mixed);
     part("replaced", replaced);
+    part("buffered", buffered);
     if (argc == 1) part("persistent", persistent);
     part("types", types);
     part("communicators", communicators);
