@@ -34,19 +34,17 @@ class RealBlas {
       if (library_ != nullptr) return;
       if (!path.empty()) break;
     }
-    throw core::Error(
-        core::ExitCode::bad_input,
+    throw core::InputError(
         "--numerics run needs a shared library of BLAS; expected " +
-            (path.empty() ? std::string("libopenblas.so.0 or libblas.so.3 where the loader finds it") : path) + ": " +
-            ::dlerror());
+        (path.empty() ? std::string("libopenblas.so.0 or libblas.so.3 where the loader finds it") : path) + ": " +
+        ::dlerror());
   }
 
   /// @throws core::Error for a name that it does not have.
   void* routine(const char* name) const {
     if (void* const found = ::dlsym(library_, name)) return found;
-    throw core::Error(
-        core::ExitCode::bad_input,
-        path_ + " has no " + name + ", which --numerics run needs; expected another library (HPLCAST_REAL_BLAS)");
+    throw core::InputError(path_ + " has no " + name +
+                           ", which --numerics run needs; expected another library (HPLCAST_REAL_BLAS)");
   }
 
  private:

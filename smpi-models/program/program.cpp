@@ -246,11 +246,10 @@ void Program::leave(Rank& rank, const std::string& name) {
   pause(rank);
   State& state = states_[rank.number];
   if (state.regions.empty() || state.regions.back().name != name) {
-    throw core::Error(
-        core::ExitCode::bad_input,
+    throw core::InputError(
         "region " + name + " ends on rank " + std::to_string(rank.number) + " where " +
-            (state.regions.empty() ? std::string("none has begun") : state.regions.back().name + " is open") +
-            "; expected regions that do not overlap: each ends before the one around it");
+        (state.regions.empty() ? std::string("none has begun") : state.regions.back().name + " is open") +
+        "; expected regions that do not overlap: each ends before the one around it");
   }
   const Entered& region = state.regions.back();
   if (region.time_s > 0) counts_.regions[name].time_s += region.time_s;
@@ -272,8 +271,8 @@ const std::string& name_of(core::StretchLevel level) {
 
 void Program::comes_to(Rank& rank, const char* function, const hplcast_frame& from, const std::uint64_t* instructions) {
   const Stretches::Ended ended = stretches_.comes_to(static_cast<int>(rank.number), function, from, instructions);
+  if (!ended.spends) return;
   State& state = states_[rank.number];
-  if (!ended.spends || is_paid(state)) return;
   core::RoutineUse& count = counts_.regions[name_of(ended.level)];
   ++count.calls;
   count.has_model = ended.model != nullptr;

@@ -105,7 +105,7 @@ Stretches::Ended Stretches::comes_to(int number, const char* function, const hpl
   if (instructions == nullptr) throw_no_counts();
   Rank& rank = ranks_[static_cast<std::size_t>(number)];
   rank.counter = instructions;
-  const std::uint64_t now = *instructions;
+  const std::uint64_t now = rank.out_from.value_or(*instructions) - rank.left_out;
   if (polls(function)) {
     // Loops that ask again and again ask as often as it takes; the observer leaves them out, too.
     constexpr std::uint64_t least_work = 512;
@@ -130,12 +130,13 @@ Stretches::Ended Stretches::comes_to(int number, const char* function, const hpl
 
 void Stretches::leave_out(int number) {
   Rank& rank = ranks_[static_cast<std::size_t>(number)];
-  if (rank.counter != nullptr) rank.left_out = *rank.counter;
+  rank.out_from = rank.counter != nullptr ? *rank.counter : 0;
 }
 
 void Stretches::go_on(int number) {
   Rank& rank = ranks_[static_cast<std::size_t>(number)];
-  if (rank.counter != nullptr) rank.from += *rank.counter - rank.left_out;
+  if (rank.counter != nullptr) rank.left_out += *rank.counter - *rank.out_from;
+  rank.out_from.reset();
 }
 
 void Stretches::finish() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -46,11 +47,12 @@ class Stretches {
  private:
   struct Rank {
     const std::uint64_t* counter = nullptr;
-    std::uint64_t from = 0;      ///< count at the begin of the stretch, later by what does not belong to it
-    std::uint64_t polled = 0;    ///< count at the last polling call
-    std::uint64_t left_out = 0;  ///< count at leave_out()
-    bool has_polled = false;     ///< and nothing else since
-    int call = 0;                ///< before the stretch
+    std::uint64_t from = 0;                 ///< count without regions at the begin of the stretch, later by what polls
+    std::uint64_t polled = 0;               ///< likewise at the last polling call
+    std::uint64_t left_out = 0;             ///< counted in regions that are over
+    std::optional<std::uint64_t> out_from;  ///< count at leave_out(), until go_on()
+    bool has_polled = false;                ///< and nothing else since
+    int call = 0;                           ///< before the stretch
   };
   struct Call {
     std::string function, site;

@@ -92,6 +92,27 @@ TEST(Stretches, CountInstructionsOfBlocks) {
 #endif
 }
 
+TEST(Stretches, AreWithoutTheCodeOfRegionsThatCallMpi) {
+  ProgramRunRequest request = tests::program_request("stretches-smpi", 2, {"200", "all", "long", "regions"});
+  const auto counts = counted(request);
+  const std::vector<CountedCall>& calls = counts.at(0);
+  const double steps = before("MPI_Allreduce", calls).at(0), around_a_loop = 100;
+  EXPECT_NEAR(before("MPI_Reduce", calls).at(0), steps, around_a_loop) << "in the regions";
+  EXPECT_LT(before("MPI_Scan", calls).at(0), around_a_loop) << "in the outer one";
+  EXPECT_NEAR(before("MPI_Exscan", calls).at(0), steps, around_a_loop) << "after both";
+  // Also where the region is executed and has a time of its own.
+  request.rest = RestMode::counted;
+  request.numerics = true;
+  request.cluster.program->regions["any > any"] = model_of(1e-8);
+  request.cluster.program->regions["outer"] = {core::RegionMode::skip, 1, {}, 1, 0.002};
+  double instructions = 0;
+  for (const auto& [rank, all] : counts)
+    for (const CountedCall& one : all) instructions += one.instructions + 1;
+  const ProgramRun run = run_program(request);
+  EXPECT_NEAR(run.regions.at("stretches by mean").time_s, 1e-8 * instructions, 1e-15 * instructions);
+  EXPECT_NEAR(run.regions.at("outer").time_s, 2 * 0.002, 1e-12);
+}
+
 // C++'s delete calls free where the linker does not see it.
 TEST(Stretches, CountPagesThatDeleteGivesBack) {
   const auto calls = counted(tests::program_request("deletes-smpi", 1));

@@ -1,9 +1,11 @@
 /* Code between calls of MPI that marks nothing: `n` steps before each call, `n` squared in between, a recursion with a
- * call at each depth, a loop that polls, two calls with nothing between them, and memory that is freed. Prints the
- * elapsed time. */
+ * call at each depth, a loop that polls, two calls with nothing between them, and memory that is freed. With four
+ * arguments also calls in a region and in the one around it. Prints the elapsed time. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "hplcast/region.h"
 
 static volatile double sum;
 
@@ -45,6 +47,21 @@ int main(int argc, char** argv) {
   if (argc > 3) {
     long_steps(n * n);
     MPI_Alltoall(&rank, 1, MPI_INT, (int[64]){0}, 1, MPI_INT, MPI_COMM_WORLD);
+  }
+  if (argc > 4) {
+    int one = 1, sum = 0;
+    steps(n * n);
+    HPLCAST_REGION_BEGIN("outer", 1, 1, 1)
+    steps(2 * n * n);
+    HPLCAST_REGION_BEGIN("inner", 1, 1, 1)
+    steps(n * n);
+    MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    steps(3 * n * n);
+    HPLCAST_REGION_END("inner")
+    MPI_Scan(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    HPLCAST_REGION_END("outer")
+    steps(n * n);
+    MPI_Exscan(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   }
   if (argc == 3 && rank == 0) MPI_Bcast(&(int){0}, 1, MPI_INT, 0, MPI_COMM_SELF); /* a call that others do not have */
   if (rank == 1) {
