@@ -225,7 +225,7 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
   }
   core::RoutineUse& count = counts_.regions[name];
   count.has_model = entered.model != nullptr;
-  const auto call = static_cast<std::uint64_t>(count.calls++);
+  ++count.calls;
   const core::RegionModel* const model = entered.model;
   state.regions.push_back(std::move(entered));
   if (!is_modelled(model)) {
@@ -237,7 +237,8 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
       model->mode == core::RegionMode::skip
           ? mean_s
           : duration_s(settings_, model->model.law(state.place.host, state.place.cpu).at(shape), shape,
-                       {settings_.seed, core::stream_routine, rank.number, hash_of("region " + name)}, call);
+                       {settings_.seed, core::stream_routine, rank.number, hash_of("region " + name)},
+                       state.region_calls[name]++);
   state.regions.back().time_s = spend(rank, spent_s, {Part::region, name});
   return has_numerics();
 }

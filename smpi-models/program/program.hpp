@@ -110,7 +110,8 @@ class Program {
     double benched_from_s = -1;        ///< CPU time of this thread; negative: nothing is benched
     std::vector<std::uint64_t> calls;  ///< draws taken, by routine
     std::uint64_t stretches = 0;       ///< the same
-    std::vector<Entered> regions;      ///< entered and not left, the last one last
+    std::unordered_map<std::string, std::uint64_t> region_calls;  ///< draws taken, by region
+    std::vector<Entered> regions;                                 ///< entered and not left, the last one last
     struct Call {
       const char* function;
       double begin_s, blocked_s;

@@ -200,6 +200,15 @@ int main(int argc, char** argv) {
       if (way == 6) MPI_Reduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     }
   }
+  if (strcmp(what, "draws") == 0) { /* rank 0 is in a region argv[2] times, then rank 1 three times */
+    for (int turn = 0; turn < 2; ++turn) {
+      for (int i = 0; turn == rank && i < (rank == 0 ? atoi(argv[2]) : 3); ++i) {
+        HPLCAST_REGION_BEGIN("work", 1, 1, 1)
+        HPLCAST_REGION_END("work")
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
   if (strcmp(what, "nested") == 0) {
     const int n = 10, one = 1;
     double x[10] = {1}, y[10] = {0}, alpha = 2;
