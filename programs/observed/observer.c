@@ -30,7 +30,6 @@ static int written;
 static pid_t observed_process;
 static int64_t executing_from; /* when the program went on, in ns of the clock */
 static int64_t executed_ns;    /* without MPI; routines and regions are part of it */
-static int64_t in_mpi_ns;      /* without waiting where the MPI library sleeps */
 static int64_t wall_from;
 static uint64_t foreign_calls;
 static struct hplcast_observed* routines;
@@ -39,16 +38,16 @@ static uint64_t random_state = 1;
 
 struct region {
   char name[64];
-  double m, n, k; /* of the last begin */
-  int64_t from_ns, mpi_before_ns;
-  double routines_before_s;
-  int open;
+  double m, n, k;              /* of the last begin */
+  double from_s;               /* code_s() at the last begin */
+  int open;                    /* the outermost 1, those in it more */
   struct hplcast_observed all; /* of its calls */
 };
 enum { MOST_REGIONS = 256 };
 static struct region regions[MOST_REGIONS];
-static int region_count;
-static double routines_s, regions_s;
+static int region_count, open_regions;
+static double routines_s;
+static double regions_s, outermost_from_s; /* of regions that are in no other; of the one that is open */
 
 /* The time of the program's own code before a call of MPI, since the one before it. */
 struct stretch {
@@ -252,9 +251,14 @@ struct hplcast_packing hplcast_packing_of(int count, long type, int size) {
 
 /* --- stretches ---------------------------------------------------------------------------------------------------- */
 
-/* The time until now of code that is neither MPI nor a routine nor in a region. */
+/* The time until now of code that is neither MPI nor a routine. */
+static double code_s(void) {
+  return (double)(executed_ns + (paused ? 0 : now_ns - executing_from)) * 1e-9 - routines_s;
+}
+
+/* Nor in a region. */
 static double own_s(void) {
-  return (double)executed_ns * 1e-9 - routines_s - regions_s;
+  return (open_regions > 0 ? outermost_from_s : code_s()) - regions_s;
 }
 
 /* The program comes to a function of MPI, or a clock; its time is in executed_ns. */
@@ -280,14 +284,17 @@ static void end_stretch(const char* function, int polls) {
   stretches[stretch_count++] = (struct stretch){function, (float)time_s};
 }
 
+/* What the program has executed until now. */
+static void count_executed(void) {
+  stop_clock();
+  if (!paused) executed_ns += now_ns - executing_from;
+  executing_from = now_ns;
+}
+
 int hplcast_mpi_begin(const struct hplcast_mpi_observed* function) {
   if (!is_observed_thread || depth++ > 0) return 0;
-  stop_clock();
-  if (!paused) {
-    executed_ns += now_ns - executing_from;
-    if (function->kind != HPLCAST_LOCAL) end_stretch(function->name, function->kind == HPLCAST_POLLS);
-  }
-  executing_from = now_ns;
+  count_executed();
+  if (!paused && function->kind != HPLCAST_LOCAL) end_stretch(function->name, function->kind == HPLCAST_POLLS);
   return 1;
 }
 
@@ -302,7 +309,6 @@ void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function) {
       functions = function;
     }
     function->time_s += (double)(now_ns - executing_from) * 1e-9;
-    in_mpi_ns += now_ns - executing_from;
   }
   executing_from = now_ns;
 }
@@ -324,13 +330,12 @@ void hplcast_observed_region_begin(const char* name, double m, double n, double 
   stop_clock();
   struct region* const region = region_of(name);
   if (region->open) stop("region %s begins inside of itself; expected HPLCAST_REGION_END first", name);
-  region->open = 1;
+  region->open = ++open_regions;
   region->m = m;
   region->n = n;
   region->k = k;
-  region->routines_before_s = routines_s;
-  region->mpi_before_ns = in_mpi_ns;
-  region->from_ns = now_ns;
+  region->from_s = code_s();
+  if (open_regions == 1) outermost_from_s = region->from_s;
   start_clock();
 }
 
@@ -340,18 +345,16 @@ void hplcast_observed_region_end(const char* name) {
   struct region* const region = region_of(name);
   if (!region->open) stop("region %s ends where it has not begun", name);
   for (int i = 0; i < region_count; ++i) {
-    if (regions[i].open && regions[i].from_ns > region->from_ns)
+    if (regions[i].open > region->open)
       stop("region %s ends before region %s, which began in it; expected regions that do not overlap", name,
            regions[i].name);
   }
   region->open = 0;
+  const double time_s = fmax(0, code_s() - region->from_s);
+  if (--open_regions == 0 && depth == 0) regions_s += time_s; /* in MPI or a routine it is a part of these */
   if (!paused) {
-    const int64_t elapsed_ns = now_ns - region->from_ns - (in_mpi_ns - region->mpi_before_ns);
-    double time_s = (double)elapsed_ns * 1e-9 - (routines_s - region->routines_before_s);
-    if (time_s < 0) time_s = 0;
     ++region->all.calls;
     region->all.time_s += time_s;
-    regions_s += time_s;
     keep(&region->all, region->m, region->n, region->k, time_s, 0);
   }
   start_clock();
@@ -397,11 +400,8 @@ static void write_files(void) {
   const int seen = routines != NULL || functions != NULL || region_count > 0;
   if (written || folder == NULL || !seen || getpid() != observed_process) return;
   written = 1;
-  stop_clock();
-  if (!paused) {
-    executed_ns += now_ns - executing_from;
-    end_stretch("MPI_Finalize", 0);
-  }
+  count_executed();
+  if (!paused) end_stretch("MPI_Finalize", 0);
   static output_file files[4];
   open_file(&files[0], folder, "calls");
   open_file(&files[1], folder, "times");
@@ -420,7 +420,7 @@ static void write_files(void) {
   }
   for (const struct hplcast_mpi_observed* one = functions; one != NULL; one = one->next)
     fprintf(times, "mpi,%s,%llu,%.9g,0\n", one->name, (unsigned long long)one->calls, one->time_s);
-  const double total_s = (double)executed_ns * 1e-9, rest_s = own_s();
+  const double total_s = (double)executed_ns * 1e-9, rest_s = code_s() - regions_s;
   const int64_t thread_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), process_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   fprintf(times, "total,,0,%.9g,0\nrest,,0,%.9g,0\n", total_s, rest_s > 0 ? rest_s : 0);
   fprintf(times, "wall,,0,%.9g,0\n", (double)(clock_ns(CLOCK_MONOTONIC) - wall_from) * 1e-9);
@@ -483,9 +483,7 @@ HPLCAST_OBSERVE_CLOCK(mpi_wtime_)
 
 /* 0: what follows is not observed; any other level: it is again. */
 static void control(int level) {
-  stop_clock();
-  if (!paused) executed_ns += now_ns - executing_from;
-  executing_from = now_ns;
+  count_executed();
   paused = level == 0;
   start_clock();
 }

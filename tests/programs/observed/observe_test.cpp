@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/program_fit.hpp"
 #include "hplcast/study/program_run.hpp"
@@ -90,6 +92,27 @@ TEST(Observe, SeesRegionsOfFortran) {
   calibration::observe_program(request);
   const fit::ProgramObservation seen = read(request);
   for (const char* name : {"work", "plain", "real", "long"}) EXPECT_EQ(seen.regions.at(name).calls, 1) << name;
+}
+
+TEST(Observe, CountsTheCodeOfRegionsOnceAndInNoStretch) {
+  calibration::ObserveRequest request = request_of(1, {"1500", "all", "long", "regions"});
+  request.program = HPLCAST_BINARY_DIR "/tests/programs_stretches";
+  calibration::observe_program(request);
+  const fit::ProgramObservation seen = read(request);
+  const double outer_s = seen.regions.at("outer").time_s;
+  EXPECT_NEAR(outer_s + seen.rest_s, seen.executed_s, 1e-6) << "no routines, and the inner region is in the outer one";
+  std::istringstream in(calibration::read_archive(request.archive).at("rank-0.stretches.csv"));
+  core::CsvReader rows(in, "stretches.csv");
+  std::map<std::string, double> last_s;
+  double sum_s = 0;
+  while (rows.next()) sum_s += last_s[std::string(rows.text(0))] = rows.number(1);
+  EXPECT_NEAR(sum_s, seen.rest_s, 1e-3 * seen.rest_s + 1e-6) << "four digits each";
+  // Six times the steps of other loops; the speed of a core varies.
+  const double loop_s = outer_s / 6;
+  EXPECT_NEAR(last_s.at("MPI_Reduce"), loop_s, loop_s / 2) << "what was before the regions that it is called in";
+  EXPECT_NEAR(last_s.at("MPI_Scan"), 0, loop_s / 10);
+  EXPECT_NEAR(last_s.at("MPI_Exscan"), loop_s, loop_s / 2);
+  EXPECT_NEAR(seen.regions.at("inner").time_s, 4 * loop_s, loop_s);
 }
 
 TEST(Observe, KeepsBoundedSamplesThatStandForAllCalls) {
