@@ -133,17 +133,16 @@ static double measured_s(const struct point* point, char* memory, size_t element
   const void* const factor = factor_of(point);
   const int stride = point->strides ? point->k : 1;
   const size_t unit = point->shape == PACK ? (size_t)point->m : 1; /* of distances between rows */
-  const size_t n = (size_t)point->n, rows = (size_t)point->k / unit, bytes = point->element_bytes * unit;
-  elements /= unit;
+  const size_t n = (size_t)point->n, k = (size_t)point->k, rows = k / unit, bytes = point->element_bytes;
   char *xs[BLOCK], *ys[BLOCK];
-  const size_t column = (size_t)random_number() % (elements / rows - n + 1);
+  const size_t column = (size_t)random_number() % (elements / k - n + 1) * k;
   const size_t first = rows > 2 * BLOCK ? (size_t)random_number() % (rows - BLOCK) : 0;
   for (size_t i = 0; i < BLOCK; ++i) {
     if (point->strides) {
       const size_t below = first + i < rows ? rows - first - i : 1;
-      xs[i] = memory + bytes * (column * rows + (first + i) % rows);
+      xs[i] = memory + bytes * (column + (first + i) % rows * unit);
       ys[i] =
-          memory + bytes * (point->swaps ? column * rows + (first + i + (size_t)random_number() % below) % rows : 0);
+          memory + bytes * (point->swaps ? column + (first + i + (size_t)random_number() % below) % rows * unit : 0);
     } else { /* a column of a panel, which another routine has just written, and one of a matrix */
       xs[i] = memory + bytes * n * i;
       ys[i] = memory + bytes * ((size_t)random_number() % (elements - n + 1));

@@ -210,6 +210,21 @@ TEST(Observe, MeasuresLongerVectorsWhenTheRunIsOver) {
   EXPECT_EQ(calibration::read_archive(request.archive).count("rank-0.reach.csv"), 0u);
 }
 
+// Blocks of 24 bytes, 4096 bytes apart: 450 of them fill the memory, behind which a page cannot be read.
+TEST(Observe, MeasuresPacksOfBlocksThatDoNotDivideTheirDistance) {
+  calibration::ObserveRequest request = request_of(1, {"3"});
+  request.program = HPLCAST_BINARY_DIR "/tests/programs_swaps";
+  request.reach_bytes = 450 * 4096;
+  calibration::observe_program(request);
+  std::istringstream reach(calibration::read_archive(request.archive).at("rank-0.reach.csv"));
+  fit::ProgramObservation seen;
+  fit::read_reach({reach, "rank-0.reach.csv"}, seen);
+  double longest = 0;
+  for (const fit::ObservedCall& one : seen.reach.at("MPI_Pack/aliased"))
+    if (one.shape.k == 4096) longest = std::max(longest, one.shape.n);
+  EXPECT_EQ(longest, 450);
+}
+
 TEST(Observe, MeasuresWiderProductsWhenTheRunIsOver) {
   calibration::ObserveRequest request = request_of(1, {"200", "100"});  // 200 x 100 x 200
   request.reach_bytes = 8 << 20;
