@@ -77,9 +77,8 @@ static const int64_t may_be_off_ns = 200000, check_ns = 10000000;
 static int64_t check_clock(int64_t wall_ns) {
   const int64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), checked_ns = wall_ns - checked_wall_ns;
   const int64_t others_ns = checked_ns - (cpu_ns - checked_cpu_ns);
-  checked_wall_ns = wall_ns;
   checked_cpu_ns = cpu_ns;
-  goes_from_ns = clock_ns(CLOCK_MONOTONIC);
+  checked_wall_ns = goes_from_ns = clock_ns(CLOCK_MONOTONIC); /* it may have been off since wall_ns */
   const int has_been_off = others_ns > 50000 + checked_ns / 50; /* else interrupts, and clocks that do not agree */
   interruptions += (uint64_t)has_been_off;
   return has_been_off ? others_ns : 0;
