@@ -158,11 +158,15 @@ def watch(args, source, work, paths, host, rng):
         kept = [row for row in rows if row["kind"] == "epoch"]
         for _, begin, end in (one for one in turns if one[0] == running):
             begin, end = begin - epoch, end - epoch
-            for row in rows:
+            watched = set()  # cores whose window has more than the first moment of this turn
+            for row in sorted(rows, key=lambda row: row["kind"] != "window"):
                 start, stop = float(row["start_s"]), float(row["start_s"]) + float(row["duration_s"] or 0)
                 first, last = max(start, begin), min(stop, end)
-                if row["kind"] == "window" and first + SETTLE < last or row["kind"] == "gap" and begin <= start < end:
-                    kept.append({**row, "host": host, "start_s": f"{first:.9f}", "duration_s": f"{last - first:.9f}"})
+                if row["kind"] == "window" and first + SETTLE < last:
+                    watched.add(row["core"])
+                elif row["kind"] != "gap" or row["core"] not in watched or not begin <= start < end:
+                    continue
+                kept.append({**row, "host": host, "start_s": f"{first:.9f}", "duration_s": f"{last - first:.9f}"})
         with path.open("w") as out:
             writer = csv.DictWriter(out, list(rows[0]))
             writer.writeheader()

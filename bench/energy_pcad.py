@@ -11,6 +11,8 @@ MACHINES, PROGRAMS, SIZES, RANKS = ("cei", "draco", "poti"), ("lulesh", "comd", 
 FITTED = ("p", "m")  # sizes whose times on one node are fitted; all others, and those on several nodes, are predicted
 MOST_ERROR = {"cei": (3, 5), "draco": (10, 15), "poti": (20, 20)}  # percent: time, energy
 EDGE = {"lulesh": {"p": 10, "m": 40, "g": 60}, "comd": {"p": 10, "m": 30, "g": 50}, "minivite": {"p": 50000, "m": 200000, "g": 300000}}
+DETACHED_BYTES = 65536  # where Open MPI's messages over TCP begin to wait for their receiver
+UNIT = {"cei": (124e-6, 1.25e9), "draco": (115e-6, 1.25e8)}  # [s], [bytes/s] of the factors of smpi_values.csv; those of poti are milliseconds
 SETUP = {"minivite": ("pairs",)}  # regions before the part that the program times
 
 
@@ -75,7 +77,7 @@ def observe():
         del os.environ[name]
     with open(example) as file:
         local = json.load(file)["network"]["local"]
-    keep("here.json", json.dumps(cluster_of("here", 1, RANKS, 1, 1e-4, 1e8, local)))
+    keep("here.json", json.dumps(cluster_of("here", 1, RANKS, 1, 1e-4, 1e8, ping_and_stream(1e-4, 1e8), local)))
     models = {}
     for program in PROGRAMS:
         path = f"observed-{program}.json"
@@ -86,13 +88,43 @@ def observe():
     return models, local
 
 
-def cluster_of(name, hosts, cores, cpus, latency_s, bytes_per_s, local):
-    """A network that says what a ping and a stream say, and no more."""
-    line = lambda intercept_s, slope: [{"min_bytes": 0, "intercept_s": intercept_s, "slope_s_per_byte": slope}]
-    operations = {"send": line(0, 0), "isend": line(0, 0), "recv": line(0, 0), "transfer": line(latency_s, 1 / bytes_per_s)}
+def segment(min_bytes, intercept_s, slope):
+    return {"min_bytes": min_bytes, "intercept_s": intercept_s, "slope_s_per_byte": slope}
+
+
+def ping_and_stream(latency_s, bytes_per_s):
+    """Costs of messages that say what a ping and a stream say, and no more."""
+    line = lambda intercept_s, slope: [segment(0, intercept_s, slope)]
+    return {"send": line(0, 0), "isend": line(0, 0), "recv": line(0, 0), "transfer": line(latency_s, 1 / bytes_per_s)}
+
+
+def as_mpi_sends(machine):
+    """Costs of messages that the authors measured with MPI; an idle node answers a ping later. Segments that begin at more than twice what a longer one does are
+    left out: calls that were disturbed."""
+    values = collections.defaultdict(dict)
+    for row in rows("smpi_values.csv"):
+        if row["partition"] == machine and row["min_size_bytes"]:
+            values[row["parameter"]][int(float(row["min_size_bytes"]))] = row
+    latency_s, bytes_per_s = UNIT[machine]
+    lines = {name: [segment(at, float(row["intercept_s"]), float(row["slope_s_per_byte"])) for at, row in sorted(values[column].items())]
+             for name, column in (("send", "os"), ("isend", "ois"), ("recv", "or"))}
+    lines["transfer"] = [segment(at, latency_s * float(row["value"]), 1 / (bytes_per_s * float(values["bw-factor"][at]["value"])))
+                         for at, row in sorted(values["lat-factor"].items())]
+    for name, line in lines.items():
+        kept, least_s = [], math.inf
+        for one in reversed([one for one in line if one["min_bytes"] < DETACHED_BYTES or name == "transfer"]):
+            begins_s = one["intercept_s"] + one["slope_s_per_byte"] * one["min_bytes"]
+            if begins_s <= 2 * least_s:
+                kept.insert(0, one)
+                least_s = min(least_s, begins_s)
+        lines[name] = kept
+    return lines
+
+
+def cluster_of(name, hosts, cores, cpus, latency_s, bytes_per_s, operations, local):
     remote = {"bandwidth_bytes_per_s": bytes_per_s, "capacity": {"bytes_per_s": bytes_per_s, "origin": "given"}, "latency_s": latency_s, "operations": operations}
     return {"schema_version": 4, "name": name, "hosts": {"names": f"{name}-[1-{hosts}]", "cores": cores, "cpus": cpus, "rank_to_cpu": "block"}, "kernels": {},
-            "network": {"local": local, "remote": remote, "thresholds": {"async_small_bytes": 65536, "detached_bytes": 65536}, "iprobe_s": 2e-7, "test_s": 5e-7,
+            "network": {"local": local, "remote": remote, "thresholds": {"async_small_bytes": DETACHED_BYTES, "detached_bytes": DETACHED_BYTES}, "iprobe_s": 2e-7, "test_s": 5e-7,
                         "wtime_s": 1e-7, "topology": {"kind": "single_switch"}}, "provenance": {}}
 
 
@@ -110,7 +142,8 @@ network = {}
 for machine in MACHINES:
     round_trips = [float(row["round_trip_s"]) for row in rows("ping.csv") if row["partition"] == machine]
     rates = [float(row["bytes_per_s"]) for row in rows("iperf3.csv") if row["partition"] == machine]
-    network[machine] = (statistics.median(round_trips) / 2, statistics.median(rates))
+    ping = (statistics.median(round_trips) / 2, statistics.median(rates))
+    network[machine] = (*ping, as_mpi_sends(machine) if machine in UNIT else ping_and_stream(*ping))
 
 
 def simulate(machine, program, size, nodes, ranks, factor, setup_factor, power=None):
