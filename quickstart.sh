@@ -36,12 +36,12 @@ steps:
       runs:
 END
   # Three times: a shared machine changes its speed within seconds, memory's more than that of dgemm, and pieces of all
-  # steps are measured in random order.
-  for grid in '1 1' '1 2' '2 1' '1 1' '1 2' '2 1' '1 1' '1 2' '2 1'; do
-    read -r p q <<<"$grid"
+  # steps are measured in random order. Once with the largest order of all, so that no kernel is extrapolated.
+  for grid in '1 1 5000' '1 2 5000' '2 1 5000' '1 1 5000' '1 2 5000' '2 1 5000' "1 1 $max_n" "1 2 $max_n" "2 1 $max_n"; do
+    read -r p q n <<<"$grid"
     [ $((p * q)) -le "$ranks" ] || continue
     # Crout and right-looking panel factorisations call different kernels, or the same with other sizes.
-    for run in '2000, PFACT: 2' '5000, PFACT: 1'; do echo "        - {N: $run, NB: $nb, P: $p, Q: $q, BCAST: 1, DEPTH: 1}"; done
+    for run in '2000, PFACT: 2' "$n, PFACT: 1"; do echo "        - {N: $run, NB: $nb, P: $p, Q: $q, BCAST: 1, DEPTH: 1}"; done
   done
   # One core has no messages to measure: all runs are 1x1.
   [ "$ranks" -lt 2 ] || printf '  - %s\n' 'mpi: {max_bytes: 8MiB, count: 80}' 'thresholds: {max_bytes: 1MiB}'
