@@ -137,8 +137,8 @@ double in_unit(Objective objective, double merit) {
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB) {
   const core::Hosts& hosts = cluster.hosts;
   const int used_hosts = hosts.hosts_of(ranks);
-  double memory_bytes = hosts.memory_bytes_of(0), bytes = memory_fraction * memory_bytes * used_hosts;
-  for (int host = 0; hosts.has_kinds() && host < used_hosts; ++host) {
+  double memory_bytes = 0, bytes = 0;
+  for (int host = 0; host < used_hosts; ++host) {
     // All ranks have as much of the matrix: the host with the least memory per rank limits it.
     const double all = memory_fraction * hosts.memory_bytes_of(host) * ranks / hosts.ranks_on(host, ranks);
     if (host == 0 || all < bytes) bytes = all, memory_bytes = hosts.memory_bytes_of(host);

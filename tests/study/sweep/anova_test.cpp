@@ -101,6 +101,8 @@ TEST(Tune, TakesNFromTheMemoryAndGridsNearSquare) {
   cluster.hosts = core::Hosts::make({"n-[1-4]", 8, 1, {}, 8e9});
   // 0.8 x 32 GB / 8 bytes = 3.2e9 numbers, a square of 56568 rows.
   EXPECT_EQ(size_from_memory(cluster, 32, 0.8, 128), 56568 / 128 * 128);
+  // 12 ranks: the host that is full holds 8 of them, and may hold no more than 6.4 GB.
+  EXPECT_EQ(size_from_memory(cluster, 12, 0.8, 1), 34641);  // sqrt(0.8 x 8e9 x 12 / 8 / 8)
   EXPECT_EQ(near_square_grids(960, 2), (std::vector<std::pair<int, int>>{{30, 32}, {24, 40}}));
   EXPECT_EQ(near_square_grids(7, 3), (std::vector<std::pair<int, int>>{{1, 7}}));
   // 20 ranks: the last four are on hosts of two, with 400 MB for each.

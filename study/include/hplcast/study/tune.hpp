@@ -63,9 +63,9 @@ struct TuneRequest {
   std::function<void(double fraction, const std::string& what)> progress;  ///< may be empty
 };
 
-/// The largest N whose matrix takes `memory_fraction` of the memory of the hosts that `ranks` ranks use, rounded down
-/// to a multiple of NB. @throws core::DomainError if the cluster does not tell its memory, or if that is too little for
-/// one block, or too much for HPL.
+/// The largest N whose matrix takes at most `memory_fraction` of the memory of each host (filled in order, every rank
+/// has as much), rounded down to a multiple of NB. @throws core::DomainError if the cluster does not tell its memory,
+/// or if that is too little for one block, or too much for HPL.
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB);
 
 /// Grids of this number of ranks with P <= Q, the nearest to square first, at most `most` and none longer than 4 : 1,
