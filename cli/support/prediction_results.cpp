@@ -17,7 +17,6 @@ PredictionResults::PredictionResults(const std::vector<study::RunPlan>& plans,
     : plans_(plans),
       levels_(std::move(levels)),
       file_(std::move(file)),
-      model_sha256_(core::cluster_sha256(plans.front().cluster())),
       results_(plans.size()),
       last_save_(Clock::now()) {}
 
@@ -25,9 +24,9 @@ bool PredictionResults::is_of(const core::Prediction& prediction, std::size_t in
   const study::RunPlan& plan = plans_[index];
   const study::Observation& observation = plan.request().observation;
   return prediction.parameters == plan.parameters() && prediction.seed == plan.seed() &&
-         prediction.mode == study::to_string(plan.mode()) && prediction.model_sha256 == model_sha256_ &&
-         prediction.model_levels == levels_ && (!prediction.phases.empty() || !observation.phases) &&
-         (prediction.energy || !observation.energy) && study::is_sampled_as(prediction, plan);
+         prediction.mode == study::to_string(plan.mode()) && prediction.model_levels == levels_ &&
+         (!prediction.phases.empty() || !observation.phases) && (prediction.energy || !observation.energy) &&
+         study::is_sampled_as(prediction, plan) && prediction.model_sha256 == core::cluster_sha256(plan.cluster());
 }
 
 void PredictionResults::resume() {

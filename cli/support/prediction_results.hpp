@@ -39,7 +39,6 @@ class PredictionResults {
   const std::vector<study::RunPlan>& plans_;
   std::map<std::string, std::string> levels_;
   std::string file_;
-  std::string model_sha256_;
   std::vector<std::optional<core::Prediction>> results_;
   Clock::time_point last_save_;
   bool saved_ = true;

@@ -129,6 +129,26 @@ TEST_F(StudyCommands, PredictKeepsWhatEndedAndResumes) {
   expect(arguments, 3, "are not among those asked for");
 }
 
+TEST_F(StudyCommands, PredictResumesWhereEachSeedHasADayOfItsOwn) {
+  std::ifstream in(example_cluster);
+  core::ClusterModel cluster = core::read_cluster(in, example_cluster);
+  cluster.uncertainty.emplace().between_days = core::EstimatedSd{0.05, 2};
+  cluster.uncertainty->days = 3;
+  std::ostringstream text;
+  core::write_cluster(text, cluster);
+  const std::string works = study::testing::print_hpl_result("2.00", "9.0") + study::testing::good_statistics;
+  std::vector<std::string> arguments = {"predict",   file("days.json", text.str()),
+                                        "-N",        "100",
+                                        "--day",     "random",
+                                        "--seed",    "1,2",
+                                        "--xhpl",    programs_.script("xhpl", "true").string(),
+                                        "--smpirun", programs_.script("smpirun", works).string(),
+                                        "-o",        "out.json"};
+  expect(arguments, 0, "mean of 2 seeds");
+  arguments.push_back("--resume");
+  expect(arguments, 0, "2 of 2 predictions are in out.json already");
+}
+
 TEST_F(StudyCommands, PredictGivesTheSameWithSeveralJobs) {
   const std::string works = study::testing::print_hpl_result("2.00", "9.0") + study::testing::good_statistics;
   const auto predicted = [&](const std::string& jobs, const std::string& output) {
