@@ -23,10 +23,10 @@ std::vector<fs::path> candidates_in(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const fs::path& path = entry.path();
-    if (entry.is_regular_file() && (path.extension() == ".json" || path.extension() == ".csv" ||
-                                    path.extension() == ".db" || path.extension() == ".out")) {
+    const fs::path kind = path.extension();
+    if (entry.is_regular_file() &&
+        (kind == ".json" || kind == ".csv" || kind == ".out" || (kind == ".db" && study::is_sqlite_file(path, "hplc"))))
       files.push_back(path);
-    }
   }
   std::sort(files.begin(), files.end());
   return files;

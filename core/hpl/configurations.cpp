@@ -170,6 +170,9 @@ void read_residual(const CsvReader& csv, std::size_t column, HplRun& run) {
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults) {
   CsvReader csv(in, name);
   refuse_unknown_hpl_columns(csv);
+  if (const std::size_t model = csv.find_column("model_sha256"); model != CsvReader::npos)
+    throw ParseError(csv.at(model), "predictions, as `hplcast sweep export` writes them; expected real runs",
+                     "give the database of the sweep");
   for (const char* required : {"N", "NB", "P", "Q", "time_s"}) csv.column(required);
   const std::size_t time = csv.column("time_s");
   const std::size_t gflops = csv.find_column("gflops");
@@ -232,18 +235,6 @@ bool is_configuration_csv(const std::string& text) {
   return std::any_of(cells.begin(), cells.end(), is_parameter);
 }
 
-namespace {
-
-/// Lines such as `WR11C2R4 ...`: no line of an HPL.dat begins like that.
-bool has_results_of_hpl(const std::string& text) {
-  for (const char* begin : {"\nWR", "\nWC"})
-    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1))
-      if (at + 3 < text.size() && text[at + 3] >= '0' && text[at + 3] <= '9') return true;
-  return false;
-}
-
-}  // namespace
-
 std::vector<HplParameters> read_configurations(std::istream& in, const std::string& name, const HplParameters& defaults,
                                                std::vector<std::string>* warnings) {
   std::istringstream text(read_text(in, name, form_hint, most_bytes_of_plan));
@@ -255,7 +246,7 @@ std::vector<HplParameters> read_configurations(std::istream& in, const std::stri
   std::vector<HplParameters> configurations;
   if (is_configuration_csv(text.str())) {
     configurations = read_configuration_csv(text, name, defaults);
-  } else if (has_results_of_hpl(text.str())) {
+  } else if (has_hpl_results(text.str())) {
     for (const HplRun& run : read_hpl_output(text, name, defaults)) configurations.push_back(run.parameters);
     take_repeated(configurations);  // runs of HPL are often repeated
   } else {

@@ -177,6 +177,13 @@ const char* residual_text(const HplRun& run) {
   return !run.residual_checked ? "unchecked" : run.residual_passed ? "passed" : "failed";
 }
 
+bool has_hpl_results(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (is_result_line(line)) return true;
+  return false;
+}
+
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults) {
   std::vector<HplRun> runs;
   Header header;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -32,15 +31,6 @@ void warn_of_assumptions(const std::string& file, const std::vector<core::HplRun
   for (const auto& [list, count] : assumed)
     warn(file + " does not say all parameters of " + std::to_string(count) + (count == 1 ? " run" : " runs") +
          "; assumed: " + list + "\n  (HPL's output says them in its header, a CSV in columns)");
-}
-
-/// Whether a file is HPL's output, whatever its name.
-bool has_hpl_results(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    if (line.size() > 2 && line[0] == 'W' && (line[1] == 'R' || line[1] == 'C') && std::isdigit(line[2]) != 0)
-      return true;
-  return false;
 }
 
 /// @throws core::Error if predictions of several models would be taken for several seeds of one.
@@ -86,7 +76,7 @@ std::vector<core::HplRun> runs_of_files(const std::map<std::string, std::string>
                                         const Warn& warn) {
   std::vector<core::HplRun> all;
   for (const auto& [file, text] : files) {
-    if (!has_hpl_results(text)) continue;
+    if (!core::has_hpl_results(text)) continue;
     std::istringstream in(text);
     const auto runs = runs_of_file(in, path + ":" + file, warn);
     all.insert(all.end(), runs.begin(), runs.end());

@@ -342,10 +342,10 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
     data.sources.push_back(name);
     return StudyFile::predictions;
   }
-  const bool runs_as_csv = core::is_configuration_csv(text) && text.find("time_s") != std::string::npos;
-  const bool hpl_output =
-      !core::is_configuration_csv(text) && (text.front() == 'W' || text.find("\nW") != std::string::npos);
-  if (!runs_as_csv && !hpl_output) return StudyFile::other;
+  const auto has = [&text](const char* column) { return text.find(column) != std::string::npos; };
+  // With a model they are predictions: the CSV of `hplcast sweep export`.
+  const bool runs_as_csv = has("time_s") && !has("model_sha256");
+  if (core::is_configuration_csv(text) ? !runs_as_csv : !core::has_hpl_results(text)) return StudyFile::other;
   const auto runs = core::read_real_runs(copy, name);
   data.real.insert(data.real.end(), runs.begin(), runs.end());
   data.sources.push_back(name);

@@ -274,11 +274,11 @@ std::vector<SweepResult> SweepDatabase::results() const {
   });
 }
 
-bool is_sqlite_file(const fs::path& path) {
-  constexpr std::size_t length = 15;
+bool is_sqlite_file(const fs::path& path, const std::string& application) {
+  constexpr std::size_t length = 72, id = 68;
   std::string begin(length, '\0');
-  std::ifstream in(path, std::ios::binary);
-  return in.read(begin.data(), length) && begin == "SQLite format 3";
+  std::ifstream(path, std::ios::binary).read(begin.data(), length);
+  return begin.rfind("SQLite format 3", 0) == 0 && begin.compare(id, application.size(), application) == 0;
 }
 
 std::string run_name(const core::Prediction& p) {
@@ -298,7 +298,7 @@ std::vector<core::Prediction> predictions_of_one_cluster(const std::filesystem::
   }
   if (models.size() > 1)
     throw core::InputError(path.string() + " has predictions of " + std::to_string(models.size()) +
-                           " clusters\n  hint: make a sweep of the real one, or choose rows of `hplcast sweep export`");
+                           " clusters\n  hint: make a sweep of the real one");
   std::vector<core::Prediction> predictions;
   for (auto& [name, prediction] : different) predictions.push_back(std::move(prediction));
   return predictions;

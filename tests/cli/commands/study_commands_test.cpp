@@ -355,6 +355,19 @@ TEST_F(StudyCommands, ReportMakesOnePageOfFilesOrAFolder) {
   EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "other.html"));
 }
 
+TEST_F(StudyCommands, ReportLeavesOutFilesOfAFolderThatAreNoPredictionsAndNoRuns) {
+  prediction_file();
+  real_file();
+  file("study.csv", "N,NB,P,Q,seed,model_sha256,time_s\n1000,128,1,1,1,ab,1\n");  // of `sweep export`
+  file("job.out", "WARNING: no device\n");
+  file("jobs.csv", "cluster,node,cpu,jobid,start_time,dgemm_gflops\ndemo,node-1,0,1000,1736146800,30\n");
+  expect({"history", "import", "jobs.csv", "--database", "watch.db"}, 0, "1 rows of 1 jobs");
+  expect({"report", ".", "-o", "report.html"}, 0, "1 prediction, 1 real run");
+  expect({"report", "prediction.json", "watch.db"}, 3, "not a database of hplcast sweep");
+  expect({"report", "prediction.json", "study.csv"}, 3, "study.csv: neither predictions");
+  expect({"compare", "study.csv", "--predicted", "prediction.json"}, 3, "give the database of the sweep");
+}
+
 TEST_F(StudyCommands, EmitWritesWhatIsAskedFor) {
   expect({"emit", example_cluster, "--platform", "platform.xml", "--hostfile", "hostfile", "--model-h", "model.h",
           "--ranks", "3"},

@@ -12,6 +12,7 @@
 namespace hplcast::core {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::vector<core::HplParameters> read(const std::string& text) {
@@ -39,6 +40,12 @@ TEST(Configurations, ComeFromAnHplDat) {
   EXPECT_EQ(all[0], parameters);
 }
 
+TEST(Configurations, ComeFromALineOfResults) {
+  const auto all = read("WR11C2R4        5000   128     2     1              10.50              7.940e+00\n");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].P, 2);
+}
+
 TEST(Configurations, MistakesNameTheirPlace) {
   EXPECT_THAT(tests::error_in([] { read("N,BCAST\n100,1\n100,7ring\n"); }), HasSubstr("input:3, field `BCAST`"));
   EXPECT_THAT(tests::error_in([] { read("N,P\n100,0\n"); }), HasSubstr("`P` is 0"));
@@ -61,6 +68,12 @@ TEST(RealRuns, ComeFromHplOutputOrCsv) {
 TEST(RealRuns, AFileWithoutRunsIsRefused) {
   std::istringstream text("HPL ERROR: cannot open file HPL.dat\n");
   EXPECT_THAT(tests::error_in([&] { read_real_runs(text, "HPL.out"); }), HasSubstr("no HPL run in it"));
+}
+
+TEST(RealRuns, PredictionsAreRefused) {
+  std::istringstream csv("N,NB,P,Q,seed,model_sha256,time_s\n5000,128,2,1,1,ab,10.5\n");
+  EXPECT_THAT(tests::error_in([&] { read_real_runs(csv, "study.csv"); }),
+              AllOf(HasSubstr("study.csv:1, field `model_sha256`"), HasSubstr("expected real runs")));
 }
 
 TEST(RealRuns, PublishedRunsWithNamesForValuesAreRead) {

@@ -316,6 +316,8 @@ TEST(StudyFiles, AreToldApart) {
   EXPECT_EQ(kind("WR11C2C4 1000 128 1 1 2.00 0.33\n"), StudyFile::real_runs);
   EXPECT_EQ(data.real.size(), 2U);
   EXPECT_EQ(kind("N,NB,P,Q\n1000,128,1,1\n"), StudyFile::other);
+  EXPECT_EQ(kind("N,NB,P,Q,seed,model_sha256,time_s\n1000,128,1,1,1,ab,2.0\n"), StudyFile::other) << "predicted";
+  EXPECT_EQ(kind("WARNING: no device\nWriting results\n"), StudyFile::other);
   EXPECT_EQ(kind("kernel,m,n,k,duration_s\ndgemm,1,1,1,1\n"), StudyFile::other);
   EXPECT_EQ(kind("{\"schema_version\": 1, \"name\": \"cluster\"}"), StudyFile::other);
   EXPECT_EQ(kind(""), StudyFile::other);

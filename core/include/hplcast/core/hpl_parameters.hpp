@@ -142,11 +142,14 @@ const char* residual_text(const HplRun& run);
 /// beside it. @throws ParseError for a W line that cannot be read, or that does not belong to the header above it.
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
 
+/// Whether a line of a text begins as results of HPL do: `WR11C2R4 ...`.
+bool has_hpl_results(const std::string& text);
+
 /// CSV `N,NB,...,time_s,gflops` (see read_hpl_fields), and `residual` (passed, failed, unchecked), `energy_j` and
 /// `mean_power_w` (empty or above 0; one gives the other), `threads_per_rank`, `blas`, `kernels_s` (empty or above
 /// 0), and `control_shape`, `control_before_s`, `control_after_s`, `control_cpu_s` (all or none) where they are there;
 /// columns that are absent keep `defaults`, other columns are ignored; gflops may be absent.
-/// @throws ParseError
+/// @throws ParseError, also for predictions: a column model_sha256.
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults);
 /// A configuration without a run, as read_hpl_fields() reads it.
 void write_hpl_csv(std::ostream& out, const HplParameters& parameters);

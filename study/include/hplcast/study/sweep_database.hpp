@@ -80,8 +80,8 @@ class SweepDatabase {
   std::unique_ptr<State> state_;
 };
 
-/// Whether a file begins like an SQLite database.
-bool is_sqlite_file(const std::filesystem::path& path);
+/// Whether a file begins like an SQLite database, of this application if one is given: those of sweeps are "hplc".
+bool is_sqlite_file(const std::filesystem::path& path, const std::string& application = {});
 
 /// Name of a simulation among those of one cluster: parameters, seed, mode, and the panels that were simulated.
 std::string run_name(const core::Prediction& prediction);
