@@ -220,7 +220,9 @@ void write_cost(std::ostream& out, const study::Cost& cost) {
       << rate_text(cost.now) << '\n';
   for (const study::Cost::OfHost& one : cost.hosts) {
     out << one.host << " (" << one.what << "): alone " << rate_text(one.alone);
-    if (!one.without.gflops.empty()) {
+    if (!one.not_without.empty()) {
+      out << "; it cannot be left out: " << one.not_without;
+    } else {
       const double gain = core::mean(one.without.gflops) - core::mean(cost.now.gflops);
       out << "; without it " << significant(std::abs(gain)) << " Gflop/s " << (gain < 0 ? "less" : "more")
           << " than now (" << one.without.parameters.P << " x " << one.without.parameters.Q << "): it "
@@ -240,7 +242,8 @@ Json cost_json(const study::Cost& cost) {
   auto& hosts = json["hosts"] = Json::array();
   for (const study::Cost::OfHost& one : cost.hosts) {
     Json entry = {{"host", one.host}, {"findings", one.what}, {"alone", scenario_json(one.alone)}};
-    if (!one.without.gflops.empty()) entry["without"] = scenario_json(one.without);
+    if (one.not_without.empty()) entry["without"] = scenario_json(one.without);
+    if (!one.not_without.empty()) entry["not_without"] = one.not_without;
     entry["pays_to_leave_out"] = one.pays_to_leave_out;
     hosts.push_back(std::move(entry));
   }

@@ -92,29 +92,24 @@ std::string cpu_text(const HistoryFinding& one) {
          core::signed_percent(one.finding.effect);
 }
 
-/// A prediction to make.
-struct Asked {
-  core::ClusterModel cluster;
-  core::HplParameters parameters;
-};
+/// Adds a run with each seed. Returns its place among those asked for.
+std::size_t ask(PredictionBatch& batch, const core::ClusterModel& cluster, const core::HplParameters& parameters,
+                const CostOptions& options) {
+  for (const std::uint64_t seed : options.seeds) {
+    PredictionRequest request;
+    request.cluster = cluster;
+    request.parameters = parameters;
+    request.seed = seed;
+    request.mode = options.mode;
+    request.programs = options.programs;
+    batch.plans.push_back(resolve(std::move(request)));
+  }
+  return batch.plans.size() / options.seeds.size() - 1;
+}
 
 /// Gflop/s of each, by seed.
-std::vector<std::vector<double>> predicted(const std::vector<Asked>& asked, const CostOptions& options) {
-  PredictionBatch batch;
-  batch.jobs = options.jobs;
-  for (const auto& [cluster, parameters] : asked) {
-    for (const std::uint64_t seed : options.seeds) {
-      PredictionRequest request;
-      request.cluster = cluster;
-      request.parameters = parameters;
-      request.seed = seed;
-      request.mode = options.mode;
-      request.programs = options.programs;
-      batch.plans.push_back(resolve(std::move(request)));
-    }
-  }
-  const std::size_t seeds = options.seeds.size();
-  std::vector<std::vector<double>> gflops(asked.size(), std::vector<double>(seeds));
+std::vector<std::vector<double>> predicted(PredictionBatch& batch, std::size_t seeds) {
+  std::vector<std::vector<double>> gflops(batch.plans.size() / seeds, std::vector<double>(seeds));
   batch.ended = [&](std::size_t index, const core::Prediction& p) { gflops[index / seeds][index % seeds] = p.gflops; };
   predict_many(batch);
   return gflops;
@@ -205,34 +200,39 @@ Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const 
   const FindingList& findings = found.list;
   const auto hosts = by_host(findings);
   const core::ClusterModel now = changed(normal, findings);
-  std::vector<Asked> asked = {{normal, options.parameters}, {now, options.parameters}};
-  const auto ask = [&](const core::ClusterModel& cluster, const core::HplParameters& parameters) {
-    asked.push_back({cluster, parameters});
-    return asked.size() - 1;
-  };
-  std::vector<std::size_t> alone, without;  // of each host: places in `asked`
+  PredictionBatch batch;
+  batch.jobs = options.jobs;
+  ask(batch, normal, options.parameters, options);
+  ask(batch, now, options.parameters, options);
+  std::vector<std::size_t> alone, without;  // of each host: places among those asked for
   for (const HostFindings& host : hosts) {
     const bool is_all = host.findings.size() == findings.size();
-    alone.push_back(is_all ? 1 : ask(changed(normal, host.findings), options.parameters));
-    if (normal.hosts.count() < 2) continue;
-    const core::ClusterModel rest = remove_named_nodes(now, {host.host});
-    without.push_back(ask(rest, fitted(options.parameters, rest)));
+    alone.push_back(is_all ? 1 : ask(batch, changed(normal, host.findings), options.parameters, options));
+    Cost::OfHost& one = cost.hosts.emplace_back();
+    one.host = host.host;
+    for (const HistoryFinding* finding : host.findings) one.what += (one.what.empty() ? "" : ", ") + cpu_text(*finding);
+    without.push_back(0);
+    try {
+      const core::ClusterModel rest = remove_named_nodes(now, {host.host});
+      without.back() = ask(batch, rest, fitted(options.parameters, rest), options);
+    } catch (const core::DomainError& error) {  // the others lack memory, or the topology a host
+      const std::string reason = error.what();
+      one.not_without = reason.substr(0, reason.find('\n'));
+    }
   }
-  const auto gflops = predicted(asked, options);
+  const auto gflops = predicted(batch, options.seeds.size());
   const auto scenario_of = [&](const std::string& name, std::size_t i, double share_error) {
-    return scenario(name, asked[i].parameters, gflops[i], gflops.front(), share_error);
+    const core::HplParameters& parameters = batch.plans[i * options.seeds.size()].parameters();
+    return scenario(name, parameters, gflops[i], gflops.front(), share_error);
   };
   for (const auto& [kernel, model] : normal.kernels)
     if (kernel != "dgemm") cost.kept_kernels.push_back(kernel);
   cost.normal_gflops = gflops.front();
   cost.now = scenario_of("now", 1, share_error(findings));
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    Cost::OfHost& one = cost.hosts.emplace_back();
-    one.host = hosts[i].host;
-    for (const HistoryFinding* finding : hosts[i].findings)
-      one.what += (one.what.empty() ? "" : ", ") + cpu_text(*finding);
+    Cost::OfHost& one = cost.hosts[i];
     one.alone = scenario_of("only " + one.host, alone[i], share_error(hosts[i].findings));
-    if (normal.hosts.count() < 2) continue;
+    if (!one.not_without.empty()) continue;
     one.without = scenario_of("without " + one.host, without[i], 0);
     const double least = std::max({0.005, cost.now.effect_error, one.without.effect_error});
     one.pays_to_leave_out = one.without.effect > cost.now.effect + least;

@@ -11,7 +11,9 @@
 namespace hplcast::study {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using tests::error_in;
 
 HistoryCheck check_of(const std::string& host, int cpu, double effect, const char* factor = "dgemm_gflops") {
@@ -97,6 +99,28 @@ TEST_F(CostOfFindings, SaysWhetherItPaysToLeaveAHostOut) {
   EXPECT_EQ(cost.hosts[0].alone.gflops, cost.now.gflops);
   const Cost broken = cost_of(check_of(host, -1, -0.9), slow, all);
   EXPECT_TRUE(broken.hosts[0].pays_to_leave_out);
+}
+
+TEST_F(CostOfFindings, AHostThatCannotBeLeftOutIsTold) {
+  // The matrix of 18 MB fits two hosts and not one of them.
+  core::ClusterModel two = transformed(request_.cluster, {{"remove-hosts", "node-[3-32]"}});
+  core::Hosts::Values hosts = two.hosts.values();
+  hosts.memory_bytes = 12e6;
+  two.hosts = core::Hosts::make(hosts);
+  CostOptions all = options(8, 8);
+  all.seeds = {1};
+  const HistoryCheck check = check_of("node-2", 0, -0.5);
+  const auto reason = [&](const core::ClusterModel& cluster) {
+    const Cost cost = cost_of(check, cluster, all);
+    EXPECT_EQ(cost.now.gflops.size(), 1U);
+    EXPECT_EQ(cost.hosts.at(0).alone.gflops, cost.now.gflops);
+    EXPECT_TRUE(cost.hosts.at(0).without.gflops.empty());
+    EXPECT_FALSE(cost.hosts.at(0).pays_to_leave_out);
+    return cost.hosts.at(0).not_without;
+  };
+  EXPECT_THAT(reason(two), AllOf(HasSubstr("a matrix that fits a host"), Not(HasSubstr("hint"))));
+  two = transformed(request_.cluster, {{"remove-hosts", "node-[3-32]"}, {"fat-tree", "1:1"}});
+  EXPECT_THAT(reason(two), HasSubstr("that its fat_tree joins"));
 }
 
 TEST_F(CostOfFindings, RefusesWhatHasNoCost) {

@@ -124,7 +124,8 @@ struct Cost {
     std::string host;
     std::string what;                ///< its findings: "CPU 0 -4.8 %"
     Scenario alone;                  ///< a cluster on which only this host has changed
-    Scenario without;                ///< all findings, this host left out, if there is another
+    Scenario without;                ///< all findings, this host left out
+    std::string not_without;         ///< why not, if that cannot be: the matrix, or the topology
     bool pays_to_leave_out = false;  ///< by half a percent at least, and more than the errors
   };
   std::vector<OfHost> hosts;  ///< those with the largest effects, at most ten
