@@ -339,7 +339,7 @@ void run_predict(PredictOptions options) {
   check_observation(options.request.observation, requests.size() * (options.estimate ? options.seeds.size() : 1));
   for (const auto& request : requests) request.parameters.validate();
   study::check_programs(options.request.programs);
-  if (!options.estimate && !observation.trace_ranks.empty()) {
+  if (!observation.trace_ranks.empty()) {
     const int first = first_and_last(observation.trace_ranks).first;
     for (const study::PredictionRequest& request : requests) {
       const core::HplParameters& p = request.parameters;
