@@ -156,14 +156,11 @@ class Watch {
 
  private:
   void begin(const core::HplLog& run) {
-    const core::Prediction* prediction = predictions_.empty() ? nullptr : &predictions_.front();
-    for (const core::Prediction& one : predictions_)
-      if (one.parameters.N == run.parameters.N && one.parameters.P == run.parameters.P &&
-          one.parameters.Q == run.parameters.Q) {
-        prediction = &one;
-        break;
-      }
-    follower_.emplace(run.parameters, prediction ? std::optional(*prediction) : std::nullopt);
+    const auto prediction = study::prediction_of(run, predictions_);
+    if (!prediction && !predictions_.empty())
+      warn(options_.predicted + " has no prediction of N=" + std::to_string(run.parameters.N) +
+           " on the grid of this run, which is followed without one");
+    follower_.emplace(run.has_grid || !prediction ? run.parameters : prediction->parameters, prediction);
     outlook_ = {};
     outlooks_.clear();
     rows_ = in_time_ = 0;
@@ -195,9 +192,8 @@ class Watch {
     std::string text;
     if (outlook_.behind_prediction)
       text = core::printed("%s of the predicted time", signed_percent(*outlook_.behind_prediction).c_str());
-    const std::size_t count = outlook_.departures.size();
-    if (count > 0) return text + (text.empty() ? "" : "; ") + text_of(outlook_.departures.back());
-    return text.empty() ? "as it began" : text;
+    if (outlook_.departures.empty()) return text.empty() ? "as it began" : text;
+    return text + (text.empty() ? "" : "; ") + text_of(outlook_.departures.back());
   }
 
   std::string interval() const {

@@ -98,6 +98,7 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
       const auto found = values_.find(name);
       if (found != values_.end()) find_hpl_field(name)->set(run_.parameters, found->second.front());
     }
+    run_.has_grid = values_.count("P") > 0 && values_.count("Q") > 0;
     if (given_N_ > 0) run_.parameters.N = given_N_;
     if (run_.parameters.NB < 1 || run_.parameters.P < 1 || run_.parameters.Q < 1)
       throw ParseError({name_, line_, ""},

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
 #include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
@@ -118,17 +117,20 @@ double sd_of(const core::Prediction& prediction) {
 
 }  // namespace
 
+std::optional<core::Prediction> prediction_of(const core::HplLog& run, const std::vector<core::Prediction>& all) {
+  const auto rank = [&](const core::Prediction& prediction) {
+    const core::HplParameters &its = prediction.parameters, &p = run.parameters;
+    if (its.N != p.N || (run.has_grid && (its.P != p.P || its.Q != p.Q))) return 0;
+    return 1 + 2 * (its.NB == p.NB) + (its.DEPTH == p.DEPTH);
+  };
+  const auto best =
+      std::max_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return best != all.end() && rank(*best) > 0 ? std::optional(*best) : std::nullopt;
+}
+
 RunFollower::RunFollower(const core::HplParameters& parameters, const std::optional<core::Prediction>& prediction)
     : parameters_(parameters), prediction_(prediction) {
-  if (!prediction) return;
-  for (const char* name : {"N", "P", "Q"}) {
-    const auto get = core::find_hpl_field(name)->get;
-    if (get(prediction->parameters) != get(parameters))
-      throw core::DomainError("the prediction's " + std::string(name), get(prediction->parameters),
-                              "that of the run, " + std::to_string(get(parameters)),
-                              "predict the run that is followed");
-  }
-  curve_ = curve_of(*prediction);
+  if (prediction) curve_ = curve_of(*prediction);
 }
 
 /// The share of each term that is done before a column.

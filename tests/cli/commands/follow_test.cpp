@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/prediction.hpp"
 #include "tests/support/run_hplcast.hpp"
 
 namespace hplcast::test {
@@ -59,6 +60,32 @@ TEST(FollowCommand, ThrottlingHasItsTimeOfDay) {
   // The example loses 7 % after 40 s; HPL began at 9 o'clock.
   EXPECT_THAT(followed.output,
               ::testing::ContainsRegex("  -[67]\\.. % of the rate after (39|40|41)s.*2026-11-26 09:00:"));
+}
+
+TEST(FollowCommand, TakesThePredictionOfTheRun) {
+  const core::TemporaryFolder folder("hplcast-follow-test");
+  std::ifstream in(HPLCAST_SOURCE_DIR "/tests/cli/bad_inputs/base/predictions.json");
+  core::Prediction prediction = core::read_predictions(in, "predictions.json").at(0), other;
+  prediction.parameters.N = 60000;
+  prediction.parameters.NB = 240;
+  prediction.time_s = 70;
+  other = prediction;
+  other.parameters.NB = 64;
+  other.time_s = 100;
+  const std::string one = folder.path() / "one.json", both = folder.path() / "both.json";
+  std::ofstream out_of_one(one), out_of_both(both);
+  core::write_prediction(out_of_one, prediction);
+  core::write_predictions(out_of_both, {other, prediction});
+  out_of_one.close();
+  out_of_both.close();
+  const Outcome whole = run_hplcast_words({"follow", recorded, "--predicted", one, "--json"});
+  EXPECT_EQ(whole.status, 0) << whole.output;
+  EXPECT_THAT(whole.output, HasSubstr("behind_prediction"));
+  EXPECT_EQ(run_hplcast_words({"follow", recorded, "--predicted", both, "--json"}).output, whole.output);
+  // Its last lines alone do not tell that the grid is 1 x 2.
+  const std::string text = core::read_text(recorded), tail = folder.path() / "tail.out";
+  std::ofstream(tail) << text.substr(text.find("Column="));
+  EXPECT_EQ(run_hplcast_words({"follow", tail, "-N", "60000", one, "--json"}).output, whole.output);
 }
 
 TEST(FollowCommand, DrawsWhatEachLineLetExpect) {

@@ -73,6 +73,15 @@ TEST(HplLog, KeepsTheRunsOfAnOutputApart) {
   EXPECT_EQ(runs[0].started_unix_s, 1603364903) << "2020-10-22 11:08:23";
 }
 
+TEST(HplLog, KnowsWhetherAHeaderTellsTheGrid) {
+  const std::string line = "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
+  EXPECT_TRUE(logs_in(header() + line)[0].has_grid);
+  HplLogReader reader("tail.out", 1000);
+  for (const std::string& text : {std::string("Q      :       2"), line}) reader.take(text);
+  EXPECT_EQ(reader.run().progress.size(), 1U);
+  EXPECT_FALSE(reader.run().has_grid) << "P is missing";
+}
+
 TEST(HplLog, SaysWhatIsWrong) {
   const std::string line = "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
   EXPECT_THAT(log_error_of("no words of HPL\n"), HasSubstr("no run of HPL"));

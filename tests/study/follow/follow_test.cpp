@@ -173,11 +173,29 @@ TEST(Follow, APredictionNarrowsTheIntervalAndShowsASlowNode) {
   EXPECT_NEAR(*slow.behind_prediction, 0.11, 0.05);
 }
 
-TEST(Follow, APredictionOfAnotherRunIsRefused) {
-  core::HplParameters parameters;
-  core::Prediction prediction;
-  prediction.parameters.N = parameters.N + 1;
-  EXPECT_THROW(RunFollower(parameters, prediction), core::DomainError);
+TEST(Follow, OfSeveralPredictionsTheOneOfTheRunIsTaken) {
+  core::HplLog run;
+  run.has_grid = true;
+  run.parameters.N = 60000;
+  run.parameters.NB = 256;
+  run.parameters.P = 2;
+  run.parameters.DEPTH = 0;
+  std::vector<core::Prediction> all(4);
+  for (core::Prediction& one : all) one.parameters = run.parameters;
+  all[0].parameters.N = 50000;
+  all[1].parameters.NB = 64;
+  all[2].parameters.DEPTH = 1;
+  const auto taken = [&] { return prediction_of(run, all).value().parameters; };
+  EXPECT_EQ(taken(), run.parameters);
+  all.pop_back();
+  EXPECT_EQ(taken(), all[2].parameters) << "NB matters more than DEPTH";
+  all.pop_back();
+  EXPECT_EQ(taken(), all[1].parameters) << "of the same N, P and Q";
+  run.parameters.P = run.parameters.Q = 1;
+  EXPECT_FALSE(prediction_of(run, all));
+  run.has_grid = false;
+  EXPECT_EQ(taken(), all[1].parameters) << "its grid may be any";
+  EXPECT_FALSE(prediction_of(run, {}));
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ struct HplProgress {
 /// One run in the output of HPL, as far as it was read.
 struct HplLog {
   HplParameters parameters;  ///< until there is a result: N, NB, P, Q and DEPTH of the header
+  bool has_grid = false;     ///< the header has P and Q
   std::vector<HplProgress> progress;
   std::optional<HplRun> result;
   std::optional<double> started_unix_s;  ///< HPL's start time, taken as UTC: HPL prints local time without its zone

@@ -31,12 +31,14 @@ struct RunOutlook {
   std::optional<double> behind_prediction;  ///< elapsed over what the prediction has for this column, less 1
 };
 
+/// The one of this run, by N and, if its header has them, P and Q; of several one of its NB, and DEPTH.
+std::optional<core::Prediction> prediction_of(const core::HplLog& run, const std::vector<core::Prediction>& all);
+
 /// Follows one run by its lines of progress. The time to a column is a sum of four terms, whose shares are known of
 /// each stretch of columns (update, linear, constant, tail), a random walk and the error of each time stamp; a Kalman
 /// filter for each combination of sizes of the noise, weighted by likelihood.
 class RunFollower {
  public:
-  /// @throws core::DomainError if the prediction is one of another N, P or Q.
   RunFollower(const core::HplParameters& parameters, const std::optional<core::Prediction>& prediction);
 
   /// Nothing: not enough lines yet, or this one is not a step on.
