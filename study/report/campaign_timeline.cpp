@@ -121,20 +121,15 @@ TimePanel message_panel(const std::string& name, const std::string& csv) {
 }
 
 /// The first column of numbers of a command of the user.
-TimePanel own_panel(const std::string& name, core::CsvReader& csv, const std::string& csv_text) {
+TimePanel own_panel(const std::string& name, core::CsvReader& csv) {
   TimePanel panel{name, "", "", {}, false};
-  std::istringstream header(csv_text.substr(0, csv_text.find('\n')));
-  std::set<std::string> skipped = {"run", "start_s", "host"};
+  const std::set<std::string> skipped = {"run", "start_s", "host"};
   const std::size_t host = csv.column("host"), start = csv.column("start_s");
-  std::vector<std::string> columns;
-  for (std::string column; std::getline(header, column, ',');)
-    if (skipped.count(column) == 0) columns.push_back(column);
   while (csv.next()) {
-    for (const std::string& column : columns) {
+    for (std::size_t at = 0; at < csv.header().size(); ++at) {
       double value = 0;
-      const std::size_t at = csv.find_column(column);
-      if (at == core::CsvReader::npos || !core::parse_double(std::string(csv.text(at)), value)) continue;
-      panel.unit = column;
+      if (skipped.count(csv.header()[at]) > 0 || !core::parse_double(csv.text(at), value)) continue;
+      panel.unit = csv.header()[at];
       panel.series[std::string(csv.text(host))].push_back({csv.number(start), value});
       break;
     }
@@ -148,7 +143,7 @@ void add_measurement(const std::string& path, const std::string& text, CampaignT
   std::istringstream in(text);
   core::CsvReader csv(in, path);
   const auto has = [&](const char* column) { return csv.find_column(column) != core::CsvReader::npos; };
-  if (has("run") && name.find("-own-") != std::string::npos) return timeline.add(own_panel(name, csv, text));
+  if (has("run") && name.find("-own-") != std::string::npos) return timeline.add(own_panel(name, csv));
   if (has("size_bytes") && has("duration_s") && has("scope")) return timeline.add(message_panel(name, text));
   if (has("m") && has("duration_s")) timeline.add(kernel_panel(name, text));
 }
@@ -235,11 +230,17 @@ void add_sensor_panels(const std::map<std::string, std::string>& files, Campaign
   }
 }
 
-/// Every so many, so that no more than so many are left; a line keeps its least and largest value beside them.
-std::vector<PlotPoint> every_so_many(const std::vector<PlotPoint>& points) {
-  const std::size_t step = points.size() / most_drawn_points + 1;
+/// Every so many, so that no more than so many are left; a line keeps the least and the largest value in between.
+std::vector<PlotPoint> every_so_many(const std::vector<PlotPoint>& points, bool is_line) {
+  const std::size_t step = points.size() / most_drawn_points + 1, stretch = is_line && step > 1 ? 2 * step : step;
   std::vector<PlotPoint> kept;
-  for (std::size_t i = 0; i < points.size(); i += step) kept.push_back(points[i]);
+  for (std::size_t i = 0; i < points.size(); i += stretch) {
+    const std::size_t end = is_line ? std::min(i + stretch, points.size()) : i + 1;
+    const auto [least, most] = std::minmax_element(&points[i], points.data() + end,
+                                                   [](const PlotPoint& a, const PlotPoint& b) { return a.y < b.y; });
+    kept.push_back(*std::min(least, most));
+    if (least != most) kept.push_back(*std::max(least, most));
+  }
   return kept;
 }
 
@@ -261,9 +262,9 @@ std::string time_figure_html(const TimePanel& panel, const CampaignTimeline& tim
     if (colour == most_time_series) break;
     const std::string css = "s" + std::to_string(++colour) + "-line";
     if (panel.joined)
-      figure.line(every_so_many(points), css);
+      figure.line(every_so_many(points, true), css);
     else
-      figure.dots(every_so_many(points), css + " dots");
+      figure.dots(every_so_many(points, false), css + " dots");
     figure.legend.push_back({panel.joined ? css : css + " dots", panel.joined ? Marker::line : Marker::dot, name});
   }
   const PlotSize& drawn = figure.size();  // its left edge fits the names of its axis

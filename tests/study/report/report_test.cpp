@@ -354,5 +354,22 @@ TEST(CampaignPage, ShowsMeasurementsAndSensorsOnOneAxis) {
   EXPECT_THROW(write_campaign_page(out, {{"start", "1"}}, "x"), core::ParseError);
 }
 
+TEST(CampaignPage, KeepsASingleLowReadingOfMany) {
+  std::string readings = "host,time_s,quantity,sensor,value\n";
+  for (int second = 0; second <= 10000; ++second)
+    readings +=
+        "h," + std::to_string(second) + ",frequency_hz,cpu0," + (second == 0 || second == 5001 ? "1e9" : "2e9") + "\n";
+  std::ostringstream out;
+  write_campaign_page(out, {{"monitoring/01-dgemm.csv", readings}}, "long");
+  const std::string page = out.str(), begin = "class=\"s1-line\" d=\"M";
+  const std::size_t at = page.rfind(begin);  // the first one is the legend's
+  ASSERT_NE(at, std::string::npos);
+  const std::string path = page.substr(at + begin.size(), page.find('"', at + begin.size()) - at - begin.size());
+  const auto points = std::count(path.begin(), path.end(), 'L');
+  EXPECT_TRUE(points > 3000 && points < 6000) << points;
+  const std::string low = path.substr(path.find(' '), path.find('L') - path.find(' ') + 1);
+  EXPECT_NE(path.find(low, path.find('L')), std::string::npos) << "that of 5001 s is as low as the first one";
+}
+
 }  // namespace
 }  // namespace hplcast::study
