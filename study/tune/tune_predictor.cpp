@@ -77,6 +77,7 @@ RunPlan TunePredictor::plan_of(const core::HplParameters& parameters, const Tune
   request.parameters = parameters;
   request.parameters.N = scale.N;
   request.mode = mode_;
+  request.cluster.power = request_.cluster.power;  // where frequencies change, all panels are simulated
   request.windows.windows = scale.windows;
   request.windows.target = 0;  // what is compared has as many windows
   return resolve_unchecked(std::move(request));
@@ -90,8 +91,7 @@ double TunePredictor::wall_s(const std::vector<core::HplParameters>& configurati
                              std::size_t seeds) const {
   double sum_s = 0, longest_s = 0;
   for (const core::HplParameters& parameters : configurations) {
-    const double planned_s = plan_of(parameters, scale).needs().wall_s;
-    const double one_s = expected_s_ > 0 ? planned_s * taken_s_ / expected_s_ : planned_s;
+    const double one_s = plan_of(parameters, scale).needs().wall_s * (expected_s_ > 0 ? taken_s_ / expected_s_ : 1);
     sum_s += static_cast<double>(seeds) * one_s;
     longest_s = std::max(longest_s, one_s);
   }

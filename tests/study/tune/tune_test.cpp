@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hplcast/study/transform.hpp"
 #include "hplcast/study/tune.hpp"
 #include "study/tune/tune_rounds.hpp"
 #include "tests/study/simulated_cluster.hpp"
@@ -167,6 +168,20 @@ TEST_F(Tune, FewWindowsOfTheFullSizeCostLessThanManyAndThanAllPanels) {
   EXPECT_EQ(predictor.windows(p, {10000, 5}), 0);
   p.P = p.Q = 64;  // wide windows: two have enough panels
   EXPECT_EQ(predictor.windows(p, {1000000, 5}), 2);
+}
+
+TEST_F(Tune, AllPanelsArePlannedWhereFrequenciesChange) {
+  TuneRequest request = tuning(100000, 16, 16, 60);
+  request.cluster = transformed(request.cluster, {{"frequency-at", "60s:1.4GHz"}});
+  const TunePredictor predictor(request, SimulationMode::exact);
+  core::HplParameters p;
+  p.N = 100000;
+  p.NB = 128;
+  p.P = p.Q = 16;
+  EXPECT_EQ(predictor.windows(p, {p.N, 2}), 0);
+  // A tenth more than planned.
+  EXPECT_DOUBLE_EQ(predictor.wall_s({p}, {p.N, 2}, 1),
+                   1.1 * SimulationNeeds::of_all_panels(p, SimulationMode::exact).wall_s);
 }
 
 TEST(TuneRequests, BeginAtAnHplDat) {
