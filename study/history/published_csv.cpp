@@ -36,14 +36,14 @@ std::string not_empty(const core::CsvReader& csv, std::size_t column) {
 }
 
 /// Factors with their columns. avg_gflops is what another of the published files calls mean_gflops.
-std::vector<std::pair<std::string, std::size_t>> factor_columns(const core::CsvReader& csv) {
-  std::vector<std::pair<std::string, std::size_t>> columns;
+std::vector<std::pair<const FactorInfo*, std::size_t>> factor_columns(const core::CsvReader& csv) {
+  std::vector<std::pair<const FactorInfo*, std::size_t>> columns;
   for (const FactorInfo& factor : known_factors()) {
     std::vector<std::string> names = {factor.name, factor.published};
     if (names[1] == "mean_gflops") names.emplace_back("avg_gflops");
     for (const std::string& one : names) {
       if (one.empty() || csv.find_column(one) == none) continue;
-      columns.emplace_back(factor.name, csv.find_column(one));
+      columns.emplace_back(&factor, csv.find_column(one));
       break;
     }
   }
@@ -120,10 +120,10 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
       throw core::ParseError(csv.at(cpu), "found " + std::to_string(cpu_index) + "; expected the number of a CPU");
     const Place place{its_cluster, host_name(its_cluster, not_empty(csv, node)), static_cast<int>(cpu_index)};
     const std::int64_t time_s = csv.integer(start);
-    for (const auto& [factor, column] : factors) {
-      if (csv.text(column).empty()) continue;
-      campaign.observations.push_back({place, factor, time_s, csv.number(column)});
-    }
+    for (const auto& [factor, column] : factors)
+      if (csv.has(column))
+        campaign.observations.push_back(
+            {place, factor->name, time_s, factor->checked ? csv.positive(column) : csv.number(column)});
     ++found.rows;
   }
   if (found.rows == 0) throw core::ParseError({name, csv.line(), ""}, "found no rows");
@@ -138,7 +138,7 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
   found.campaigns = in_order.size();
   std::set<std::size_t> used = {node, cpu, job, start, cluster_column};
   for (const auto& [factor, column] : factors) {
-    found.factors.push_back(factor);
+    found.factors.emplace_back(factor->name);
     used.insert(column);
   }
   for (std::size_t i = 0; i < csv.header().size(); ++i)

@@ -65,6 +65,16 @@ TEST(ImportRuns, RefusesFilesThatAreNone) {
   EXPECT_THAT(error_in([&] { import(header + "dahu,1,0,11,1600000000,nan\n"); }), HasSubstr("mean_frequency"));
 }
 
+TEST(ImportRuns, RefusesSpeedsOfNothing) {
+  // A job that failed: its day would be infinitely slower than the others.
+  const std::string header = "cluster,node,cpu,jobid,start_time,dgemm_gflops,intercept\n";
+  for (const char* speed : {"0", "-20"})
+    EXPECT_THAT(error_in([&] { import(header + "dahu,1,0,11,1600000000," + speed + ",0\n"); }),
+                AllOf(HasSubstr("runs.csv:2"), HasSubstr("dgemm_gflops")));
+  const auto campaigns = import(header + "dahu,1,0,11,1600000000,20,0\ndahu,1,1,11,1600000000,,-1e-7\n");
+  EXPECT_EQ(campaigns.at(0).observations.size(), 3U) << "coefficients may be 0, or less";
+}
+
 TEST(ReadLogs, TurnNodesIntoHosts) {
   std::istringstream changes(
       "date,cluster,node,type,description\n2020-05-18,dahu,13/14,G5K,power drain\n"

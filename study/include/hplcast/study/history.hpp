@@ -37,7 +37,7 @@ struct FactorInfo {
   const char* published;  ///< column of the published files; empty: none
   const char* unit;
   const char* description;
-  bool checked;  ///< by `hplcast check` unless other factors are asked for
+  bool checked;  ///< by `hplcast check` unless other factors are asked for; above 0
 };
 const std::vector<FactorInfo>& known_factors();
 /// Also of segments of the network, which are not in that list. Null for a name that is not known.
@@ -230,7 +230,7 @@ struct ImportedRuns {
 /// Reads a file of one row per CPU and job, as T. Cornebize published them: columns node (a number, to which the name
 /// of the cluster is put in front, or a name) or host, cpu, start_time (Unix), jobid or job, cluster unless `cluster`
 /// names it, and the columns of factors (known_factors(): their names or published ones), which may be empty. Hands
-/// over one campaign per job. @throws core::ParseError for missing columns, values that are no numbers, an empty file.
+/// over one campaign per job. @throws core::ParseError for missing columns, values that cannot be, an empty file.
 ImportedRuns import_runs(std::istream& in, const std::string& name, const std::string& cluster,
                          const std::function<void(const CampaignRecord&)>& add);
 
