@@ -2,6 +2,7 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/fit/generative.hpp"
+#include "hplcast/study/transform.hpp"
 
 namespace hplcast::cli {
 
@@ -26,24 +27,10 @@ std::pair<std::string, int> parse_count(const std::string& text) {
   return {text.substr(0, equal), count};
 }
 
-/// The cluster with other hosts. Laws of CPUs that it no longer has go.
-core::ClusterModel with_hosts(core::ClusterModel cluster, const std::string& names) {
-  core::Hosts::Values hosts = cluster.hosts.values();
-  hosts.names = names;
-  cluster.hosts = core::Hosts::make(hosts);
-  for (auto& [kernel, model] : cluster.kernels) {
-    std::vector<core::CpuLaw> laws;
-    for (const core::CpuLaw& law : model.overrides())
-      if (law.host < cluster.hosts.count()) laws.push_back(law);
-    model = model.with_overrides(std::move(laws));
-  }
-  return cluster;
-}
-
 void run_generate(GenerateCommandOptions options) {
   const core::GenerativeModel model = read_from(options.model, core::read_generative);
   core::ClusterModel base = read_cluster_file(options.base);
-  if (!options.hosts.empty()) of_options([&] { base = with_hosts(std::move(base), options.hosts); });
+  if (!options.hosts.empty()) of_options([&] { base = study::with_host_names(std::move(base), options.hosts); });
   if (!options.name.empty()) base.name = options.name;
   for (const std::string& text : options.kinds) options.generate.hosts_of_kind.push_back(parse_count(text));
   const core::ClusterModel cluster = fit::sample_cluster(base, model, options.generate);

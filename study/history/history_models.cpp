@@ -137,7 +137,7 @@ std::optional<std::int64_t> last_change_of_all(const HistoryDatabase& database, 
 
 /// `base` with the hosts of the history: a part of its own with all that is theirs, or others of the same kind.
 core::ClusterModel with_hosts_of(const HostIndex& index, int cpus, core::ClusterModel base) {
-  core::Hosts::Values values = base.hosts.values();
+  const core::Hosts::Values& values = base.hosts.values();
   if (cpus > values.cpus)
     throw core::InputError("the history has CPUs " + std::to_string(cpus - 1) + ", the base has " +
                            std::to_string(values.cpus) +
@@ -152,10 +152,7 @@ core::ClusterModel with_hosts_of(const HostIndex& index, int cpus, core::Cluster
     throw core::InputError(
         "the base has groups or watts of single hosts, and the history has hosts that the base lacks"
         "\n  hint: --base gives cluster.json of all of them, or of one switch and hosts that draw the same");
-  values.names.clear();
-  for (const auto& [name, host] : index) values.names += (values.names.empty() ? "" : ",") + name;
-  base.hosts = core::Hosts::make(values);
-  return base;
+  return with_host_names(std::move(base), core::joined(index, ",", [](const auto& host) { return host.first; }));
 }
 
 }  // namespace

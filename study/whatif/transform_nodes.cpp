@@ -150,24 +150,26 @@ ClusterModel with_models_of(ClusterModel cluster, const std::vector<int>& source
   return cluster;
 }
 
-/// The cluster of these hosts (indices of the old ones, in the new order; repeated: copies, which get new names). Laws
-/// of CPUs go with their hosts. @throws core::DomainError for no hosts, or a topology other than one switch when the
-/// number of hosts changes.
-ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hosts) {
+/// @throws core::DomainError for another number of hosts where the topology is more than one switch.
+void require_as_many(const ClusterModel& cluster, std::size_t hosts) {
   const core::Topology& topology = cluster.network.values().topology;
-  const auto* groups = std::get_if<core::HostGroups>(&topology);
-  if (groups == nullptr && core::hosts_of(topology) && static_cast<int>(hosts.size()) != cluster.hosts.count())
+  if (core::hosts_of(topology) && static_cast<int>(hosts) != cluster.hosts.count())
     throw core::DomainError(
-        "hosts", std::to_string(hosts.size()),
+        "hosts", std::to_string(hosts),
         "the " + std::to_string(cluster.hosts.count()) + " hosts that its " + core::kind_of(topology) + " joins",
         "change the number of hosts first, then the topology");
+}
+
+/// The cluster of these hosts (indices of the old ones, in the new order; repeated: copies, which get new names). Laws
+/// of CPUs go with their hosts. @throws core::DomainError for no hosts, and as require_as_many().
+ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hosts) {
+  const auto* groups = std::get_if<core::HostGroups>(&cluster.network.values().topology);
+  if (groups == nullptr) require_as_many(cluster, hosts.size());
   const std::vector<std::string>& old_names = cluster.hosts.names();
   CopyNames copies(old_names);
   std::set<int> used;
   std::vector<std::string> names;
   for (const int host : hosts) {
-    if (host < 0 || host >= cluster.hosts.count())
-      throw core::DomainError("host", host, "0 to " + std::to_string(cluster.hosts.count() - 1));
     const std::string& name = old_names[static_cast<std::size_t>(host)];
     names.push_back(used.insert(host).second ? name : copies.next());
   }
@@ -353,19 +355,13 @@ ClusterModel replace_by_kind(ClusterModel cluster, const Argument& argument) {
   const std::set<int> replaced = chosen_hosts(cluster, argument);
   if (replaced.empty()) return cluster;
   refuse_unlike(cluster, other);
-  std::vector<std::string> names;
-  for (const int host : replaced) names.push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
-  core::Hosts::Values values = cluster.hosts.values();
-  values.kinds.clear();
-  for (int kind = 0; kind < static_cast<int>(cluster.hosts.values().kinds.size()); ++kind) {
-    std::vector<std::string> left;
-    for (int host = 0; host < cluster.hosts.count(); ++host)
-      if (cluster.hosts.kind_of(host) == kind && replaced.count(host) == 0)
-        left.push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
-    if (left.empty()) continue;
-    values.kinds.push_back(cluster.hosts.values().kinds[static_cast<std::size_t>(kind)]);
-    values.kinds.back().hosts = compressed_hosts(left);
+  std::vector<int> stay;
+  std::vector<std::string> names, others;
+  for (const int host : all_hosts(cluster)) {
+    (replaced.count(host) > 0 ? names : others).push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
+    if (replaced.count(host) == 0) stay.push_back(host);
   }
+  core::Hosts::Values values = hosts_like(cluster.hosts, stay, others, cluster.hosts.values().names).values();
   values.kinds.push_back(kind_of(other, cluster, names));
   cluster.hosts = core::Hosts::make(std::move(values));
   take_laws(cluster, replaced, other);
@@ -406,10 +402,7 @@ ClusterModel generate(ClusterModel cluster, const Argument& argument) {
     double number = 0;
     const bool numeric = core::parse_double(value, number) && number >= 0;
     if (key == "hosts" && !value.empty()) {
-      core::Hosts::Values hosts = cluster.hosts.values();
-      hosts.names = value;
-      cluster.hosts = core::Hosts::make(std::move(hosts));
-      for (auto& [kernel, law] : cluster.kernels) law = core::KernelModel::make(law.level(), law.cluster_law());
+      cluster = with_host_names(std::move(cluster), value);
     } else if (numeric && (key == "seed" || key == "day") && number == std::floor(number)) {
       (key == "seed" ? options.seed : options.day) = static_cast<std::uint64_t>(number);
     } else if (numeric && (key == "spatial" || key == "temporal")) {
@@ -456,6 +449,16 @@ ClusterModel remove_named_nodes(const ClusterModel& cluster, const std::vector<s
   if (!gone.empty())
     throw core::DomainError("host", *gone.begin(), "a host of " + cluster.name + ": " + cluster.hosts.values().names);
   return with_hosts(cluster, stay);
+}
+
+ClusterModel with_host_names(ClusterModel cluster, const std::string& names) {
+  core::Hosts::Values values = cluster.hosts.values();
+  values.names = names;
+  require_as_many(cluster, core::expand_hosts(names).size());
+  cluster.hosts = core::Hosts::make(std::move(values));
+  cluster = with_models_of(cluster, all_hosts(cluster));
+  if (cluster.power) core::check_power(*cluster.power, cluster.hosts);
+  return cluster;
 }
 
 std::string compressed_hosts(const std::vector<std::string>& names) {

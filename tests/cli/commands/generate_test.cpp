@@ -78,6 +78,17 @@ TEST(GenerateCommand, DrawsAClusterOfAnySize) {
   EXPECT_EQ(cluster.kernels.at("dgemm").overrides().size(), 100U * static_cast<unsigned>(cluster.hosts.values().cpus));
 }
 
+TEST(GenerateCommand, HostsMustFitTheirTree) {
+  const hplcast::core::TemporaryFolder folder("hplcast-generate");
+  const std::string tree = (folder.path() / "tree.json").string();
+  ASSERT_EQ(run_hplcast("transform examples/dahu-like.json --fat-tree 8:4:2 -o " + tree).status, 0);
+  const std::string from_tree = "generate examples/generative/generative.json --base " + tree;
+  const Outcome outcome = run_hplcast(from_tree + " --hosts 'node-[1-8]'");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("the 32 hosts that its fat_tree joins"));
+  EXPECT_EQ(run_hplcast(from_tree + " --hosts 'other-[1-32]'").status, 0);
+}
+
 TEST(GenerateCommand, EqualSeedsGiveEqualFiles) {
   EXPECT_EQ(run_hplcast(generate + "--seed 3").output, run_hplcast(generate + "--seed 3").output);
   EXPECT_NE(run_hplcast(generate + "--seed 3").output, run_hplcast(generate + "--seed 4").output);

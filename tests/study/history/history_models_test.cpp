@@ -191,6 +191,16 @@ TEST_F(HistoryModels, RefuseWhatTheHistoryDoesNotHave) {
                 daily_regressions(database, {"c", {}, {}}, {core::parse_law_parameter("m")});
               }),
               HasSubstr("does not keep the coefficient m"));
+  core::ClusterModel torus = base();
+  core::NetworkModel::Values network = torus.network.values();
+  network.local.bandwidth_bytes_per_s = 1e10;
+  network.local.latency_s = 1e-6;
+  network.topology = core::Torus{{2, 1, 1}};
+  torus.network = core::NetworkModel::make(network);
+  EXPECT_THAT(error_in([&] {
+                cluster_of_history(database, {"c", {}, {}}, torus);
+              }),
+              HasSubstr("the 2 hosts that its torus joins"));
 }
 
 }  // namespace

@@ -37,6 +37,11 @@ bool is_transformation(const std::string& name);
 /// @throws core::DomainError for an unknown name, an argument that cannot be read, or what the change itself throws.
 core::ClusterModel transformed(core::ClusterModel cluster, const std::vector<Transformation>& transformations);
 
+/// With hosts of these names, which have models and watts of the old ones by their number. @throws core::DomainError
+/// for more or less hosts where the topology is more than one switch, and for kinds, or frequencies, of hosts that are
+/// gone.
+core::ClusterModel with_host_names(core::ClusterModel cluster, const std::string& names);
+
 /// The machine as controls find it now, beside the calibration of a model.
 struct ControlNow {
   core::Control calibration, now;
