@@ -162,10 +162,13 @@ bool Device::is_event_done(hipEvent_t event) {
   return clocks_.is_event_done(now_s(), number_of(event));
 }
 
-std::optional<double> Device::elapsed_s(hipEvent_t begin, hipEvent_t end) const {
+hipError_t Device::elapsed(float* milliseconds, hipEvent_t begin, hipEvent_t end) {
   const int first = number_of(begin), last = number_of(end);
-  if (!clocks_.is_recorded(first) || !clocks_.is_recorded(last)) return std::nullopt;
-  return clocks_.elapsed_s(first, last);
+  if (!clocks_.is_recorded(first) || !clocks_.is_recorded(last)) return hipErrorInvalidHandle;
+  for (const hipEvent_t one : {begin, end})
+    if (!clocks_.is_event_done(now_s(), number_of(one)) && !is_event_done(one)) return hipErrorNotReady;
+  *milliseconds = static_cast<float>(clocks_.elapsed_s(first, last) * 1e3);
+  return hipSuccess;
 }
 
 // --- memory ----------------------------------------------------------------------------------------------------------
@@ -224,12 +227,13 @@ hplcast_direction direction_of(const char* function, hipMemcpyKind kind, bool to
   if (kind != hipMemcpyDefault && static_cast<int>(kind) != found)
     stop(std::string("calls ") + function + " with " + (kind >= 0 && kind < 4 ? names[kind] : "an unknown kind") +
          ", and its addresses are those of " + names[static_cast<std::size_t>(found)]);
-  if (found == 1) return HPLCAST_TO_DEVICE;
-  return found == 2 ? HPLCAST_FROM_DEVICE : HPLCAST_WITHIN_DEVICE;
+  if (found == 3) return HPLCAST_WITHIN_DEVICE;
+  return found == 1 ? HPLCAST_TO_DEVICE : HPLCAST_FROM_DEVICE;  // within the host: at that rate
 }
 
-/// Ends the simulation where `bytes` from there leave an allocation.
+/// Ends the simulation where `bytes` from there leave an allocation, or there is no memory.
 void require_room(const char* function, const void* memory, std::size_t bytes) {
+  if (memory == nullptr) stop(std::string("calls ") + function + " with a null pointer");
   const std::size_t room = hplcast_device_bytes_from(memory);
   if (room > 0 && bytes > room)
     stop(std::string("calls ") + function + " with " + std::to_string(bytes) +
@@ -242,27 +246,23 @@ void Device::copy(const char* function, Rows to, Rows from, std::size_t width, s
                   hipStream_t stream, bool waits) {
   const std::size_t bytes = width * height;
   if (bytes == 0) return;
-  if (to.begin == nullptr || from.begin == nullptr) stop(std::string("calls ") + function + " with a null pointer");
-  const bool to_device = hplcast_device_bytes_from(to.begin) > 0,
-             from_device = hplcast_device_bytes_from(from.begin) > 0;
-  const hplcast_direction direction = direction_of(function, kind, to_device, from_device);
   require_room(function, to.begin, to.pitch * (height - 1) + width);
   require_room(function, from.begin, from.pitch * (height - 1) + width);
+  const bool to_device = hplcast_device_bytes_from(to.begin) > 0,
+             from_device = hplcast_device_bytes_from(from.begin) > 0;
+  const bool within_host = !to_device && !from_device;
+  const hplcast_direction direction = direction_of(function, kind, to_device, from_device);
   const int number = number_of(stream);
   require_no_handshake(number, "queues a copy");
-  const bool is_pageable =
-      (to_device || from_device) && to_device != from_device && !is_pinned(to_device ? from.begin : to.begin);
+  const bool is_pageable = (!to_device && !is_pinned(to.begin)) || (!from_device && !is_pinned(from.begin));
   const double duration_s = clocks_.copy_s(direction, static_cast<double>(bytes), is_pageable);
-  hplcast_accelerator_copied(direction, static_cast<double>(bytes), duration_s);
-  hplcast_wait_until(clocks_.copy(now_s(), number, direction, duration_s, waits || is_pageable));
+  if (!within_host) hplcast_accelerator_copied(direction, static_cast<double>(bytes), duration_s);
+  hplcast_wait_until(clocks_.copy(now_s(), number, direction, duration_s, waits || is_pageable || within_host));
   static const std::array names = {"copy to device", "copy from device", "copy within device"};
-  tell(number, duration_s, names[direction], {1, static_cast<double>(bytes), 1});
-  for (std::size_t i = 0; i < height; ++i) {
+  tell(number, duration_s, within_host ? "copy within host" : names[direction], {1, static_cast<double>(bytes), 1});
+  for (std::size_t i = 0; i < height; ++i)
     hplcast_device_copy(static_cast<char*>(to.begin) + i * to.pitch,
-                        static_cast<const char*>(from.begin) + i * from.pitch,
-                        to.pitch == width && from.pitch == width ? bytes : width);
-    if (to.pitch == width && from.pitch == width) break;
-  }
+                        static_cast<const char*>(from.begin) + i * from.pitch, width, bytes);
 }
 
 void Device::fill(void* memory, int value, std::size_t bytes, hipStream_t stream) {
@@ -276,7 +276,7 @@ void Device::fill(void* memory, int value, std::size_t bytes, hipStream_t stream
   if (executes_ || hplcast_device_bytes_from(memory) == 0)
     std::memset(memory, value, bytes);
   else
-    hplcast_device_copy(memory, std::string(std::min(bytes, most), static_cast<char>(value)).data(), bytes);
+    hplcast_device_copy(memory, std::string(std::min(bytes, most), static_cast<char>(value)).data(), bytes, bytes);
 }
 
 // --- kernels ---------------------------------------------------------------------------------------------------------

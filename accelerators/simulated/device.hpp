@@ -43,7 +43,7 @@ class Device {
   /// A look that costs the host time; whether all is over.
   bool is_done(hipStream_t stream);
   bool is_event_done(hipEvent_t event);
-  std::optional<double> elapsed_s(hipEvent_t begin, hipEvent_t end) const;
+  hipError_t elapsed(float* milliseconds, hipEvent_t begin, hipEvent_t end);
 
   void* allocate(std::size_t bytes);
   void release(void* memory);

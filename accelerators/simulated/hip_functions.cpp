@@ -238,11 +238,7 @@ hipError_t hipEventQuery(hipEvent_t event) {
 
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t end) {
   const InFunction here("hipEventElapsedTime");
-  const auto elapsed_s = device().elapsed_s(begin, end);
-  if (!elapsed_s) return noted(hipErrorInvalidHandle);
-  constexpr double ms_per_s = 1e3;
-  *milliseconds = static_cast<float>(*elapsed_s * ms_per_s);
-  return hipSuccess;
+  return noted(device().elapsed(milliseconds, begin, end));
 }
 
 // --- launches and flags ----------------------------------------------------------------------------------------------

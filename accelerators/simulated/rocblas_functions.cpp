@@ -59,7 +59,7 @@ rocblas_status reduce(rocblas_handle handle, const RocblasCall& call, void* resu
     if (!device().executes()) modelled(value);
     launch(handle, call, [&] { work(value); });
     if (handle->mode == rocblas_pointer_mode_host) device().fetch(handle->stream, bytes);
-    hplcast_device_copy(result, value, bytes);
+    hplcast_device_copy(result, value, bytes, bytes);
   });
 }
 

@@ -347,6 +347,6 @@ double hplcast_device_used_bytes(void) {
   return guarded([] { return all().used_bytes(Runtime::rank()); });
 }
 
-void hplcast_device_copy(void* to, const void* from, size_t bytes) {
-  device_memory().copy(to, from, bytes);
+void hplcast_device_copy(void* to, const void* from, size_t bytes, size_t whole_bytes) {
+  device_memory().copy(to, from, bytes, whole_bytes);
 }

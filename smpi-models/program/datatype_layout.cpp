@@ -181,7 +181,7 @@ void unpack(MessageContent content, const MessageEnd& into) {
   if (content.size == 0 || is_left_out(into)) return;
   if (content.of_device) return device_memory().put(into.buffer, content.size, content.pieces);
   if (device_memory().has(into.buffer)) {
-    if (content.bytes != nullptr) device_memory().copy(into.buffer, content.bytes.get(), content.size);
+    if (content.bytes != nullptr) device_memory().copy(into.buffer, content.bytes.get(), content.size, content.size);
     return;
   }
   if (content.bytes == nullptr) {

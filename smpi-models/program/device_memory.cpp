@@ -86,17 +86,15 @@ void DeviceMemory::put(void* to, std::size_t bytes, const std::vector<ContentPie
   }
 }
 
-void DeviceMemory::copy(void* to, const void* from, std::size_t bytes) {
+void DeviceMemory::copy(void* to, const void* from, std::size_t bytes, std::size_t whole_bytes) {
   const bool to_here = has(to), from_here = has(from);
   if (!to_here && !from_here) {
     std::memmove(to, from, bytes);
-  } else if (from_here && (to_here || bytes > kept_bytes)) {
+  } else if ((to_here && from_here) || whole_bytes > kept_bytes) {
     put(to, bytes, content(from, bytes));
-  } else if (bytes <= kept_bytes) {
+  } else {
     std::memcpy(to, from, bytes);
     if (to_here) keep(static_cast<const char*>(to), static_cast<const char*>(to) + bytes);
-  } else {
-    put(to, bytes, {});
   }
 }
 

@@ -30,8 +30,8 @@ class DeviceMemory {
   /// Whether it lies here, and is not real.
   bool has(const void* address) const { return !is_real_ && bytes_from(address) > 0; }
 
-  /// memcpy(), where one side, both or none lie here.
-  void copy(void* to, const void* from, std::size_t bytes);
+  /// memcpy(), where one side, both or none lie here; of rows of a copy, all of which have `whole_bytes`.
+  void copy(void* to, const void* from, std::size_t bytes, std::size_t whole_bytes);
   /// Pieces that are kept in a range, and the other way round: those that were kept there before are gone.
   std::vector<ContentPiece> content(const void* from, std::size_t bytes) const;
   void put(void* to, std::size_t bytes, const std::vector<ContentPiece>& pieces);

@@ -86,7 +86,7 @@ TEST(SimulatedDevice, SmallContentsTravelInLongMessagesBetweenDevices) {
   EXPECT_THAT(run.output, HasSubstr("replaced 10 of 0\n"));
   EXPECT_THAT(run.output, HasSubstr("replaced 11 of 1\n"));
   EXPECT_THAT(run.output, HasSubstr("filled 33686018 33686018 0\n"));
-  // 2 x 80 MB of memory of devices, and messages of 32 MB: nothing of them is committed.
+  // 2 x 80 MB of memory of devices, messages of 32 MB, and copies of 40 MB in rows: nothing of them is committed.
   EXPECT_LT(run.peak_pss_bytes, 60e6);
 }
 
@@ -190,6 +190,18 @@ TEST(SimulatedDevice, QueriesEndWithTheWork) {
   const std::vector<double> polls = numbers_in(run.output);
   // The kernel takes 1 ms, a look 2 us.
   EXPECT_NEAR(polls.at(0), 1e-3 / 2e-6, 3) << run.output;
+  EXPECT_NEAR(polls.at(1), 1e-3 / 2e-6, 3) << "asked for a time that is not known yet";
+  EXPECT_NEAR(polls.at(2), 1, 0.01);
+}
+
+TEST(SimulatedDevice, CopiesWithinTheHostAreNoneOfTheDevice) {
+  const study::ProgramRun run = study::run_program(request_of("within-host"));
+  const std::vector<double> found = numbers_in(run.output);
+  ASSERT_EQ(found.size(), 2u);
+  constexpr double copy_s = 1e-5 + 8e6 / 2.4e10, calls_s = 2e-5;  // those of the host around it
+  for (const double one : found) EXPECT_NEAR(one, copy_s, calls_s);
+  EXPECT_THAT(run.output, HasSubstr(" x\n")) << "they are made";
+  EXPECT_EQ(run.accelerators->bytes_within_device + run.accelerators->bytes_from_device, 0);
 }
 
 struct Refusal {
@@ -222,6 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"no-model", "have no model of kernel unknown"},
                     Refusal{"direction", "its addresses are those of hipMemcpyHostToDevice"},
                     Refusal{"too-long", "100 bytes of the device where its allocation has 80"},
+                    Refusal{"null-fill", "calls hipMemset with a null pointer"},
                     Refusal{"stream", "a stream of HIP that does not exist (7)"},
                     Refusal{"spin", "looked at memory 100,000,000 times that no running kernel writes"},
                     Refusal{"no-handle", "calls rocblas_set_stream without a handle"},

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,14 @@ void fills(double* a, double* place) {
   std::printf("filled %d %d %d\n", filled[0], filled[1], filled[2]);
 }
 
+/// 40 MB to every second 4000 bytes; the memory of the host was never written, either.
+void rows(double* a) {
+  constexpr std::size_t width = 4000, height = 10000;
+  const std::unique_ptr<char[]> on_host(new char[width * height]);
+  hipMemcpy2D(a, 2 * width, on_host.get(), width, width, height, hipMemcpyHostToDevice);
+  hipMemcpy2D(on_host.get(), width, a, 2 * width, width, height, hipMemcpyDeviceToHost);
+}
+
 /// A list in a long message between two devices.
 void content(int rank) {
   double* const a = on_device(10000000);
@@ -137,6 +146,7 @@ void content(int rank) {
   hipMemcpy(&others, place, sizeof others, hipMemcpyDeviceToHost);
   std::printf("replaced %d of %d\n", others, 1 - rank);
   if (rank == 0) fills(a, place);
+  rows(a);
 }
 
 /// The time of a long message from rank 0 to each other one, from memory of its device; then of one from its host.
@@ -241,6 +251,27 @@ void spin_on_queries() {
   long polls = 0;
   while (hipStreamQuery(stream) == hipErrorNotReady) ++polls;
   std::printf("polls %ld\n", polls);
+  hipEvent_t begin, end;
+  for (hipEvent_t* event : {&begin, &end}) hipEventCreate(event);
+  hipEventRecord(begin, stream);
+  call_fill(1000, 1000, a, 0, stream);
+  hipEventRecord(end, stream);
+  float milliseconds = 0;
+  for (polls = 0; hipEventElapsedTime(&milliseconds, begin, end) == hipErrorNotReady;) ++polls;
+  std::printf("polls %ld of %.3f ms\n", polls, static_cast<double>(milliseconds));
+}
+
+/// Copies within the host: to and from pinned memory.
+void copies_within_host() {
+  constexpr std::size_t bytes = 8000000;
+  const std::vector<char> pageable(bytes, 'x');
+  char* pinned = nullptr;
+  hipHostMalloc(&pinned, 2 * bytes);
+  const double start_s = MPI_Wtime();
+  hipMemcpy(pinned, pageable.data(), bytes, hipMemcpyHostToHost);
+  const double copied_s = MPI_Wtime();
+  hipMemcpyAsync(pinned + bytes, pinned, bytes, hipMemcpyDefault, nullptr);
+  std::printf("%.9g %.9g %c\n", copied_s - start_s, MPI_Wtime() - copied_s, pinned[2 * bytes - 1]);
 }
 
 void spin_on_unknown_memory() {
@@ -296,6 +327,8 @@ void bad(const std::string& what) {
   if (what == "free-not-pinned") hipHostFree(&on_host);
   if (what == "shape") call_fill(1, 1, on_device(1), 0, nullptr, 2048);
   if (what == "no-model") hipLaunchKernelGGL(unknown, dim3(1), dim3(1), 0, nullptr, 1);
+  if (what == "within-host") copies_within_host();
+  if (what == "null-fill") hipMemset(nullptr, 0, 8);
   if (what == "direction") hipMemcpy(on_device(1), &on_host, 4, hipMemcpyDeviceToHost);
   if (what == "too-long") hipMemset(on_device(10), 0, 100);
   if (what == "stream") hipStreamSynchronize(reinterpret_cast<hipStream_t>(7));

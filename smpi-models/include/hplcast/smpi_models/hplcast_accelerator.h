@@ -74,8 +74,8 @@ int hplcast_device_free(void* memory);
 /* Bytes of the device from there to the end of its allocation; 0 for memory of the host. */
 size_t hplcast_device_bytes_from(const void* address);
 double hplcast_device_used_bytes(void);
-/* memcpy(), where both, one or none is memory of a device. */
-void hplcast_device_copy(void* to, const void* from, size_t bytes);
+/* memcpy(), where both, one or none is memory of a device: a row of a copy of `whole_bytes`. */
+void hplcast_device_copy(void* to, const void* from, size_t bytes, size_t whole_bytes);
 
 HPLCAST_END_C
 
