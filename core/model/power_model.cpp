@@ -109,7 +109,7 @@ void check_frequency(const FrequencyModel& frequency) {
   for (const PowerController& one : frequency.controllers) check_controller(one, frequency);
 }
 
-/// All frequencies at which watts are looked at: the states, or the range in small steps.
+/// All frequencies at which watts are looked at, beside a range in small steps: those that are set.
 std::vector<std::optional<double>> frequencies_to_check(const PowerModel::Values& values) {
   if (!values.frequency) return {std::nullopt};
   const FrequencyModel& frequency = *values.frequency;
@@ -117,6 +117,9 @@ std::vector<std::optional<double>> frequencies_to_check(const PowerModel::Values
   all.insert(all.end(), frequency.states_hz.begin(), frequency.states_hz.end());
   for (const PowerOverride& one : values.overrides)
     if (one.hz) all.push_back(one.hz);
+  for (const FrequencySchedule& one : frequency.schedules) all.insert(all.end(), one.hz.begin(), one.hz.end());
+  for (const PowerController& one : frequency.controllers)
+    for (const double hz : frequency.steps_below(frequency.hz, one.step_hz)) all.emplace_back(hz);
   return all;
 }
 

@@ -179,11 +179,11 @@ SimgridPstates simgrid_pstates(const PowerModel& model, const Hosts& hosts, int 
   };
   add(1, simgrid_wattage(model, hosts, host));
   if (!model.values().frequency) return result;
-  const FrequencyModel& frequency = *model.values().frequency;
-  std::vector<double> states = frequency.states_hz;
+  std::vector<double> states = model.values().frequency->states_hz;
   std::sort(states.rbegin(), states.rend());
+  const double own_hz = *model.frequency_hz(host, 0);
   for (const double hz : states)
-    if (!same_frequency(hz, frequency.hz)) add(hz / frequency.hz, simgrid_wattage(model, hosts, host, hz));
+    if (!same_frequency(hz, own_hz)) add(hz / own_hz, simgrid_wattage(model, hosts, host, hz));
   return result;
 }
 

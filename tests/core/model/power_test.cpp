@@ -162,6 +162,24 @@ TEST(PowerModel, TellsSimGridWhatItsPluginCanSay) {
   EXPECT_NEAR(fast.all_cores_w, (90 + 4.6 + 17 + 4 * 6) / 0.9, 1e-9) << "all kernels add `default`";
 }
 
+TEST(PowerModel, TellsSimGridTheOtherStatesOfAHostBesideItsOwn) {
+  PowerModel::Values values = simple_values();
+  values.idle = Watts::polynomial({0, 100});
+  values.awake = 0;
+  values.states = {{"default", 0}};
+  values.frequency = FrequencyModel{1.2e9, {2.4e9, 1.2e9}, {}, {}, {}};
+  PowerOverride fast;
+  fast.host = 1;
+  fast.hz = 2.4e9;
+  values.overrides = {fast};
+  const PowerModel model = PowerModel::make(values);
+  const SimgridPstates of_cluster = simgrid_pstates(model, two_hosts, 0), own = simgrid_pstates(model, two_hosts, 1);
+  EXPECT_THAT(of_cluster.speeds, ElementsAre(1, 2));
+  EXPECT_EQ(of_cluster.wattage_per_state, "120:120:120,240:240:240");
+  EXPECT_THAT(own.speeds, ElementsAre(1, 0.5));
+  EXPECT_EQ(own.wattage_per_state, "240:240:240,120:120:120");
+}
+
 TEST(PowerModel, RefusesWhatCannotBe) {
   const auto changed = [](auto change) {
     PowerModel::Values values = simple_values();
@@ -206,6 +224,21 @@ TEST(PowerModel, RefusesWhatCannotBe) {
               }),
               HasSubstr("power.awake_w"))
       << "a table that lacks a state";
+  const auto set_later = [&](const FrequencyModel& frequency) {
+    return changed([&](auto& v) {
+      v.awake = Watts::table({{2, 1}, {10, 5}});
+      v.frequency = frequency;
+    });
+  };
+  FrequencyModel range{2e9, {}, 1e9, 3e9, {}};
+  range.schedules = {FrequencySchedule{"", {}, {}, {0.05}, {1e9}}};
+  range.controllers = {PowerController{"", {}, 500, 1, 1e9}};
+  EXPECT_EQ(set_later(range), "");
+  range.controllers.front().step_hz = 5e8;
+  EXPECT_THAT(set_later(range), HasSubstr("1.5 GHz")) << "a step that the table lacks";
+  range.controllers.clear();
+  range.schedules.front().hz = {1.5e9};
+  EXPECT_THAT(set_later(range), HasSubstr("1.5 GHz"));
 }
 
 TEST(PowerModel, RefusesOverridesThatCannotBe) {

@@ -228,7 +228,7 @@ struct SimgridWattage {
 SimgridWattage simgrid_wattage(const PowerModel& model, const Hosts& hosts, int host,
                                std::optional<double> hz = std::nullopt);
 
-/// A host of SimGrid at all frequency states that can be set. The first one is that of the cluster, the others descend;
+/// A host of SimGrid at all frequency states that can be set. The first one is its own, the others descend;
 /// without states there is one.
 struct SimgridPstates {
   std::vector<double> speeds;     ///< relative to the first
