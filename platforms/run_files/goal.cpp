@@ -86,12 +86,6 @@ void check(const EventsOfRanks& ranks, const std::string& name) {
     refuse(name,
            "it has " + std::to_string(count) + " ranks, the last one is " + std::to_string(ranks.rbegin()->first));
   for (const auto& [rank, events] : ranks) {
-    const auto is = [&events = events](const char* category, const char* what) {
-      return std::any_of(events.begin(), events.end(),
-                         [&](const TracedEvent& event) { return event.category == category && event.name == what; });
-    };
-    if (is("phase", "factorisation") && !is("kernel", "idamax") && !is("kernel", "dscal"))
-      refuse(name, "rank " + std::to_string(rank) + " factors panels without kernels, as in fast mode");
     for (const TracedEvent& event : events) {
       if (event.category == "mpi" && !event.is_known())
         refuse(name, "it has " + event.name + ", of which it says no peer and no bytes: it is not of HPL");

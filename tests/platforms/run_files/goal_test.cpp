@@ -65,13 +65,20 @@ TEST(Goal, HasWorkMessagesAndWhatRequiresWhat) {
       "}\n");
 }
 
+TEST(Goal, HasRanksWithoutRowsInTheirPanels) {
+  EXPECT_EQ(
+      goal_of({event(0, "phase", "factorisation", 0, 2), event(0, "kernel", "idamax", 0, 2),
+               message(0, "send", 2, 3, 1), event(1, "phase", "factorisation", 0, 2), message(1, "recv", 0, 3, 0)}),
+      "num_ranks 2\n\nrank 0 {\nl1: calc 2000\nl2: send 800b to 1 tag 7\nl2 requires l1\n}\n"
+      "\nrank 1 {\nl1: recv 800b from 0 tag 7\n}\n");
+}
+
 TEST(Goal, RefusesTracesOfPartOfARun) {
   expect_refused({message(0, "send", 0, 1, 1), event(1, "kernel", "dgemm", 0, 1)},
                  "of the messages of rank 0 to rank 1 with tag 7 1 are only sent");
   expect_refused({message(1, "recv", 0, 1, 0), event(0, "kernel", "dgemm", 0, 1)}, "1 are only received");
   expect_refused({event(1, "kernel", "dgemm", 0, 1)}, "it has 1 ranks, the last one is 1");
   expect_refused({message(0, "send", 0, 1, 5)}, "a message whose other side is not known");
-  expect_refused({event(0, "phase", "factorisation", 0, 1)}, "as in fast mode");
   expect_refused({event(0, "mpi", "MPI_Allreduce", 0, 1)}, "MPI_Allreduce");
   expect_refused({}, "found no events");
 }
