@@ -37,20 +37,22 @@ bool is_stepwise(const WindowRule& rule) {
 
 Sizes sizes_of(const HplParameters& p, const WindowRule& rule) {
   const int longest = std::max(p.P, p.Q);
+  // HPL looks ahead only beside other process columns (HPL_pdgesv); those of a program are its rounds.
+  const int depth = p.Q > 1 || p.NB == 1 ? p.DEPTH : 0;
   Sizes sizes{};
   sizes.width = rule.width_for(p);
   // Transients vanish 4 to 6 panels after the begin, later if HPL looks ahead. Process columns that begin together get
   // out of step, and wait for each other's panels, within three quarters of a round (docs/models/sampled.md).
-  sizes.settling = std::max(8, 6 + 4 * p.DEPTH);
+  sizes.settling = std::max(8, 6 + 4 * depth);
   sizes.warm_up = rule.warm_up > 0 ? rule.warm_up : std::max(sizes.settling, 3 * p.Q / 4);
   // Where HPL looks ahead, windows begin out of step (smpi-models/session/runtime.cpp).
-  sizes.before = rule.warm_up > 0 || p.DEPTH == 0 ? sizes.warm_up : sizes.settling;
+  sizes.before = rule.warm_up > 0 || depth == 0 ? sizes.warm_up : sizes.settling;
   // The cost of panels goes round with the process columns, and a little with the rows.
   sizes.piece = sizes.last_piece = p.Q * std::max(1, (longest + 2 * p.Q - 1) / (2 * p.Q));
   // At the end there is not a block for every process any more.
   sizes.untypical = (3 * longest + 3) / 4;
   // A rank may be as many panels ahead as HPL looks ahead, and one.
-  sizes.after = 1 + p.DEPTH;
+  sizes.after = 1 + depth;
   // The first window has no warm-up beside its own panels, and they are the most expensive ones: it is longer, where
   // the run is long.
   const int steady = std::min(3 * sizes.width / 2, std::max(sizes.width, rule.panels / 5));
@@ -70,7 +72,7 @@ Sizes sizes_of(const HplParameters& p, const WindowRule& rule) {
     if (panels_of(p) >= 48 * longest) {
       sizes.untypical = (longest + 3) / 4;
       sizes.last_piece = std::min(sizes.piece, std::max(least, sizes.piece / 4));
-      sizes.out_of_step = p.DEPTH > 0;
+      sizes.out_of_step = depth > 0;
       sizes.warm_up = sizes.before;
     }
     sizes.of_first = sizes.warm_up + sizes.inner;
@@ -188,13 +190,13 @@ WindowPlan WindowPlan::make(const HplParameters& p, const WindowRule& rule) {
   // The first window has its warm-up, which does not count; the last one has one piece.
   const int inner = sizes.inner / sizes.piece, of_first = std::max(0, sizes.of_first - sizes.warm_up) / sizes.piece;
   const int least_pieces = is_stepwise(rule) ? 4 : 5;
-  if (sizes.windows * inner + of_first + 1 < least_pieces)
+  if (1LL * sizes.windows * inner + of_first + 1 < least_pieces)
     refuse(p, rule, "windows of at least " + std::to_string(least_pieces) + " times round the process grid in all",
            "more or wider windows");
   const PanelWindow last = last_window(p, sizes, plan.panels);
   plan.windows.push_back(
       {0, 0, sizes.of_first, std::min(plan.panels, sizes.of_first + sizes.after), 0, sizes.out_of_step});
-  for (int i = 0; i < sizes.windows; ++i) {
+  for (int i = 0; i < sizes.windows && plan.windows.back().counts_to <= plan.panels; ++i) {
     // The square of the remaining size falls evenly from window to window.
     const double begin = plan.panels - sizes.of_first, end = plan.panels - last.counts_from;  // remaining panels
     const double share = (i + 0.5) / sizes.windows;

@@ -43,7 +43,7 @@ static void factor_window(factor_function* factor, HPL_T_grid* grid, HPL_T_palg*
   hplcast_window window = hplcast_panel_window(panels, grid->npcol);
   const int all = window.first + window.count == panels;
   window.column = grid->mycol;
-  window.depth = algorithm->depth;
+  window.depth = grid->npcol > 1 ? algorithm->depth : 0; /* as HPL_pdgesv */
   here->window = window;
   here->rows = matrix->n;
   hplcast_leading_dimension(matrix->ld);

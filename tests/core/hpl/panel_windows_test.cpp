@@ -40,7 +40,7 @@ TEST(PanelWindows, CountEveryPanelOnceAndBeginInTheFirstProcessColumn) {
       for (std::size_t i = 0; i < plan.windows.size(); ++i) {
         const PanelWindow& one = plan.windows[i];
         const bool last = i + 1 == plan.windows.size();
-        const int settling = std::max(8, 6 + 4 * depth);
+        const int settling = std::max(8, 6 + 4 * (Q > 1 ? depth : 0));
         EXPECT_EQ(one.first % Q, 0);
         EXPECT_GE(one.counts_to - one.counts_from, last ? plan.piece + plan.untypical : 2 * std::max(P, Q));
         EXPECT_LE(one.simulated_to, plan.panels);
@@ -112,6 +112,24 @@ TEST(PanelWindows, MoreOfThemGoWhereTheGapsWeighMost) {
   }
 }
 
+// HPL_pdgesv looks ahead only beside other process columns.
+TEST(PanelWindows, OfOneProcessColumnDoNotLookAhead) {
+  HplParameters p = parameters(40000, 128, 4, 1);
+  for (const char* rule : {"auto", "5"}) {
+    p.DEPTH = 0;
+    const WindowPlan plan = WindowPlan::make(p, WindowRule::from(rule));
+    p.DEPTH = 2;
+    const WindowPlan deep = WindowPlan::make(p, WindowRule::from(rule));
+    ASSERT_EQ(deep.windows.size(), plan.windows.size());
+    for (std::size_t i = 0; i < plan.windows.size(); ++i) {
+      EXPECT_EQ(deep.windows[i].first, plan.windows[i].first);
+      EXPECT_EQ(deep.windows[i].counts_from, plan.windows[i].counts_from);
+      EXPECT_EQ(deep.windows[i].simulated_to, plan.windows[i].simulated_to);
+    }
+    EXPECT_FALSE(deep.windows.front().out_of_step);
+  }
+}
+
 // At the begin of the run a warm-up may leave no place where a gap has enough panels.
 TEST(PanelWindows, OfGapsStayInThem) {
   for (const auto& [P, Q, panels, depth, windows] :
@@ -157,6 +175,9 @@ TEST(PanelWindows, ThatARunHasNoPlaceForAreRefused) {
   EXPECT_THROW(WindowPlan::make(parameters(100000, 64, 4, 8), WindowRule::from("2:3")), DomainError);
   EXPECT_THROW(WindowPlan::make(parameters(100000, 64, 4, 8), WindowRule::from("2:1000")), DomainError);
   EXPECT_THROW(WindowPlan::make(parameters(100000, 64, 4, 8), WindowRule::from("1:8")), DomainError);  // 3 pieces
+  // As many as 2^31 panels, and as 10^12.
+  EXPECT_THROW(WindowPlan::make(parameters(100000, 64, 2, 2), WindowRule::from("2147:1000000")), DomainError);
+  EXPECT_THROW(WindowPlan::make(parameters(100000, 64, 1, 1), WindowRule::from("1000000:1000000")), DomainError);
   // The last window needs 6 + 4 DEPTH panels before those that count, at least 8.
   EXPECT_THROW(WindowPlan::make(parameters(5 * 64, 64, 1, 1), WindowRule::from("5:1:1")), DomainError);
 }

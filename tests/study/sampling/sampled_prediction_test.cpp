@@ -126,6 +126,9 @@ TEST_F(SampledPrediction, BeginsWindowsOutOfStepWhereHplLooksAhead) {
       EXPECT_LT(longer(40), 0.15);
     else
       EXPECT_GT(longer(40), 0.15) << depth;
+    request_.parameters.Q = 1;
+    EXPECT_LT(longer(40), 0.15) << "HPL does not look ahead in one process column";
+    request_.parameters.Q = 4;
   }
 }
 

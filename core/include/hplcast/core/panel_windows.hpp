@@ -25,7 +25,7 @@ struct WindowRule {
   /// this share of the time, or there are as many panels as above. 0: all of them at once.
   double target = 0.006;
   int width = 0;    ///< panels of a window that count; 0: 2 max(P, Q)
-  int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, or (DEPTH 0) at least 8 and 3 Q / 4
+  int warm_up = 0;  ///< panels before them; 0: 6 + 4 DEPTH, or (DEPTH 0, as with Q 1) at least 8 and 3 Q / 4
 
   /// `width` on this grid.
   int width_for(const HplParameters& p) const { return width > 0 ? width : 2 * std::max(p.P, p.Q); }
