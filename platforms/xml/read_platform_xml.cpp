@@ -315,6 +315,7 @@ void PlatformReader::visit(const Element& zone) {
     groups_.push_back(routed_zone(zone));
   else
     ++not_read_["zone " + zone.text("id") + " with routing " + routing];
+  if (!groups_.empty() && groups_.back().hosts.empty()) zone.fail("no hosts that can be read; expected <host>");
 }
 
 HostGroup PlatformReader::switch_zone(const Element& zone) {
@@ -477,6 +478,7 @@ PlatformFile PlatformReader::read(const Element& root, const std::string& zone) 
   if (file_.groups.empty())
     root.fail("no zone `" + zone + "`; expected " +
               core::joined(groups_, ", ", [](const HostGroup& one) { return one.id; }));
+  if (!zone.empty() && file_.groups.size() > 1) root.fail("found the zone `" + zone + "` twice; expected it once");
   for (const auto& [what, count] : not_read_)
     file_.losses.push_back("not read: " + what + (count > 1 ? ", " + std::to_string(count) + " times" : ""));
   return std::move(file_);

@@ -269,6 +269,11 @@ TEST(ImportedPlatform, RefusesWhatItCannotReadWithTheLine) {
   EXPECT_THAT(error(platform(routed("Full", route("a", "b", {"none"})))), HasSubstr("the link `none`"));
   EXPECT_THAT(error(platform(routed("Full", route("a", "x", {"la"})))), HasSubstr("`x`"));
   EXPECT_THAT(error(platform(routed("Cluster", ""))), HasSubstr("no <host_link>"));
+  for (const char* routing : {"Full", "Cluster"})
+    EXPECT_THAT(error(platform(std::string("<zone id=\"w\" routing=\"Full\"><zone id=\"p\" routing=\"") + routing +
+                               "\"><peer id=\"p\"/></zone>" + cluster() + "</zone>")),
+                HasSubstr("no hosts that can be read"));
+  EXPECT_THAT(error(platform(cluster() + cluster()), "c"), HasSubstr("the zone `c` twice"));
   EXPECT_THAT(error(platform(cluster(), "<prop id=\"smpi/iprobe\" value=\"soon\"/>")), HasSubstr("smpi/iprobe"));
   EXPECT_THAT(error(platform(cluster(), "<prop id=\"smpi/os\" value=\"0:a\"/>")), HasSubstr("bound:value"));
 }
