@@ -178,12 +178,11 @@ Hosts Hosts::make(Values values) {
   if (twice != sorted.end()) throw DomainError("host names", *twice + " twice", "each host once");
   if (!values.kinds.empty()) hosts.kind_of_ = kinds_of(values.kinds, hosts.names_);
   hosts.values_ = std::move(values);
-  if (!hosts.has_kinds()) return hosts;
   long long cores = 0;
   for (int host = 0; host <= hosts.count(); ++host) {
     if (cores > std::numeric_limits<int>::max())
       throw DomainError("cores of all hosts", std::to_string(cores), "less than 2^31");
-    hosts.first_core_.push_back(static_cast<int>(cores));
+    if (hosts.has_kinds()) hosts.first_core_.push_back(static_cast<int>(cores));
     if (host < hosts.count()) cores += hosts.cores_of(host);
   }
   return hosts;

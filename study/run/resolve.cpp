@@ -191,13 +191,12 @@ void check_panel(const core::HplParameters& p) {
   if (p.DEPTH > most_ahead) throw core::DomainError("DEPTH", p.DEPTH, "at most 1000 for a simulation");
   if (p.NDIV > most_parts) throw core::DomainError("NDIV", p.NDIV, "at most 10000 for a simulation");
   if (p.NBMIN > most_columns) throw core::DomainError("NBMIN", p.NBMIN, "at most 1000000 for a simulation");
-  const long long rows = p.N / p.P + p.NB;
-  const long long columns = p.N / p.Q + p.NB;
-  const long long elements = p.NB * (rows + columns + p.NB);
+  const long long lines = p.N / p.P + p.N / p.Q + 3LL * p.NB;  // rows and columns
+  const double elements = 1.0 * p.NB * static_cast<double>(lines);
   if (elements <= std::numeric_limits<int>::max()) return;
   throw core::DomainError("NB", std::to_string(p.NB),
                           "panels of less than 2^31 elements: HPL itself counts them in 32 bits, and this one has " +
-                              std::to_string(elements),
+                              core::printed("%.0f", elements),
                           "take a smaller NB or a larger grid");
 }
 

@@ -45,6 +45,7 @@ TEST(Hosts, RefusesImpossibleOnes) {
   EXPECT_THROW(Hosts::make({"h,h", 1, 1, {}, 0}), DomainError);
   EXPECT_THROW(Hosts::make({"h", 2, 2, {RankToCpu::Kind::list, {0}}, 0}), DomainError);
   EXPECT_THROW(Hosts::make({"h", 2, 2, {RankToCpu::Kind::list, {0, 2}}, 0}), DomainError);
+  EXPECT_THROW(Hosts::make({"n-[1-3000]", 1000000, 1, {}, 0}), DomainError) << "cores are counted in 32 bits";
 }
 
 HostKind host_kind(const std::string& name, const std::string& hosts, int cores, int cpus = 1) {

@@ -233,6 +233,12 @@ TEST(Resolve, LooksAtEveryKindOfHosts) {
   EXPECT_THAT(error_in([] { resolve(request_of_kinds(parameters(5001, 100, 4, 4))); }), HasSubstr("GiB (new)"));
 }
 
+TEST(Resolve, RefusesPanelsThatHplCannotCount) {
+  resolve(request(parameters(1000, 26000, 1, 1)));
+  for (const int NB : {27000, 2147483647})
+    EXPECT_THAT(error_in([&] { resolve(request(parameters(1000, NB, 1, 1))); }), HasSubstr("panels of less than 2^31"));
+}
+
 TEST(Resolve, RefusesInTheOrderOfWhatIsWrongFirst) {
   PredictionRequest asked = request(parameters(6400, 64, 64, 64));
   asked.windows = WindowRule::from("6");
