@@ -79,6 +79,8 @@ SimulationSettings read_simulation_settings(const std::filesystem::path& path) {
     if (!one->empty()) *one = (folder / *one).string();
   if (settings.program && !settings.program->counts.empty())
     settings.program->counts = (folder / settings.program->counts).string();
+  if (settings.program && settings.program->real_blas.find('/') != std::string::npos)
+    settings.program->real_blas = (folder / settings.program->real_blas).string();
   return settings;
 }
 

@@ -103,7 +103,8 @@ core::SimulationSettings settings_of(const ProgramRunRequest& request) {
   program.numerics = request.numerics;
   program.rest = request.rest;
   program.share_above_bytes = static_cast<std::size_t>(request.share_above_bytes);
-  if (const char* const blas = std::getenv(HPLCAST_VARIABLE_REAL_BLAS)) program.real_blas = blas;
+  if (const char* const blas = std::getenv(HPLCAST_VARIABLE_REAL_BLAS))
+    program.real_blas = std::strchr(blas, '/') != nullptr ? fs::absolute(blas).string() : blas;
   return settings;
 }
 

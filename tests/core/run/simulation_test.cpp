@@ -88,12 +88,17 @@ TEST(SimulationSettings, OfAnotherVersionAreRefusedWithAHint) {
 TEST(SimulationSettings, HavePathsBesideTheirFile) {
   const TemporaryFolder folder("hplcast-test");
   const std::filesystem::path file = folder.path() / "settings.json";
-  write_file(
-      file, [](std::ostream& out) { out << R"({"schema_version": 1, "cluster": "a/c.json", "result": "/b/s.json"})"; });
+  write_file(file, [](std::ostream& out) {
+    out << R"({"schema_version": 1, "cluster": "a/c.json", "result": "/b/s.json",
+                   "program": {"real_blas": "lib/libx.so"}})";
+  });
   const SimulationSettings settings = read_simulation_settings(file);
   EXPECT_EQ(settings.cluster, (folder.path() / "a/c.json").string());
   EXPECT_EQ(settings.result, "/b/s.json");
+  EXPECT_EQ(settings.program->real_blas, (folder.path() / "lib/libx.so").string());
   EXPECT_EQ(settings.observation.trace, "");
+  write_file(file, [](auto& out) { out << R"({"schema_version": 1, "program": {"real_blas": "libblas.so.3"}})"; });
+  EXPECT_EQ(read_simulation_settings(file).program->real_blas, "libblas.so.3") << "the loader finds it";
 }
 
 TEST(IndexRange, IsOfTwoNumbers) {

@@ -74,7 +74,7 @@ constexpr EnumNames enum_names(RestMode) {
 struct ProgramSettings {
   RestMode rest = RestMode::zero;
   bool numerics = false;              ///< routines are executed, too
-  std::string real_blas;              ///< path of the library that executes them; empty: that of the system
+  std::string real_blas;              ///< path, or name, of the library that executes them; empty: the system's
   std::size_t share_above_bytes = 0;  ///< larger allocations share their memory; 0: none
   std::string counts;                 ///< path of the CSV of what each rank executes between calls of MPI; empty: none
   std::string windows;                ///< WindowRule, for panels that it marks; empty: all are simulated
