@@ -261,9 +261,10 @@ DetourTrace read_selfish(const DetourLines& file, const std::vector<Pair>& pairs
   DetourTrace trace;
   trace.format = "selfish";
   CoreDetours core{stem(file.name), 0, {}, {}};
-  for (const Pair& pair : pairs) core.events.push_back({pair.first * 1e-9, pair.second * 1e-9});
-  const double last_s = core.events.back().start_s + core.events.back().duration_s;
-  const double first_s = core.events.front().start_s;
+  for (const Pair& pair : pairs)
+    if (pair.second > 0) core.events.push_back({pair.first * 1e-9, pair.second * 1e-9});
+  const double first_s = pairs.front().first * 1e-9;
+  const double last_s = pairs.back().first * 1e-9 + pairs.back().second * 1e-9;
   // Only a period that holds all events is one; Netgauge counts it from the first reading of its clock.
   const double period_s = comment_number(file, "easurement period");
   double end_s = last_s;

@@ -187,12 +187,11 @@ std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const D
   std::vector<FoundDetours> sources;
   const Stream of_cluster = take_common(of_hosts, options.clock_error_s);
   add_source({of_cluster}, core::DetoursPer::cluster, "rest-cluster", options.in_kernels, sources);
-  // With one core of each host, what is left of the hosts is that of their cores.
-  if (of_cores.empty()) {
-    of_cores = std::move(of_hosts);
-  } else {
-    add_source(of_hosts, core::DetoursPer::host, "rest-host", options.in_kernels, sources);
-  }
+  // A core that was watched alone on its host has what is left to itself: nothing tells whether others are hit.
+  std::vector<Stream> of_several;
+  auto host = of_hosts.begin();
+  for (const auto& [name, streams] : hosts) (streams.size() > 1 ? of_several : of_cores).push_back(std::move(*host++));
+  add_source(of_several, core::DetoursPer::host, "rest-host", options.in_kernels, sources);
   take_cores_apart(of_cores, options.in_kernels, sources);
   add_source(of_cores, core::DetoursPer::core, "rest", options.in_kernels, sources);
   return sources;

@@ -44,6 +44,11 @@ struct Candidate {
   DurationLimits limits;
 };
 
+/// From the first time that a core was watched to the last.
+double watched_span_s(const core::CoreDetours& core) {
+  return core.windows.back().end_s - core.windows.front().start_s;
+}
+
 /// Takes the events of each source that it finds out of a trace.
 class Search {
  public:
@@ -51,7 +56,7 @@ class Search {
     for (const core::CoreDetours& core : trace.cores) {
       hosts_.push_back(core.host);
       begin_s_ = std::min(begin_s_, core.windows.front().start_s);
-      end_s_ = std::max(end_s_, core.windows.back().end_s);
+      span_s_ = std::max(span_s_, watched_span_s(core));
     }
   }
 
@@ -100,17 +105,17 @@ class Search {
   /// The train of the shortest period among the peaks of a class.
   Candidate find_in(const DurationClass& durations) const {
     const Selection selection = select([&](double duration_s) { return durations.has(duration_s); });
-    std::vector<EventTimes> some;
+    std::vector<TrainInput> some;
     const std::size_t stride = (selection.inputs.size() + cores_for_peaks - 1) / cores_for_peaks;
-    for (std::size_t core = 0; core < selection.inputs.size(); core += stride)
-      some.push_back(selection.inputs[core].times_s);
-    std::vector<FrequencyPeak> peaks = find_peaks(some, 0, end_s_ - begin_s_);
+    for (std::size_t core = 0; core < selection.inputs.size(); core += stride) {
+      some.push_back(selection.inputs[core]);  // from its own beginning: hosts may follow on each other
+      for (double& time_s : some.back().times_s) time_s += begin_s_ - trace_.cores[core].windows.front().start_s;
+    }
+    std::vector<FrequencyPeak> peaks = find_peaks(some, span_s_);
     std::sort(peaks.begin(), peaks.end(), [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
     for (const FrequencyPeak& peak : peaks) {
-      EventTrain train = find_train(selection.inputs, 1 / peak.frequency_hz);
-      if (train.matched() == 0) continue;
-      const DurationLimits limits = limits_of(selection, train);
-      return {std::move(train), limits};
+      const EventTrain train = find_train(selection.inputs, 1 / peak.frequency_hz);
+      if (train.matched() > 0) return {train, limits_of(selection, train)};
     }
     return {};
   }
@@ -213,7 +218,7 @@ class Search {
   core::DetourTrace& trace_;
   const DetourFitOptions& options_;
   std::vector<std::string> hosts_;
-  double begin_s_ = INFINITY, end_s_ = -INFINITY;
+  double begin_s_ = INFINITY, span_s_ = 0;  // the longest of a core
 };
 
 /// Sums of rtla: one source, the mean of all CPUs.
@@ -346,16 +351,21 @@ void sort_and_name(DetourFit& fit) {
 }
 
 void note_what_cannot_be_told(const core::DetourTrace& trace, DetourFit& fit) {
-  for (const FoundDetours& found : fit.sources)
+  for (const FoundDetours& found : fit.sources) {
     if (found.occupancy * most_excess < 1)
       fit.notes.push_back(found.source.values().name + " has a detour in " +
                           std::to_string(std::lround(100 * found.occupancy)) +
                           " % of its periods, on all cores of the model: the others take 0 s");
-  for (const FoundDetours& found : fit.sources)
     if (found.cores < trace.cores.size() && found.source.values().per == core::DetoursPer::core &&
         found.source.values().cores.empty())
       fit.notes.push_back(found.source.values().name + " is on " + std::to_string(found.cores) + " of " +
                           std::to_string(trace.cores.size()) + " cores; the model has it on all");
+  }
+  if (std::any_of(trace.cores.begin(), trace.cores.end(),
+                  [](const core::CoreDetours& core) { return core.watched_s() < 0.5 * watched_span_s(core); }))
+    fit.notes.push_back(
+        "cores were not watched most of the time: only what keeps its period through all of it is "
+        "found; fit files that are far apart one by one");
   std::map<std::string, int> hosts;
   for (const core::CoreDetours& core : trace.cores) ++hosts[core.host];
   if (hosts.size() == 1 && trace.cores.size() > 1)

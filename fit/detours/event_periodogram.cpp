@@ -16,28 +16,28 @@ constexpr std::size_t most_peaks = 12;
 
 /// How time is cut into bins.
 struct Raster {
-  double begin_s = 0, width_s = 1;
+  double width_s = 1;
   std::size_t bins = 0, padded = 1;  ///< padded: power of two, at least twice the bins
   double step_hz() const { return 1 / (width_s * static_cast<double>(padded)); }
 };
 
-Raster make_raster(const std::vector<EventTimes>& cores, double begin_s, double end_s) {
-  std::size_t events = 0;
-  for (const EventTimes& times : cores) events = std::max(events, times.size());
-  const double span_s = end_s - begin_s, most_hz = 1.25 * static_cast<double>(events) / span_s;
-  Raster raster{begin_s, 1 / (4 * most_hz), 0, 1};
-  raster.bins = std::min(most_bins, static_cast<std::size_t>(std::ceil(span_s / raster.width_s)));
+Raster make_raster(const std::vector<TrainInput>& cores, double span_s) {
+  double most_hz = 0;
+  for (const TrainInput& core : cores)
+    most_hz = std::max(most_hz, 1.25 * static_cast<double>(core.times_s.size()) / std::max(1e-9, core.watched_s));
+  Raster raster{1 / (4 * most_hz), 0, 1};
+  raster.bins = static_cast<std::size_t>(std::min<double>(most_bins, std::ceil(span_s / raster.width_s)));
   while (raster.padded < 2 * raster.bins) raster.padded *= 2;
   return raster;
 }
 
 /// The tapered events of a core without their mean, in bins; the squares of their weights.
-double fill(const EventTimes& times, const Raster& raster, const std::vector<double>& taper,
+double fill(const std::vector<double>& times, const Raster& raster, const std::vector<double>& taper,
             std::vector<double>& values) {
   std::fill(values.begin(), values.end(), 0.0);
   double sum = 0, squares = 0, all = 0;
   for (const double time : times) {
-    const double place = (time - raster.begin_s) / raster.width_s;
+    const double place = time / raster.width_s;
     if (place < 0 || place >= static_cast<double>(raster.bins)) continue;
     const auto bin = static_cast<std::size_t>(place);
     values[bin] += taper[bin];
@@ -49,7 +49,7 @@ double fill(const EventTimes& times, const Raster& raster, const std::vector<dou
   return squares;
 }
 
-std::vector<double> power_spectrum(const std::vector<EventTimes>& cores, const Raster& raster) {
+std::vector<double> power_spectrum(const std::vector<TrainInput>& cores, const Raster& raster) {
   std::vector<double> taper(raster.bins), values(raster.padded), power(raster.padded / 4 + 1, 0.0);
   for (std::size_t bin = 0; bin < raster.bins; ++bin) {
     constexpr double pi = 3.14159265358979323846;
@@ -58,8 +58,8 @@ std::vector<double> power_spectrum(const std::vector<EventTimes>& cores, const R
   }
   Eigen::FFT<double> transform;
   std::vector<std::complex<double>> spectrum;
-  for (const EventTimes& times : cores) {
-    const double squares = fill(times, raster, taper, values);
+  for (const TrainInput& core : cores) {
+    const double squares = fill(core.times_s, raster, taper, values);
     transform.fwd(spectrum, values);
     for (std::size_t k = 1; k < power.size() && squares > 0; ++k) power[k] += std::norm(spectrum[k]) / squares;
   }
@@ -83,14 +83,15 @@ double significant_power(std::size_t cores, std::size_t frequencies) {
 
 }  // namespace
 
-std::vector<FrequencyPeak> find_peaks(const std::vector<EventTimes>& cores, double begin_s, double end_s) {
+std::vector<FrequencyPeak> find_peaks(const std::vector<TrainInput>& cores, double span_s) {
   std::size_t with_events = 0, events = 0;
-  for (const EventTimes& times : cores) with_events += times.empty() ? 0 : 1, events = std::max(events, times.size());
-  if (events < 4 || !(end_s > begin_s)) return {};
-  const Raster raster = make_raster(cores, begin_s, end_s);
+  for (const TrainInput& core : cores)
+    with_events += core.times_s.empty() ? 0 : 1, events = std::max(events, core.times_s.size());
+  if (events < 4 || !(span_s > 0)) return {};
+  const Raster raster = make_raster(cores, span_s);
   const std::vector<double> power = power_spectrum(cores, raster);
-  const double span_s = raster.width_s * static_cast<double>(raster.bins);
-  const auto first = static_cast<std::size_t>(std::ceil(3 / span_s / raster.step_hz()));
+  const double seen_s = raster.width_s * static_cast<double>(raster.bins);
+  const auto first = static_cast<std::size_t>(std::ceil(3 / seen_s / raster.step_hz()));
   std::vector<FrequencyPeak> peaks;
   for (std::size_t k = std::max<std::size_t>(first, 1); k + 1 < power.size(); ++k)
     if (power[k] > power[k - 1] && power[k] >= power[k + 1])

@@ -11,8 +11,15 @@
 
 namespace hplcast::fit {
 
-/// Times of events of one core, in their order, in s.
-using EventTimes = std::vector<double>;
+/// A core's events that may belong to a train, and when it was watched.
+struct TrainInput {
+  std::vector<double> times_s;  ///< in their order
+  double watched_s = 0;
+  /// How little an event is like the others of the train, in standard deviations; empty: all are alike.
+  std::vector<double> unlikeness = {};
+  /// With durations an event that begins too early and lasts beyond the expected time is one, too: it began in another.
+  std::vector<double> durations_s = {};
+};
 
 /// A frequency at which events come regularly.
 struct FrequencyPeak {
@@ -22,10 +29,11 @@ struct FrequencyPeak {
 
 /// Peaks of the periodogram of events (Bartlett 1963): the 12 highest, and the 12 of the lowest frequencies that are
 /// significant, since the lowest one of a periodic source is no harmonic. Powers of the cores are added, their phases
-/// may differ. Frequencies from 3 per span up to 1.25 times the mean rate of events: no source has more events than
-/// that. Hann's window keeps side lobes low. With very many events only as long a part is looked at as 2^20 bins of a
-/// quarter of the least period hold.
-std::vector<FrequencyPeak> find_peaks(const std::vector<EventTimes>& cores, double begin_s, double end_s);
+/// may differ. Frequencies from 3 per span up to 1.25 times the mean rate of events while a core was watched: no source
+/// has more events than that. Hann's window keeps side lobes low. With very many events only as long a part is looked
+/// at as 2^20 bins of a quarter of the least period hold.
+/// @param cores  times in [0, span_s), each core's from a beginning of its own
+std::vector<FrequencyPeak> find_peaks(const std::vector<TrainInput>& cores, double span_s);
 
 /// A train must have been watched for as many of its periods.
 inline constexpr std::size_t least_periods = 5;
@@ -52,16 +60,6 @@ struct EventTrain {
   double half_width_s = 0;    ///< of the part of the period in which its events are
   std::vector<CoreTrain> cores;
   long matched() const;
-};
-
-/// A core's events that may belong to a train, and when it was watched.
-struct TrainInput {
-  std::vector<double> times_s;  ///< in their order
-  double watched_s = 0;
-  /// How little an event is like the others of the train, in standard deviations; empty: all are alike.
-  std::vector<double> unlikeness = {};
-  /// With durations an event that begins too early and lasts beyond the expected time is one, too: it began in another.
-  std::vector<double> durations_s = {};
 };
 
 /// The train of about this period: times are folded, the part of the period that holds most of them is found on every

@@ -91,6 +91,15 @@ TEST(DetourTrace, IsReadFromNetgaugesSelfish) {
   EXPECT_NEAR(trace.cores[0].events[1].duration_s, 7e-6, 1e-15);
 }
 
+// Logarithms are taken of durations.
+TEST(DetourTrace, HasNoDetoursOfNoTimeOfSelfish) {
+  const DetourTrace trace = read("# Netgauge\n1000\t0\n5000\t900\n3000000000\t0\n", "node7.dat");
+  ASSERT_EQ(trace.cores[0].events.size(), 1U);
+  EXPECT_NEAR(trace.cores[0].events[0].duration_s, 9e-7, 1e-15);
+  EXPECT_NEAR(trace.cores[0].watched_s(), 3 - 1e-6, 1e-9);
+  EXPECT_TRUE(read("# Netgauge\n1000\t0\n5000\t0\n", "node7.dat").cores[0].events.empty());
+}
+
 TEST(DetourTrace, IsReadFromFtq) {
   std::string text = "# Frequency 10000\n";
   for (int i = 0; i < 200; ++i) text += std::to_string(5000000 + 100000L * i) + " " + (i == 20 ? "600" : "1000") + "\n";

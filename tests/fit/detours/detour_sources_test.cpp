@@ -1,5 +1,6 @@
 #include "hplcast/fit/detours.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +13,9 @@ namespace hplcast::fit {
 namespace {
 
 using core::DetoursPer;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using Values = core::DetourSource::Values;
 
 Values periodic(double period_s, double jitter_s, core::DetourDuration duration, DetoursPer per) {
@@ -232,6 +236,52 @@ TEST(DetourSources, OfPoissonEventsThatHitAllCoresOfAHostArePerHost) {
   EXPECT_NEAR(fit.sources[0].source.values().period_s, 0.5, 0.1);  // four standard errors of 400 events
   EXPECT_EQ(fit.sources[1].source.values().per, DetoursPer::core);
   EXPECT_NEAR(fit.sources[1].source.values().period_s, 0.1, 0.005);  // of 8000
+}
+
+void shift(core::CoreDetours& core, double by_s) {
+  for (core::DetourWindow& window : core.windows) window.start_s += by_s, window.end_s += by_s;
+  for (core::DetourEvent& event : core.events) event.start_s += by_s;
+}
+
+// The rate of events counts while cores were watched, not from the first host's beginning to the last one's end.
+TEST(DetourSources, OfHostsThatWereWatchedOneAfterTheOtherAreFound) {
+  for (const double later_s : {60.0, 75.0, 3600.0}) {
+    SCOPED_TRACE(later_s);
+    core::DetourTrace trace =
+        tests::GeneratedDetours({periodic(0.01, 1e-4, core::ConstantDuration{5e-5}, DetoursPer::core)}, {2, 2, 60, 0.3},
+                                1)
+            .trace();
+    for (core::CoreDetours& core : trace.cores) shift(core, core.host == "node-2" ? later_s : 0);
+    const DetourFit fit = fit_detours(trace);
+    ASSERT_TRUE(fit.ok) << fit.reason;
+    ASSERT_EQ(fit.sources.size(), 1U);
+    EXPECT_EQ(fit.sources[0].source.values().name, "periodic-1");
+    EXPECT_NEAR(fit.sources[0].source.values().period_s, 0.01, 1e-7);
+    EXPECT_NEAR(fit.sources[0].occupancy, 1, 0.01);
+    EXPECT_EQ(fit.sources[0].cores, 4U);
+    EXPECT_EQ(fit.sources[0].source.values().per, DetoursPer::core);
+    EXPECT_THAT(fit.notes, Not(Contains(HasSubstr("far apart"))));
+  }
+}
+
+TEST(DetourSources, OfCoresThatWereWatchedSeldomAreDoubted) {
+  core::DetourTrace trace = tests::GeneratedDetours({poisson("rest", 0.1, 1e-5)}, {1, 1, 60, 0.3}, 1).trace();
+  trace.cores[0].windows.push_back({3600, 3660});
+  EXPECT_THAT(fit_detours(trace).notes, Contains(HasSubstr("far apart")));
+}
+
+// What one core of a host shows need not hit the others.
+TEST(DetourSources, OfAHostOfWhichOneCoreWasWatchedAreOfThatCore) {
+  core::DetourTrace trace = tests::GeneratedDetours({poisson("rest", 0.1, 1e-5)}, {2, 4, 100, 0.3}, 1).trace();
+  trace.cores.erase(trace.cores.begin() + 1, trace.cores.begin() + 4);
+  ASSERT_EQ(trace.cores[0].host, "node-1");
+  ASSERT_EQ(trace.cores[1].host, "node-2");
+  const DetourFit fit = fit_detours(trace);
+  ASSERT_TRUE(fit.ok) << fit.reason;
+  ASSERT_EQ(fit.sources.size(), 1U);
+  EXPECT_EQ(fit.sources[0].source.values().name, "rest");
+  EXPECT_EQ(fit.sources[0].cores, 5U);
+  EXPECT_NEAR(fit.sources[0].source.values().period_s, 0.1, 3 * 0.1 / std::sqrt(5000.0));
 }
 
 TEST(DetourSources, ThatTheSchedulerCutIntoSlicesAreJoinedIfWanted) {
