@@ -151,40 +151,19 @@ std::vector<Episode> episodes_of(const Track& track, const std::vector<Mark>& ma
   return episodes;
 }
 
-/// The first run of a deviation that only a window has found: where a step from `expected` to the mean of what follows
-/// has the least squares.
-std::size_t first_run(const Track& track, std::size_t window_begin, std::size_t mark, double expected) {
-  std::size_t best = mark;
-  double most = -1;
-  for (std::size_t begin = window_begin; begin <= mark; ++begin) {
-    double sum = 0, count = 0;
-    for (std::size_t i = begin; i <= mark; ++i) {
-      if (track.runs.outlier[i]) continue;
-      sum += track.runs.values[i] - expected;
-      ++count;
-    }
-    if (count > 0 && sum * sum / count > most) {
-      most = sum * sum / count;
-      best = begin;
-    }
-  }
-  return best;
-}
-
-/// The last run of a deviation that has ended: runs after it may be in its last windows. As above, from the other end.
-std::size_t last_run(const Track& track, std::size_t first, std::size_t mark, double expected) {
-  std::size_t best = mark;
+/// How far from its run `from` a deviation reaches towards `to`: as far as a step from `expected` to the mean of these
+/// runs has the least squares. Its first run if only a window has found it; its last one if it has ended.
+std::size_t end_of_step(const Track& track, std::size_t from, std::size_t to, double expected) {
+  std::size_t best = from;
   double most = -1, sum = 0, count = 0;
-  for (std::size_t end = first; end <= mark; ++end) {
-    if (track.runs.outlier[end]) continue;
-    sum += track.runs.values[end] - expected;
-    ++count;
-    if (sum * sum / count > most) {
+  for (std::size_t i = from;; i = from < to ? i + 1 : i - 1) {
+    if (!track.runs.outlier[i]) sum += track.runs.values[i] - expected, ++count;
+    if (!track.runs.outlier[i] && sum * sum / count > most) {
       most = sum * sum / count;
-      best = end;
+      best = i;
     }
+    if (i == to) return best;
   }
-  return best;
 }
 
 std::size_t newest_run(const Track& track) {
@@ -196,7 +175,7 @@ std::size_t newest_run(const Track& track) {
 Finding finding_of(const Track& track, const std::vector<Mark>& marks, const Episode& episode) {
   const std::size_t mark = episode.runs.front();
   const RunScore& score = marks[mark].score;
-  const std::size_t first = marks[mark].alone ? mark : first_run(track, marks[mark].first, mark, score.expected);
+  const std::size_t first = marks[mark].alone ? mark : end_of_step(track, mark, marks[mark].first, score.expected);
   Finding one;
   one.factor = track.factor;
   one.cpu = track.cpu;
@@ -209,7 +188,7 @@ Finding finding_of(const Track& track, const std::vector<Mark>& marks, const Epi
   one.reference_runs = score.reference_runs;
   one.expected = score.expected;
   std::size_t count = 0;
-  const std::size_t last = one.open ? newest - 1 : last_run(track, first, episode.runs.back(), score.expected);
+  const std::size_t last = one.open ? newest - 1 : end_of_step(track, first, episode.runs.back(), score.expected);
   one.last_s = track.time_s[last];
   one.observed = mean_between(track, first, last, count);
   one.effect = (one.observed - one.expected) / std::abs(one.expected);
@@ -264,7 +243,7 @@ void add_findings(const Track& track, const FindingOptions& options, std::vector
     const bool confirmed = episode.window || episode.alone_in_a_row >= options.repeated;
     if (!confirmed || episode.probability > 1 - options.confidence) continue;
     const Finding one = finding_of(track, marks, episode);
-    if (std::abs(one.effect) >= options.least_effect) found.push_back(one);
+    if (std::isfinite(one.effect) && std::abs(one.effect) >= options.least_effect) found.push_back(one);
   }
 }
 
@@ -423,7 +402,9 @@ CommonFactor common_factor(const std::vector<DatedValues>& cpus) {
     require_valid(cpu);
     if (cpu.value.empty()) continue;
     const double own = detail::quantile_of(cpu.value, 0.5);
-    for (std::size_t i = 0; i < cpu.value.size(); ++i) shares_of_day[cpu.day[i]].push_back(cpu.value[i] / own);
+    std::map<std::int64_t, std::vector<double>> runs_of_day;
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) runs_of_day[cpu.day[i]].push_back(cpu.value[i] / own);
+    for (const auto& [day, runs] : runs_of_day) shares_of_day[day].push_back(detail::quantile_of(runs, 0.5));
   }
   CommonFactor result;
   for (const auto& [day, shares] : shares_of_day) {

@@ -101,6 +101,38 @@ TEST(Findings, OfAllCpusAreOne) {
   EXPECT_NEAR(found[0].effect, -0.05, 0.002);
 }
 
+/// Runs of one CPU more, on one day.
+void measure_again(CpuHistory& cpu, std::int64_t day, int runs, double value) {
+  for (int run = 0; run < runs; ++run) {
+    cpu.time_s.push_back(day * day_s + 3600 * (run + 1));
+    cpu.value.push_back(value);
+  }
+  const std::size_t all = cpu.value.size();
+  cpu.outlier.resize(all);
+  cpu.own_epoch.resize(all);
+  cpu.ratio_epoch.resize(all);
+  cpu.common_epoch.resize(all);
+}
+
+// Three runs of a day are not three CPUs.
+TEST(Findings, OfACpuThatWasMeasuredAloneAreOfThatCpu) {
+  FactorHistory history = quiet(8, 40);
+  for (const std::int64_t day : {40, 41}) measure_again(history.cpus[3], day, 3, 0.95 * 23);
+  const auto found = find_changes({history}, {}).all;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cpu, 3U);
+  EXPECT_NEAR(found[0].effect, -0.05, 0.002);
+}
+
+// A coefficient of 0 in all earlier runs: nothing is a ratio of that.
+TEST(Findings, NeverAreInRelationToNothing) {
+  FactorHistory history;
+  measure_again(history.cpus.emplace_back(), 0, 1, 0);
+  for (std::int64_t day = 1; day < 12; ++day) measure_again(history.cpus[0], day, 1, 0);
+  for (std::int64_t day = 12; day < 14; ++day) measure_again(history.cpus[0], day, 1, 1e-13);
+  EXPECT_TRUE(find_changes({history}, {}).all.empty());
+}
+
 TEST(Findings, AreOverAtAChangeThatExplainsThem) {
   FactorHistory history = quiet(8, 60);
   for (CpuHistory& cpu : history.cpus) {
@@ -165,6 +197,19 @@ TEST(CommonFactor, MovesWithAllCpusAndNotWithOne) {
   EXPECT_EQ(common.cpus_of_day.at(3), 5U);
   EXPECT_DOUBLE_EQ(common.ratios[0][19], common.ratios[0][0]);
   EXPECT_DOUBLE_EQ(common.ratios[2][19], 0.8 * common.ratios[2][0]);
+}
+
+TEST(CommonFactor, OfADayCountsEachCpuOnce) {
+  std::vector<DatedValues> cpus(5, {{1, 2, 3, 4, 5, 6, 7, 8}, std::vector<double>(8, 10)});
+  cpus[2].value.back() = 8;
+  cpus[2].day.insert(cpus[2].day.end(), {8, 8, 8, 8, 9, 9, 9});
+  cpus[2].value.insert(cpus[2].value.end(), {8, 8, 8, 8, 6, 8, 10});
+  const CommonFactor common = common_factor(cpus);
+  EXPECT_EQ(common.cpus_of_day.at(8), 5U);
+  EXPECT_DOUBLE_EQ(common.of_day.at(8), 1);
+  EXPECT_EQ(common.cpus_of_day.at(9), 1U);
+  EXPECT_DOUBLE_EQ(common.of_day.at(9), 0.8);
+  EXPECT_DOUBLE_EQ(common.ratios[2].back(), 10 / 0.8);
 }
 
 TEST(CommonFactor, RefusesValuesThatHaveNoRatio) {

@@ -15,8 +15,8 @@ struct DatedValues {
   std::vector<double> value;      ///< > 0
 };
 
-/// The common factor of all CPUs on a day: the median over the CPUs of (value / median of that CPU). A change of all
-/// CPUs moves it, a change of a few does not.
+/// The common factor of all CPUs on a day: the median over the CPUs of (value / median of that CPU), of several runs
+/// on that day their median. A change of all CPUs moves it, a change of a few does not.
 struct CommonFactor {
   std::map<std::int64_t, double> of_day;
   std::map<std::int64_t, std::size_t> cpus_of_day;  ///< how many CPUs it is the median of
@@ -98,7 +98,8 @@ struct Findings {
 /// unless three runs or more between them are a hundred times as likely without it. It is told if it is as large as
 /// least_effect, confirmed (`repeated` runs in a row alone, or a window of which four fifths of the runs show it), and
 /// significant among all tests of its day. One of a CPU alone that the common factor explains is counted there.
-/// A factor that is not positive everywhere has no ratio and is compared with own runs only.
+/// A factor that is not positive everywhere has no ratio and is compared with own runs only. A deviation from 0 has no
+/// effect as a ratio, and is not told.
 /// @throws core::DomainError for options or values outside their domain.
 Findings find_changes(const std::vector<FactorHistory>& factors, const FindingOptions& options);
 
