@@ -41,7 +41,7 @@ void require_size(const char* name, long value, long least) {
 }
 
 double largest_product(const DgemmDesignOptions& options) {
-  return std::pow(static_cast<double>(options.max_size), options.nb > 0 ? 2 : 3);
+  return std::pow(static_cast<double>(options.max_size), options.nb > 0 || !options.extra_k.empty() ? 2 : 3);
 }
 
 void validate(const DgemmDesignOptions& options) {

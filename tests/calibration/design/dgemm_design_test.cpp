@@ -73,6 +73,21 @@ TEST(DgemmDesign, FreeProductOfThreeIsUniformAndWithinBounds) {
   EXPECT_LT(distance_from_uniform(products), 2.0 / 100);
 }
 
+TEST(DgemmDesign, OfGivenKAloneHasUniformProductsOfMAndN) {
+  DgemmDesignOptions options = pure_product();
+  options.nb = 0;
+  options.extra_k = {64, 128};
+  options.max_size = 4000;
+  std::vector<double> products;
+  for (const DgemmCall& call : make_dgemm_design(options)) {
+    EXPECT_TRUE(call.shape.k == 64 || call.shape.k == 128);
+    products.push_back(static_cast<double>(call.shape.m) * static_cast<double>(call.shape.n) / 1.6e7);
+  }
+  EXPECT_LT(distance_from_uniform(products), 2.0 / 200);  // as above
+  options.max_product = 1.7e7;
+  EXPECT_THAT(error_in([&] { make_dgemm_design(options); }), HasSubstr("`max product`"));
+}
+
 TEST(DgemmDesign, EveryPermutationOfAShapeIsThere) {
   std::set<DgemmShape> pairs;
   for (const DgemmCall& call : make_dgemm_design(pure_product())) pairs.insert(call.shape);
