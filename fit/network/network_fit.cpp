@@ -136,8 +136,8 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
     const bool exchanged = row.operation == "exchange", there_and_back = row.operation == "pingpong";
     if (!(exchanged || there_and_back) || !row.error.empty() || row.size_bytes < detached_bytes) return;
     const auto s = static_cast<std::size_t>(core::from_name<core::Scope>(row.scope));
-    if (!models[s]) return;
-    const double expected_s = models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes);
+    const double expected_s = models[s] ? models[s]->cost(core::MessageCost::transfer).mean_s(row.size_bytes) : 0;
+    if (!(expected_s > 0)) return;
     (exchanged ? messages : alone)[s].add((exchanged ? 1 : 0.5) * row.duration_s / expected_s);
   });
   for (const core::Scope scope : scopes) {

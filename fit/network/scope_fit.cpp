@@ -172,8 +172,11 @@ core::Segment core_segment(const Piece& piece) {
   return segment;
 }
 
-std::vector<double> starts_of(const ScopeLines& lines, bool one_set) {
+/// Overheads end at the threshold, however few sizes are beyond it; with one given set of breakpoints, as published, at
+/// one of these.
+std::vector<double> starts_of(const ScopeLines& lines, double threshold, double max_bytes, bool one_set) {
   std::vector<double> starts;
+  if (!one_set && threshold > 0 && threshold < max_bytes) starts.push_back(threshold);
   for (int operation : {op_pingpong, op_send, op_recv}) {
     for (const FittedSegment& s : lines.of[static_cast<std::size_t>(operation)]) starts.push_back(s.min);
     if (one_set) break;
@@ -214,7 +217,8 @@ double least_latency(const std::vector<Parts>& all) {
 /// The costs between all starts of segments, before they are made to agree.
 std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeResiduals& residuals, const Thresholds& thresholds,
                               double max_bytes, const NetworkFitOptions& options) {
-  const std::vector<double> starts = starts_of(lines, options.breakpoints.has_value());
+  const std::vector<double> starts =
+      starts_of(lines, thresholds.detached_bytes, max_bytes, options.breakpoints.has_value());
   const SizedOperation sending = lines.of[op_send].empty() ? op_isend : op_send;
   std::vector<Parts> all;
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -264,7 +268,9 @@ ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, 
         options.breakpoint_choice == BreakpointChoice::shared ? shared : breakpoints_for(cells);
     const int min_sizes = options.breakpoints ? 2 : options.regression.min_sizes;
     breakpoints = supported(breakpoints, cells, threshold, min_sizes);
-    lines.of[static_cast<std::size_t>(operation)] = regression(cells, options, std::move(breakpoints)).segments;
+    SegmentedFit fitted = regression(cells, options, std::move(breakpoints));
+    if (fitted.status == SegmentedStatus::bad_values) lines.problem = fitted.reason;
+    lines.of[static_cast<std::size_t>(operation)] = std::move(fitted.segments);
   }
   return lines;
 }

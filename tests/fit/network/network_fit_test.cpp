@@ -295,6 +295,51 @@ TEST(NetworkFit, SaysWhatIsMissing) {
   EXPECT_THAT(one_size.reason, HasSubstr("one message size only"));
 }
 
+TEST(NetworkFit, SaysThatAnObjectiveCannotHaveMessagesOfNoBytes) {
+  std::vector<MpiMeasurement> rows = RowMaker(Truth(), 0.01).rows("local", 100);
+  rows.front().size_bytes = 0;
+  rows.front().duration_s = 5e-7;  // more would count as interrupted
+  NetworkFitOptions options;
+  options.regression.objective = Objective::weighted;
+  for (const char* operation : {"pingpong", "send"}) {
+    SCOPED_TRACE(operation);
+    rows.front().operation = operation;
+    const NetworkFit fit = fit_network(rows, options);
+    EXPECT_FALSE(fit.ok());
+    EXPECT_THAT(fit.reason, HasSubstr("local: the objective `weighted` divides by the size"));
+  }
+  options.regression.objective = Objective::log;
+  EXPECT_TRUE(fit_network(rows, options).ok());
+}
+
+// The largest size alone is beyond the threshold: no segment of its own, but no reason to forget what sends take.
+TEST(NetworkFit, KeepsOverheadsUpToAThresholdNearTheLargestSize) {
+  Truth truth;
+  truth.threshold = 60000;
+  truth.send = [](double) { return 4e-7; };
+  truth.recv = [](double) { return 3e-7; };
+  std::vector<MpiMeasurement> rows = RowMaker(truth, 0).rows("local", 200, truth.threshold);
+  for (MpiMeasurement row : RowMaker(truth, 0).rows("local", 1, 1)) {
+    if (row.operation == "pingpong") row.duration_s = 2 * truth.one_way(65536);
+    if (row.operation == "send_unmatched") row.duration_s = 0.02;
+    if (row.operation != "pingpong" && row.operation != "send_unmatched") continue;
+    row.size_bytes = 65536;
+    rows.push_back(row);
+  }
+  const NetworkFit fit = fit_network(rows);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  const double detached = static_cast<double>(fit.model.values().detached_bytes);
+  EXPECT_GT(detached, 55000);
+  EXPECT_LT(detached, 65536);
+  const core::ScopeModel& local = fit.model.scope(Scope::local);
+  for (const double size : {1.0, 1000.0, 31000.0, 50000.0, detached - 1}) {
+    EXPECT_NEAR(local.cost(MessageCost::send).mean_s(size), 4e-7, 1e-12) << size;
+    EXPECT_NEAR(local.cost(MessageCost::recv).mean_s(size), 3e-7, 1e-12) << size;
+  }
+  EXPECT_EQ(local.cost(MessageCost::send).mean_s(detached), 0);
+  EXPECT_EQ(local.cost(MessageCost::recv).mean_s(detached), 0);
+}
+
 TEST(NetworkFit, FitsPingPongsAlone) {
   std::vector<MpiMeasurement> some;
   for (const MpiMeasurement& row : RowMaker(Truth(), 0.01).rows("local", 100))

@@ -135,6 +135,28 @@ TEST(NetworkMeans, AreTheMeansOfAllCallsWithoutAFilter) {
   EXPECT_NEAR(sum, 1, 1e-9);
 }
 
+TEST(NetworkFit, BearsPublishedLinesBelowZero) {
+  std::vector<core::MpiMeasurement> rows;
+  for (const double size : {100, 400, 700, 1000}) {
+    core::MpiMeasurement row;
+    row.operation = "pingpong";
+    row.scope = "local";
+    row.size_bytes = size;
+    row.duration_s = size < 1000 ? 1e-6 : 1e-4;  // a line through these is below 0 at 100 bytes
+    rows.push_back(row);
+  }
+  NetworkFitOptions options;
+  options.regression.objective = Objective::ols;
+  options.physical = false;
+  options.filter = RowFilter::none;
+  options.means = false;
+  options.breakpoints = std::vector<double>();
+  options.async_small_bytes = options.detached_bytes = 0;
+  const NetworkFit fit = fit_network(rows, options);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_EQ(fit.model.scope(core::Scope::local).cost(core::MessageCost::transfer).mean_s(100), 0);
+}
+
 TEST(NetworkFit, OfPingPongsAloneKeepsTheCostOfTheShortestMessages) {
   // Short messages at 17.5 GB/s, long ones at 4.6 GB/s, as on dahu (facts of the ring data).
   std::vector<MpiMeasurement> rows;
