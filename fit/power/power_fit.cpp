@@ -138,7 +138,7 @@ void fit_hosts(const std::vector<PowerRow>& rows, int degree, PowerFit& fit) {
   for (const auto& [host, mine] : hosts) {
     HostPowerFit one = regress_power(mine, degree);
     if (!one.notes.failure.empty()) {
-      fit.flags.push_back({host, "too_few_samples", one.notes.failure});
+      fit.flags.push_back({host, "not_fitted", one.notes.failure});
       continue;
     }
     one.host = host;

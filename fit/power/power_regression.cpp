@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
 
@@ -218,6 +219,8 @@ HostPowerFit regress_power(const std::vector<PowerRow>& rows, int degree) {
   HostPowerFit result = fit.value_or(HostPowerFit());
   result.notes = std::move(notes);
   result.notes.sleeping = plan.sleeping;
+  if (result.idle_w < 0)
+    result.notes.failure = core::printed("idle hosts would draw %.4g W; expected idle pieces, too", result.idle_w);
   result.outliers = std::move(outliers);
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
@@ -41,9 +42,7 @@ struct RunRegression {
 
   double predicted_j(const RunEnergy& run) const {
     const std::vector<double> terms = terms_of(run);
-    double energy_j = 0;
-    for (std::size_t i = 0; i < terms.size(); ++i) energy_j += terms[i] * solution.coefficients[i];
-    return energy_j;
+    return std::inner_product(terms.begin(), terms.end(), solution.coefficients.begin(), 0.0);
   }
 
   void solve(const std::vector<double>& weights) {
@@ -64,31 +63,30 @@ struct RunRegression {
 /// Means of the rows of each configuration, with the scatter of their runs.
 std::vector<RunEnergy> merged(const std::vector<RunEnergy>& rows) {
   std::vector<RunEnergy> result;
-  std::vector<std::vector<double>> energies;
+  std::vector<double> freedoms;  // of energy_sd_j
   for (const RunEnergy& row : rows) {
     const auto same = std::find_if(result.begin(), result.end(), [&](const RunEnergy& one) {
       return !row.configuration.empty() && one.configuration == row.configuration && one.campaign == row.campaign &&
              one.hosts == row.hosts && one.ranks_per_host == row.ranks_per_host;
     });
+    const double own = row.energy_sd_j > 0 ? row.runs - 1 : 0;
     if (same == result.end()) {
       result.push_back(row);
-      energies.push_back({row.energy_j});
+      freedoms.push_back(own);
       continue;
     }
     const double before = same->runs, share = row.runs / (before + row.runs);
+    double& freedom = freedoms[static_cast<std::size_t>(same - result.begin())];
+    const double squares = freedom * std::pow(same->energy_sd_j, 2) + own * std::pow(row.energy_sd_j, 2) +
+                           before * share * std::pow(row.energy_j - same->energy_j, 2);
+    same->energy_sd_j = std::sqrt(squares / (freedom += own + 1));
     same->time_s += share * (row.time_s - same->time_s);
     same->setup_s += share * (row.setup_s - same->setup_s);
-    same->waiting_s += share * (row.waiting_s - same->waiting_s);
+    const bool known = std::min(same->waiting_s, row.waiting_s) >= 0;
+    same->waiting_s = known ? same->waiting_s + share * (row.waiting_s - same->waiting_s) : -1;
     same->energy_j += share * (row.energy_j - same->energy_j);
     same->runs += row.runs;
     same->wraps += row.wraps;
-    energies[static_cast<std::size_t>(same - result.begin())].push_back(row.energy_j);
-  }
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    if (energies[i].size() < 2) continue;
-    double sum = 0;
-    for (const double energy_j : energies[i]) sum += std::pow(energy_j - result[i].energy_j, 2);
-    result[i].energy_sd_j = std::sqrt(sum / static_cast<double>(energies[i].size() - 1));
   }
   return result;
 }
@@ -184,8 +182,13 @@ double solve_with_scatter(RunRegression& regression, double scatter) {
   return chi2;
 }
 
-/// The scatter at which the residuals are as large as their variances say.
+/// The scatter at which the residuals are as large as their variances say; 0, not known, with no row to spare.
 void solve_runs(RunRegression& regression) {
+  solve_with_scatter(regression, 1);
+  if (regression.runs.size() <= regression.solution.rank) {
+    regression.scatter = 0;
+    return;
+  }
   constexpr double least = 1e-4, most = 10;
   double low = std::log(least), high = std::log(most);
   for (int step = 0; step < 30; ++step) {
@@ -220,12 +223,8 @@ Estimate fit_setup_factor(RunRegression& regression) {
   return {factor, curvature > 0 ? factor * std::sqrt(2 / curvature) : std::nan("")};
 }
 
-bool was_dropped(const LeastSquares& solution, std::size_t term) {
-  return std::find(solution.collinear.begin(), solution.collinear.end(), term) != solution.collinear.end();
-}
-
-bool is_at_zero(const LeastSquares& solution, std::size_t term) {
-  return std::find(solution.at_zero.begin(), solution.at_zero.end(), term) != solution.at_zero.end();
+bool is_among(const std::vector<std::size_t>& terms, std::size_t term) {
+  return std::find(terms.begin(), terms.end(), term) != terms.end();
 }
 
 Estimate estimate_of(const LeastSquares& solution, std::size_t term) {
@@ -235,7 +234,7 @@ Estimate estimate_of(const LeastSquares& solution, std::size_t term) {
 
 /// Whether waiting and computing differ by more than two standard errors.
 bool tells_waiting(const LeastSquares& solution) {
-  if (was_dropped(solution, waiting_term) || was_dropped(solution, core_term)) return false;
+  if (is_among(solution.collinear, waiting_term) || is_among(solution.collinear, core_term)) return false;
   const auto& covariance = solution.inverse_information;
   const double variance = covariance[core_term][core_term] + covariance[waiting_term][waiting_term] -
                           2 * covariance[core_term][waiting_term];
@@ -250,10 +249,10 @@ void flag_run_power(const RunRegression& regression, RunPowerFit& fit) {
   const auto any = [&](auto is) { return std::any_of(regression.runs.begin(), regression.runs.end(), is); };
   if (!any([](const RunEnergy& run) { return run.ranks_per_host == 0; }))
     flag("idle", "idle_unknown", "no row is of idle hosts (0 ranks): awake is in the idle watts");
-  if (was_dropped(regression.solution, core_term))
+  if (is_among(regression.solution.collinear, core_term))
     flag("core", "awake_unknown",
          "all runs have as many ranks per host, and none is idle: idle has the watts of a host with these ranks");
-  else if (was_dropped(regression.solution, awake_term) &&
+  else if (is_among(regression.solution.collinear, awake_term) &&
            any([](const RunEnergy& run) { return run.ranks_per_host == 0; }))
     flag("awake", "awake_unknown", "all runs have as many ranks per host: awake is in the watts of the cores");
   if (!regression.with_waiting)
@@ -262,7 +261,7 @@ void flag_run_power(const RunRegression& regression, RunPowerFit& fit) {
              ? "the rows do not tell waiting from computing: both have the same watts"
              : "no column waiting_s: waiting has the watts of computing");
   for (const auto& [term, name] : {std::pair{core_term, "core"}, std::pair{awake_term, "awake"}})
-    if (is_at_zero(regression.solution, term)) flag(name, "at_zero", "would be below 0 W, and is 0");
+    if (is_among(regression.solution.at_zero, term)) flag(name, "at_zero", "would be below 0 W, and is 0");
   const std::size_t rows = regression.runs.size(), terms = regression.solution.rank;
   constexpr std::size_t spare = 3;
   if (rows < terms + spare)
@@ -337,10 +336,6 @@ RunPowerFit fit_run_power(const std::vector<RunEnergy>& rows, const RunPowerOpti
   if (regression.with_waiting && !tells_waiting(regression.solution)) {
     regression.with_waiting = false;
     solve();
-  }
-  if (regression.runs.size() < regression.solution.rank) {
-    fit.reason = "fewer configurations than numbers to fit";
-    return fit;
   }
   fit.scatter = regression.scatter;
   fit.idle_w = estimate_of(regression.solution, idle_term);

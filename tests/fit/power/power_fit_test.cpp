@@ -281,6 +281,41 @@ TEST(PowerFit, EachHostHasWattsOfItsOwnInACluster) {
   EXPECT_THAT(fit.flags, flag("hosts_differ"));
 }
 
+/// Without idle pieces, and with power that grows faster than the active cores.
+std::vector<core::PowerSample> growing(const std::string& host) {
+  Plan plan;
+  plan.ghz = {2.3};
+  std::vector<core::PowerSample> samples;
+  for (core::PowerSample& sample : generate(plan, {}, host)) {
+    if (sample.active_cores == 0) continue;
+    sample.power_w = 1 + 2.0 * sample.active_cores * sample.active_cores;
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+TEST(PowerFit, IdleBelowZeroIsNoFit) {
+  const PowerFit fit = fit_of(growing("node"));
+  EXPECT_FALSE(fit.ok);
+  EXPECT_THAT(fit.reason, ::testing::HasSubstr("idle hosts would draw -"));
+}
+
+TEST(PowerFit, AHostThatCannotBeFittedHasTheWattsOfAll) {
+  Plan plan;
+  plan.ghz = {2.3};
+  std::vector<core::PowerSample> samples = growing("n-2");
+  const auto more = generate(plan, {}, "n-1");
+  samples.insert(samples.end(), more.begin(), more.end());
+  const core::Hosts hosts = core::Hosts::make({"n-[1-2]", 12, 2, {}, 0});
+  PowerFitOptions options;
+  options.hosts = &hosts;
+  const PowerFit fit = fit_of(samples, options);
+  ASSERT_TRUE(fit.ok) << fit.reason;
+  EXPECT_THAT(fit.flags, flag("not_fitted"));
+  ASSERT_EQ(fit.model.values().overrides.size(), 1U);
+  EXPECT_EQ(fit.model.values().overrides[0].host, 0);
+}
+
 TEST(PowerRows, PackagesAndMemoriesAddUpAndPsysDoesNot) {
   std::vector<core::PowerSample> samples;
   const auto add = [&](const std::string& sensor, core::PowerDomain domain, double watts, long piece) {

@@ -13,6 +13,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// A node as cei of PCAD: the step from idle to one core is far larger than that of a further core.
 constexpr double idle_w = 25, awake_w = 39, core_w = 2.6, waiting_w = 1.2, start_j = 88;
@@ -150,6 +151,54 @@ TEST(RunPower, GivesRepeatedRunsTheWeightOfTheirScatter) {
   const RunPowerFit fit = fit_run_power(runs);
   EXPECT_EQ(fit.runs.size(), generate_runs({}).size() + 1);
   EXPECT_NEAR(fit.start_j.at("").value, start_j, 0.1);
+}
+
+/// Two repetitions of a configuration among others, as they are merged.
+RunEnergy merged(RunEnergy a, RunEnergy b) {
+  std::vector<RunEnergy> runs = generate_runs({});
+  a.configuration = b.configuration = "twice";
+  runs.insert(runs.end(), {a, b});
+  for (const FittedRun& one : fit_run_power(runs).runs)
+    if (one.run.configuration == "twice") return one.run;
+  ADD_FAILURE() << "left out";
+  return {};
+}
+
+TEST(RunPower, TakesWaitingOfWhichARepetitionDoesNotTellAsNotKnown) {
+  RunEnergy run = generate_runs({})[20], silent = run;
+  silent.waiting_s = -1;
+  EXPECT_EQ(merged(run, silent).waiting_s, -1);
+  EXPECT_EQ(merged(silent, run).waiting_s, -1);
+  EXPECT_EQ(merged(run, run).waiting_s, run.waiting_s);
+}
+
+TEST(RunPower, PoolsTheScatterOfMeans) {
+  RunEnergy run = generate_runs({})[20], other = run;
+  const double energy_j = run.energy_j, sd_j = 0.02 * energy_j, apart_j = 0.01 * energy_j;
+  other.energy_j += apart_j;
+  run.energy_sd_j = other.energy_sd_j = sd_j;
+  // Squares within both, of nine degrees of freedom each, and of each mean around that of all.
+  const double squares = 2 * 9 * sd_j * sd_j + 2 * 10 * apart_j * apart_j / 4;
+  EXPECT_NEAR(merged(run, other).energy_sd_j, std::sqrt(squares / 19), 1e-9 * sd_j);
+  EXPECT_EQ(merged(run, other).runs, 20);
+  // Without them a mean of ten runs is as far off as one run divided by sqrt(10).
+  run.energy_sd_j = other.energy_sd_j = 0;
+  EXPECT_NEAR(merged(run, other).energy_sd_j, apart_j / std::sqrt(2.0) * std::sqrt(10.0), 1e-9 * sd_j);
+  run.runs = other.runs = 1;
+  EXPECT_NEAR(merged(run, other).energy_sd_j, apart_j / std::sqrt(2.0), 1e-9 * sd_j);
+}
+
+TEST(RunPower, OfAsManyRowsAsNumbersKnowsNoScatter) {
+  RunEnergy idle, run;
+  idle.time_s = 100, idle.energy_j = 2500;
+  run.time_s = 60, run.ranks_per_host = 8, run.energy_j = 60 * (25 + 8 * 7.5);
+  const RunPowerFit fit = fit_run_power({idle, run});
+  ASSERT_TRUE(fit.ok) << fit.reason;
+  EXPECT_NEAR(fit.idle_w.value, 25, 1e-9);
+  EXPECT_NEAR(fit.core_w.value, 7.5, 1e-9);
+  EXPECT_EQ(fit.scatter, 0);
+  EXPECT_THAT(fit.flags, Contains(Field(&core::QualityFlag::flag, "too_few_runs")));
+  EXPECT_THAT(fit.flags, Not(Contains(Field(&core::QualityFlag::flag, "poor_fit"))));
 }
 
 TEST(RunPower, AddsTheRangeOfACounterThatAMeanLacks) {

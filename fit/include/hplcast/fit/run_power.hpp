@@ -67,7 +67,8 @@ struct RunPowerFit {
   Estimate idle_w, awake_w, core_w, waiting_w;
   std::map<std::string, Estimate> start_j;  ///< of starting and ending a run, per host, by campaign
   Estimate setup_factor{1, 0};
-  double scatter = 0;  ///< standard deviation of rows around the model beside that of their runs, as a ratio
+  double scatter = 0;  ///< standard deviation of rows around the model beside that of their runs, as a ratio; 0: not
+                       ///< known, as there are no more rows than numbers
   std::vector<FittedRun> runs;
   std::vector<FittedRun> outliers;  ///< rows that no other agrees with
   core::PowerModel model;
