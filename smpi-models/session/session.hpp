@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/simulation.hpp"
@@ -11,6 +13,10 @@
 #include "smpi-models/program/shared_memory.hpp"
 
 namespace hplcast::smpi_models {
+
+namespace port {
+struct Ringer;
+}
 
 using core::SampledExchanges;
 using Settings = core::SimulationSettings;
@@ -43,8 +49,9 @@ class Session {
   /// Hands over the tables of model.h. @throws core::DomainError for a second, different model.
   void register_model(const hplcast_model_table& table);
 
-  std::optional<PlatformCosts> platform;      ///< only with the platform library
-  AnnouncedFlows announced_flows;             ///< of SimGrid's network
+  std::optional<PlatformCosts> platform;  ///< only with the platform library
+  AnnouncedFlows announced_flows;         ///< of SimGrid's network
+  std::vector<std::shared_ptr<port::Ringer>> idle_ringers;
   std::optional<SharedMemory> shared_memory;  ///< shared_memory() makes it
 
  private:

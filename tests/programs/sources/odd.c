@@ -200,6 +200,17 @@ int main(int argc, char** argv) {
       if (way == 6) MPI_Reduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     }
   }
+  if (strcmp(what, "any") == 0) { /* argv[2] messages to the right, and one from the left or to the right is waited for at a time */
+    double x[2] = {0};
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0, place = 0; i < atoi(argv[2]); ++i) {
+      MPI_Request requests[2];
+      MPI_Irecv(&x[0], 1, MPI_DOUBLE, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, &requests[0]);
+      MPI_Isend(&x[1], 1, MPI_DOUBLE, (rank + 1) % ranks, 0, MPI_COMM_WORLD, &requests[1]);
+      for (int both = 0; both < 2; ++both) MPI_Waitany(2, requests, &place, MPI_STATUS_IGNORE);
+    }
+  }
   if (strcmp(what, "draws") == 0) { /* rank 0 is in a region argv[2] times, then rank 1 three times */
     for (int turn = 0; turn < 2; ++turn) {
       for (int i = 0; turn == rank && i < (rank == 0 ? atoi(argv[2]) : 3); ++i) {
