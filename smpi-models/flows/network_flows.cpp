@@ -7,6 +7,7 @@
 #include "smpi-models/platform/network_costs.hpp"
 #include "smpi-models/platform/platform.hpp"
 #include "smpi-models/session/c_boundary.hpp"
+#include "smpi-models/session/session.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -253,6 +254,14 @@ void Transfer::wait(RankClock& clock) const {
   clock.go_on_from(std::max(from_s, ends_s_));
 }
 
+/// An actor that rings at the end of a flow and then waits for the next one: SMPI gives each new actor mailboxes that
+/// it keeps to the end.
+struct Ringer {
+  port::Flow flow;
+  port::BellPtr bell;
+  port::Bell next;
+};
+
 std::unique_ptr<Alarm> Transfer::ring_at_end(const port::BellPtr& bell) const {
   if (own_flow_ != nullptr) {
     own_flow_->bells.push_back(bell);
@@ -263,7 +272,23 @@ std::unique_ptr<Alarm> Transfer::ring_at_end(const port::BellPtr& bell) const {
     alarm->set(ends_s_);
     return alarm;
   }
-  port::ring_at_end(flow_, bell);
+  std::vector<std::shared_ptr<Ringer>>& idle = session().idle_ringers;
+  const bool is_new = idle.empty();
+  const auto ringer = is_new ? std::make_shared<Ringer>() : idle.back();
+  ringer->flow = flow_;
+  ringer->bell = bell;
+  if (!is_new) {
+    idle.pop_back();
+    ringer->next.ring();
+    return nullptr;
+  }
+  port::start_daemon("waits for a message", [ringer] {
+    for (;; ringer->next.wait()) {
+      port::wait_for_end(ringer->flow);
+      ringer->bell->ring();
+      session().idle_ringers.push_back(ringer);
+    }
+  });
   return nullptr;
 }
 

@@ -14,9 +14,7 @@
 
 namespace hplcast::smpi_models {
 
-namespace port {
 struct Ringer;
-}
 
 using core::SampledExchanges;
 using Settings = core::SimulationSettings;
@@ -51,7 +49,7 @@ class Session {
 
   std::optional<PlatformCosts> platform;  ///< only with the platform library
   AnnouncedFlows announced_flows;         ///< of SimGrid's network
-  std::vector<std::shared_ptr<port::Ringer>> idle_ringers;
+  std::vector<std::shared_ptr<Ringer>> idle_ringers;
   std::optional<SharedMemory> shared_memory;  ///< shared_memory() makes it
 
  private:

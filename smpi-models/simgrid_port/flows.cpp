@@ -52,38 +52,17 @@ void wait_for_any(const std::vector<Flow>& flows) {
 #endif
 }
 
-/// An actor that rings at the end of a flow and then waits for the next one: SMPI gives each new actor mailboxes that
-/// it keeps to the end.
-struct Ringer {
-  Flow flow;
-  BellPtr bell;
-  Bell next;
-};
-
-void ring_at_end(const Flow& flow, const BellPtr& bell) {
-  std::vector<std::shared_ptr<Ringer>>& idle = session().idle_ringers;
-  const bool is_new = idle.empty();
-  const auto ringer = is_new ? std::make_shared<Ringer>() : idle.back();
-  ringer->flow = flow;
-  ringer->bell = bell;
-  if (!is_new) {
-    idle.pop_back();
-    return ringer->next.ring();
-  }
-  const auto ring = [ringer] {
+void start_daemon(const char* name, const std::function<void()>& code) {
+  const auto daemon = [code] {
     s4u::Actor::self()->daemonize();
-    for (;; ringer->next.wait()) {
-      wait_for_end(ringer->flow);
-      ringer->bell->ring();
-      session().idle_ringers.push_back(ringer);
-    }
+    code();
   };
 #if SIMGRID_VERSION >= 40100
-  s4u::this_actor::get_host()->add_actor("waits for a message", ring);
+  s4u::this_actor::get_host()->add_actor(name, daemon);
 #elif SIMGRID_VERSION >= 40000
-  s4u::Engine::get_instance()->add_actor("waits for a message", s4u::this_actor::get_host(), ring);
+  s4u::Engine::get_instance()->add_actor(name, s4u::this_actor::get_host(), daemon);
 #else
-  s4u::Actor::create("waits for a message", s4u::this_actor::get_host(), ring);
+  s4u::Actor::create(name, s4u::this_actor::get_host(), daemon);
 #endif
 }
 

@@ -132,8 +132,8 @@ Flow begin_flow(const FlowShape& shape, bool nobody_waits = false);
 /// Blocks until the flow has ended.
 void wait_for_end(const Flow& flow);
 void wait_for_any(const std::vector<Flow>& flows);
-/// Does not block: the bell rings then.
-void ring_at_end(const Flow& flow, const BellPtr& bell);
+/// An actor on this host, which does not keep the simulation going.
+void start_daemon(const char* name, const std::function<void()>& code);
 
 /// A speed for each of its frequency states, at least one.
 s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, const std::vector<double>& flop_per_s);
