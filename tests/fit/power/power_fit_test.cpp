@@ -261,18 +261,21 @@ TEST(PowerFit, PowerThatSagsOverTheCoresIsTold) {
   EXPECT_THAT(fit_of(samples).flags, flag("nonlinear"));
 }
 
+/// The fit of n-1 and n-2, hosts of a cluster.
+PowerFit fit_of_two_hosts(std::vector<core::PowerSample> samples, const std::vector<core::PowerSample>& more) {
+  samples.insert(samples.end(), more.begin(), more.end());
+  const core::Hosts hosts = core::Hosts::make({"n-[1-2]", 12, 2, {}, 0});
+  PowerFitOptions options;
+  options.hosts = &hosts;
+  return fit_of(samples, options);
+}
+
 TEST(PowerFit, EachHostHasWattsOfItsOwnInACluster) {
   Truth warm;
   warm.idle_w += 11;  // as taurus-12 in the published measurements
   Plan plan;
   plan.ghz = {2.3};
-  std::vector<core::PowerSample> samples = generate(plan, {}, "n-1");
-  const auto more = generate(plan, warm, "n-2");
-  samples.insert(samples.end(), more.begin(), more.end());
-  const core::Hosts hosts = core::Hosts::make({"n-[1-2]", 12, 2, {}, 0});
-  PowerFitOptions options;
-  options.hosts = &hosts;
-  const PowerFit fit = fit_of(samples, options);
+  const PowerFit fit = fit_of_two_hosts(generate(plan, {}, "n-1"), generate(plan, warm, "n-2"));
   ASSERT_TRUE(fit.ok) << fit.reason;
   ASSERT_EQ(fit.hosts.size(), 2U);
   EXPECT_NEAR(fit.all.idle_w, Truth().idle_w + 5.5, 1e-8) << "as many pieces of both";
@@ -303,13 +306,7 @@ TEST(PowerFit, IdleBelowZeroIsNoFit) {
 TEST(PowerFit, AHostThatCannotBeFittedHasTheWattsOfAll) {
   Plan plan;
   plan.ghz = {2.3};
-  std::vector<core::PowerSample> samples = growing("n-2");
-  const auto more = generate(plan, {}, "n-1");
-  samples.insert(samples.end(), more.begin(), more.end());
-  const core::Hosts hosts = core::Hosts::make({"n-[1-2]", 12, 2, {}, 0});
-  PowerFitOptions options;
-  options.hosts = &hosts;
-  const PowerFit fit = fit_of(samples, options);
+  const PowerFit fit = fit_of_two_hosts(growing("n-2"), generate(plan, {}, "n-1"));
   ASSERT_TRUE(fit.ok) << fit.reason;
   EXPECT_THAT(fit.flags, flag("not_fitted"));
   ASSERT_EQ(fit.model.values().overrides.size(), 1U);
