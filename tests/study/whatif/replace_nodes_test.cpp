@@ -1,4 +1,4 @@
-// Hosts in place of those of another cluster become a kind of their own.
+// Hosts in place of those of another cluster become a kind of their own; hosts of other names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/study/transform.hpp"
 #include "study/whatif/cluster_changes.hpp"
 #include "tests/study/whatif/dahu_like.hpp"
 
@@ -159,6 +160,26 @@ TEST_F(OfAnotherCluster, RefusesWhatDoesNotGoTogether) {
   core::ClusterModel tree = with("fat-tree", "8:4:2");
   EXPECT_THROW(transformed(tree, {{"replace-nodes", "8:" + file_.string()}}), core::DomainError)
       << "links of hosts in a tree";
+}
+
+TEST(TransformGenerate, RefusesHostsThatHaveNoPlaceAndLeavesOutTheWattsOfThoseThatAreGone) {
+  const std::string model = HPLCAST_SOURCE_DIR "/examples/generative/generative.json;hosts=";
+  ClusterModel cluster = with("fat-tree", "8:4:2");
+  EXPECT_THROW(transformed(cluster, {{"generate", model + "node-[1-8]"}}), core::DomainError);
+  EXPECT_EQ(transformed(cluster, {{"generate", model + "other-[1-32]"}}).hosts.names()[0], "other-1");
+  cluster = dahu_like();
+  core::PowerModel::Values power = cluster.power->values();
+  for (const int host : {2, 20}) {
+    power.overrides.emplace_back().host = host;
+    power.overrides.back().idle = 70;
+  }
+  cluster.power = core::PowerModel::make(power);
+  const ClusterModel small = transformed(cluster, {{"generate", model + "node-[1-8]"}});
+  ASSERT_EQ(small.power->values().overrides.size(), 1U);
+  EXPECT_EQ(small.power->idle(2).at({}), 70);
+  core::check_power(*small.power, small.hosts);
+  cluster = with("frequency-at", "60s:1.4GHz;on=node-20");
+  EXPECT_THROW(with_host_names(cluster, "node-[1-8]"), core::DomainError);
 }
 
 }  // namespace
