@@ -89,6 +89,14 @@ HplParameters without_unused(HplParameters parameters) {
   return parameters;
 }
 
+HplParameters same_until(int panel, HplParameters parameters) {
+  constexpr int spread_roll = 1, mix = 2;
+  const long long behind = (parameters.N + parameters.NB - 1) / parameters.NB - panel;
+  const long long blocks = behind / parameters.Q - parameters.DEPTH - 1;  // the last one need not be whole
+  if (parameters.SWAP == mix && blocks > 1 && parameters.NB > parameters.swap_threshold) parameters.SWAP = spread_roll;
+  return without_unused(parameters);
+}
+
 long local_rows(long rows, long block, int index, int count) noexcept {
   const long blocks = rows / block;
   const long mine = blocks / count + (index < blocks % count ? 1 : 0);

@@ -38,7 +38,8 @@ core::Prediction predict_sampled(const RunPlan& plan, const std::filesystem::pat
 core::Prediction predict_sampled(const RunPlan& plan, const WindowSimulator& simulator);
 
 /// The result of a window (`plan` is of one) in its folder, so that a run that was stopped, or jobs elsewhere, need not
-/// make it again. Nothing if it is not there, or not that of this request.
+/// make it again. Nothing if it is not there, or not that of this request. One of PredictionRequest::shared_windows is
+/// moved to the folder: of a sweep there would be thousands.
 std::optional<HplSimulation> read_window(const RunPlan& plan, const std::filesystem::path& folder);
 void write_window(const RunPlan& plan, const std::filesystem::path& folder, const HplSimulation& simulation);
 

@@ -16,24 +16,31 @@
 
 namespace hplcast::study {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* file_name = "window.json";
-
 std::string name_of(const RunPlan& plan) {
   const PredictionRequest& request = plan.request();
   const PanelWindow& window = *plan.window();
+  const core::HplParameters parameters = core::same_until(window.simulated_to, request.parameters);
   std::ostringstream name;
   name << "hplcast " HPLCAST_VERSION " SimGrid " << linked_simgrid_version(simulated_hpl(request.programs)) << ' '
-       << core::cluster_sha256(request.cluster) << ' ' << core::to_string(request.parameters) << " seed=" << plan.seed()
+       << core::cluster_sha256(request.cluster) << ' ' << core::to_string(parameters) << " seed=" << plan.seed()
        << " mode=" << to_string(plan.mode()) << " noise=" << request.noise
        << (request.observation.phases ? " phases" : "") << (request.observation.energy ? " energy" : "")
        << " panels=" << window.first << '-' << window.simulated_to << " exact from " << window.exact_from
        << (window.out_of_step ? " out of step\n" : "\n");
-  core::write_hpl_dat(name, request.parameters, false);
+  core::write_hpl_dat(name, parameters, false);
   return core::sha256_hex(name.str());
+}
+
+constexpr const char* file_name = "window.json";
+
+/// Where the next run finds it that has the same window.
+fs::path left_for_others(const RunPlan& plan) {
+  return plan.request().shared_windows / (name_of(plan) + ".json");
 }
 
 /// Hands every count of a prediction to `visit(name, count)`, which may change it: the name is that in
@@ -222,10 +229,14 @@ void take_names(const std::vector<HplSimulation>& simulations, core::Prediction&
 
 }  // namespace
 
-std::optional<HplSimulation> read_window(const RunPlan& plan, const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / file_name;
+std::optional<HplSimulation> read_window(const RunPlan& plan, const fs::path& folder) {
+  const fs::path path = folder / file_name;
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  if (!plan.request().shared_windows.empty()) {
+    fs::create_directories(folder, error);
+    fs::rename(left_for_others(plan), path, error);
+  }
+  if (!fs::exists(path, error)) return std::nullopt;
   const Json json = core::parse_json<Json>(core::read_from(path, core::read_json_text));
   if (json.value("request", "") != name_of(plan)) return std::nullopt;
   HplSimulation simulation;
@@ -233,17 +244,19 @@ std::optional<HplSimulation> read_window(const RunPlan& plan, const std::filesys
   simulation.prediction = core::read_prediction(prediction, path.string());
   json.at("panel_marks_s").get_to(simulation.panels.marks_s);
   json.at("counts_at_panels").get_to(simulation.panels.counts);
+  simulation.prediction.parameters = plan.parameters();
   return simulation;
 }
 
-void write_window(const RunPlan& plan, const std::filesystem::path& folder, const HplSimulation& simulation) {
+void write_window(const RunPlan& plan, const fs::path& folder, const HplSimulation& simulation) {
   std::ostringstream prediction;
   core::write_prediction(prediction, simulation.prediction);
   const Json json = {{"request", name_of(plan)},
                      {"prediction", core::parse_json<Json>(prediction.str())},
                      {"panel_marks_s", simulation.panels.marks_s},
                      {"counts_at_panels", simulation.panels.counts}};
-  core::write_file(folder / file_name, [&](std::ostream& out) { out << core::json_text(json, 1) << '\n'; });
+  const fs::path path = plan.request().shared_windows.empty() ? folder / file_name : left_for_others(plan);
+  core::write_file(path, [&](std::ostream& out) { out << core::json_text(json, 1) << '\n'; });
 }
 
 void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& simulations,

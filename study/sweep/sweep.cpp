@@ -4,6 +4,8 @@
 
 #include <signal.h>
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -40,6 +42,7 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   request.timeout_s = execution.timeout_s;
   request.programs = execution.programs;
   request.keep = work;
+  if (task.has_twin) request.shared_windows = execution.work / "windows";
   const fs::path log = execution.database.filename().string() + ".logs/" + name;
   const fs::path logs = fs::absolute(execution.database).parent_path() / log;
   SweepOutcome outcome;
@@ -68,6 +71,22 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
         external != nullptr && (external->status() == signals + SIGKILL || external->status() == signals + SIGTERM);
   }
   return outcome;
+}
+
+void put_in_order(std::vector<SweepTask>& tasks) {
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [](const SweepTask& a, const SweepTask& b) { return a.effort_s > b.effort_s; });
+  std::map<std::string, SweepTask*> first;
+  std::set<const SweepRun*> second;
+  for (SweepTask& task : tasks) {
+    SweepRun run = *task.run;
+    run.parameters = core::same_until(0, run.parameters);
+    const auto [twin, is_first] = first.emplace(run_id(run), &task);
+    if (is_first) continue;
+    task.has_twin = twin->second->has_twin = true;
+    second.insert(task.run);
+  }
+  std::stable_partition(tasks.begin(), tasks.end(), [&](const SweepTask& task) { return second.count(task.run) == 0; });
 }
 
 void execute_locally(const SweepExecution& execution, int jobs) {
@@ -105,9 +124,7 @@ SweepSummary run_sweep(const SweepRequest& request) {
       all_effort_s += execution.tasks.back().effort_s;
     }
   }
-  // The longest first: short ones then fill the last minutes of all cores.
-  std::stable_sort(execution.tasks.begin(), execution.tasks.end(),
-                   [](const SweepTask& a, const SweepTask& b) { return a.effort_s > b.effort_s; });
+  put_in_order(execution.tasks);
   execution.ended = [&](const SweepOutcome& outcome) {
     if (outcome.prediction) {
       database.add_result(*outcome.task->run, *outcome.prediction);

@@ -14,7 +14,8 @@ namespace hplcast::study {
 struct SweepTask {
   const SweepRun* run = nullptr;
   const core::ClusterModel* cluster = nullptr;
-  double effort_s = 0;  ///< expected on one core, right to a factor of two: order and progress of runs go by it
+  double effort_s = 0;    ///< expected on one core, right to a factor of two: order and progress of runs go by it
+  bool has_twin = false;  ///< differs from another one by how rows are exchanged, in the last panels only
 };
 
 /// The result: a prediction, or a failure.
@@ -36,6 +37,10 @@ struct SweepExecution {
   std::function<void(const SweepOutcome&)> ended;
   std::function<void()> tick;
 };
+
+/// The longest first: short ones then fill the last minutes of all cores. Behind them all, when the windows of their
+/// twins are there, the second ones of runs that do the same until their last panels.
+void put_in_order(std::vector<SweepTask>& tasks);
 
 void execute_locally(const SweepExecution& execution, int jobs);
 void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOptions& options);

@@ -45,6 +45,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
     runs[i].windows.target = 0;
     execution.tasks.push_back({&runs[i], &request_.cluster});
   }
+  put_in_order(execution.tasks);
   execution.programs = request_.programs;
   execution.database = folder_.path() / "tune";
   execution.work = folder_.path();
@@ -54,7 +55,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
       if (outcome.failure.message.find(folder_.path().string()) != std::string::npos) folder_.keep();
       return;
     }
-    const auto index = static_cast<std::size_t>(outcome.task - execution.tasks.data());
+    const auto index = static_cast<std::size_t>(outcome.task->run - runs.data());
     const core::HplParameters& parameters = asked[index].parameters;
     taken_s_ += outcome.prediction->wall_s;
     expected_s_ += plan_of(parameters, {parameters.N, asked[index].windows}).needs().wall_s;

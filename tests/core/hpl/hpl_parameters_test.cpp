@@ -309,5 +309,27 @@ TEST(HplParameters, AreShownWhereTheyDiffer) {
   EXPECT_STREQ(fields[0]->name, "PFACT");
 }
 
+TEST(HplParameters, TheMixIsSpreadRollUntilProcessesHaveFewColumns) {
+  HplParameters mix;
+  mix.N = 1024;  // 16 panels
+  mix.NB = 64;
+  mix.P = 2;
+  mix.Q = 2;
+  mix.DEPTH = 0;
+  mix.SWAP = 2;
+  mix.swap_threshold = 63;
+  HplParameters spread_roll = mix;
+  spread_roll.SWAP = 1;
+  EXPECT_EQ(same_until(10, mix).SWAP, 1);  // three blocks for each: one may not be whole, one is for certainty
+  EXPECT_EQ(same_until(10, mix), same_until(10, spread_roll));
+  EXPECT_EQ(same_until(11, mix).SWAP, 2);
+  EXPECT_EQ(same_until(16, mix).SWAP, 2);
+  mix.DEPTH = 1;
+  EXPECT_EQ(same_until(8, mix).SWAP, 1);
+  EXPECT_EQ(same_until(9, mix).SWAP, 2);
+  mix.swap_threshold = 64;
+  EXPECT_EQ(same_until(0, mix).SWAP, 2);
+}
+
 }  // namespace
 }  // namespace hplcast::core

@@ -289,6 +289,31 @@ TEST_F(SampledPrediction, GoesOnWithTheWindowsThatAreThere) {
   EXPECT_THROW(predict(request_), core::Error);
 }
 
+// The mix exchanges the rows of 16 and fewer columns by binary exchange: those of the last panels.
+TEST_F(SampledPrediction, TakesWindowsOfAnotherRunThatDoesTheSameThere) {
+  use_many_panels();
+  request_.windows = WindowRule::from("3:16");
+  request_.parameters.SWAP = 2;
+  request_.parameters.swap_threshold = 16;
+  const core::Prediction mix = predict(request_);
+  const core::TemporaryFolder folder("hplcast-test");
+  const auto left = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator());
+  };
+  request_.shared_windows = folder.path();
+  request_.parameters.SWAP = 1;
+  const core::Prediction spread_roll = predict(request_);
+  EXPECT_EQ(left(), 5);
+  request_.parameters.SWAP = 2;
+  const core::Prediction taken = predict(request_);
+  EXPECT_EQ(left(), 2) << "the last window of each";
+  EXPECT_EQ(taken.time_s, mix.time_s);
+  EXPECT_EQ(taken.error_95_s, mix.error_95_s);
+  EXPECT_EQ(taken.parameters, mix.parameters);
+  EXPECT_EQ(taken.kernels.at("dgemm").time_s, mix.kernels.at("dgemm").time_s);
+  EXPECT_NE(taken.time_s, spread_roll.time_s);
+}
+
 TEST_F(SampledPrediction, IsNotTakenForARunOfAllPanelsOrOtherWindows) {
   use_many_panels();
   core::Prediction all, sampled;

@@ -39,6 +39,19 @@ TEST_F(Sweep, RunsOnlyWhatIsMissingAndSkipsTheImpossible) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "plan.db.work"));
 }
 
+TEST_F(Sweep, SimulatesOnceWhatTwoRunsHaveInCommon) {
+  plan(
+      "fixed: {N: 16000, NB: 40, grid: 2x4, DEPTH: 1, swap_threshold: 16}\nmode: fast\nwindows: 3:16\n"
+      "factors: {SWAP: [mix, bin-exch, long]}\n");
+  write("smpirun",
+        "#!/bin/sh\n[ -e HPL.dat ] && sed -n 26p HPL.dat >> \"${0%/*}/swaps\"\nexec \"" HPLCAST_SMPIRUN "\" \"$@\"\n");
+  std::filesystem::permissions(folder_ / "smpirun", std::filesystem::perms::owner_all);
+  const auto result = hplcast({"sweep", "plan.yaml", "--jobs", "1", "--smpirun", (folder_ / "smpirun").string()});
+  EXPECT_THAT(result.output, HasSubstr("3 runs made"));
+  std::ifstream in(folder_ / "swaps");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "?");
+}
+
 TEST_F(Sweep, AFailedRunKeepsItsLogAndDoesNotStopTheOthers) {
   plan("fixed: {N: 300}\nfactors: {NB: [32, 64, 128]}\n");
   // Fails for one configuration only.

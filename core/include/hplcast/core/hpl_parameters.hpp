@@ -99,6 +99,10 @@ HplParameters read_hpl_fields(const CsvReader& csv, const HplParameters& default
 /// The same configuration for HPL: the threshold of SWAP, which only the mix uses, is the default with others.
 HplParameters without_unused(HplParameters parameters);
 
+/// One for all configurations that do the same in the panels before `panel`: the mix exchanges rows by spread-roll as
+/// long as every process has more columns than its threshold behind those that it looks ahead (HPL_pdupdate).
+HplParameters same_until(int panel, HplParameters parameters);
+
 /// "N=5000 NB=128 P=2 Q=1 ..." of all fields.
 std::string to_string(const HplParameters& parameters);
 

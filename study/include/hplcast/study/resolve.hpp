@@ -97,6 +97,8 @@ struct PredictionRequest {
   int at_a_time = 1;     ///< simulations like this one that run together: all need memory
   std::filesystem::path
       keep;  ///< folder for HPL.dat, cluster.json, log ...; empty: a temporary one, removed at the end
+  std::filesystem::path
+      shared_windows;  ///< where windows are left for the next run that has them, too; empty: in `keep`
   SimulatorPrograms programs;
   Observation observation;
   core::SimulationDiagnosis diagnosis = {};  ///< for tests, which compare ways of simulating; no command changes it
