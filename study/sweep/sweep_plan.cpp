@@ -37,7 +37,8 @@ bool is_hpl_parameter(const std::string& name) {
 /// `network-noise`, `per-cpu`, `kernel-model`), a transformation, or "/field/of/cluster".
 bool is_factor(const std::string& name) {
   return is_hpl_parameter(name) || levels_of_factors().count(name) > 0 || name == "grid" || name == "cluster" ||
-         name == "windows" || (name.size() > 1 && name.front() == '/') || is_transformation(name);
+         name == "windows" || name == "target-error" || (name.size() > 1 && name.front() == '/') ||
+         is_transformation(name);
 }
 
 /// A whole number of ranks, or of a side of their grid.
@@ -63,7 +64,8 @@ class PlanReader {
         plan.name = text(value, key);
       } else if (key == "question") {
         plan.question = text(value, key);
-      } else if (key == "cluster" || key == "noise" || key == "mode" || key == "windows" || key == "energy") {
+      } else if (key == "cluster" || key == "noise" || key == "mode" || key == "windows" || key == "target-error" ||
+                 key == "energy") {
         plan.fixed.insert(plan.fixed.begin(), {key, level(key, value)});
       } else if (key == "seeds") {
         plan.seeds = seeds(value);
@@ -81,8 +83,8 @@ class PlanReader {
         plan.sample = sample(value);
       } else {
         fail(entry.first, key, "unknown key",
-             core::name_hint(key, {"name", "question", "cluster", "noise", "mode", "windows", "energy", "seeds",
-                                   "timeout_s", "fixed", "factors", "list", "sample"}));
+             core::name_hint(key, {"name", "question", "cluster", "noise", "mode", "windows", "target-error", "energy",
+                                   "seeds", "timeout_s", "fixed", "factors", "list", "sample"}));
       }
     }
     require_factor_everywhere(plan, root, "cluster", "the path of a cluster.json");
@@ -164,6 +166,7 @@ class PlanReader {
         fail(node, factor, "found `" + value + "`; expected PxQ such as 30x32");
     }
     if (factor == "windows") require_domain(node, factor, [&] { (void)WindowRule::from(value); });
+    if (factor == "target-error") require_domain(node, factor, [&] { (void)target_error_of(value); });
     if (const auto known = levels_of_factors().find(factor); known != levels_of_factors().end()) {
       const auto& [name, levels] = *known;
       if (std::find(levels.begin(), levels.end(), value) == levels.end())
@@ -175,8 +178,9 @@ class PlanReader {
   void require_factor(const YAML::Node& node, const std::string& factor) const {
     if (is_factor(factor)) return;
     fail(node, factor,
-         "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, energy, "
-         "noise, network-noise, detours, per-cpu, kernel-model, a transformation (hplcast transform --help), or "
+         "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, "
+         "target-error, energy, noise, network-noise, detours, per-cpu, kernel-model, a transformation (hplcast "
+         "transform --help), or "
          "/field/of/cluster.json");
   }
 

@@ -199,6 +199,8 @@ void apply(const Setting& setting, SweepRun& run) {
     run.mode = setting.value;
   } else if (setting.factor == "windows") {
     run.windows = WindowRule::from(setting.value);
+  } else if (setting.factor == "target-error") {
+    run.target_error = target_error_of(setting.value);
   } else if (setting.factor == "energy") {
     run.energy = setting.value == "on";
   } else if (setting.factor == "grid") {
@@ -212,6 +214,14 @@ void apply(const Setting& setting, SweepRun& run) {
 
 }  // namespace
 
+double target_error_of(const std::string& text) {
+  double percent = 0;
+  if (text.empty() || text.back() != '%' || !core::parse_double(text.substr(0, text.size() - 1), percent) ||
+      !(percent > 0 && percent < 100))
+    throw core::DomainError("target-error", text, "a share of the time between 0% and 100%, such as 1%");
+  return percent / 100;
+}
+
 PredictionRequest request_of(const SweepRun& run) {
   PredictionRequest request;
   request.parameters = run.parameters;
@@ -219,6 +229,7 @@ PredictionRequest request_of(const SweepRun& run) {
   for (const SimulationMode mode : {SimulationMode::exact, SimulationMode::fast})
     if (run.mode == to_string(mode)) request.mode = mode;
   request.windows = run.windows;
+  request.target_error = run.target_error;
   request.observation.energy = run.energy;
   return request;
 }
@@ -227,7 +238,9 @@ std::string run_id(const SweepRun& run) {
   const bool as_usual = run.windows.kind == WindowRule::Kind::automatic;
   return core::sha256_hex("hplcast run 1\n" + run.model_sha256 + "\n" + core::to_string(run.parameters) + "\nseed " +
                           std::to_string(run.seed) + "\nmode " + run.mode +
-                          (as_usual ? "" : "\nwindows " + to_string(run.windows)) + (run.energy ? "\nenergy" : ""));
+                          (as_usual ? "" : "\nwindows " + to_string(run.windows)) +
+                          (run.target_error > 0 ? "\ntarget error " + core::shortest(run.target_error) : "") +
+                          (run.energy ? "\nenergy" : ""));
 }
 
 SweepRuns runs_of(const SweepPlan& plan) {

@@ -37,7 +37,8 @@ namespace hplcast::study {
 namespace fs = std::filesystem;
 
 // JSON of chunks: its keys are the names of members.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepRun, id, model_sha256, parameters, seed, mode, windows, energy, levels)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepRun, id, model_sha256, parameters, seed, mode, windows, target_error, energy,
+                                   levels)
 
 namespace {
 

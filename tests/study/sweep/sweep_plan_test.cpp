@@ -133,6 +133,10 @@ TEST(SweepRuns, OfOtherWindowsAreOtherRuns) {
   EXPECT_EQ(runs.runs[0].windows.kind, WindowRule::Kind::automatic);
   EXPECT_EQ(runs.runs[1].windows.kind, WindowRule::Kind::off);
   EXPECT_EQ(to_string(runs.runs[2].windows), "3:16");
+  const auto narrower =
+      runs_of(plan(std::string(head) + "fixed: {N: 20000, NB: 40}\nfactors: {target-error: [1%, 0.5%]}\n"));
+  ASSERT_EQ(narrower.runs.size(), 2U);
+  EXPECT_DOUBLE_EQ(request_of(narrower.runs[1]).target_error, 0.005);
   const auto wide = runs_of(plan(std::string(head) + "fixed: {N: 20000, NB: 40}\nwindows: 3:400\n"));
   ASSERT_EQ(wide.skipped.size(), 1U);
   EXPECT_THAT(wide.skipped[0].reason, HasSubstr("windows"));

@@ -84,9 +84,13 @@ struct SweepRun {
   std::uint64_t seed = 1;
   std::string mode = "exact";                 ///< or fast; `auto` is resolved when the plan is read
   WindowRule windows;                         ///< which panels are simulated
+  double target_error = 0;                    ///< of sampled ones, see PredictionRequest
   bool energy = false;                        ///< of the cluster's power
   std::map<std::string, std::string> levels;  ///< of the model, see described(); the model is at them already
 };
+
+/// The level "1%" of target-error as a ratio. @throws core::DomainError
+double target_error_of(const std::string& text);
 
 /// The request for a run; without its cluster.
 PredictionRequest request_of(const SweepRun& run);
