@@ -176,9 +176,9 @@ std::string no_command(const CLI::App& parent, const std::string& word) {
   return "there is no command `" + word + "`; " + core::name_hint(word, commands);
 }
 
-/// Message for left-over words: an option before `--` that the command does not have, else CLI11's.
-/// CLI11 names only what comes after `--`.
-std::string left_over(const CLI::App& app, int argc, const char* const* argv, const CLI::ExtrasError& error) {
+/// An option before `--` that the command does not have, else CLI11's message. CLI11 names only what comes after `--`,
+/// and takes the value of a misspelt option for a word of its own, which may exclude another.
+std::string unknown_option(const CLI::App& app, int argc, const char* const* argv, const CLI::ParseError& error) {
   const CLI::App& deepest = deepest_command(app);
   for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
     const std::string word = argv[i], name = word.substr(0, word.find('='));
@@ -314,10 +314,8 @@ int run_program(Command& program, int argc, const char* const* argv, std::ostrea
       return static_cast<int>(core::ExitCode::wrong_usage);
     }
     return fail(core::ExitCode::wrong_usage, missing(app, error) + hint());
-  } catch (const CLI::ExtrasError& error) {
-    return fail(core::ExitCode::wrong_usage, in_our_words(left_over(app, argc, argv, error)) + hint());
   } catch (const CLI::ParseError& error) {
-    return fail(core::ExitCode::wrong_usage, in_our_words(error.what()) + hint());
+    return fail(core::ExitCode::wrong_usage, in_our_words(unknown_option(app, argc, argv, error)) + hint());
   } catch (const core::Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::filesystem::filesystem_error& error) {
