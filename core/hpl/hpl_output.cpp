@@ -10,7 +10,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/imported.hpp"
 
 namespace hplcast::core {
 
@@ -32,81 +32,41 @@ bool only_in_header(const std::string& field) {
 
 const std::string threshold_text = "- Computational tests pass if scaled residuals are less than";
 
-/// The header of HPL's output: what HPL says of its parameters before it runs.
-class Header {
- public:
-  /// Takes a line, whatever it is.
-  void read(const std::string& line) {
-    if (line.rfind("HPLinpack ", 0) == 0 || line.rfind("The following parameter values", 0) == 0 ||
-        line.rfind("End of Tests", 0) == 0) {
-      values_.clear();
-    }
-    const std::size_t colon = line.find(':');
-    const std::string key = colon == std::string::npos ? "" : line.substr(0, line.find_first_of(" :"));
-    if (find_hpl_field(key) != nullptr && line.find_first_not_of(' ', key.size()) == colon) {
-      last_ = key;
-      values_[key] = values_in(line.substr(colon + 1), key);
-      if (key == "SWAP") read_threshold(line);
-    } else if (!last_.empty() && line.rfind("        ", 0) == 0) {  // more than eight values
-      for (const long long value : values_in(line, last_)) values_[last_].push_back(value);
-    } else {
-      last_.clear();
-    }
+/// Words behind a value ("form", "(long)") are left out: only lists have several values. Nothing for a text that is no
+/// value, such as the explanations that HPL prints first.
+void add_values(const std::string& text, const std::string& field, std::vector<long long>& values) {
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const auto value = header_value(*find_hpl_field(field), word);
+    if (!value) break;
+    values.push_back(*value);
   }
+}
 
-  /// Sets what only the header says, and checks that it can be the header of this run.
-  void complete(HplRun& run, const Location& where) const {
-    for (const HplField& field : hpl_fields()) {
-      const auto found = values_.find(field.name);
-      const bool said = found != values_.end() && !found->second.empty();
-      if (only_in_header(field.name)) {
-        if (said) {
-          field.set(run.parameters, found->second.front());
-        } else if (std::string(field.name) != "swap_threshold" || run.parameters.SWAP == 2) {
-          run.assumed.push_back(field.name);
-        }
-      } else if (said) {
-        check(field, found->second, run, where);
-      }
+void check_in_header(const HplField& field, const std::vector<long long>& values, const HplRun& run,
+                     const Location& where) {
+  const long long value = field.get(run.parameters);
+  if (std::find(values.begin(), values.end(), value) != values.end()) return;
+  std::string list;
+  for (const long long one : values) list += " " + std::to_string(one);
+  throw ParseError({where.file, where.line, field.name},
+                   "this run has " + std::to_string(value) + ", HPL's header above says" + list,
+                   "are these parts of two outputs? Keep each run below its own header");
+}
+
+/// Sets what only the header says, and checks that it can be the header of this run.
+void complete(HplRun& run, HplHeader& header, const Location& where) {
+  for (const HplField& field : hpl_fields()) {
+    const std::vector<long long>& said = header.values[field.name];
+    if (!only_in_header(field.name)) {
+      if (!said.empty()) check_in_header(field, said, run, where);
+    } else if (!said.empty()) {
+      field.set(run.parameters, said.front());
+    } else if (std::string(field.name) != "swap_threshold" || run.parameters.SWAP == 2) {
+      run.assumed.push_back(field.name);
     }
   }
-
- private:
-  /// Words behind a value ("form", "(long)") are left out: only lists have several values. Nothing for a text that is
-  /// no value, such as the explanations that HPL prints first.
-  static std::vector<long long> values_in(const std::string& text, const std::string& field) {
-    std::vector<long long> values;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-      const auto value = header_value(*find_hpl_field(field), word);
-      if (!value) break;
-      values.push_back(*value);
-    }
-    return values;
-  }
-
-  void read_threshold(const std::string& line) {
-    int threshold = 0;
-    const std::size_t begin = line.find("threshold = ");
-    values_.erase("swap_threshold");
-    if (begin != std::string::npos && std::sscanf(line.c_str() + begin, "threshold = %d", &threshold) == 1)
-      values_["swap_threshold"] = {threshold};
-  }
-
-  static void check(const HplField& field, const std::vector<long long>& values, const HplRun& run,
-                    const Location& where) {
-    const long long value = field.get(run.parameters);
-    if (std::find(values.begin(), values.end(), value) != values.end()) return;
-    std::string list;
-    for (const long long one : values) list += " " + std::to_string(one);
-    throw ParseError({where.file, where.line, field.name},
-                     "this run has " + std::to_string(value) + ", HPL's header above says" + list,
-                     "are these parts of two outputs? Keep each run below its own header");
-  }
-
-  std::map<std::string, std::vector<long long>> values_;
-  std::string last_;  ///< the parameter of the line before: its values may go on
-};
+}
 
 /// "WR11C2R4": order, DEPTH, BCAST, RFACT, NDIV, PFACT, NBMIN. BCAST is one digit; the others have as many as they
 /// need.
@@ -184,16 +144,45 @@ bool has_hpl_results(const std::string& text) {
   return false;
 }
 
+void HplHeader::read(const std::string& line) {
+  if (line.rfind("HPLinpack ", 0) == 0 || line.rfind("The following parameter values", 0) == 0 ||
+      line.rfind("End of Tests", 0) == 0) {
+    values.clear();
+  }
+  const std::size_t colon = line.find(':');
+  const std::string key = colon == std::string::npos ? "" : line.substr(0, line.find_first_of(" :"));
+  if (find_hpl_field(key) != nullptr && line.find_first_not_of(' ', key.size()) == colon) {
+    last = key;
+    values[key].clear();
+    add_values(line.substr(colon + 1), key, values[key]);
+    if (key == "SWAP") {
+      int threshold = 0;
+      const std::size_t begin = line.find("threshold = ");
+      values["swap_threshold"].clear();
+      if (begin != std::string::npos && std::sscanf(line.c_str() + begin, "threshold = %d", &threshold) == 1)
+        values["swap_threshold"] = {threshold};
+    }
+  } else if (!last.empty() && line.rfind("        ", 0) == 0) {  // more than eight values
+    add_values(line, last, values[last]);
+  } else {
+    last.clear();
+  }
+}
+
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults) {
+  return read_hpl_output_below({}, in, name, defaults);
+}
+
+std::vector<HplRun> read_hpl_output_below(HplHeader header, std::istream& in, const std::string& name,
+                                          const HplParameters& defaults) {
   std::vector<HplRun> runs;
-  Header header;
   double threshold = std::numeric_limits<double>::infinity();  // of residuals; HPL's header says it
   std::string line;
   for (std::size_t number = 1; read_line(in, line, name); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (is_result_line(line)) {
       runs.push_back(parse_result_line(line, {name, number, ""}, defaults));
-      header.complete(runs.back(), {name, number, ""});
+      complete(runs.back(), header, {name, number, ""});
     } else if (!runs.empty() && line.rfind("hplcast: time_s=", 0) == 0) {
       read_extra_digits(line, runs.back());
     } else if (!runs.empty() && line.rfind("||Ax-b||_oo", 0) == 0) {  // HPL 1.0 has three such lines

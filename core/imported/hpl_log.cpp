@@ -15,8 +15,6 @@ namespace hplcast::core {
 
 namespace {
 
-constexpr std::size_t longest_header = 1 << 16;
-
 /// The text behind the last `key`, up to a blank; empty without one.
 std::string value_behind(const std::string& line, const std::string& key) {
   const std::size_t at = line.rfind(key);
@@ -43,67 +41,53 @@ std::optional<double> start_time(const std::string& line) {
   return static_cast<double>(timegm(&parts));
 }
 
-bool is_result(const std::string& line) {
-  return line.size() > 8 && (begins_with(line, "WR") || begins_with(line, "WC")) && line[2] >= '0' && line[2] <= '9';
-}
-
 }  // namespace
 
 HplLogReader::Found HplLogReader::take(std::string line) {
   ++line_;
   if (!line.empty() && line.back() == '\r') line.pop_back();
   if (line.find("Column=") != std::string::npos) return take_progress(line);
-  const bool is_residual = begins_with(line, "||Ax-b||_oo/");
-  if (is_result(line)) {
+  const bool is_residual = begins_with(line, "||Ax-b||_oo/"), is_result = has_hpl_results(line);
+  if (is_result) {
     result_ = line + "\n";
+    ++ended_;
   } else if (run_.result && (is_residual || begins_with(line, "hplcast: time_s="))) {
     result_ += line + "\n";
   } else {
     if (run_.result && !run_.started_unix_s) run_.started_unix_s = start_time(line);
     if (begins_with(line, "End of Tests")) return Found::end;
-    take_header(line);
+    if (line.find("Memory allocation failed for A, x and b. Skip.") != std::string::npos) ++ended_;
+    if (begins_with(line, "HPLinpack ")) {
+      run_ = {};
+      ended_ = 0;
+    }
+    header_.read(line);
     return Found::nothing;
   }
-  std::istringstream text(header_ + result_);
-  const std::vector<HplRun> runs = read_hpl_output(text, name_, run_.parameters);
-  if (is_result(line) && run_.result) run_ = {};
+  std::istringstream text(result_);
+  const std::vector<HplRun> runs = read_hpl_output_below(header_, text, name_, run_.parameters);
+  if (is_result && run_.result) run_ = {};
   run_.result = runs.at(0);
   run_.parameters = run_.result->parameters;
-  return is_result(line) ? Found::result : is_residual ? Found::residual : Found::nothing;
-}
-
-void HplLogReader::take_header(const std::string& line) {
-  if (begins_with(line, "HPLinpack ")) {
-    header_.clear();
-    values_.clear();
-    run_ = {};
-  }
-  const std::size_t colon = line.find(':');
-  const std::string key = line.substr(0, line.find_first_of(" :"));
-  if (colon == std::string::npos || find_hpl_field(key) == nullptr) return;
-  if (header_.size() < longest_header) header_ += line + "\n";
-  std::vector<long long> values;
-  for (const std::string& word : words_of(line.substr(colon + 1))) {
-    const auto value = hpl_value(key, word);
-    if (!value) break;
-    values.push_back(*value);
-  }
-  if (!values.empty()) values_[key] = values;
+  return is_result ? Found::result : is_residual ? Found::residual : Found::nothing;
 }
 
 HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
   if (run_.result || run_.progress.empty()) {
     run_ = {};
-    for (const char* name : {"N", "NB", "P", "Q", "DEPTH"}) {
-      const auto found = values_.find(name);
-      if (found != values_.end()) find_hpl_field(name)->set(run_.parameters, found->second.front());
+    std::size_t rounds = ended_;  // of HPL_pddriver's loops, the innermost first; P and Q have one
+    for (const char* name : {"NDIV", "NBMIN", "PFACT", "RFACT", "BCAST", "DEPTH", "NB", "N", "Q", "P"}) {
+      const std::vector<long long>& list = header_.values[name];
+      if (list.empty()) continue;
+      find_hpl_field(name)->set(run_.parameters, list[rounds % list.size()]);
+      if (*name != 'Q') rounds /= list.size();
     }
-    run_.has_grid = values_.count("P") > 0 && values_.count("Q") > 0;
+    run_.has_grid = !header_.values["P"].empty() && !header_.values["Q"].empty();
     if (given_N_ > 0) run_.parameters.N = given_N_;
     if (run_.parameters.NB < 1 || run_.parameters.P < 1 || run_.parameters.Q < 1)
       throw ParseError({name_, line_, ""},
                        "HPL's header above has " + to_string(run_.parameters) + "; expected NB, P and Q of at least 1");
-    const std::size_t sizes = values_.count("N") > 0 ? values_["N"].size() : 0;
+    const std::size_t sizes = header_.values["N"].size();
     if (sizes != 1 && given_N_ == 0)
       throw ParseError({name_, line_, "N"},
                        sizes == 0 ? "progress of a run whose N is not known: HPL's header is missing above"

@@ -73,6 +73,58 @@ TEST(HplLog, KeepsTheRunsOfAnOutputApart) {
   EXPECT_EQ(runs[0].started_unix_s, 1603364903) << "2020-10-22 11:08:23";
 }
 
+TEST(HplLog, ReadsListsOfMoreThanEightValues) {
+  const std::string line = "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
+  const std::string lists =
+      header("100 200 300 400 500 600 700 800 \n             900    1000") + "             2000\n";
+  const auto runs = logs_in(lists + result_lines);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].result->parameters.N, 1000);
+  EXPECT_THAT(log_error_of(lists + line), HasSubstr("several N"));
+  EXPECT_THAT(log_error_of(lists + "WR11C2R4        2000   100     1     2               2.00            3.34e-01\n"),
+              HasSubstr("HPL's header above says 100 200 300 400 500 600 700 800 900 1000"));
+  // An explanation is no list that might go on.
+  EXPECT_THAT(log_error_of("N      : The order of the matrix\n         A\n" + line), HasSubstr("header is missing"));
+}
+
+/// 16 runs.
+std::string header_of_many() {
+  return "HPLinpack 2.3\nN      :    1000\nNB     :     100       50\nP      :       1        2\n"
+         "Q      :       4        2\nPFACT  :    Left    Crout\nDEPTH  :       0        1\n";
+}
+
+TEST(HplLog, KnowsWhichOfSeveralConfigurationsRuns) {
+  const std::string line = "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
+  const std::string skipped = ">>> [0,0] Memory allocation failed for A, x and b. Skip. <<<\n";
+  HplLogReader reader("HPL.out");
+  const auto take = [&](const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string one; std::getline(lines, one);) reader.take(one);
+  };
+  take(header_of_many());
+  // The order of HPL_pddriver: grids, then NB, DEPTH and PFACT.
+  for (int run = 0; run < 16; ++run) {
+    if (run != 5 && run != 6) {
+      take(line);
+      const HplParameters p = reader.run().parameters;
+      EXPECT_TRUE(reader.run().has_grid);
+      EXPECT_EQ(p.P, run < 8 ? 1 : 2) << run;
+      EXPECT_EQ(p.Q, run < 8 ? 4 : 2) << run;
+      EXPECT_EQ(p.NB, run / 4 % 2 == 0 ? 100 : 50) << run;
+      EXPECT_EQ(p.DEPTH, run / 2 % 2) << run;
+      EXPECT_EQ(p.PFACT, run % 2) << run;
+    }
+    // One run shows no progress, and the memory does not hold another.
+    const HplParameters p{1000, run / 4 % 2 == 0 ? 100 : 50, run < 8 ? 1 : 2, run < 8 ? 4 : 2};
+    std::ostringstream result;
+    result << "WR" << run / 2 % 2 << "1C2" << (run % 2 == 0 ? 'L' : 'C') << "4  1000  " << p.NB << "  " << p.P << "  "
+           << p.Q << "  2.00  3.34e-01\n";
+    take(run == 6 ? skipped : result.str());
+  }
+  take(header_of_many() + line);
+  EXPECT_EQ(reader.run().parameters.Q, 4) << "another output begins with its first run";
+}
+
 TEST(HplLog, KnowsWhetherAHeaderTellsTheGrid) {
   const std::string line = "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
   EXPECT_TRUE(logs_in(header() + line)[0].has_grid);

@@ -35,9 +35,20 @@ struct HplProgress {
   double elapsed_error_s = 0;  ///< standard deviation, by the digits of the rate
 };
 
+/// The header of HPL's output: what HPL says of its parameters before it runs.
+struct HplHeader {
+  void read(const std::string& line);                    ///< of the output, whatever it is
+  std::map<std::string, std::vector<long long>> values;  ///< of each field; empty: not said
+  std::string last;                                      ///< the field of the line before: its values may go on
+};
+
+/// The same as read_hpl_output(), below lines that were read before.
+std::vector<HplRun> read_hpl_output_below(HplHeader header, std::istream& in, const std::string& name,
+                                          const HplParameters& defaults);
+
 /// One run in the output of HPL, as far as it was read.
 struct HplLog {
-  HplParameters parameters;  ///< until there is a result: N, NB, P, Q and DEPTH of the header
+  HplParameters parameters;  ///< until there is a result: by the header, whose lists HPL runs through in its order
   bool has_grid = false;     ///< the header has P and Q
   std::vector<HplProgress> progress;
   std::optional<HplRun> result;
@@ -61,14 +72,13 @@ class HplLogReader {
 
  private:
   Found take_progress(const std::string& line);
-  void take_header(const std::string& line);
 
   std::string name_;
   long long given_N_;
   std::size_t line_ = 0;
-  std::string header_;  ///< lines before the first progress or result
-  std::string result_;  ///< lines from the result on
-  std::map<std::string, std::vector<long long>> values_;
+  HplHeader header_;
+  std::string result_;     ///< lines from the result on
+  std::size_t ended_ = 0;  ///< runs since the header
   HplLog run_;
 };
 
