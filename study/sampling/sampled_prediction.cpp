@@ -94,7 +94,8 @@ class SampledRun {
     std::error_code error;
     fs::create_directories(folder, error);
     for (const char* stale : {"statistics.json", "progress"}) fs::remove(folder / stale, error);
-    HplSimulation simulation = simulate_hpl(plan, folder, watch);
+    // The only window is the run, which has no place of a window among detours, and levels of power.
+    HplSimulation simulation = simulate_hpl(windows_.windows.size() == 1 ? plan_ : plan, folder, watch);
     if (!observed) write_window(plan, folder, simulation);
     return simulation;
   }
@@ -344,11 +345,18 @@ std::optional<SampledTime> sampled_time(const core::MarkedPanels& marked, const 
 }
 
 bool is_sampled_as(const core::Prediction& prediction, const RunPlan& plan) {
+  const bool may_have_more = !wants_only_these_windows(plan.request());
   // Windows that were added may have become all panels.
-  if (!prediction.sampling) return !plan.is_sampled() || plan.request().target_error > 0;
-  if (!plan.is_sampled()) return false;
-  const std::size_t found = prediction.sampling->windows.size(), planned = plan.windows().windows.size();
-  return wants_only_these_windows(plan.request()) ? found == planned : found >= planned;
+  if (!prediction.sampling) return !plan.is_sampled() || may_have_more;
+  const std::vector<core::PanelCost>& found = prediction.sampling->windows;
+  const std::vector<PanelWindow>& planned = plan.windows().windows;
+  const auto is_there = [&](const PanelWindow& one) {
+    return std::any_of(found.begin(), found.end(), [&](const core::PanelCost& window) {
+      return window.first_panel == one.counts_from && window.panels == one.counts_to - one.counts_from;
+    });
+  };
+  return plan.is_sampled() && (may_have_more || found.size() == planned.size()) &&
+         std::all_of(planned.begin(), planned.end(), is_there);
 }
 
 core::Prediction predict_sampled(const RunPlan& plan, const fs::path& folder, const SimulationWatch& watch) {

@@ -316,18 +316,31 @@ TEST_F(SampledPrediction, TakesWindowsOfAnotherRunThatDoesTheSameThere) {
 
 TEST_F(SampledPrediction, IsNotTakenForARunOfAllPanelsOrOtherWindows) {
   use_many_panels();
-  core::Prediction all, sampled;
-  sampled.sampling.emplace().windows.resize(7);
-  EXPECT_TRUE(is_sampled_as(all, planned()));
-  EXPECT_FALSE(is_sampled_as(sampled, planned()));
-  request_.windows = WindowRule::from("5");
-  EXPECT_FALSE(is_sampled_as(all, planned()));
-  EXPECT_TRUE(is_sampled_as(sampled, planned()));
-  request_.windows = WindowRule::from("4");
-  EXPECT_FALSE(is_sampled_as(sampled, planned()));
+  const RunPlan off = planned();
+  request_.windows = WindowRule::from("5:16");
+  const RunPlan five = planned();
+  core::Prediction all, sampled, more;
+  sampled.sampling.emplace();
+  for (const PanelWindow& one : five.windows().windows)
+    sampled.sampling->windows.push_back({one.counts_from, one.counts_to - one.counts_from, 0, {}});
+  more = sampled;
+  more.sampling->windows.push_back({390, 4, 0, {}});
+  EXPECT_TRUE(is_sampled_as(all, off));
+  EXPECT_FALSE(is_sampled_as(sampled, off));
+  EXPECT_FALSE(is_sampled_as(all, five));
+  EXPECT_TRUE(is_sampled_as(sampled, five));
+  EXPECT_FALSE(is_sampled_as(more, five));
+  request_.windows = WindowRule::from("5:32");
+  EXPECT_FALSE(is_sampled_as(sampled, planned())) << "as many, but others";
+  request_.windows = WindowRule::from("5:16");
   request_.target_error = 0.01;  // windows were added, or all panels cost less
-  EXPECT_TRUE(is_sampled_as(sampled, planned()));
-  EXPECT_TRUE(is_sampled_as(all, planned()));
+  for (const core::Prediction& one : {all, sampled, more}) EXPECT_TRUE(is_sampled_as(one, planned()));
+  request_.parameters = parameters(200000, 128, 16, 16);
+  request_.windows = {};
+  request_.target_error = 0;
+  ASSERT_TRUE(planned().is_sampled());
+  EXPECT_TRUE(is_sampled_as(all, planned())) << "auto, whose windows became all panels";
+  EXPECT_FALSE(is_sampled_as(more, planned()));
 }
 
 TEST_F(SampledPrediction, AddsWindowsForASmallerError) {
@@ -342,6 +355,8 @@ TEST_F(SampledPrediction, AddsWindowsForASmallerError) {
 
 TEST_F(SampledPrediction, IsOfAllPanelsWhereTheTargetTakesAsMany) {
   use_many_panels();
+  request_.cluster.detours = {core::DetourSource::make(
+      {"agent", core::PeriodicDetours(), 1e-3, core::ConstantDuration{1e-4}, core::DetoursPer::core, false})};
   const core::Prediction whole = predict(request_);
   request_.windows = WindowRule::from("5");
   request_.target_error = 1e-4;  // thousands of panels

@@ -172,8 +172,7 @@ class RunPlan {
   bool is_sampled() const noexcept { return windows_.windows.size() > 1; }
 
   /// The plan of one window: one simulation, with a seed of its own. Windows of the same seed would draw the same
-  /// numbers, and be off in the same direction. That of the begin of the run has the seed of the whole run: where it is
-  /// the only one, that is the run.
+  /// numbers, and be off in the same direction. That of the begin of the run has the seed of the whole run.
   RunPlan of_window(const PanelWindow& window) const;
   const std::optional<PanelWindow>& window() const noexcept { return window_; }  ///< nothing: all that are planned
   std::uint64_t seed() const noexcept { return seed_; }                          ///< of the run, or of the window
