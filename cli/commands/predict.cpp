@@ -164,15 +164,16 @@ void tell_warnings(const std::vector<study::RunPlan>& plans) {
   for (const std::string& warning : warnings) warn(warning);
 }
 
-void predict_missing(const std::vector<study::RunPlan>& plans, int jobs, PredictionResults& results) {
+void predict_missing(const std::vector<study::RunPlan>& plans, const PredictOptions& options,
+                     PredictionResults& results) {
   study::PredictionBatch batch;
-  batch.jobs = jobs;
-  const std::vector<std::size_t> missing = results.missing();
+  batch.jobs = options.jobs;
+  const std::vector<std::size_t> missing(results.missing().begin(), results.missing().end());
   for (const std::size_t index : missing) batch.plans.push_back(plans[index]);
   std::vector<double> work;
   double all_work = 0, expected_s = 0;
   for (const study::RunPlan& plan : batch.plans) {
-    expected_s += plan.needs().wall_s / std::clamp<double>(jobs, 1, static_cast<double>(batch.plans.size()));
+    expected_s += plan.needs().wall_s / std::clamp<double>(batch.jobs, 1, static_cast<double>(batch.plans.size()));
     work.push_back(static_cast<double>(plan.parameters().N) * plan.parameters().P * plan.parameters().Q);
     all_work += work.back();
   }
@@ -195,7 +196,7 @@ void predict_missing(const std::vector<study::RunPlan>& plans, int jobs, Predict
     study::predict_many(batch);
   } catch (...) {
     progress.clear();
-    results.save_what_is_there();
+    results.save_what_is_there(options.control != "now");
     throw;
   }
 }
@@ -212,14 +213,12 @@ void check_observation(const study::Observation& observation, std::size_t simula
 study::SimulationNeeds needs_of_all(const std::vector<study::RunPlan>& plans, std::size_t seeds) {
   study::SimulationNeeds all;
   for (const study::RunPlan& plan : plans) {
-    all.wall_s += plan.needs().wall_s;
-    all.most_wall_s += std::max(plan.needs().wall_s, plan.needs().most_wall_s);
-    all.simulated_messages += plan.needs().simulated_messages;
-    all.memory_bytes = std::max(all.memory_bytes, plan.needs().memory_bytes);
+    const int jobs = plan.request().at_a_time;
+    all.wall_s += static_cast<double>(seeds) / jobs * plan.needs().wall_s;
+    all.most_wall_s += static_cast<double>(seeds) / jobs * std::max(plan.needs().wall_s, plan.needs().most_wall_s);
+    all.simulated_messages += static_cast<double>(seeds) * plan.needs().simulated_messages;
+    all.memory_bytes = std::max(all.memory_bytes, jobs * plan.needs().memory_bytes);
   }
-  all.wall_s *= static_cast<double>(seeds);
-  all.most_wall_s *= static_cast<double>(seeds);
-  all.simulated_messages *= static_cast<double>(seeds);
   return all;
 }
 
@@ -322,6 +321,10 @@ void run_predict(PredictOptions options) {
   unify_json_output(options.json, options.output);
   const std::optional<study::IntervalRequest> interval = interval_of(options);
   if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
+  if (options.resume && options.control == "now")
+    throw core::UsageError(
+        "--resume: --control now finds another speed each time, and no prediction of the file is of that\n  hint: "
+        "`mpirun -np CORES hplcast-measure-dgemm --control -o now.csv` once, and --control now.csv");
   const study::Observation& observation = options.request.observation;
   const PowerTraceFile power_trace(options.request.observation);
   require_place_of(options.request.keep);
@@ -354,8 +357,11 @@ void run_predict(PredictOptions options) {
   tell_warnings(plans);
   tell_needs(plans, false);
   tell_trace(plans.front(), observation);
-  predict_missing(plans, options.jobs, results);
+  predict_missing(plans, options, results);
   std::vector<core::Prediction> predictions = results.there();
+  const core::HplParameters& first = plans.front().parameters();
+  power_trace.finish(plans.front().cluster().name +
+                     core::printed(", N = %lld, NB = %d, P x Q = %d x %d", first.N, first.NB, first.P, first.Q));
   if (options.request.only_window) {
     tell("window " + std::to_string(*options.request.only_window) + " is in " + options.request.keep.string() +
          (study::is_observed(observation) ? ", without a result, as it was observed"
@@ -363,10 +369,6 @@ void run_predict(PredictOptions options) {
     if (options.request.observation.phases) write_phases(std::cout, predictions);
     return;
   }
-  const core::HplParameters& first = plans.front().parameters();
-  power_trace.finish(plans.front().cluster().name + ", N = " + std::to_string(first.N) +
-                     ", NB = " + std::to_string(first.NB) + ", P x Q = " + std::to_string(first.P) + " x " +
-                     std::to_string(first.Q));
   if (interval) {
     study::add_intervals(plans, *interval, predictions);
     warn_about_intervals(predictions, *interval);

@@ -18,7 +18,9 @@ PredictionResults::PredictionResults(const std::vector<study::RunPlan>& plans,
       levels_(std::move(levels)),
       file_(std::move(file)),
       results_(plans.size()),
-      last_save_(Clock::now()) {}
+      last_save_(Clock::now()) {
+  for (std::size_t i = 0; i < plans.size(); ++i) missing_.insert(i);
+}
 
 bool PredictionResults::is_of(const core::Prediction& prediction, std::size_t index) const {
   const study::RunPlan& plan = plans_[index];
@@ -39,6 +41,10 @@ void PredictionResults::resume() {
       if (!is_of(prediction, i)) continue;
       results_[i] = prediction;
       asked_for = true;
+      const study::PredictionRequest& request = plans_[i].request();
+      const bool is_exact =
+          request.target_error <= 0 || prediction.error_95_s <= request.target_error * prediction.time_s;
+      if (is_exact && !study::is_observed(request.observation)) missing_.erase(i);
     }
     if (!asked_for) ++foreign;
   }
@@ -47,16 +53,21 @@ void PredictionResults::resume() {
         file_ + " has " + std::to_string(foreign) +
         " predictions that are not among those asked for (other parameters, seed, mode, windows or cluster); "
         "--resume would lose them\n  hint: give the options of the first time, or another -o");
-  tell(std::to_string(found.size()) + " of " + std::to_string(plans_.size()) + " predictions are in " + file_ +
-       " already");
+  tell(count_in_file() + " already");
+}
+
+std::string PredictionResults::count_in_file() const {
+  const std::size_t count = plans_.size() - missing_.size();
+  return std::to_string(count) + " of " + std::to_string(plans_.size()) + " predictions are in " + file_;
 }
 
 void PredictionResults::add(std::size_t index, core::Prediction prediction) {
   prediction.model_levels = levels_;
   results_[index] = std::move(prediction);
+  missing_.erase(index);
   saved_ = false;
   using namespace std::chrono_literals;
-  if (file_.empty() || plans_.size() == 1 || (Clock::now() - last_save_ < 1s && !missing().empty())) return;
+  if (file_.empty() || plans_.size() == 1 || (Clock::now() - last_save_ < 1s && !missing_.empty())) return;
   save();
 }
 
@@ -66,19 +77,10 @@ void PredictionResults::save() {
   saved_ = true;
 }
 
-void PredictionResults::save_what_is_there() {
-  const std::size_t count = there().size();
-  if (file_.empty() || count == 0) return;
+void PredictionResults::save_what_is_there(bool resumes) {
+  if (file_.empty() || missing_.size() == plans_.size()) return;
   if (!saved_) save();
-  tell(std::to_string(count) + " of " + std::to_string(plans_.size()) + " predictions are in " + file_ +
-       "; the same command with --resume makes the others");
-}
-
-std::vector<std::size_t> PredictionResults::missing() const {
-  std::vector<std::size_t> indices;
-  for (std::size_t i = 0; i < results_.size(); ++i)
-    if (!results_[i]) indices.push_back(i);
-  return indices;
+  tell(count_in_file() + (resumes ? "; the same command with --resume makes the others" : ""));
 }
 
 std::vector<core::Prediction> PredictionResults::there() const {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <set>
 
 #include "cli/support/command.hpp"
 #include "hplcast/core/cluster_model.hpp"
@@ -18,28 +19,31 @@ class PredictionResults {
   PredictionResults(const std::vector<study::RunPlan>& plans, std::map<std::string, std::string> levels,
                     std::string file);
 
-  /// Takes what the file has; a file that is not there has nothing. @throws core::Error if it has predictions that are
-  /// not among those asked for: they would be lost.
+  /// Takes what the file has; a file that is not there has nothing. Predictions of simulations that are to be observed,
+  /// or with a larger error than the target, stay until they are made again. @throws core::Error if it has predictions
+  /// that are not among those asked for: they would be lost.
   void resume();
 
   /// Keeps a result. Several: the file is written at most once a second.
   void add(std::size_t index, core::Prediction prediction);
 
-  /// Before the command ends early: writes what there is, and says how to go on.
-  void save_what_is_there();
+  /// Before the command ends early: writes what there is, and says how to go on, if it `resumes`.
+  void save_what_is_there(bool resumes);
 
-  std::vector<std::size_t> missing() const;     ///< indices of plans
-  std::vector<core::Prediction> there() const;  ///< those that are not missing
+  const std::set<std::size_t>& missing() const { return missing_; }  ///< indices of plans
+  std::vector<core::Prediction> there() const;                       ///< also those that are made again
 
  private:
   using Clock = std::chrono::steady_clock;
   bool is_of(const core::Prediction& prediction, std::size_t index) const;
+  std::string count_in_file() const;
   void save();
 
   const std::vector<study::RunPlan>& plans_;
   std::map<std::string, std::string> levels_;
   std::string file_;
   std::vector<std::optional<core::Prediction>> results_;
+  std::set<std::size_t> missing_;
   Clock::time_point last_save_;
   bool saved_ = true;
 };

@@ -31,9 +31,10 @@ void check_parameters(const ExplainRequest& request) {
   }
   const std::string sha256 = core::cluster_sha256(request.cluster);
   if (sha256 != request.prediction.model_sha256)
-    throw core::InputError("the prediction was made with another cluster model (" +
-                           request.prediction.model_sha256.substr(0, 12) + ") than " + request.cluster.name + " (" +
-                           sha256.substr(0, 12) + ")\n  hint: --cluster must be the file that `predict` was given");
+    throw core::InputError(
+        "the prediction was made with another cluster model (" + request.prediction.model_sha256.substr(0, 12) +
+        ") than " + request.cluster.name + " (" + sha256.substr(0, 12) +
+        ")\n  hint: --cluster must be the file that `predict` was given, without --control and --day");
 }
 
 std::string first_word(const std::string& host) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "hplcast/core/cluster_model.hpp"
@@ -172,6 +173,20 @@ TEST_F(StudyCommands, AnEstimateRefusesWhatARunRefusesAndIsJsonIfAskedFor) {
   const std::string results = file("results.json", "results");
   expect({"predict", example_cluster, "-N", "1000", "--estimate", "-o", results}, 0, "1 simulation, ");
   EXPECT_EQ(text_of("results.json"), "results") << "an estimate is no result";
+}
+
+TEST_F(StudyCommands, AnEstimateIsOfSoManySimulationsAtATime) {
+  const auto needs = [&](const std::string& jobs) {
+    expect(
+        {"predict", example_cluster, "-N", "1000", "--seed", "1,2", "--estimate", "--json", "-o", jobs, "--jobs", jobs},
+        0, "");
+    return nlohmann::json::parse(text_of(jobs));
+  };
+  const auto one = needs("1"), two = needs("2");
+  for (const char* time : {"wall_s", "most_wall_s"})
+    EXPECT_DOUBLE_EQ(2 * two[time].get<double>(), one[time].get<double>()) << time;
+  EXPECT_DOUBLE_EQ(two["memory_bytes"].get<double>(), 2 * one["memory_bytes"].get<double>());
+  EXPECT_EQ(two["simulated_messages"], one["simulated_messages"]);
 }
 
 TEST_F(StudyCommands, AnEstimateRefusesMissingPrograms) {
