@@ -39,9 +39,10 @@ static inline void* of_calling_rank(void*** table, size_t bytes) {
 /* The size of a message. */
 static inline double bytes_of(int count, MPI_Datatype type) {
   if (type == MPI_DOUBLE) return (double)count * sizeof(double); /* nearly always */
-  int bytes_of_item = 0;
-  if (count > 0) (void)PMPI_Type_size(type, &bytes_of_item);
-  return (double)count * bytes_of_item;
+  MPI_Count bytes_of_item = 0;
+  if (count > 0) (void)PMPI_Type_size_x(type, &bytes_of_item);
+  if (bytes_of_item < 0) bytes_of_item += 1LL << 32; /* SMPI counts as an int */
+  return (double)count * (double)bytes_of_item;
 }
 
 #endif
