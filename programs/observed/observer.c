@@ -25,7 +25,7 @@ static int64_t warm_ns;      /* CPU time in long calls since the last such while
 static int64_t long_call_ns; /* when the last one ended */
 
 static int depth;  /* of calls of routines and MPI */
-static int paused; /* MPI_Pcontrol(0) */
+static int paused, pauses; /* MPI_Pcontrol(0): now, and how often until now */
 static int written;
 static pid_t observed_process;
 static int64_t executing_from; /* when the program went on, in ns of the clock */
@@ -41,6 +41,7 @@ struct region {
   double m, n, k;              /* of the last begin */
   double from_s;               /* code_s() at the last begin */
   int open;                    /* the outermost 1, those in it more */
+  int pauses;                  /* until it began; -1: it began in one */
   struct hplcast_observed all; /* of its calls */
 };
 enum { MOST_REGIONS = 256 };
@@ -334,6 +335,7 @@ void hplcast_observed_region_begin(const char* name, double m, double n, double 
   region->n = n;
   region->k = k;
   region->from_s = code_s();
+  region->pauses = paused ? -1 : pauses;
   if (open_regions == 1) outermost_from_s = region->from_s;
   start_clock();
 }
@@ -351,7 +353,7 @@ void hplcast_observed_region_end(const char* name) {
   region->open = 0;
   const double time_s = fmax(0, code_s() - region->from_s);
   if (--open_regions == 0 && depth == 0) regions_s += time_s; /* in MPI or a routine it is a part of these */
-  if (!paused) {
+  if (region->pauses == pauses) { /* all of it was observed; a part tells nothing of a call */
     ++region->all.calls;
     region->all.time_s += time_s;
     keep(&region->all, region->m, region->n, region->k, time_s, 0);
@@ -484,6 +486,7 @@ HPLCAST_OBSERVE_CLOCK(mpi_wtime_)
 static void control(int level) {
   count_executed();
   paused = level == 0;
+  pauses += paused;
   start_clock();
 }
 

@@ -115,6 +115,21 @@ TEST(Observe, CountsTheCodeOfRegionsOnceAndInNoStretch) {
   EXPECT_LT(seen.regions.at("inner").time_s, outer_s);
 }
 
+TEST(Observe, CountsRegionsBeforeMpiAndNoneOfWhichItSawAPart) {
+  calibration::ObserveRequest request = request_of(1, {"1500", "all", "long", "regions", "paused"});
+  request.program = HPLCAST_BINARY_DIR "/tests/programs_stretches";
+  calibration::observe_program(request);
+  const fit::ProgramObservation seen = read(request);
+  EXPECT_EQ(seen.regions.at("whole").calls, 2);
+  EXPECT_EQ(seen.regions.at("early").calls, 1);
+  // The same loops; the speed of a core varies.
+  EXPECT_NEAR(seen.regions.at("early").time_s / seen.regions.at("whole").time_s, 0.5, 0.2);
+  for (const char* name : {"cut", "late", "interrupted"}) {
+    EXPECT_EQ(seen.regions.at(name).calls, 0) << name << ": without all of its time a call has none";
+    EXPECT_EQ(seen.calls.count("region:" + std::string(name)), 0u) << name;
+  }
+}
+
 TEST(Observe, KeepsBoundedSamplesThatStandForAllCalls) {
   const calibration::ObserveRequest request = request_of(1, {"20", "3000"});
   calibration::observe_program(request);

@@ -1,6 +1,7 @@
 /* Code between calls of MPI that marks nothing: `n` steps before each call, `n` squared in between, a recursion with a
  * call at each depth, a loop that polls, two calls with nothing between them, and memory that is freed. With four
- * arguments also calls in a region and in the one around it. Prints the elapsed time. */
+ * arguments also calls in a region and in the one around it, with five also regions before MPI_Init and while observing
+ * is switched off. Prints the elapsed time. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,18 @@ static __attribute__((noinline)) void recurse(long depth) {
   steps(1);
 }
 
+static void region_of(const char* name, long count, int begins, int ends) {
+  HPLCAST_REGION_BEGIN(name, 1, 1, 1)
+  steps(count);
+  if (begins >= 0) MPI_Pcontrol(begins);
+  steps(count);
+  if (ends >= 0) MPI_Pcontrol(ends);
+  steps(count);
+  HPLCAST_REGION_END(name)
+}
+
 int main(int argc, char** argv) {
+  if (argc > 5) region_of("early", atol(argv[1]) * atol(argv[1]), -1, -1);
   MPI_Init(&argc, &argv);
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -62,6 +74,13 @@ int main(int argc, char** argv) {
     HPLCAST_REGION_END("outer")
     steps(n * n);
     MPI_Exscan(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  }
+  if (argc > 5) {
+    region_of("whole", n * n, -1, -1);
+    region_of("cut", n * n, 0, -1);
+    region_of("late", n * n, 1, -1);
+    region_of("interrupted", n * n, 0, 1);
+    region_of("whole", n * n, -1, -1);
   }
   if (argc == 3 && rank == 0) MPI_Bcast(&(int){0}, 1, MPI_INT, 0, MPI_COMM_SELF); /* a call that others do not have */
   if (rank == 1) {
