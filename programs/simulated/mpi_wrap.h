@@ -49,6 +49,10 @@ static inline struct hplcast_frame hplcast_frame_of(const void* frame, const voi
   long hplcast_##NAME HPLCAST_TYPES;                                                                 \
   HPLCAST_WRAP(NAME, HPLCAST_COMES; if (hplcast_messages()) return hplcast_##NAME HPLCAST_ARGUMENTS; \
                hplcast_before_mpi(HPLCAST_LABEL), )
+#define HPLCAST_WRAP_OURS_LOCALLY(NAME)                                               \
+  long hplcast_##NAME HPLCAST_TYPES;                                                  \
+  HPLCAST_WRAP(NAME, if (hplcast_messages()) return hplcast_##NAME HPLCAST_ARGUMENTS; \
+               hplcast_enter_mpi(HPLCAST_LABEL), )
 #define HPLCAST_WRAP_REFUSED(NAME) \
   HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
 

@@ -250,11 +250,12 @@ void Messages::let_opposite_pass(const hplcast_channel& channel) {
   }
 }
 
-void Messages::send(const hplcast_message& message, Sending how, const MessageEnd* from) {
-  const std::shared_ptr<SentMessage> sent = prepare(message, how, core::MessageCost::send, from);
+std::shared_ptr<SentMessage> Messages::send(const hplcast_message& message, Sending how, const MessageEnd* from) {
+  std::shared_ptr<SentMessage> sent = prepare(message, how, core::MessageCost::send, from);
   if (!sent->detached) let_opposite_pass(message.channel);
   publish(sent);
-  wait_for_end(sent);
+  if (!sent->detached) wait_for_end(sent);
+  return sent;
 }
 
 /// The rank waits until the other side is there as well, if it is not, and then for the end of the transfer.
@@ -272,9 +273,7 @@ void Messages::wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage
   sent->transfer.wait(clock);
 }
 
-/// Waits for the end of a sending, for its sender.
 void Messages::wait_for_end(const std::shared_ptr<SentMessage>& sent) {
-  if (sent->detached) return;
   Rank& source = at(sent->message.channel.source);
   wait_for_both(source.clock, sent, [&](double now_s) {
     if (sent->transfer.has_begun()) return false;
@@ -386,7 +385,7 @@ void Messages::wait(MessageRequest& request) {
   const bool ahead = rank.clock.may_run_ahead();
   if (!request.receives) {
     if (!ahead || free_bytes_ == 0) rank.clock.flush();
-    wait_for_end(request.message);
+    if (!request.message->detached) wait_for_end(request.message);
     return;
   }
   if (!ahead) rank.clock.flush();

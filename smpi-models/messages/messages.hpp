@@ -29,13 +29,15 @@ class Messages {
   Messages(const PlatformCosts& platform, std::deque<Rank>& ranks, bool own_flows, bool checks);
 
   /// Blocks as MPI_Send does. `from`, and `into` below, must stay where they are while their rank waits.
-  void send(const hplcast_message& message, Sending how, const MessageEnd* from = nullptr);
+  std::shared_ptr<SentMessage> send(const hplcast_message& message, Sending how, const MessageEnd* from = nullptr);
   /// As MPI_Isend.
   std::unique_ptr<MessageRequest> isend(const hplcast_message& message, Sending how, const MessageEnd* from = nullptr);
   /// As MPI_Irecv. The request must stay where it is until wait().
   std::unique_ptr<MessageRequest> irecv(const hplcast_message& wanted, const MessageEnd* into = nullptr);
   /// As MPI_Wait.
   void wait(MessageRequest& request);
+  /// Blocks the sender until a message has arrived, also one that it need not wait for.
+  void wait_for_end(const std::shared_ptr<SentMessage>& sent);
   /// Whether wait() would not wait.
   bool has_ended(const MessageRequest& request) const;
   /// Blocks until one of them, which are all of one rank, has ended; wait() is still to be called.
@@ -82,7 +84,6 @@ class Messages {
   void begin_transfer(SentMessage& sent, double date_s, const RankClock& clock);
   template <typename Sleep>
   void wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent, const Sleep& sleep_until_there);
-  void wait_for_end(const std::shared_ptr<SentMessage>& sent);
   void finish_receive(MessageRequest& request);
   void check_receive(const SentMessage& sent, double received_s) const;
   void let_opposite_pass(const hplcast_channel& channel);

@@ -1,10 +1,13 @@
-// Contents of messages (message.hpp), and what is known of their datatypes (program_messages.hpp).
+// Contents of messages (message.hpp), what is known of their datatypes (program_messages.hpp), and how many of their
+// elements have come.
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +20,12 @@
 #include "smpi-models/program/program_messages.hpp"
 #include "smpi-models/program/shared_memory.hpp"
 #include "smpi-models/session/c_boundary.hpp"
+
+/// The header is not installed.
+class simgrid::smpi::Datatype {
+ public:
+  static void unref(MPI_Datatype lent);  ///< MPI_Type_free would say that the program has freed it
+};
 
 namespace hplcast::smpi_models {
 
@@ -37,24 +46,6 @@ std::ptrdiff_t extent_of(MPI_Datatype type) {
   return extent;
 }
 
-/// Predefined types are never freed: their handles stay theirs.
-std::unordered_map<MPI_Datatype, DatatypeLayout>& predefined_layouts() {
-  static auto* const layouts = new std::unordered_map<MPI_Datatype, DatatypeLayout>();
-  return *layouts;
-}
-
-/// Null: it is another type, or was not asked for yet. Most programs ask for the same one again and again.
-const DatatypeLayout* predefined(MPI_Datatype type) {
-  static MPI_Datatype last = MPI_DATATYPE_NULL;
-  static const DatatypeLayout* layout_of_last = nullptr;
-  if (type == last) return layout_of_last;
-  const auto found = predefined_layouts().find(type);
-  if (found == predefined_layouts().end()) return nullptr;
-  last = type;
-  return layout_of_last = &found->second;
-}
-
-/// SimGrid 3.32 counts it as an int.
 std::ptrdiff_t size_by_smpi(MPI_Datatype type) {
   MPI_Count size = 0;
   PMPI_Type_size_x(type, &size);
@@ -67,111 +58,164 @@ int combiner_of(MPI_Datatype type) {
   return combiner;
 }
 
-bool is_predefined(MPI_Datatype type) {
-  return predefined(type) != nullptr || combiner_of(type) == MPI_COMBINER_NAMED;
+/// Null: it is no predefined type. These are never freed: their handles stay theirs. Most programs ask for the same one
+/// again and again. SMPI calls empty types and some structures predefined, too; they have no name.
+const DatatypeLayout* predefined(MPI_Datatype type) {
+  static auto* const layouts = new std::unordered_map<MPI_Datatype, DatatypeLayout>();
+  static MPI_Datatype last = MPI_DATATYPE_NULL;
+  static const DatatypeLayout* layout_of_last = nullptr;
+  if (type == last) return layout_of_last;
+  auto found = layouts->find(type);
+  if (found == layouts->end()) {
+    if (combiner_of(type) != MPI_COMBINER_NAMED) return nullptr;
+    std::array<char, MPI_MAX_OBJECT_NAME> name{};
+    int length = 0;
+    PMPI_Type_get_name(type, name.data(), &length);
+    if (length == 0) return nullptr;
+    const std::ptrdiff_t bytes = size_by_smpi(type);
+    found = layouts->emplace(type, DatatypeLayout{1, bytes, bytes, bytes}).first;
+  }
+  last = type;
+  return layout_of_last = &found->second;
+}
+
+/// A derived type is made of elements of another one: `blocks` times `length`, the first one `place` bytes from its
+/// begin, each block `stride` bytes after the one before it; or of several such parts.
+struct TypePart {
+  MPI_Datatype type;
+  std::ptrdiff_t length, place, blocks = 1, stride = 0;
+};
+
+/// In the order of packed content.
+std::vector<TypePart> parts_of(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (types == 0) return {};
+  std::vector<int> numbers(static_cast<std::size_t>(integers));
+  std::vector<MPI_Aint> places(static_cast<std::size_t>(addresses));
+  std::vector<MPI_Datatype> of(static_cast<std::size_t>(types));
+  PMPI_Type_get_contents(type, integers, addresses, types, numbers.data(), places.data(), of.data());
+  for (MPI_Datatype lent : of) simgrid::smpi::Datatype::unref(lent);
+  const std::ptrdiff_t extent = extent_of(of[0]);
+  MPI_Aint begin = 0;
+  PMPI_Type_lb(type, &begin);
+  if (combiner == MPI_COMBINER_DUP) return {{of[0], 1, 0}};
+  // One block of an indexed type or a structure may be a contiguous type that begins elsewhere.
+  if (combiner == MPI_COMBINER_CONTIGUOUS) return {{of[0], numbers[0], begin}};
+  if (combiner == MPI_COMBINER_VECTOR) return {{of[0], numbers[1], 0, numbers[0], numbers[2] * extent}};
+  if (combiner == MPI_COMBINER_HVECTOR) return {{of[0], numbers[1], 0, numbers[0], places[0]}};
+  std::vector<TypePart> parts;  // indexed, or a structure, which SMPI 3.32 calls indexed, too
+  const auto blocks = static_cast<std::size_t>(numbers[0]);
+  for (std::size_t i = 0; i < blocks; ++i)
+    parts.push_back(
+        {of[types > 1 ? i : 0], numbers[1 + i], places.empty() ? numbers[1 + blocks + i] * extent : places[i]});
+  return parts;
 }
 
 /// Layout of predefined types, and of contiguous ones and vectors of these without gaps; null for other types.
 std::optional<DatatypeLayout> layout_of(MPI_Datatype type) {
   if (const DatatypeLayout* const known = predefined(type)) return *known;
   const int combiner = combiner_of(type);
-  if (combiner == MPI_COMBINER_NAMED) {
-    const std::ptrdiff_t bytes = size_by_smpi(type);
-    return predefined_layouts()[type] = {1, bytes, bytes, bytes};
+  if (combiner > MPI_COMBINER_HVECTOR) return std::nullopt;  // of several parts
+  if (combiner == MPI_COMBINER_NAMED) {                      // empty, or a structure of 2 GiB or more without gaps
+    const std::ptrdiff_t bytes = static_cast<std::uint32_t>(size_by_smpi(type));
+    return DatatypeLayout{1, bytes, bytes, bytes};
   }
-  const bool is_vector = combiner == MPI_COMBINER_VECTOR || combiner == MPI_COMBINER_HVECTOR;
-  if (!is_vector && combiner != MPI_COMBINER_CONTIGUOUS) return std::nullopt;
-  std::array<int, 3> numbers{};  // blocks, their length and distance; or length
-  std::array<MPI_Aint, 1> distance{};
-  std::array<MPI_Datatype, 1> of{};
-  PMPI_Type_get_contents(type, 3, 1, 1, numbers.data(), distance.data(), of.data());
-  const int blocks = is_vector ? numbers[0] : 1, length = is_vector ? numbers[1] : numbers[0];
-  const std::ptrdiff_t stride_bytes = combiner == MPI_COMBINER_HVECTOR ? distance[0] : numbers[2] * extent_of(of[0]);
-  const std::optional<DatatypeLayout> element = layout_of(of[0]);
-  if (!is_predefined(of[0])) PMPI_Type_free(of.data());  // MPI has lent it
-  if (blocks == 1 && length == 1) return element;
-  if (!element || !element->is_contiguous()) return std::nullopt;
-  return DatatypeLayout{blocks, length * element->size(), stride_bytes, extent_of(type)};
+  const TypePart part = parts_of(type).front();
+  const std::optional<DatatypeLayout> element = layout_of(part.type);
+  if (!element || part.place != 0) return std::nullopt;
+  if (part.blocks == 1 && part.length == 1) return element;
+  if (!element->is_contiguous()) return std::nullopt;
+  return DatatypeLayout{part.blocks, part.length * element->size(), part.stride, extent_of(type)};
 }
 
-/// Calls copy(address, bytes) for the blocks of the first `size` bytes of a buffer, in the order of packed content.
-template <typename Copy>
-void for_each_block(const DatatypeLayout& layout, std::size_t size, void* buffer, const Copy& copy) {
-  char* element = static_cast<char*>(buffer);
-  if (layout.is_contiguous()) return copy(element, size);
-  const auto most = static_cast<std::size_t>(layout.block_bytes);
-  for (; size > 0; element += layout.extent_bytes) {
-    char* block = element;
-    for (std::ptrdiff_t j = 0; j < layout.blocks; ++j, block += layout.stride_bytes, size -= std::min(size, most))
-      copy(block, std::min(size, most));
+/// SimGrid counts it as an int, too short from 2 GiB on: then by what it is made of.
+std::ptrdiff_t size_of_type(MPI_Datatype type) {
+  if (const auto layout = layout_of(type)) return layout->size();
+  std::ptrdiff_t size = size_by_smpi(type);
+  if (size >= 0 && extent_of(type) <= std::numeric_limits<int>::max()) return size;
+  size = 0;
+  for (const TypePart& part : parts_of(type)) size += part.blocks * part.length * size_of_type(part.type);
+  return size;
+}
+
+/// MPI's own elements in the first bytes of so many of a type. Takes these bytes off.
+std::ptrdiff_t basic_elements(std::ptrdiff_t& bytes, std::ptrdiff_t count, MPI_Datatype type) {
+  const std::vector<TypePart> parts = parts_of(type);
+  const std::ptrdiff_t size = size_of_type(type), whole = size > 0 ? std::min(count, bytes / size) : 0;
+  if (parts.empty() || size == 0) return bytes -= whole * size, whole;
+  std::ptrdiff_t sum = 0;
+  for (count = std::min(count, bytes / size + 1); count > 0 && bytes > 0; --count)
+    for (const TypePart& part : parts) sum += basic_elements(bytes, part.blocks * part.length, part.type);
+  return sum;
+}
+
+int as_int(std::ptrdiff_t count) {
+  return count < 0 || count > std::numeric_limits<int>::max() ? MPI_UNDEFINED : static_cast<int>(count);
+}
+
+bool is_contiguous(MPI_Datatype type) {
+  const auto layout = layout_of(type);
+  return layout && layout->is_contiguous();
+}
+
+struct ContentBlock {
+  std::ptrdiff_t place, bytes;
+};
+
+/// Adds those of `count` elements, of which the first begins at `place`.
+void add_blocks(MPI_Datatype type, std::ptrdiff_t count, std::ptrdiff_t place, std::vector<ContentBlock>& blocks) {
+  const auto layout = layout_of(type);
+  if (layout && layout->is_contiguous()) {
+    const bool goes_on = !blocks.empty() && blocks.back().place + blocks.back().bytes == place;
+    if (!goes_on) blocks.push_back({place, 0});
+    blocks.back().bytes += count * layout->size();
+    return;
   }
+  for (; layout && count > 0; --count, place += layout->extent_bytes)
+    for (std::ptrdiff_t i = 0; i < layout->blocks; ++i)
+      blocks.push_back({place + i * layout->stride_bytes, layout->block_bytes});
+  const std::vector<TypePart> parts = parts_of(type);
+  for (; count > 0; --count, place += extent_of(type))
+    for (const TypePart& part : parts)
+      for (std::ptrdiff_t i = 0; i < part.blocks; ++i)
+        add_blocks(part.type, part.length, place + part.place + i * part.stride, blocks);
 }
 
-void gather(const DatatypeLayout& layout, const MessageEnd& from, void* to) {
-  for_each_block(layout, packed_bytes(from.count, from.type), from.buffer, [&](const char* block, std::size_t bytes) {
-    std::memcpy(to, block, bytes);
-    to = static_cast<char*>(to) + bytes;
-  });
-}
-
-void scatter(const void* from, std::size_t size, const DatatypeLayout& layout, void* to) {
-  for_each_block(layout, size, to, [&](char* block, std::size_t bytes) {
-    std::memcpy(block, from, bytes);
-    from = static_cast<const char*>(from) + bytes;
-  });
+/// Moves packed content into the begin of an end's memory; `packs`: out of there.
+void move_packed(const MessageEnd& end, std::size_t size, char* packed, bool packs) {
+  const auto move = [&](char* block, std::size_t bytes) {
+    packs ? std::memcpy(packed, block, bytes) : std::memcpy(block, packed, bytes);
+    packed += bytes;
+  };
+  char* element = end.buffer == MPI_BOTTOM ? nullptr : static_cast<char*>(end.buffer);
+  if (is_contiguous(end.type)) return move(element, size);
+  std::vector<ContentBlock> blocks;
+  add_blocks(end.type, 1, 0, blocks);
+  for (; size > 0; element += extent_of(end.type)) {
+    for (const ContentBlock& block : blocks) {
+      const std::size_t bytes = std::min(size, static_cast<std::size_t>(block.bytes));
+      move(element + block.place, bytes);
+      size -= bytes;
+    }
+  }
 }
 
 bool is_left_out(const MessageEnd& end) {
   return end.buffer == nullptr || shared_memory().shares(end.buffer);
 }
 
-/// Buffers that are used again where they are too large for the lists of malloc(), and no larger than messages that
-/// programs send by the thousand. Not set to 0: much of the time goes into contents.
-class SpareContents {
- public:
-  std::unique_ptr<char[]> take(std::size_t size) {
-    const auto found = std::find_if(spare_.rbegin(), spare_.rend(), [=](const auto& one) { return one.size == size; });
-    if (found == spare_.rend()) return std::unique_ptr<char[]>(new char[size]);
-    std::unique_ptr<char[]> bytes = std::move(found->bytes);
-    std::swap(*found, spare_.back());
-    spare_.pop_back();
-    return bytes;
-  }
-  void give(MessageContent content) {
-    constexpr std::size_t least = 1024, most = 65536, many = 32;
-    if (content.bytes == nullptr || content.size < least || content.size > most) return;
-    if (spare_.size() == many) spare_.erase(spare_.begin());
-    spare_.push_back(std::move(content));
-  }
-
- private:
-  std::vector<MessageContent> spare_;
-};
-
-SpareContents& spare_contents() {
-  static auto* const spare = new SpareContents();
-  return *spare;
-}
-
-/// Content of an end, side by side; without bytes if that is left out. SMPI packs types of which the layout is not
-/// known.
+/// Content of an end, side by side; without bytes if that is left out.
 MessageContent pack(const MessageEnd& from) {
   MessageContent content{nullptr, packed_bytes(from.count, from.type)};
   if (content.size == 0 || is_left_out(from)) return content;
   if (device_memory().has(from.buffer)) {
     content.of_device = true;
-    if (const auto layout = layout_of(from.type); layout && layout->is_contiguous())
-      content.pieces = device_memory().content(from.buffer, content.size);
+    if (is_contiguous(from.type)) content.pieces = device_memory().content(from.buffer, content.size);
     return content;
   }
-  content.bytes = spare_contents().take(content.size);
-  if (const auto layout = layout_of(from.type)) {
-    gather(*layout, from, content.bytes.get());
-  } else {
-    int position = 0;
-    PMPI_Pack(from.buffer, from.count, from.type, content.bytes.get(), static_cast<int>(content.size), &position,
-              from.communicator);
-  }
+  content.bytes.reset(new char[content.size]);
+  move_packed(from, content.size, content.bytes.get(), true);
   return content;
 }
 
@@ -190,37 +234,27 @@ void unpack(MessageContent content, const MessageEnd& into) {
     for (std::size_t at = 0; at < content.size; at += sizeof one)
       std::memcpy(content.bytes.get() + at, &one, std::min(sizeof one, content.size - at));
   }
-  if (const auto layout = layout_of(into.type)) {
-    scatter(content.bytes.get(), content.size, *layout, into.buffer);
-  } else {
-    const auto elements = static_cast<int>(static_cast<std::ptrdiff_t>(content.size) / size_by_smpi(into.type));
-    int position = 0;
-    PMPI_Unpack(content.bytes.get(), static_cast<int>(content.size), &position, into.buffer, elements, into.type,
-                into.communicator);
-  }
-  spare_contents().give(std::move(content));
+  move_packed(into, content.size, content.bytes.get(), false);
 }
 
 /// pack() and unpack() in one where one copy is enough; neither end is shorter than the content.
 void copy_content(const MessageEnd& from, const MessageEnd& into) {
   const std::size_t bytes = packed_bytes(from.count, from.type);
   if (bytes == 0 || is_left_out(into)) return;
-  const auto source = layout_of(from.type), target = layout_of(into.type);
-  const bool of_devices = device_memory().has(from.buffer) || device_memory().has(into.buffer);
-  if (of_devices || is_left_out(from) || !source || !target || !(source->is_contiguous() || target->is_contiguous())) {
-    unpack(pack(from), into);
-  } else if (target->is_contiguous()) {
-    gather(*source, from, into.buffer);
+  const bool is_plain = !is_left_out(from) && !device_memory().has(from.buffer) && !device_memory().has(into.buffer);
+  if (is_plain && is_contiguous(into.type)) {
+    move_packed(from, bytes, static_cast<char*>(into.buffer), true);
+  } else if (is_plain && is_contiguous(from.type)) {
+    move_packed(into, bytes, static_cast<char*>(from.buffer), false);
   } else {
-    scatter(from.buffer, bytes, *target, into.buffer);
+    unpack(pack(from), into);
   }
 }
 
 }  // namespace
 
 MPI_Datatype lasting_copy(MPI_Datatype type) {
-  if (is_predefined(type)) return MPI_DATATYPE_NULL;
-  // SMPI's MPI_Type_dup forgets where the content of a type is.
+  if (predefined(type) != nullptr) return MPI_DATATYPE_NULL;
   MPI_Datatype copy = MPI_DATATYPE_NULL;
   PMPI_Type_contiguous(1, type, &copy);
   PMPI_Type_commit(&copy);
@@ -228,8 +262,7 @@ MPI_Datatype lasting_copy(MPI_Datatype type) {
 }
 
 std::size_t packed_bytes(int count, MPI_Datatype type) {
-  const auto layout = layout_of(type);
-  return count > 0 ? static_cast<std::size_t>(count * (layout ? layout->size() : size_by_smpi(type))) : 0;
+  return count > 0 ? static_cast<std::size_t>(count * size_of_type(type)) : 0;
 }
 
 Packing packing_of(int count, MPI_Datatype type) {
@@ -237,7 +270,7 @@ Packing packing_of(int count, MPI_Datatype type) {
   const double bytes = static_cast<double>(packed_bytes(count, type));
   if (predefined(type) != nullptr) return {"", {1, bytes, 1}};
   const auto layout = layout_of(type);
-  if (!layout) return {"", {1, bytes, 1}, size_by_smpi(type) != extent_of(type)};
+  if (!layout) return {"", {1, bytes, 1}, size_of_type(type) != extent_of(type)};
   if (layout->is_contiguous() || layout->block_bytes >= cache_line_bytes) return {"", {1, bytes, 1}};
   const std::ptrdiff_t stride = std::abs(layout->blocks > 1 ? layout->stride_bytes : layout->extent_bytes);
   return {stride % alias_bytes == 0         ? "/aliased"
@@ -271,3 +304,29 @@ void move_content(SentMessage& sent, const MessageRequest& request) {
 }
 
 }  // namespace hplcast::smpi_models
+
+using namespace hplcast::smpi_models;  // what follows is the interface of C
+
+OURS_FOR(MPI_Get_count, const MPI_Status* status, MPI_Datatype type, int* count) {
+  const std::ptrdiff_t bytes = bytes_of(*status), size = size_of_type(type);
+  *count = size == 0 ? 0 : bytes % size == 0 ? as_int(bytes / size) : MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+OURS_FOR(MPI_Get_elements_x, MPI_Status* status, MPI_Datatype type, MPI_Count* count) {
+  std::ptrdiff_t bytes = bytes_of(*status);
+  *count = basic_elements(bytes, bytes, type);
+  return MPI_SUCCESS;
+}
+
+OURS_FOR(MPI_Get_elements, MPI_Status* status, MPI_Datatype type, int* count) {
+  MPI_Count all = 0;
+  hplcast_MPI_Get_elements_x(status, type, &all);
+  *count = as_int(all);
+  return MPI_SUCCESS;
+}
+
+OURS_FOR(MPI_Test_cancelled, const MPI_Status* status, int* cancelled) {
+  *cancelled = status->cancelled & 1;
+  return MPI_SUCCESS;
+}

@@ -124,10 +124,7 @@ MPI_Status* status_of(MPI_Status* statuses, int place) {
 int wait_for(const char* function, MPI_Request* request, MPI_Status* status) {
   const ProgramRequest* const ours = messages().find(*request);
   if (ours == nullptr) return SMPI(MPI_Wait, request, status);
-  if (!ours->active) {
-    set_empty_status(status);
-    return MPI_SUCCESS;
-  }
+  if (!ours->active) return set_empty_status(status), MPI_SUCCESS;
   const Packing to_unpack = to_unpack_of(*ours);
   in_mpi(function, [&] { messages().wait(*request, status); });
   spend_unpacking(to_unpack);
@@ -138,10 +135,7 @@ int test(const char* function, MPI_Request* request, int* ended, MPI_Status* sta
   ProgramRequest* const ours = messages().find(*request);
   if (ours == nullptr) return SMPI(MPI_Test, request, ended, status);
   *ended = 1;
-  if (!ours->active) {
-    set_empty_status(status);
-    return MPI_SUCCESS;
-  }
+  if (!ours->active) return set_empty_status(status), MPI_SUCCESS;
   const Packing to_unpack = to_unpack_of(*ours);
   in_mpi(function, [&] {
     *ended = messages().test(Runtime::rank(), *ours);
@@ -311,13 +305,8 @@ MPI_Request hplcast_request_of_number(MPI_Fint number) {
 
 // --- the functions of MPI --------------------------------------------------------------------------------------------
 
-/// hplcast_MPI_Send and so on, with the parameters of MPI_Send.
-#define FUNCTION(NAME, ...)                                                        \
-  extern "C" __attribute__((visibility("default"))) decltype(NAME) hplcast_##NAME; \
-  int hplcast_##NAME(__VA_ARGS__)
-
 #define SEND(NAME, how)                                                                                        \
-  FUNCTION(NAME, const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator) { \
+  OURS_FOR(NAME, const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator) { \
     return send(#NAME, {const_cast<void*>(buffer), count, type, peer, tag, communicator}, Sending::how);       \
   }
 SEND(MPI_Send, standard)
@@ -327,7 +316,7 @@ SEND(MPI_Bsend, buffered)
 
 /// `data`: of the buffer; then the RequestKind.
 #define BEGIN(NAME, data, receives, how, persistent)                                                   \
-  FUNCTION(NAME, data* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator, \
+  OURS_FOR(NAME, data* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator, \
            MPI_Request* request) {                                                                     \
     const MessageEnd end{const_cast<void*>(buffer), count, type, peer, tag, communicator};             \
     return begin(#NAME, end, {receives, Sending::how, persistent}, request);                           \
@@ -343,7 +332,7 @@ BEGIN(MPI_Rsend_init, const void, false, standard, true)
 BEGIN(MPI_Bsend_init, const void, false, buffered, true)
 BEGIN(MPI_Recv_init, void, true, standard, true)
 
-FUNCTION(MPI_Recv, void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator,
+OURS_FOR(MPI_Recv, void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm communicator,
          MPI_Status* status) {
   const MessageEnd end{buffer, count, type, peer, tag, communicator};
   in_mpi("MPI_Recv", [&] { messages().receive(Runtime::rank(), noted(end), status); });
@@ -351,7 +340,7 @@ FUNCTION(MPI_Recv, void* buffer, int count, MPI_Datatype type, int peer, int tag
   return MPI_SUCCESS;
 }
 
-FUNCTION(MPI_Sendrecv, const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+OURS_FOR(MPI_Sendrecv, const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
          int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm communicator, MPI_Status* status) {
   spend_packing(out_count, out_type);
   exchange("MPI_Sendrecv", {const_cast<void*>(out), out_count, out_type, to, out_tag, communicator},
@@ -360,7 +349,7 @@ FUNCTION(MPI_Sendrecv, const void* out, int out_count, MPI_Datatype out_type, in
   return MPI_SUCCESS;
 }
 
-FUNCTION(MPI_Sendrecv_replace, void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
+OURS_FOR(MPI_Sendrecv_replace, void* buffer, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
          MPI_Comm communicator, MPI_Status* status) {
   // SMPI packs what it sends before anything is received into its place, by functions of MPI that may have models.
   in_mpi("MPI_Type_size", [] { spend("MPI_Type_size", "MPI_Type_size", {"", {1, 1, 1}}); });
@@ -370,31 +359,36 @@ FUNCTION(MPI_Sendrecv_replace, void* buffer, int count, MPI_Datatype type, int t
   return MPI_SUCCESS;
 }
 
-FUNCTION(MPI_Probe, int peer, int tag, MPI_Comm communicator, MPI_Status* status) {
+OURS_FOR(MPI_Buffer_detach, void* place, int* size) {
+  in_mpi("MPI_Buffer_detach", [] { messages().wait_for_buffered(Runtime::rank()); });
+  return PMPI_Buffer_detach(place, size);
+}
+
+OURS_FOR(MPI_Probe, int peer, int tag, MPI_Comm communicator, MPI_Status* status) {
   const MessageEnd end{nullptr, 0, MPI_BYTE, peer, tag, communicator};
   return in_mpi("MPI_Probe", [&] { messages().probe(Runtime::rank(), noted(end), true, status); });
 }
 
-FUNCTION(MPI_Iprobe, int peer, int tag, MPI_Comm communicator, int* found, MPI_Status* status) {
+OURS_FOR(MPI_Iprobe, int peer, int tag, MPI_Comm communicator, int* found, MPI_Status* status) {
   const MessageEnd end{nullptr, 0, MPI_BYTE, peer, tag, communicator};
   return in_mpi("MPI_Iprobe", [&] { *found = messages().probe(Runtime::rank(), noted(end), false, status); });
 }
 
-FUNCTION(MPI_Start, MPI_Request* request) {
+OURS_FOR(MPI_Start, MPI_Request* request) {
   return start("MPI_Start", request);
 }
 
-FUNCTION(MPI_Startall, int count, MPI_Request* requests) {
+OURS_FOR(MPI_Startall, int count, MPI_Request* requests) {
   int result = MPI_SUCCESS;
   for (int i = 0; i < count && result == MPI_SUCCESS; ++i) result = start("MPI_Startall", &requests[i]);
   return result;
 }
 
-FUNCTION(MPI_Wait, MPI_Request* request, MPI_Status* status) {
+OURS_FOR(MPI_Wait, MPI_Request* request, MPI_Status* status) {
   return wait_for("MPI_Wait", request, status);
 }
 
-FUNCTION(MPI_Waitall, int count, MPI_Request* requests, MPI_Status* statuses) {
+OURS_FOR(MPI_Waitall, int count, MPI_Request* requests, MPI_Status* statuses) {
   // Arrived messages are taken while others are on their way. Asking each of many for each of them would take too long.
   constexpr int few = 64;
   std::array<bool, few> done{};
@@ -412,7 +406,7 @@ FUNCTION(MPI_Waitall, int count, MPI_Request* requests, MPI_Status* statuses) {
   return result;
 }
 
-FUNCTION(MPI_Waitany, int count, MPI_Request* requests, int* place, MPI_Status* status) {
+OURS_FOR(MPI_Waitany, int count, MPI_Request* requests, int* place, MPI_Status* status) {
   *place = MPI_UNDEFINED;
   set_empty_status(status);
   const auto is_smpis = [](MPI_Request request) { return is_active(request) && messages().find(request) == nullptr; };
@@ -423,16 +417,16 @@ FUNCTION(MPI_Waitany, int count, MPI_Request* requests, int* place, MPI_Status* 
   return MPI_SUCCESS;
 }
 
-FUNCTION(MPI_Waitsome, int count, MPI_Request* requests, int* ended_count, int* places, MPI_Status* statuses) {
+OURS_FOR(MPI_Waitsome, int count, MPI_Request* requests, int* ended_count, int* places, MPI_Status* statuses) {
   *ended_count = std::any_of(requests, requests + count, is_active) ? 1 : MPI_UNDEFINED;
   return *ended_count == 1 ? hplcast_MPI_Waitany(count, requests, &places[0], status_of(statuses, 0)) : MPI_SUCCESS;
 }
 
-FUNCTION(MPI_Test, MPI_Request* request, int* ended, MPI_Status* status) {
+OURS_FOR(MPI_Test, MPI_Request* request, int* ended, MPI_Status* status) {
   return test("MPI_Test", request, ended, status);
 }
 
-FUNCTION(MPI_Testall, int count, MPI_Request* requests, int* ended, MPI_Status* statuses) {
+OURS_FOR(MPI_Testall, int count, MPI_Request* requests, int* ended, MPI_Status* statuses) {
   *ended = 1;
   in_mpi("MPI_Testall", [&] {
     for (int i = 0; i < count && *ended != 0; ++i)
@@ -445,7 +439,7 @@ FUNCTION(MPI_Testall, int count, MPI_Request* requests, int* ended, MPI_Status* 
   return MPI_SUCCESS;
 }
 
-FUNCTION(MPI_Testany, int count, MPI_Request* requests, int* place, int* ended, MPI_Status* status) {
+OURS_FOR(MPI_Testany, int count, MPI_Request* requests, int* place, int* ended, MPI_Status* status) {
   *place = MPI_UNDEFINED;
   *ended = 1;
   set_empty_status(status);
@@ -458,7 +452,7 @@ FUNCTION(MPI_Testany, int count, MPI_Request* requests, int* place, int* ended, 
   return MPI_SUCCESS;
 }
 
-FUNCTION(MPI_Testsome, int count, MPI_Request* requests, int* ended_count, int* places, MPI_Status* statuses) {
+OURS_FOR(MPI_Testsome, int count, MPI_Request* requests, int* ended_count, int* places, MPI_Status* statuses) {
   *ended_count = std::any_of(requests, requests + count, is_active) ? 0 : MPI_UNDEFINED;
   for (int i = 0; i < count; ++i) {
     if (!is_active(requests[i])) continue;
@@ -470,18 +464,18 @@ FUNCTION(MPI_Testsome, int count, MPI_Request* requests, int* ended_count, int* 
   return MPI_SUCCESS;
 }
 
-FUNCTION(MPI_Request_free, MPI_Request* request) {
+OURS_FOR(MPI_Request_free, MPI_Request* request) {
   if (messages().find(*request) == nullptr) return SMPI(MPI_Request_free, request);
   messages().free(*request);
   return MPI_SUCCESS;
 }
 
-FUNCTION(MPI_Comm_free, MPI_Comm* communicator) {
+OURS_FOR(MPI_Comm_free, MPI_Comm* communicator) {
   guarded([&] { messages().communicators().freed(Runtime::rank().number, *communicator); });
   return SMPI(MPI_Comm_free, communicator);
 }
 
-FUNCTION(MPI_Comm_create_group, MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* child) {
+OURS_FOR(MPI_Comm_create_group, MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* child) {
   const int result = SMPI(MPI_Comm_create_group, parent, group, tag, child);
   guarded([&] { messages().communicators().made_by_group(Runtime::rank().number, parent, tag, *child); });
   return result;
@@ -489,7 +483,6 @@ FUNCTION(MPI_Comm_create_group, MPI_Comm parent, MPI_Group group, int tag, MPI_C
 
 #undef BEGIN  // the sources of a room are compiled together
 #undef END
-#undef FUNCTION
 #undef GIVEN
 #undef OURS
 #undef PLACE

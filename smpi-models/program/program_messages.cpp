@@ -20,7 +20,10 @@ void set_status(MPI_Status* status, int source, int tag, double bytes) {
   status->MPI_SOURCE = source;
   status->MPI_TAG = tag;
   status->MPI_ERROR = MPI_SUCCESS;
-  status->count = static_cast<int>(bytes);
+  // Too short for long messages: what is beyond is beside the bit of `cancelled`, which no message of ours is.
+  const auto whole = static_cast<std::uint64_t>(bytes);
+  status->count = static_cast<int>(whole);
+  status->cancelled = static_cast<int>(whole >> 32 << 1);
 }
 
 /// Status of a message that has come.
@@ -39,6 +42,10 @@ void set_empty_status(MPI_Status* status, int peer) {
   set_status(status, peer == MPI_PROC_NULL ? MPI_PROC_NULL : MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
+std::int64_t bytes_of(const MPI_Status& status) {
+  return static_cast<std::int64_t>(status.cancelled >> 1) << 32 | static_cast<std::uint32_t>(status.count);
+}
+
 ProgramMessages::ProgramMessages(Messages& messages, const Communicator& world, bool late_probes, bool fast)
     : messages_(messages),
       communicators_(world),
@@ -47,6 +54,7 @@ ProgramMessages::ProgramMessages(Messages& messages, const Communicator& world, 
       grow_(port::setting<bool>("smpi/grow-injected-times")),
       late_(late_probes),
       fast_(fast),
+      buffered_(static_cast<std::size_t>(world.size)),
       failed_(static_cast<std::size_t>(world.size)) {}
 
 ProgramRequest ProgramMessages::request(const Rank& rank, const MessageEnd& end, const RequestKind& kind) {
@@ -86,11 +94,19 @@ void ProgramMessages::begin(Rank& rank, ProgramRequest& request, bool blocks) {
     return;
   }
   sent_.add(what.bytes);
-  if (blocks) {
-    messages_.send(what, request.kind.sending, &request.end);
-  } else {
-    request.message = messages_.isend(what, request.kind.sending, &request.end);
-  }
+  const Sending how = request.kind.sending;
+  if (!blocks) request.message = messages_.isend(what, how, &request.end);
+  const auto sent = blocks ? messages_.send(what, how, &request.end) : request.message->message;
+  if (how != Sending::buffered || what.bytes < messages_.detached_bytes()) return;
+  auto& kept = buffered_[rank.number];
+  kept.erase(std::remove_if(kept.begin(), kept.end(), [](const auto& one) { return one->transfer.has_ended(); }),
+             kept.end());
+  kept.push_back(sent);
+}
+
+void ProgramMessages::wait_for_buffered(Rank& rank) {
+  rank.clock.flush();
+  for (const auto& sent : std::exchange(buffered_[rank.number], {})) messages_.wait_for_end(sent);
 }
 
 void ProgramMessages::send(Rank& rank, const MessageEnd& end, Sending how) {

@@ -2,6 +2,7 @@
 
 #include <smpi/smpi.h>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <unordered_set>
@@ -30,6 +31,12 @@ Packing packing_of(int count, MPI_Datatype type);
 
 /// Status without a message: MPI_PROC_NULL, sendings, requests that are not active.
 void set_empty_status(MPI_Status* status, int peer = MPI_ANY_SOURCE);
+std::int64_t bytes_of(const MPI_Status& status);
+
+/// Defines hplcast_MPI_Send and so on, with the parameters of MPI_Send.
+#define OURS_FOR(NAME, ...)                                                        \
+  extern "C" __attribute__((visibility("default"))) decltype(NAME) hplcast_##NAME; \
+  int hplcast_##NAME(__VA_ARGS__)
 
 struct RequestKind {
   bool receives = false;
@@ -66,6 +73,8 @@ class ProgramMessages {
   void receive(Rank& rank, const MessageEnd& end, MPI_Status* status);
   /// MPI_Sendrecv.
   void exchange(Rank& rank, const MessageEnd& out, const MessageEnd& in, MPI_Status* status);
+  /// MPI_Buffer_detach: blocks until long messages of MPI_Bsend have arrived; short ones have left at once.
+  void wait_for_buffered(Rank& rank);
   /// Begins, unless it is persistent.
   MPI_Request make(Rank& rank, const MessageEnd& end, const RequestKind& kind);
   void start(Rank& rank, ProgramRequest& request);
@@ -102,7 +111,8 @@ class ProgramMessages {
   bool late_;  ///< core::NetworkModel::Values::late_probes
   bool fast_;
   MessageTotals sent_;
-  std::vector<int> failed_;  // polls in a row, by rank
+  std::vector<std::vector<std::shared_ptr<SentMessage>>> buffered_;  // by rank: long ones, perhaps not arrived
+  std::vector<int> failed_;                                          // polls in a row, by rank
   std::unordered_set<const ProgramRequest*> requests_;
   std::vector<ProgramRequest*> by_number_;  // those that Fortran knows; null: free
 };

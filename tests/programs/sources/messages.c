@@ -163,6 +163,7 @@ static void buffered(void) {
     MPI_Recv(in, big, MPI_DOUBLE, left(), 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     expect_from(in, n, left(), step + 1, "MPI_Ibsend");
   }
+  MPI_Barrier(MPI_COMM_WORLD); /* SMPI does not wait until all has been received */
   MPI_Buffer_detach(&old, &size);
 }
 
