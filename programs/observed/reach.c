@@ -168,13 +168,18 @@ static enum hplcast_strides strides_of(const char* variant) {
   return (enum hplcast_strides)strides;
 }
 
-/* Bytes: the calls of a program with more of them are few. */
-static int smallest_block(const struct hplcast_observed* observed) {
-  float least = HPLCAST_ALIAS_BYTES;
-  for (int i = 0; i < HPLCAST_CLASSES; ++i)
-    for (uint64_t j = 0; j < hplcast_samples_of(observed->classes[i]); ++j)
-      if (observed->classes[i]->samples[j].m < least) least = observed->classes[i]->samples[j].m;
-  return (int)least;
+/* The least m, at most a page (bytes of a block that is packed; calls with more are few), the largest n and k. */
+static struct hplcast_sample extremes_of(const struct hplcast_observed* observed) {
+  struct hplcast_sample found = {.m = HPLCAST_ALIAS_BYTES, .n = 1, .k = 1};
+  for (int i = 0; i < HPLCAST_CLASSES; ++i) {
+    const struct hplcast_class* const kept = observed->classes[i];
+    for (uint64_t j = 0; j < hplcast_samples_of(kept); ++j) {
+      if (kept->samples[j].m < found.m) found.m = kept->samples[j].m;
+      if (kept->samples[j].n > found.n) found.n = kept->samples[j].n;
+      if (kept->samples[j].k > found.k) found.k = kept->samples[j].k;
+    }
+  }
+  return found;
 }
 
 /* False: none of ours. */
@@ -185,7 +190,8 @@ static int describe(const struct hplcast_observed* observed, struct point* point
     open_mpi_byte = dlsym(RTLD_NEXT, "ompi_mpi_byte");
     open_mpi_world = dlsym(RTLD_NEXT, "ompi_mpi_comm_world");
     *(void**)&point->function = dlsym(RTLD_NEXT, pack_name);
-    *point = (struct point){observed, point->function, PACK, 1, 1, strides_of(slash), smallest_block(observed), 0, 0};
+    const int block = (int)extremes_of(observed).m;
+    *point = (struct point){observed, point->function, PACK, 1, 1, strides_of(slash), block, 0, 0};
     return point->function != NULL && open_mpi_byte != NULL && open_mpi_world != NULL;
   }
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
@@ -204,17 +210,6 @@ static int describe(const struct hplcast_observed* observed, struct point* point
     return 1;
   }
   return 0;
-}
-
-static void largest_sizes(const struct hplcast_observed* observed, double* n, double* k) {
-  *n = *k = 1;
-  for (int i = 0; i < HPLCAST_CLASSES; ++i) {
-    const struct hplcast_class* const kept = observed->classes[i];
-    for (uint64_t j = 0; j < hplcast_samples_of(kept); ++j) {
-      if (kept->samples[j].n > *n) *n = kept->samples[j].n;
-      if (kept->samples[j].k > *k) *k = kept->samples[j].k;
-    }
-  }
 }
 
 /* The next distance of elements that is of this kind. */
@@ -270,8 +265,7 @@ static int add_products(const struct point* kind, size_t most_bytes, struct poin
 static int add_points(const struct point* kind, size_t most_bytes, struct point* points, int count) {
   static const double factors[] = {1, 1.5, 2, 3, 4, 6, 8};
   if (kind->shape == PRODUCT) return add_products(kind, most_bytes, points, count);
-  double longest, farthest;
-  largest_sizes(kind->observed, &longest, &farthest);
+  const double longest = extremes_of(kind->observed).n, farthest = extremes_of(kind->observed).k;
   for (size_t i = 0; i < sizeof factors / sizeof *factors; ++i) {
     const double rows = distance_of(kind, (int)(farthest * factors[i]));
     for (double n = longest * factors[i]; n >= BLOCK; n /= 2) {

@@ -31,6 +31,8 @@ namespace hplcast::smpi_models {
 
 namespace {
 
+constexpr std::ptrdiff_t most_int = std::numeric_limits<int>::max();
+
 /// Where the content of a datatype is: `blocks` blocks of `block_bytes`, of which each begins `stride_bytes` after the
 /// one before it. Elements of the type follow each other at distances of `extent_bytes`.
 struct DatatypeLayout {
@@ -133,7 +135,7 @@ std::optional<DatatypeLayout> layout_of(MPI_Datatype type) {
 std::ptrdiff_t size_of_type(MPI_Datatype type) {
   if (const auto layout = layout_of(type)) return layout->size();
   std::ptrdiff_t size = size_by_smpi(type);
-  if (size >= 0 && extent_of(type) <= std::numeric_limits<int>::max()) return size;
+  if (size >= 0 && extent_of(type) <= most_int) return size;
   size = 0;
   for (const TypePart& part : parts_of(type)) size += part.blocks * part.length * size_of_type(part.type);
   return size;
@@ -148,10 +150,6 @@ std::ptrdiff_t basic_elements(std::ptrdiff_t& bytes, std::ptrdiff_t count, MPI_D
   for (count = std::min(count, bytes / size + 1); count > 0 && bytes > 0; --count)
     for (const TypePart& part : parts) sum += basic_elements(bytes, part.blocks * part.length, part.type);
   return sum;
-}
-
-int as_int(std::ptrdiff_t count) {
-  return count < 0 || count > std::numeric_limits<int>::max() ? MPI_UNDEFINED : static_cast<int>(count);
 }
 
 bool is_contiguous(MPI_Datatype type) {
@@ -309,7 +307,9 @@ using namespace hplcast::smpi_models;  // what follows is the interface of C
 
 OURS_FOR(MPI_Get_count, const MPI_Status* status, MPI_Datatype type, int* count) {
   const std::ptrdiff_t bytes = bytes_of(*status), size = size_of_type(type);
-  *count = size == 0 ? 0 : bytes % size == 0 ? as_int(bytes / size) : MPI_UNDEFINED;
+  *count = size == 0                                       ? 0
+           : bytes % size == 0 && bytes / size <= most_int ? static_cast<int>(bytes / size)
+                                                           : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
 
@@ -322,7 +322,7 @@ OURS_FOR(MPI_Get_elements_x, MPI_Status* status, MPI_Datatype type, MPI_Count* c
 OURS_FOR(MPI_Get_elements, MPI_Status* status, MPI_Datatype type, int* count) {
   MPI_Count all = 0;
   hplcast_MPI_Get_elements_x(status, type, &all);
-  *count = as_int(all);
+  *count = all > most_int ? MPI_UNDEFINED : static_cast<int>(all);
   return MPI_SUCCESS;
 }
 

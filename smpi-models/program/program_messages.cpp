@@ -99,8 +99,7 @@ void ProgramMessages::begin(Rank& rank, ProgramRequest& request, bool blocks) {
   const auto sent = blocks ? messages_.send(what, how, &request.end) : request.message->message;
   if (how != Sending::buffered || what.bytes < messages_.detached_bytes()) return;
   auto& kept = buffered_[rank.number];
-  kept.erase(std::remove_if(kept.begin(), kept.end(), [](const auto& one) { return one->transfer.has_ended(); }),
-             kept.end());
+  if (!kept.empty() && kept.front()->transfer.has_ended()) kept.erase(kept.begin());
   kept.push_back(sent);
 }
 

@@ -30,6 +30,8 @@ program messages
     call MPI_Test(request(1), ended, status, error)
   end do
   call expect(in(50) == before(rank) * 1000d0 + 50, 'MPI_Test')
+  call MPI_Get_count(status, MPI_DOUBLE_PRECISION, i, error)
+  call expect(i == 50, 'MPI_Get_count')
 
   call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), rank, half, error)
   call MPI_Sendrecv(out, 1, MPI_DOUBLE_PRECISION, 0, 4, in, 1, MPI_DOUBLE_PRECISION, 0, 4, MPI_COMM_SELF, status, error)
