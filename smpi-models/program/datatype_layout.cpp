@@ -157,46 +157,32 @@ bool is_contiguous(MPI_Datatype type) {
   return layout && layout->is_contiguous();
 }
 
-struct ContentBlock {
-  std::ptrdiff_t place, bytes;
-};
-
-/// Adds those of `count` elements, of which the first begins at `place`.
-void add_blocks(MPI_Datatype type, std::ptrdiff_t count, std::ptrdiff_t place, std::vector<ContentBlock>& blocks) {
+/// Calls move(address, bytes) for the pieces of elements, in the order of packed content.
+template <typename Move>
+void for_each_piece(MPI_Datatype type, std::ptrdiff_t count, char* at, const Move& move) {
   const auto layout = layout_of(type);
-  if (layout && layout->is_contiguous()) {
-    const bool goes_on = !blocks.empty() && blocks.back().place + blocks.back().bytes == place;
-    if (!goes_on) blocks.push_back({place, 0});
-    blocks.back().bytes += count * layout->size();
-    return;
-  }
-  for (; layout && count > 0; --count, place += layout->extent_bytes)
-    for (std::ptrdiff_t i = 0; i < layout->blocks; ++i)
-      blocks.push_back({place + i * layout->stride_bytes, layout->block_bytes});
-  const std::vector<TypePart> parts = parts_of(type);
-  for (; count > 0; --count, place += extent_of(type))
+  if (layout && layout->is_contiguous()) return move(at, count * layout->size());
+  const std::vector<TypePart> parts = layout ? std::vector<TypePart>() : parts_of(type);
+  for (const std::ptrdiff_t extent = extent_of(type); count > 0; --count, at += extent) {
+    for (std::ptrdiff_t i = 0; layout && i < layout->blocks; ++i)
+      move(at + i * layout->stride_bytes, layout->block_bytes);
     for (const TypePart& part : parts)
       for (std::ptrdiff_t i = 0; i < part.blocks; ++i)
-        add_blocks(part.type, part.length, place + part.place + i * part.stride, blocks);
+        for_each_piece(part.type, part.length, at + part.place + i * part.stride, move);
+  }
 }
 
 /// Moves packed content into the begin of an end's memory; `packs`: out of there.
 void move_packed(const MessageEnd& end, std::size_t size, char* packed, bool packs) {
-  const auto move = [&](char* block, std::size_t bytes) {
-    packs ? std::memcpy(packed, block, bytes) : std::memcpy(block, packed, bytes);
+  const auto element_bytes = static_cast<std::size_t>(size_of_type(end.type));
+  const auto elements = static_cast<std::ptrdiff_t>((size + element_bytes - 1) / element_bytes);
+  char* const begin = end.buffer == MPI_BOTTOM ? nullptr : static_cast<char*>(end.buffer);
+  for_each_piece(end.type, elements, begin, [&](char* piece, std::ptrdiff_t most) {
+    const std::size_t bytes = std::min(size, static_cast<std::size_t>(most));
+    packs ? std::memcpy(packed, piece, bytes) : std::memcpy(piece, packed, bytes);
     packed += bytes;
-  };
-  char* element = end.buffer == MPI_BOTTOM ? nullptr : static_cast<char*>(end.buffer);
-  if (is_contiguous(end.type)) return move(element, size);
-  std::vector<ContentBlock> blocks;
-  add_blocks(end.type, 1, 0, blocks);
-  for (; size > 0; element += extent_of(end.type)) {
-    for (const ContentBlock& block : blocks) {
-      const std::size_t bytes = std::min(size, static_cast<std::size_t>(block.bytes));
-      move(element + block.place, bytes);
-      size -= bytes;
-    }
-  }
+    size -= bytes;
+  });
 }
 
 bool is_left_out(const MessageEnd& end) {
