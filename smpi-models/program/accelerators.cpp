@@ -38,13 +38,6 @@ hplcast_accelerator costs_of(const core::AcceleratorModel& model) {
   return costs;
 }
 
-/// Streams of random numbers of accelerators, beside those of routines of the same names.
-std::uint32_t stream_of(const std::string& kernel) {
-  std::uint32_t hash = 2166136261u;
-  for (const char letter : "accelerator " + kernel) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;
-  return hash;
-}
-
 /// Between hosts of two sorts of accelerators: the slower of both, or what one has. `to` may be null: none there.
 std::optional<core::DeviceMessage> slower_remote(const core::AcceleratorModel& from, const core::AcceleratorModel* to) {
   const auto of = [](const core::AcceleratorModel& model) {
@@ -83,6 +76,12 @@ core::AcceleratorCounts sum_of(std::vector<core::AcceleratorCounts> kinds) {
 }
 
 }  // namespace
+
+std::uint32_t stream_named(const std::string& name) {
+  std::uint32_t hash = 2166136261u;
+  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;
+  return hash;
+}
 
 Accelerators::Accelerators(const Settings& settings, const std::optional<Model>& model, Activity& activity)
     : settings_(settings), activity_(activity) {
@@ -141,7 +140,7 @@ const hplcast_accelerator& Accelerators::here(const Rank& rank) {
 
 hplcast_accelerator_kernel Accelerators::find(const Rank& rank, const std::string& name, const std::string& base) {
   const auto [place, is_new] = numbers_.try_emplace(name, static_cast<int>(kernels_.size()));
-  if (is_new) kernels_.push_back({name, stream_of(name)});
+  if (is_new) kernels_.push_back({name, stream_named("accelerator " + name)});
   Sort& sort = sort_of(rank);
   if (sort.kernels.size() < kernels_.size()) sort.kernels.resize(kernels_.size());
   KernelUse& use = sort.kernels[static_cast<std::size_t>(place->second)];

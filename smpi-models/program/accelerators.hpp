@@ -14,6 +14,9 @@
 
 namespace hplcast::smpi_models {
 
+/// Number of the stream of what has this name, whatever else is called before it (FNV-1a).
+std::uint32_t stream_named(const std::string& name);
+
 /// Accelerators of the ranks as cluster.json has them: costs, durations of kernels, counts, and memory. Each rank has
 /// one of its own. When work is done is told by the program's side (accelerators/clock).
 class Accelerators {

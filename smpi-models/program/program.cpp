@@ -15,13 +15,6 @@ namespace hplcast::smpi_models {
 
 namespace {
 
-/// FNV-1a: the stream of a routine has its name, whatever else is called before it.
-std::uint32_t hash_of(const std::string& name) {
-  std::uint32_t hash = 2166136261u;
-  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;
-  return hash;
-}
-
 /// CPU time of this thread, on which SimGrid runs all actors in turn.
 double cpu_time_s() {
   std::timespec now{};
@@ -107,7 +100,7 @@ int Program::routine(const std::string& name, const std::string& base) {
     Routine& routine = routines_.emplace_back();
     routine.name = name;
     routine.model = model_of(name, base, routine);
-    routine.stream = hash_of(name);
+    routine.stream = stream_named(name);
     routine.kernel = core::kernel_from_name(base);
     routine.is_strided = core::is_strided(name);
     routine.is_mpi = core::is_mpi_function(name);
@@ -237,7 +230,7 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
       model->mode == core::RegionMode::skip
           ? mean_s
           : duration_s(settings_, model->model.law(state.place.host, state.place.cpu).at(shape), shape,
-                       {settings_.seed, core::stream_routine, rank.number, hash_of("region " + name)},
+                       {settings_.seed, core::stream_routine, rank.number, stream_named("region " + name)},
                        state.region_calls[name]++);
   state.regions.back().time_s = spend(rank, spent_s, {Part::region, name});
   return has_numerics();
@@ -280,7 +273,7 @@ void Program::comes_to(Rank& rank, const char* function, const hplcast_frame& fr
   if (!count.has_model) return;
   if (ended.model->range() && !core::contains(*ended.model->range(), ended.shape)) ++count.outside_range;
   const core::DurationLaw& law = ended.model->law(state.place.host, state.place.cpu).at(ended.shape);
-  const core::StreamName stream{settings_.seed, core::stream_routine, rank.number, hash_of("stretches")};
+  const core::StreamName stream{settings_.seed, core::stream_routine, rank.number, stream_named("stretches")};
   const double spent_s = duration_s(settings_, law, ended.shape, stream, state.stretches++);
   count.time_s += spend(rank, spent_s, {Part::region, name_of(ended.level)});
 }
