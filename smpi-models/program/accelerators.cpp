@@ -71,6 +71,10 @@ core::AcceleratorCounts sum_of(std::vector<core::AcceleratorCounts> kinds) {
   return sum;
 }
 
+Accelerators& all() {
+  return Runtime::instance().program().accelerators();
+}
+
 [[noreturn]] void fail(const std::string& what, const std::string& hint) {
   throw core::Error(core::ExitCode::bad_input, what + "\n  hint: " + hint);
 }
@@ -266,14 +270,6 @@ std::optional<core::AcceleratorCounts> Accelerators::counts() const {
   all.front().kind.clear();
   return all.front();
 }
-
-namespace {
-
-Accelerators& all() {
-  return Runtime::instance().program().accelerators();
-}
-
-}  // namespace
 
 }  // namespace hplcast::smpi_models
 

@@ -52,6 +52,16 @@ core::CoreState state_in(const char* function) {
   return polls(function) ? core::CoreState::polling : core::CoreState::messages;
 }
 
+bool is_modelled(const core::RegionModel* model) {
+  return model != nullptr && (model->mode == core::RegionMode::model || model->mode == core::RegionMode::skip);
+}
+
+/// Stretches in counts and phases, by what their models go by.
+const std::string& name_of(core::StretchLevel level) {
+  static const std::array<std::string, 3> names = {"stretches", "stretches by function", "stretches by mean"};
+  return names[static_cast<std::size_t>(level)];
+}
+
 }  // namespace
 
 Program::Program(const Settings& settings, const std::optional<Model>& model, Activity& activity)
@@ -159,14 +169,6 @@ void Program::call(Rank& rank, int number, const core::KernelShape& shape, doubl
   counts_.rest_s += spend(rank, rest_s, {Part::rest, rest_name});
 }
 
-namespace {
-
-bool is_modelled(const core::RegionModel* model) {
-  return model != nullptr && (model->mode == core::RegionMode::model || model->mode == core::RegionMode::skip);
-}
-
-}  // namespace
-
 bool Program::is_paid(const State& state) const {
   return state.composed > 0 || std::any_of(state.regions.begin(), state.regions.end(),
                                            [](const Entered& one) { return is_modelled(one.model); });
@@ -252,16 +254,6 @@ void Program::leave(Rank& rank, const std::string& name) {
   if (state.regions.empty()) stretches_.go_on(static_cast<int>(rank.number));
   resume(rank);
 }
-
-namespace {
-
-/// Stretches in counts and phases, by what their models go by.
-const std::string& name_of(core::StretchLevel level) {
-  static const std::array<std::string, 3> names = {"stretches", "stretches by function", "stretches by mean"};
-  return names[static_cast<std::size_t>(level)];
-}
-
-}  // namespace
 
 void Program::comes_to(Rank& rank, const char* function, const hplcast_frame& from, const std::uint64_t* instructions) {
   const Stretches::Ended ended = stretches_.comes_to(static_cast<int>(rank.number), function, from, instructions);
