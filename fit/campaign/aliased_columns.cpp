@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "fit/campaign/campaign_steps.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
@@ -36,21 +35,17 @@ long distance_of(long leading_dimension) {
 
 CallsOfHpl calls_of_hpl(const Campaign& campaign, const ControlCurve& control, const core::ClusterModel& cluster) {
   CallsOfHpl calls;
-  for (const auto& [name, text] : campaign.measurements) {
-    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
-    std::istringstream in(text);
-    core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
-      if (row.leading_dimension == 0 || is_of_fewer_ranks(campaign.hosts, row) || !reason_to_set_aside(row).empty() ||
-          control.is_disturbed(row.host, row.start_s))
-        return;
-      std::vector<RunCalls>& runs = calls[row.kernel][{row.host, row.core}];
-      if (runs.empty() || runs.back().leading_dimension != row.leading_dimension ||
-          std::abs(row.start_s - runs.back().start_s) > near_s)
-        runs.push_back({row.start_s, row.leading_dimension});
-      runs.back().measured_s += row.duration_s;
-      runs.back().expected_s += expected_s(cluster, campaign.hosts, row);
-    });
-  }
+  for_kernel_rows(campaign, [&](const std::string&, const core::KernelMeasurement& row) {
+    if (row.leading_dimension == 0 || is_of_fewer_ranks(campaign.hosts, row) || !reason_to_set_aside(row).empty() ||
+        control.is_disturbed(row.host, row.start_s))
+      return;
+    std::vector<RunCalls>& runs = calls[row.kernel][{row.host, row.core}];
+    if (runs.empty() || runs.back().leading_dimension != row.leading_dimension ||
+        std::abs(row.start_s - runs.back().start_s) > near_s)
+      runs.push_back({row.start_s, row.leading_dimension});
+    runs.back().measured_s += row.duration_s;
+    runs.back().expected_s += expected_s(cluster, campaign.hosts, row);
+  });
   for (auto& kernel : calls)
     for (auto& core : kernel.second)
       std::sort(core.second.begin(), core.second.end(),
@@ -61,19 +56,17 @@ CallsOfHpl calls_of_hpl(const Campaign& campaign, const ControlCurve& control, c
 /// dgemm on aliased columns over the same call on others, by distance: neighbours of the role aliased in a design.
 std::map<long, std::vector<double>> pairs_of_dgemm(const Campaign& campaign) {
   std::map<long, std::vector<double>> ratios;
-  for (const auto& [name, text] : campaign.measurements) {
-    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
-    std::istringstream in(text);
-    core::KernelMeasurement before;
-    core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
-      if (!is_of_columns(row) || !row.error.empty()) return;
-      const bool follows = is_aliased(row) != is_aliased(before) && row.shape == before.shape &&
-                           row.host == before.host && row.core == before.core;
-      const core::KernelMeasurement &aliased = is_aliased(row) ? row : before, &other = is_aliased(row) ? before : row;
-      if (follows) ratios[distance_of(aliased.leading_dimension)].push_back(aliased.duration_s / other.duration_s);
-      before = follows ? core::KernelMeasurement() : row;
-    });
-  }
+  core::KernelMeasurement before;
+  std::string file;
+  for_kernel_rows(campaign, [&](const std::string& name, const core::KernelMeasurement& row) {
+    if (!is_of_columns(row) || !row.error.empty()) return;
+    const bool follows = name == file && is_aliased(row) != is_aliased(before) && row.shape == before.shape &&
+                         row.host == before.host && row.core == before.core;
+    const core::KernelMeasurement &aliased = is_aliased(row) ? row : before, &other = is_aliased(row) ? before : row;
+    if (follows) ratios[distance_of(aliased.leading_dimension)].push_back(aliased.duration_s / other.duration_s);
+    before = follows ? core::KernelMeasurement() : row;
+    file = name;
+  });
   return ratios;
 }
 

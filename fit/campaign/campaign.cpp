@@ -38,17 +38,17 @@ struct CampaignRows {
   std::vector<std::string> notes;
 };
 
-/// Calls that were measured while the control is well above its median are set aside, but of kernels in `kept`; all
+/// Calls that were measured while the control is well above its median are set aside, but of kernels that it keeps; all
 /// others are taken to its median.
-void add_kernels(const std::string& name, const std::string& text, const std::set<std::string>& kept,
-                 const std::vector<MeasuredHost>& hosts, CampaignRows& rows) {
+void add_kernels(const std::string& name, const std::string& text, const std::vector<MeasuredHost>& hosts,
+                 CampaignRows& rows) {
   std::istringstream in(text);
   core::read_kernel_csv(in, name, "dgemm", [&](core::KernelMeasurement row) {
     if (is_of_columns(row)) return;
     if (is_empty(row))
       return rows.empty[row.kernel].add(row.shape, row.duration_s / rows.control.slowdown(row.host, row.start_s));
     const bool in_pair = is_alone(row) || is_beside(row);  // no kernel of its own
-    if (rows.control.is_disturbed(row.host, row.start_s) && kept.count(row.kernel) == 0)
+    if (rows.control.sets_aside(name, row.kernel, row.host, row.start_s))
       return rows.kernels[in_pair ? "dgemm" : row.kernel].set_aside("the control was above 1.1 times the median");
     row.duration_s /= rows.control.slowdown(row.host, row.start_s);
     if (in_pair) {
@@ -86,15 +86,15 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
     rows.kind_of_host[hosts.names()[static_cast<std::size_t>(host)]] = hosts.kind_of(host);
   rows.control = ControlCurve(campaign.controls, core::campaign_control_file);
   for (const auto& [name, text] : campaign.measurements) {
-    std::set<std::string> kept;
-    if (!core::ends_with(name, ".json")) kept = rows.control.mostly_disturbed(text, name);
-    for (const std::string& kernel : kept)
-      rows.notes.push_back("control: most rows of " + name + (kernel.empty() ? "" : " (" + kernel + ")") +
-                           " were measured while it was above 1.1 times the median: they count nevertheless");
     if (core::ends_with(name, ".json")) {
       rows.thresholds_name = name;
       rows.thresholds = text;
-    } else if (core::ends_with(name, "-pairs.csv")) {
+      continue;
+    }
+    for (const std::string& kernel : rows.control.keep_mostly_disturbed(text, name))
+      rows.notes.push_back("control: most rows of " + name + (kernel.empty() ? "" : " (" + kernel + ")") +
+                           " were measured while it was above 1.1 times the median: they count nevertheless");
+    if (core::ends_with(name, "-pairs.csv")) {
       std::istringstream in(text);
       rows.pairs = read_pairs(in, name);
     } else if (core::ends_with(name, "-rails.csv") || core::ends_with(name, "-rails-together.csv")) {
@@ -104,10 +104,10 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
       std::istringstream in(text);
       core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
         if (campaign.idle_messages && row.background != "none" && !row.background.empty()) return;
-        if (!kept.empty() || !rows.control.is_disturbed(row.host, row.start_s)) rows.messages.push_back(row);
+        if (!rows.control.sets_aside(name, "", row.host, row.start_s)) rows.messages.push_back(row);
       });
     } else {
-      add_kernels(name, text, kept, campaign.hosts, rows);
+      add_kernels(name, text, campaign.hosts, rows);
     }
   }
   if (!rows.control.is_empty()) rows.notes.insert(rows.notes.begin(), rows.control.note());
@@ -175,6 +175,7 @@ void fit_kinds(const CampaignRows& rows, CampaignFit& fit) {
   const core::Hosts& hosts = fit.cluster.hosts;
   for (const auto& [kernel, kinds] : rows.of_kinds) {
     KernelFit& all = fit.kernels.at(kernel);
+    const std::optional<core::ShapeRange> range = all.model.range();  // of all kinds
     std::vector<core::CpuLaw> laws;
     for (const auto& [kind, table] : kinds) {
       KernelFit one = fit_hpl_kernel(kernel, table);
@@ -191,7 +192,7 @@ void fit_kinds(const CampaignRows& rows, CampaignFit& fit) {
     }
     const core::KernelModel& model = all.model;
     fit.cluster.kernels[kernel] =
-        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
+        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), range, model.quality());
   }
 }
 
@@ -255,12 +256,12 @@ NetworkFit network_of_one_rank() {
 NetworkFit fit_messages(const Campaign& campaign, const CampaignRows& rows) {
   if (rows.messages.empty()) {
     if (campaign.hosts.size() == 1 && campaign.hosts.front().rank_cpus.size() <= 1) return network_of_one_rank();
-    if (campaign.idle_messages)
-      throw core::Error(core::ExitCode::no_acceptable_fit,
-                        "the campaign has no messages of idle ranks\n  hint: its step `mpi` measures some unless it "
-                        "says another `background`");
-    throw core::Error(core::ExitCode::no_acceptable_fit,
-                      "the campaign has no step `mpi`, so that there is no network to fit");
+    throw core::Error(
+        core::ExitCode::no_acceptable_fit,
+        campaign.idle_messages
+            ? "the campaign has no messages of idle ranks\n  hint: its step `mpi` measures some unless it "
+              "says another `background`"
+            : "the campaign has no step `mpi`, so that there is no network to fit");
   }
   NetworkFitOptions options;
   options.means = true;
@@ -270,10 +271,14 @@ NetworkFit fit_messages(const Campaign& campaign, const CampaignRows& rows) {
     set_thresholds(in, rows.thresholds_name, options);
   }
   NetworkFit fit = fit_network(rows.messages, options);
-  if (std::none_of(rows.messages.begin(), rows.messages.end(), is_loaded))
-    fit.flags.push_back({"network", "idle_messages",
-                         "all messages were measured while the other ranks were idle; those of HPL, which computes and "
-                         "polls meanwhile (background dgemm+iprobe), take longer"});
+  std::map<std::string, bool> loaded;  // by scope
+  for (const core::MpiMeasurement& row : rows.messages) loaded[row.scope] = loaded[row.scope] || is_loaded(row);
+  for (const auto& [scope, any] : loaded)
+    if (!any)
+      fit.flags.push_back({"network", "idle_messages",
+                           "all " + scope +
+                               " messages were measured while the other ranks were idle; those of HPL, which computes "
+                               "and polls meanwhile (background dgemm+iprobe), take longer"});
   if (!fit.ok()) throw core::Error(core::ExitCode::no_acceptable_fit, "no network model: " + fit.reason);
   return fit;
 }
@@ -478,7 +483,7 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   fit.network = fit_messages(campaign, rows);
   fit.cluster.network = fit.network.model;
   for (const std::string& note : fit.network.notes) fit.notes.push_back("network: " + note);
-  add_group_errors(campaign, rows.designed, rows.messages, fit);
+  add_group_errors(campaign, rows.designed, rows.messages, rows.control, fit);
   fit.notes.insert(fit.notes.end(), rows.notes.begin(), rows.notes.end());
   Calls designed = designed_calls(campaign, rows, fit.cluster);
   add_drift(designed, fit.cluster.uncertainty);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -28,9 +29,11 @@ class ControlCurve {
   double slowdown(const std::string& host, double start_s) const;
   /// The model rests on so many seconds of kernels at this moment, taken to the median by slowdown().
   void count(const std::string& host, double start_s, double duration_s);
-  /// Kernels of which more than half of the rows of a CSV are disturbed ("" for rows without a kernel), so that too few
-  /// would be left without these. @throws core::ParseError
-  std::set<std::string> mostly_disturbed(const std::string& csv, const std::string& name) const;
+  /// Keeps the kernels of which more than half of the rows of a CSV are disturbed ("" for rows without a kernel): too
+  /// few would be left. @throws core::ParseError
+  const std::set<std::string>& keep_mostly_disturbed(const std::string& csv, const std::string& name);
+  /// Whether a row of that CSV is disturbed, and not of a kernel that was kept.
+  bool sets_aside(const std::string& name, const std::string& kernel, const std::string& host, double start_s) const;
 
   bool is_empty() const noexcept { return pieces() == 0; }
   /// `control` in the provenance: a JSON object. Its time is that of the speed that the counted kernels were taken to;
@@ -65,6 +68,7 @@ class ControlCurve {
   std::vector<double> times_s_;  ///< when each control began
   std::vector<double> walls_s_;  ///< of its slowest rank
   std::map<std::string, Host> hosts_;
+  std::map<std::string, std::set<std::string>> kept_;  ///< kernels by CSV
   double counted_s_ = 0, log_wall_s_ = 0;  ///< of kernels; sum of their s times the logarithm of the control
 };
 
@@ -121,8 +125,14 @@ std::vector<core::AliasedColumns> aliased_columns(const Campaign& campaign, cons
 /// Calls of which neither mean nor noise are certain.
 inline constexpr std::size_t few_calls = 30;
 
+/// Calls in less time share the state of the machine: its speed changes within seconds to minutes.
+inline constexpr double least_block_s = 2;
+
 /// True for rows of messages, false for those of kernels.
 bool is_mpi(const std::string& name, const std::string& text);
+/// All rows of kernels, each with the name of its file.
+void for_kernel_rows(const Campaign& campaign,
+                     const std::function<void(const std::string&, const core::KernelMeasurement&)>& each);
 /// Index of a host in the campaign; its size if it is none of them.
 std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& name);
 /// Models number the CPUs with ranks from 0: the number of such ones below `cpu`.
@@ -137,6 +147,6 @@ double expected_s(const core::NetworkModel& network, const core::MpiMeasurement&
 /// How well each group of durations is known, of the models of `fit`, from resampled blocks of the campaign's rows:
 /// those of designs that count, and all messages; calls of HPL are read again. Groups that cannot be told are left out.
 void add_group_errors(const Campaign& campaign, const std::vector<core::KernelMeasurement>& designed,
-                      const std::vector<core::MpiMeasurement>& messages, CampaignFit& fit);
+                      const std::vector<core::MpiMeasurement>& messages, const ControlCurve& control, CampaignFit& fit);
 
 }  // namespace hplcast::fit

@@ -122,8 +122,8 @@ void ControlCurve::count(const std::string& name, double start_s, double duratio
   log_wall_s_ += duration_s * std::log(at(start_s, walls_s_) / slowdown(name, start_s));
 }
 
-std::set<std::string> ControlCurve::mostly_disturbed(const std::string& csv, const std::string& name) const {
-  std::set<std::string> result;
+const std::set<std::string>& ControlCurve::keep_mostly_disturbed(const std::string& csv, const std::string& name) {
+  std::set<std::string>& result = kept_[name];
   if (is_empty()) return result;
   std::istringstream in(csv);
   core::CsvReader rows(in, name);
@@ -136,6 +136,11 @@ std::set<std::string> ControlCurve::mostly_disturbed(const std::string& csv, con
   for (const auto& [of, more] : excess)
     if (more > 0) result.insert(of);
   return result;
+}
+
+bool ControlCurve::sets_aside(const std::string& name, const std::string& kernel, const std::string& host,
+                              double start_s) const {
+  return is_disturbed(host, start_s) && kept_.at(name).count(kernel) == 0;
 }
 
 ControlCurve::Counted ControlCurve::counted() const {

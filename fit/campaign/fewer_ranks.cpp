@@ -1,6 +1,5 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "fit/campaign/campaign_steps.hpp"
 #include "hplcast/core/files.hpp"
@@ -13,8 +12,6 @@ namespace hplcast::fit {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double block_s = 2;  // calls in less time share the state of the machine
 
 /// Without calls beside others the model of all ranks tells what they take; it is of other minutes, so the error has
 /// half of the range of the controls.
@@ -38,18 +35,14 @@ using Blocks = std::map<std::string, std::map<std::pair<std::string, double>, st
 
 Blocks blocks_of_one_rank(const Campaign& campaign, const core::ClusterModel& cluster) {
   Blocks blocks;
-  for (const auto& [name, text] : campaign.measurements) {
-    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
-    std::istringstream in(text);
-    core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
-      if (row.busy_ranks != 1 || !is_of_fewer_ranks(campaign.hosts, row) || is_aliased(row) ||
-          !reason_to_set_aside(row).empty())
-        return;
-      auto& [measured_s, model_s] = blocks[row.kernel][{row.host, std::floor(row.start_s / block_s)}];
-      measured_s += row.duration_s;
-      model_s += expected_s(cluster, campaign.hosts, row);
-    });
-  }
+  for_kernel_rows(campaign, [&](const std::string&, const core::KernelMeasurement& row) {
+    if (row.busy_ranks != 1 || !is_of_fewer_ranks(campaign.hosts, row) || is_aliased(row) ||
+        !reason_to_set_aside(row).empty())
+      return;
+    auto& [measured_s, model_s] = blocks[row.kernel][{row.host, std::floor(row.start_s / least_block_s)}];
+    measured_s += row.duration_s;
+    model_s += expected_s(cluster, campaign.hosts, row);
+  });
   return blocks;
 }
 

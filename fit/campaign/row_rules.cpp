@@ -60,21 +60,22 @@ void add_row(const core::KernelMeasurement& row, KernelTable& table, bool all_co
 }
 
 MpiRows rows_of_messages(const MpiRows& rows, bool all_backgrounds, std::vector<std::string>& notes) {
-  long of_several = 0, loaded = 0, unloaded = 0;
+  long of_several = 0, left_out = 0;
+  std::map<std::string, long> loaded, unloaded;  // by scope
   rows([&](const core::MpiMeasurement& row) {
-    if (is_one_way(row)) return;
-    ++(row.pairs > 1 ? of_several : is_loaded(row) ? loaded : unloaded);
+    if (!is_one_way(row)) ++(row.pairs > 1 ? of_several : (is_loaded(row) ? loaded : unloaded)[row.scope]);
   });
-  const bool only_loaded = loaded > 0 && !all_backgrounds;
+  if (all_backgrounds) loaded.clear();
+  for (const auto& entry : loaded) left_out += unloaded[entry.first];
   if (of_several > 0)
     notes.push_back(std::to_string(of_several) +
                     " rows are left out: several pairs exchanged messages at once (of those, `one_way` counts)");
-  if (only_loaded && unloaded > 0)
-    notes.push_back(std::to_string(unloaded) +
+  if (left_out > 0)
+    notes.push_back(std::to_string(left_out) +
                     " rows are left out: others were measured with the background dgemm+iprobe, as in HPL");
-  return [rows, only_loaded](const std::function<void(const core::MpiMeasurement&)>& each) {
+  return [rows, loaded](const std::function<void(const core::MpiMeasurement&)>& each) {
     rows([&](const core::MpiMeasurement& row) {
-      if (!is_one_way(row) && row.pairs <= 1 && (is_loaded(row) || !only_loaded)) each(row);
+      if (!is_one_way(row) && row.pairs <= 1 && (is_loaded(row) || loaded.count(row.scope) == 0)) each(row);
     });
   };
 }

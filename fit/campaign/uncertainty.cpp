@@ -21,31 +21,17 @@ constexpr std::uint64_t stream_of_blocks = 41;  // the detail of stream_fit
 
 /// Campaigns that are drawn from the blocks of one.
 constexpr int uncertainty_refits = 16;
-/// A block lasts at least so long: the speed of a machine changes within seconds to minutes.
-constexpr double least_block_s = 2;
-/// Number of the block of that length in which a call began.
-long piece_of(double start_s) {
-  return std::lround(std::floor(start_s / least_block_s));
+
+/// Measured and expected durations of calls that a machine made in one state: of one file and host, in one piece of
+/// time. The error of their ratio is what differs between blocks: single calls of a block share the state of the
+/// machine, and say little that their neighbours do not.
+using CallBlocks = std::map<std::tuple<std::string, std::string, double>, std::pair<double, double>>;
+void add_to_block(const std::string& file, const std::string& host, double start_s, double measured, double expected,
+                  CallBlocks& blocks) {
+  auto& sums = blocks[{file, host, std::floor(start_s / least_block_s)}];
+  sums.first += measured;
+  sums.second += expected;
 }
-
-/// Calls that a machine made in one state: of one file and host, in one run of HPL, in one piece of time.
-using CallBlock = std::tuple<std::string, std::string, long, long>;
-
-/// Measured and expected durations by block. The error of their ratio is what differs between blocks: single calls of a
-/// block share the state of the machine, and say little that their neighbours do not.
-class BlockRatio {
- public:
-  void add(const CallBlock& block, double measured, double expected);
-  /// Standard deviation of sum(measured) / sum(expected), relative, over resampled blocks (`uncertainty_refits` times);
-  /// nu = 0 if there are fewer than two blocks.
-  core::EstimatedSd sd() const;
-
- private:
-  struct Sums {
-    double measured = 0, expected = 0;
-  };
-  std::map<CallBlock, Sums> blocks_;
-};
 
 /// How often each of `blocks` blocks is in a campaign that is drawn from them.
 std::vector<int> drawn_counts(std::size_t blocks, core::RandomStream& random) {
@@ -68,20 +54,32 @@ core::EstimatedSd sd_of(const std::vector<double>& logs, std::size_t blocks) {
 using PieceCalls = std::vector<const core::KernelMeasurement*>;
 
 /// Pieces of time of each host, one after the other: about sixteen of the whole time, which is more than the speed of a
-/// machine remembers.
+/// machine remembers. Time in which nothing was measured does not count, and as much of it as a piece ends one.
 struct TimePieces {
   double piece_s = 0;
   std::vector<PieceCalls> calls;
 };
+double idle_s(const core::KernelMeasurement& before, const core::KernelMeasurement& call) {
+  return call.start_s - before.start_s - before.duration_s;
+}
+/// `calls`: in the order of time.
 TimePieces time_pieces(const std::vector<core::KernelMeasurement>& calls) {
-  const auto earlier = [](const auto& a, const auto& b) { return a.start_s < b.start_s; };
-  const auto [first, last] = std::minmax_element(calls.begin(), calls.end(), earlier);
+  std::vector<double> at_s(calls.size() + 1);
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    const core::KernelMeasurement &before = calls[i - 1], &call = calls[i];
+    at_s[i] = at_s[i - 1] + (idle_s(before, call) > least_block_s ? before.duration_s : call.start_s - before.start_s);
+  }
   constexpr double pieces = 16;
-  const double piece_s = std::max(least_block_s, (last->start_s - first->start_s) / pieces);
-  std::map<std::pair<std::string, long>, PieceCalls> by_piece;
-  for (const core::KernelMeasurement& call : calls)
-    by_piece[{call.host, std::lround(std::floor((call.start_s - first->start_s) / piece_s))}].push_back(&call);
-  TimePieces all{piece_s, {}};
+  TimePieces all{std::max(least_block_s, *std::max_element(at_s.begin(), at_s.end()) / pieces), {}};
+  std::map<std::tuple<std::string, std::size_t, double>, PieceCalls> by_piece;
+  for (std::size_t begin = 0, end = 0; begin < calls.size(); begin = end) {
+    while (++end < calls.size() && idle_s(calls[end - 1], calls[end]) < all.piece_s) continue;
+    const double length_s = at_s[end - 1] - at_s[begin], count = std::max(1.0, std::round(length_s / all.piece_s));
+    for (std::size_t i = begin; i < end; ++i) {
+      const double piece = std::floor(count * (at_s[i] - at_s[begin]) / std::max(length_s, all.piece_s));
+      by_piece[{calls[i].host, begin, std::min(piece, count - 1)}].push_back(&calls[i]);
+    }
+  }
   for (auto& entry : by_piece) all.calls.push_back(std::move(entry.second));
   return all;
 }
@@ -122,7 +120,7 @@ void add_pieces(const TimePieces& pieces, const core::KernelModel& model, core::
   constexpr int enough = 3;
   double squares = 0, before = 0;
   int differences = 0;
-  const std::string* host = nullptr;
+  const core::KernelMeasurement* last = nullptr;
   for (const PieceCalls& piece : pieces.calls) {
     double measured = 0, expected = 0;
     for (const core::KernelMeasurement* call : piece) {
@@ -130,46 +128,48 @@ void add_pieces(const TimePieces& pieces, const core::KernelModel& model, core::
       expected += model.cluster_law().at(call->shape).mean_s(call->shape);
     }
     const double now = std::log(measured / expected);
-    if (host != nullptr && *host == piece.front()->host) {
+    const core::KernelMeasurement& first = *piece.front();
+    if (last != nullptr && last->host == first.host && idle_s(*last, first) < pieces.piece_s) {
       squares += (now - before) * (now - before);
       ++differences;
     }
     before = now;
-    host = &piece.front()->host;
+    last = piece.back();
   }
   if (differences < enough || !std::isfinite(squares)) return;
   uncertainty.pieces = core::EstimatedSd{std::sqrt(squares / (2 * differences)), 2.0 / 3 * differences};
   uncertainty.piece_s = pieces.piece_s;
 }
 
-void BlockRatio::add(const CallBlock& block, double measured, double expected) {
-  Sums& sums = blocks_[block];
-  sums.measured += measured;
-  sums.expected += expected;
-}
-
-core::EstimatedSd BlockRatio::sd() const {
-  if (blocks_.size() < 2) return {};
+/// Standard deviation of sum(measured) / sum(expected), relative, over resampled blocks (`uncertainty_refits` times);
+/// nu = 0 if there are fewer than two blocks.
+core::EstimatedSd sd_of_ratio(const CallBlocks& blocks) {
+  if (blocks.size() < 2) return {};
   core::RandomStream random = random_of_blocks();
   std::vector<double> logs;
   for (int refit = 0; refit < uncertainty_refits; ++refit) {
-    const std::vector<int> counts = drawn_counts(blocks_.size(), random);
+    const std::vector<int> counts = drawn_counts(blocks.size(), random);
     double measured = 0, expected = 0;
     std::size_t i = 0;
-    for (const auto& entry : blocks_) {
-      measured += counts[i] * entry.second.measured;
-      expected += counts[i++] * entry.second.expected;
+    for (const auto& entry : blocks) {
+      measured += counts[i] * entry.second.first;
+      expected += counts[i++] * entry.second.second;
     }
     if (measured > 0 && expected > 0) logs.push_back(std::log(measured / expected));
   }
-  return sd_of(logs, blocks_.size());
+  return sd_of(logs, blocks.size());
+}
+
+void add_group(core::ErrorGroup group, const core::EstimatedSd& found, core::Uncertainty& uncertainty) {
+  if (found.nu > 0) uncertainty.of(group) = found;
 }
 
 /// How well dgemm is known from the calls of a design: its mean and its scatter over HPL's shapes, from fits of
 /// resampled blocks of calls. Groups that cannot be told are left out.
-core::Uncertainty dgemm_uncertainty(const std::vector<core::KernelMeasurement>& calls) {
+core::Uncertainty dgemm_uncertainty(std::vector<core::KernelMeasurement> calls) {
+  std::stable_sort(calls.begin(), calls.end(), [](auto& a, auto& b) { return a.start_s < b.start_s; });
   core::Uncertainty uncertainty;
-  const TimePieces all = calls.empty() ? TimePieces() : time_pieces(calls);
+  const TimePieces all = time_pieces(calls);
   const std::vector<PieceCalls>& pieces = all.calls;
   if (pieces.size() < 2) return uncertainty;
   KernelTable whole;
@@ -187,12 +187,8 @@ core::Uncertainty dgemm_uncertainty(const std::vector<core::KernelMeasurement>& 
     if (totals.mean_s > 0) means.push_back(std::log(totals.mean_s));
     if (totals.mean_s > 0 && totals.sd_s > 0) scatters.push_back(std::log(totals.sd_s / totals.mean_s));
   }
-  const auto add = [&](core::ErrorGroup group, const std::vector<double>& logs) {
-    const core::EstimatedSd found = sd_of(logs, pieces.size());
-    if (found.nu > 0) uncertainty.of(group) = found;
-  };
-  add(core::ErrorGroup::dgemm, means);
-  add(core::ErrorGroup::dgemm_scatter, scatters);
+  add_group(core::ErrorGroup::dgemm, sd_of(means, pieces.size()), uncertainty);
+  add_group(core::ErrorGroup::dgemm_scatter, sd_of(scatters, pieces.size()), uncertainty);
   if (const KernelFit fit = fit_hpl_kernel("dgemm", whole); fit.ok()) {
     add_days(calls, fit.model, uncertainty);
     add_pieces(all, fit.model, uncertainty);
@@ -200,49 +196,30 @@ core::Uncertainty dgemm_uncertainty(const std::vector<core::KernelMeasurement>& 
   return uncertainty;
 }
 
-/// Numbers the runs of HPL in a file: the calls of each rank are in the order of time.
-class RunCounter {
- public:
-  long run_of(const core::KernelMeasurement& row) {
-    auto& [last_s, run] = ranks_[{row.host, row.core}];
-    if (row.start_s < last_s) ++run;
-    last_s = row.start_s;
-    return run;
-  }
-
- private:
-  std::map<std::pair<std::string, int>, std::pair<double, long>> ranks_;
-};
-
 /// Reads the files again, now that the expected durations are known: calls of HPL are not kept.
-BlockRatio other_kernels(const Campaign& campaign, const core::ClusterModel& cluster) {
-  BlockRatio ratio;
-  for (const auto& [name, text] : campaign.measurements) {
-    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
-    std::istringstream in(text);
-    RunCounter runs;
-    core::read_kernel_csv(in, name, "dgemm", [&, &name = name](const core::KernelMeasurement& row) {
-      if (row.kernel == "dgemm" || !reason_to_set_aside(row).empty() || is_of_fewer_ranks(campaign.hosts, row) ||
-          is_aliased(row))
-        return;
-      const long run = is_designed(row) ? 0 : runs.run_of(row);
-      ratio.add({name, row.host, run, piece_of(row.start_s)}, row.duration_s, expected_s(cluster, campaign.hosts, row));
-    });
-  }
-  return ratio;
+CallBlocks other_kernels(const Campaign& campaign, const ControlCurve& control, const core::ClusterModel& cluster) {
+  CallBlocks blocks;
+  for_kernel_rows(campaign, [&](const std::string& name, const core::KernelMeasurement& row) {
+    if (row.kernel == "dgemm" || !reason_to_set_aside(row).empty() || is_of_fewer_ranks(campaign.hosts, row) ||
+        is_aliased(row) || control.sets_aside(name, row.kernel, row.host, row.start_s))
+      return;
+    add_to_block(name, row.host, row.start_s, row.duration_s / control.slowdown(row.host, row.start_s),
+                 expected_s(cluster, campaign.hosts, row), blocks);
+  });
+  return blocks;
 }
 
 /// Calls that took very long count as in the fit, with most_times_expected times their expected duration.
-BlockRatio all_messages(const std::vector<core::MpiMeasurement>& messages, const core::NetworkModel& network) {
-  BlockRatio ratio;
+CallBlocks all_messages(const std::vector<core::MpiMeasurement>& messages, const core::NetworkModel& network) {
+  CallBlocks blocks;
   std::vector<std::string> known;  // the fit has said them
   rows_of_messages(rows_of(messages), false, known)([&](const core::MpiMeasurement& row) {
     const double expected = row.error.empty() ? expected_s(network, row) : 0;
     if (expected > 0)
-      ratio.add({row.background, row.host, 0, piece_of(row.start_s)},
-                std::min(row.duration_s / expected, most_times_expected), 1);
+      add_to_block(row.background, row.host, row.start_s, std::min(row.duration_s / expected, most_times_expected), 1,
+                   blocks);
   });
-  return ratio;
+  return blocks;
 }
 
 }  // namespace
@@ -251,6 +228,16 @@ bool is_mpi(const std::string& name, const std::string& text) {
   std::istringstream in(text);
   const core::CsvReader csv(in, name);
   return csv.find_column("operation") != core::CsvReader::npos;
+}
+
+void for_kernel_rows(const Campaign& campaign,
+                     const std::function<void(const std::string&, const core::KernelMeasurement&)>& each) {
+  for (const auto& [name, text] : campaign.measurements) {
+    if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
+    std::istringstream in(text);
+    core::read_kernel_csv(in, name, "dgemm",
+                          [&, &name = name](const core::KernelMeasurement& row) { each(name, row); });
+  }
 }
 
 std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& name) {
@@ -284,16 +271,19 @@ double expected_s(const core::NetworkModel& network, const core::MpiMeasurement&
 }
 
 void add_group_errors(const Campaign& campaign, const std::vector<core::KernelMeasurement>& designed,
-                      const std::vector<core::MpiMeasurement>& messages, CampaignFit& fit) {
+                      const std::vector<core::MpiMeasurement>& messages, const ControlCurve& control,
+                      CampaignFit& fit) {
   std::vector<core::KernelMeasurement> dgemm;
-  for (const core::KernelMeasurement& row : designed)
-    if (row.kernel == "dgemm") dgemm.push_back(row);
-  core::Uncertainty uncertainty = dgemm_uncertainty(dgemm);
-  const auto add = [&](core::ErrorGroup group, const core::EstimatedSd& found) {
-    if (found.nu > 0) uncertainty.of(group) = found;
-  };
-  add(core::ErrorGroup::other_kernels, other_kernels(campaign, fit.cluster).sd());
-  add(core::ErrorGroup::messages, all_messages(messages, fit.cluster.network).sd());
+  for (const core::KernelMeasurement& row : designed) {
+    const double expected = expected_s(fit.cluster, campaign.hosts, row);
+    if (row.kernel != "dgemm" || !(expected > 0)) continue;
+    // The differences of hosts and CPUs are known: each has its law.
+    dgemm.push_back(row);
+    dgemm.back().duration_s *= fit.cluster.kernels.at("dgemm").cluster_law().at(row.shape).mean_s(row.shape) / expected;
+  }
+  core::Uncertainty uncertainty = dgemm_uncertainty(std::move(dgemm));
+  add_group(core::ErrorGroup::other_kernels, sd_of_ratio(other_kernels(campaign, control, fit.cluster)), uncertainty);
+  add_group(core::ErrorGroup::messages, sd_of_ratio(all_messages(messages, fit.cluster.network)), uncertainty);
   if (!uncertainty.of(core::ErrorGroup::dgemm)) return;
   fit.cluster.uncertainty = uncertainty;
   if (!uncertainty.between_days)

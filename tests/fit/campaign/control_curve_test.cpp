@@ -179,6 +179,25 @@ TEST(FitCampaign, KeepsAKernelThatWasMeasuredInADisturbedPieceOnly) {
   EXPECT_THAT(fit.notes, Contains(HasSubstr("01-dgemm.csv (daxpy) were measured while it was above 1.1 times")));
 }
 
+TEST(FitCampaign, KnowsOtherKernelsAsWellAsTheRowsThatItCounts) {
+  const auto error = [](const auto& slowdown) {
+    std::string rows = drifting_dgemm(slowdown);
+    for (int i = 0; i < 16 * pieces; ++i) {
+      const double start_s = piece_s * (i + 0.5) / 16;
+      rows += "daxpy,1," + std::to_string(100 * (1 + i * 7 % 5)) + ",1," +
+              core::shortest(1e-9 * 100 * (1 + i * 7 % 5) * slowdown(start_s)) + "," + core::shortest(start_s) +
+              ",h,0,hpl\n";
+    }
+    const CampaignFit fit = fit_campaign(campaign_of_one(rows, control_csv(slowdown)));
+    return core::Uncertainty(*fit.cluster.uncertainty).of(core::ErrorGroup::other_kernels).value();
+  };
+  const auto disturbed = [](double start_s) { return start_s >= 20 && start_s <= 30 ? 1.5 : 1.0; };
+  // Nothing scatters but in the three pieces that are set aside.
+  EXPECT_LT(error(disturbed).sd, 1e-9);
+  // The interpolated control is off by 0.04 * 0.02 at most (see above); uncorrected it is some 0.028 / sqrt(80).
+  EXPECT_LT(error(sine).sd, 0.04 * 0.02 + 1e-4);
+}
+
 TEST(FitCampaign, IsNotLedAstrayByControlsThatOneMomentSpoiled) {
   // Every third control takes three times as long, the calls do not: two pieces of three lie beside one. Beyond 10
   // percent a control says too little, so it corrects by 10 percent at most.

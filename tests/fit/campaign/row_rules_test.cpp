@@ -83,6 +83,14 @@ TEST(RowRules, MessagesUnderTheLoadOfHplCountAloneWhereThereAreAny) {
   EXPECT_THAT(none, IsEmpty());
 }
 
+TEST(RowRules, LoadedMessagesOfAHostLeaveThoseBetweenHosts) {
+  std::vector<core::MpiMeasurement> rows = {message(1, "none"), message(2, "dgemm+iprobe"), message(3, "none")};
+  rows.back().scope = "remote";
+  std::vector<std::string> notes;
+  EXPECT_THAT(sizes_of(rows, false, notes), ElementsAre(2, 3));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("1 rows are left out: others were measured")));
+}
+
 TEST(RowRules, MessagesOfSeveralPairsTellNoCosts) {
   std::vector<std::string> notes;
   EXPECT_THAT(sizes_of({message(1, "none"), message(2, "dgemm+iprobe", 2), message(3, "dgemm+iprobe", 1, "one_way")},
