@@ -362,7 +362,7 @@ class MainLoop {
     for (Column& one : columns_) one.blocks = is_first ? 0 : one.left;
     Column& next = of(panel + 1);
     double factored_s = next.begin_s();
-    if (p_.DEPTH == 0) {
+    if (p_.DEPTH == 0 || p_.Q == 1) {  // as HPL does
       step_without_look_ahead(panel);
       factored_s = next.begin_s();
     } else if (has_next && !is_first) {

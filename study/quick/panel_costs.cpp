@@ -163,17 +163,18 @@ RowSwap PanelCosts::row_swap(double columns, std::size_t ranks, bool crowded) co
 
 double PanelCosts::factorisation_s(double rows) const {
   const double NB = p_.NB;
+  const int leaf = std::min(p_.NBMIN, p_.NB);
   double sum = 0;
-  for (double width = NB / 2, calls = 1; 2 * width > p_.NBMIN; width /= 2, calls *= 2)
+  for (double width = NB / 2, calls = 1; 2 * width > leaf; width /= 2, calls *= 2)
     sum += calls * wait_for_all(kernel("dgemm", rows, width, width)) +
            calls * (mean_s("dtrsm", width, width, width) + mean_s("dlatcpy", width, width));
-  for (int column = 0; column < p_.NBMIN; ++column) {
+  for (int column = 0; column < leaf; ++column) {
     RankWork work = kernel("idamax", 1, rows);
     work += kernel("dscal", 1, rows);
-    work += kernel(p_.PFACT == 2 ? "dger" : "dgemv", rows, p_.PFACT == 1 ? column + 1 : p_.NBMIN - column - 1);
+    work += kernel(p_.PFACT == 2 ? "dger" : "dgemv", rows, p_.PFACT == 1 ? column + 1 : leaf - column - 1);
     work += kernel("dlocswpT", 1, NB);
     work += kernel("dcopy", 1, NB).repeated(2);
-    sum += NB / p_.NBMIN * (wait_for_all(work) + exchange_s_);
+    sum += NB / leaf * (wait_for_all(work) + exchange_s_);
   }
   return sum;
 }
