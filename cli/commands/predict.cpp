@@ -297,6 +297,7 @@ std::optional<study::IntervalRequest> interval_of(const PredictOptions& options)
     throw core::UsageError("--interval " + options.interval +
                            ": expected a level in percent above 0 and below 100, or off");
   request.simulated_elasticities = options.simulated_elasticities;
+  request.random_days = options.random_day;
   if (!options.ledger.empty()) request.ledger = read_from(options.ledger, study::read_ledger);
   return request;
 }

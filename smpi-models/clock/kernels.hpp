@@ -36,6 +36,7 @@ class Kernels {
   void set_leading_dimension(Rank& rank, long doubles) const;
   /// Whether ranks have detours.
   bool have_detours() const { return model_ && settings_.detours && !model_->cluster.detours.empty(); }
+  bool has_empty_calls() const { return model_ && !model_->cluster.empty_call_s.empty(); }
   /// core::NetworkModel::Values::late_probes
   bool has_late_probes() const { return model_ && model_->cluster.network.values().late_probes; }
 

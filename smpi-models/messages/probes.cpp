@@ -190,8 +190,8 @@ void Probes::work_later(Rank& rank, const hplcast_channel& channel) {
     rank.clock.fall_behind(rank.clock.ahead_s() - (clock_s() - began_s), false);
     return;
   }
-  // Its probes concern all others: when they are made must be known as they come.
-  if (rank.loop.pieces == 0 || !rank.loop.knows_piece()) return;
+  // Its probes concern all others: they must be known as they come. Calls without work are none of a piece.
+  if (kernels_.has_empty_calls() || rank.loop.pieces == 0 || !rank.loop.knows_piece()) return;
   series_.begin_work(rank.prober, began_s, kernels_.repeated_s(rank, rank.loop.pieces), &rank.clock.detours());
   sleep_until_sent(rank, channel);
   const double now_s = clock_s();

@@ -249,9 +249,7 @@ core::ClusterModel on_random_day(core::ClusterModel cluster, std::uint64_t seed)
   constexpr std::uint32_t of_days = 0xffffffff;
   const double z = core::draw({seed, core::stream_generate, of_days, 0}, 0).normal;
   const double faster = std::exp(-cluster.uncertainty->between_days->sd * z);
-  cluster = transformed(std::move(cluster), {{"scale-dgemm", core::shortest(faster)}});
-  cluster.uncertainty->between_days = core::EstimatedSd{0, 0};
-  return cluster;
+  return transformed(std::move(cluster), {{"scale-dgemm", core::shortest(faster)}});
 }
 
 }  // namespace hplcast::study

@@ -86,11 +86,12 @@ double aliased_sd(const core::ClusterModel& cluster, const core::Prediction& pre
   return std::sqrt(variance);
 }
 
+constexpr std::size_t enough_seeds = 3;  // to tell how they differ
+
 /// Seeds, panels that were left out, exchanges that were computed.
 ErrorTerm simulation_term(const core::Prediction& prediction, const std::vector<double>& seeds_time_s) {
   ErrorTerm result = term("simulation", default_simulation);
-  constexpr std::size_t enough = 3;
-  if (seeds_time_s.size() >= enough) {
+  if (seeds_time_s.size() >= enough_seeds) {
     std::vector<double> logs;
     for (const double time_s : seeds_time_s) logs.push_back(std::log(time_s));
     result = term("simulation", {fit::summarize(logs).sd, static_cast<double>(logs.size() - 1)},
@@ -262,21 +263,21 @@ void add_intervals(const std::vector<RunPlan>& plans, const IntervalRequest& req
       found->second.seeds_time_s.push_back(one.time_s);
       continue;
     }
-    IntervalBasis& basis = found->second;
-    if (request.simulated_elasticities)
-      basis = {simulated_elasticities(plans.at(i), one),
-               "simulated",
-               0,
-               {},
-               {one.time_s},
-               assumed_spread(plans.at(i).cluster(), one.parameters)};
-    else
-      basis = closed_form_basis(plans.at(i).cluster(), one);
+    IntervalBasis& basis = found->second = closed_form_basis(plans.at(i).cluster(), one);
+    if (request.simulated_elasticities) {
+      basis.elasticities = simulated_elasticities(plans.at(i), one);
+      basis.method = "simulated";
+      basis.elasticity_error = 0;
+    }
     basis.past = past_errors(request.ledger, one);
   }
-  for (std::size_t i = 0; i < predictions.size(); ++i)
-    predictions[i].interval = predictive_interval(predictions[i], plans.at(i).cluster(),
-                                                  bases.at(predictions[i].parameters), request.level_percent);
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    core::ClusterModel cluster = plans.at(i).cluster();
+    const IntervalBasis& basis = bases.at(predictions[i].parameters);
+    if (request.random_days && basis.seeds_time_s.size() >= enough_seeds)
+      cluster.uncertainty->between_days = EstimatedSd{0, 0};
+    predictions[i].interval = predictive_interval(predictions[i], cluster, basis, request.level_percent);
+  }
 }
 
 namespace {

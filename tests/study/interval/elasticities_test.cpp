@@ -1,6 +1,9 @@
-// Elasticities from simulations, against those without.
+// Elasticities from simulations, against those without; intervals of several seeds.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "hplcast/study/history_models.hpp"
 #include "hplcast/study/interval.hpp"
 #include "tests/study/simulated_cluster.hpp"
 
@@ -39,6 +42,29 @@ TEST_F(SimulatedElasticities, AreOnceForAllSeedsOfAConfiguration) {
     EXPECT_EQ(one.interval->terms.front().elasticity, predictions.front().interval->terms.front().elasticity);
     EXPECT_LT(one.interval->low_time_s, one.time_s);
     EXPECT_GT(one.interval->high_time_s, one.time_s);
+  }
+}
+
+TEST_F(SimulatedElasticities, OfRandomDaysLeaveTheTermOfDaysToThreeSeeds) {
+  request_.parameters.N = 1000;
+  request_.cluster.uncertainty.emplace().between_days = core::EstimatedSd{0.05, 2};
+  const core::ClusterModel base = request_.cluster;
+  std::vector<RunPlan> plans;
+  std::vector<core::Prediction> predictions;
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    request_.seed = seed;
+    request_.cluster = on_random_day(base, seed);
+    plans.push_back(resolve(request_));
+    predictions.push_back(predict(plans.back()));
+    IntervalRequest request;
+    request.random_days = true;
+    add_intervals(plans, request, predictions);
+    for (const core::Prediction& one : predictions) {
+      const auto& terms = one.interval->terms;
+      const auto days = std::find_if(terms.begin(), terms.end(), [](const auto& term) { return term.name == "days"; });
+      ASSERT_NE(days, terms.end());
+      EXPECT_NEAR(days->sd, seed < 3 ? 0.05 * terms.front().elasticity.value() : 0, 1e-12) << "dgemm is the first";
+    }
   }
 }
 

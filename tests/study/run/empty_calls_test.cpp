@@ -24,5 +24,18 @@ TEST_F(EmptyCalls, TakeTheirTime) {
   EXPECT_NEAR(empty.kernels.at("dgemm").time_s - plain.kernels.at("dgemm").time_s, 1453e-3, 1e-6);
 }
 
+/// Ranks that have updated all of their columns call kernels without work between two probes.
+TEST_F(EmptyCalls, MayLieBetweenGrowingProbes) {
+  request_.cluster.empty_call_s = {{"dgemm", 1e-4}, {"dtrsm", 1e-4}};
+  request_.mode = SimulationMode::exact;
+  request_.parameters = {1500, 128, 3, 4};
+  request_.parameters.DEPTH = 1;
+  const double constant_s = predict(request_).time_s;
+  core::NetworkModel::Values network = request_.cluster.network.values();
+  network.growing_probes = true;
+  request_.cluster.network = core::NetworkModel::make(network);
+  EXPECT_GT(predict(request_).time_s, constant_s);
+}
+
 }  // namespace
 }  // namespace hplcast::study

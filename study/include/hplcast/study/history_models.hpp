@@ -48,8 +48,8 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
                                   const core::ClusterModel& base);
 
 /// The machine on a day drawn at random: dgemm of all CPUs faster or slower by what days differ in common
-/// (uncertainty.between_days). Another seed is another day. The interval of a prediction has no term of days then.
-/// @throws core::InputError for a model that does not know it.
+/// (uncertainty.between_days). Another seed is another day. @throws core::InputError for a model that does
+/// not know it.
 core::ClusterModel on_random_day(core::ClusterModel cluster, std::uint64_t seed);
 
 }  // namespace hplcast::study

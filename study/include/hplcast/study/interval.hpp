@@ -107,6 +107,7 @@ struct IntervalRequest {
   double level_percent = 90;
   bool simulated_elasticities = false;  ///< or in closed form
   std::vector<LedgerRow> ledger;
+  bool random_days = false;  ///< each seed has a day of its own: three and more seeds show how days differ
 };
 
 /// Gives each prediction its interval; those of one configuration share the elasticities of the first. Nothing else of
