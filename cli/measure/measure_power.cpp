@@ -75,19 +75,19 @@ void print_summary(std::ostream& out, const std::vector<core::PowerSample>& samp
   table.write(out);
 }
 
-/// @throws core::Error if no sample is used: nobody can fit that.
-void require_used(const std::vector<core::PowerSample>& samples) {
-  if (std::any_of(samples.begin(), samples.end(), [](const core::PowerSample& one) { return one.used; })) return;
-  throw InputError(
-      "nothing was measured: no sample is within a piece, less what is set aside\n  hint: longer pieces "
-      "(--piece), a shorter --period; warnings above tell of sensors that stand still");
+/// The CSV; a summary is printed. @throws core::Error if no sample is used: nobody can fit that.
+std::string summarized(const std::vector<core::PowerSample>& samples) {
+  if (std::none_of(samples.begin(), samples.end(), [](const core::PowerSample& one) { return one.used; }))
+    throw InputError(
+        "nothing was measured: no sample is within a piece, less what is set aside\n  hint: longer pieces "
+        "(--piece), a shorter --period; warnings above tell of sensors that stand still");
+  print_summary(std::cerr, samples);
+  return csv_of(samples);
 }
 
 void join(const Options& options) {
-  const auto samples = wattmeter_samples(options, read_from(options.pieces, calibration::read_pieces));
-  require_used(samples);
-  print_summary(std::cerr, samples);
-  write_result(options.common.output, [&](std::ostream& out) { out << csv_of(samples); });
+  const auto csv = summarized(wattmeter_samples(options, read_from(options.pieces, calibration::read_pieces)));
+  write_result(options.common.output, [&](std::ostream& out) { out << csv; });
 }
 
 /// Frequencies in Hz from "1.2GHz", "2300MHz"; "all" or "three" (the least, a middle one, the most) of those that can
@@ -119,11 +119,10 @@ void complete(Options& options) {
   options.design.frequencies_hz = frequencies_of(options.frequencies, options.root);
   if (!(options.measure.period_s >= 0.01))
     throw core::UsageError("--period is " + significant(options.measure.period_s) + " s; expected at least 10 ms");
-  const calibration::SetAside& aside = options.measure.aside;
-  if (aside.begin_s + aside.end_s + 2 * options.measure.period_s > options.design.piece_s)
+  const double least_s = options.measure.aside.begin_s + options.measure.aside.end_s + 2 * options.measure.period_s;
+  if (least_s > options.design.piece_s)
     throw core::UsageError("--piece is " + significant(options.design.piece_s) + " s; expected at least " +
-                           significant(aside.begin_s + aside.end_s + 2 * options.measure.period_s) +
-                           " s: what is set aside, and two readings");
+                           significant(least_s) + " s: what is set aside, and two readings");
 }
 
 /// Does the work that needs no MPI (--join, --dry-run). True if that was all.
@@ -153,20 +152,26 @@ int ranks_per_host(const calibration::World& world) {
   return world.local_size();
 }
 
-std::vector<calibration::PieceRun> all_pieces(const std::vector<std::string>& texts) {
-  std::vector<calibration::PieceRun> pieces;
-  for (const std::string& text : texts) {
-    if (text.empty()) continue;
+/// Rows of all ranks, on rank 0. `mine`: a CSV, or nothing.
+template <typename Row>
+std::vector<Row> gathered(const calibration::World& world, const std::string& mine,
+                          std::vector<Row> (*read)(std::istream& in, const std::string& name)) {
+  std::vector<Row> rows;
+  for (const std::string& text : world.gather(mine)) {
     std::istringstream in(text);
-    for (calibration::PieceRun& run : calibration::read_pieces(in, "pieces")) pieces.push_back(std::move(run));
+    if (text.empty()) continue;
+    for (Row& row : read(in, "rows of a rank")) rows.push_back(std::move(row));
   }
-  return pieces;
+  return rows;
 }
 
 std::string measure(Options& options, const MeasuringRank& rank) {
   const bool root = rank.world.rank() == 0;
   const int ranks = ranks_per_host(rank.world);
   const auto design = of_options([&] { return calibration::make_power_design(options.design, ranks); });
+  if (!options.meter.empty() && options.pieces.empty())
+    options.pieces = (options.common.output.empty() ? "samples.csv" : options.common.output) + ".pieces.csv";
+  if (root) require_writable(options.pieces);
   calibration::check_power_measurement(rank.world, design, options.measure);
   if (root && ranks < static_cast<int>(rank.topology.cores().size()))
     warn(std::to_string(ranks) + " ranks on a host with " + std::to_string(rank.topology.cores().size()) +
@@ -181,25 +186,22 @@ std::string measure(Options& options, const MeasuringRank& rank) {
   const auto result = calibration::measure_power(rank.world, rank.place, design, options.measure);
   progress.clear();
   warn_all(result.troubles);
-  std::ostringstream samples, pieces;
-  for (const core::PowerSample& sample : result.samples) core::write_row(samples, sample);
+  std::ostringstream pieces;
   if (!result.pieces.empty()) calibration::write_pieces(pieces, result.pieces);
-  const auto all_samples = rank.world.gather(samples.str());
-  const auto runs = all_pieces(rank.world.gather(pieces.str()));
+  auto samples = gathered(rank.world, csv_of(result.samples), core::read_power_csv);
+  const auto runs = gathered(rank.world, pieces.str(), calibration::read_pieces);
   if (!root) return "";
   if (!options.pieces.empty())
     write_result(options.pieces, [&](std::ostream& out) { calibration::write_pieces(out, runs); });
-  std::string csv = std::string(core::power_csv_header) + "\n";
-  for (const std::string& text : all_samples) csv += text;
-  if (!options.meter.empty()) {
-    const std::string metered = csv_of(wattmeter_samples(options, runs));
-    csv += metered.substr(metered.find('\n') + 1);
+  try {
+    const auto metered = options.meter.empty() ? decltype(samples)() : wattmeter_samples(options, runs);
+    samples.insert(samples.end(), metered.begin(), metered.end());
+  } catch (const core::Error& error) {  // not all is lost
+    const std::string text = std::string(error.what()) + "\n  --join takes " + options.pieces + " with other rows";
+    if (samples.empty()) throw InputError(text);
+    warn(text);
   }
-  std::istringstream in(csv);
-  const auto everything = core::read_power_csv(in, "samples");
-  require_used(everything);
-  print_summary(std::cerr, everything);
-  return csv;
+  return summarized(samples);
 }
 
 void add_design_options(Command& app, Options& options) {
@@ -236,7 +238,8 @@ void add_meter_options(Command& app, Options& options) {
                  of_type("METER.csv"));
   app.add_option("--most-offset", options.most_offset_s, "by which the wattmeter's clock may be off", as_seconds(),
                  with_default);
-  app.add_option("--pieces", options.pieces, "CSV to write: when which piece ran", of_type("PIECES.csv"));
+  app.add_option("--pieces", options.pieces,
+                 "CSV to write: when which piece ran (default: with --meter OUTPUT.pieces.csv)", of_type("PIECES.csv"));
   app.add_flag("--join", options.join, "measure nothing: join --pieces of an earlier measurement with --meter");
 }
 

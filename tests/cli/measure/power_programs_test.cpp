@@ -260,6 +260,29 @@ TEST_F(PowerPrograms, AWattmeterIsJoinedWithThePieces) {
   }
 }
 
+TEST_F(PowerPrograms, WhatWasMeasuredIsKeptWithoutTheWattmeter) {
+  // No sensors: the pieces are all there is.
+  auto result = measure({"--root", root().string(), "--meter", "mistyped.csv", "-o", "a.csv"}, 1, "polling");
+  EXPECT_EQ(result.status, 3) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("--join takes a.csv.pieces.csv"));
+  EXPECT_GE(pieces_of("a.csv.pieces.csv").size(), 3U);
+  const EmulatedRapl rapl(root());
+  result = measure({"--root", root().string(), "--meter", "mistyped.csv", "-o", "b.csv", "--pieces", "pieces.csv"}, 1,
+                   "polling");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("mistyped.csv"));
+  EXPECT_THAT(result.output, HasSubstr("--join takes pieces.csv"));
+  EXPECT_GE(pieces_of("pieces.csv").size(), 3U);
+  EXPECT_FALSE(samples("b.csv").empty());
+}
+
+TEST_F(PowerPrograms, PiecesThatCannotBeWrittenAreRefusedAtOnce) {
+  const EmulatedRapl rapl(root());
+  const auto result = measure({"--root", root().string(), "--check", "--pieces", "nowhere/pieces.csv"});
+  EXPECT_EQ(result.status, 3) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("there is no folder"));
+}
+
 TEST_F(PowerPrograms, RunRealKnowsWhatHplTook) {
   if (!fs::exists(HPLCAST_BINARY_DIR "/bin/xhpl")) GTEST_SKIP() << "skipped: xhpl is not built";
   const EmulatedRapl rapl(root());
