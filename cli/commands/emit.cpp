@@ -17,7 +17,7 @@ struct EmitOptions {
   std::string hostfile;
   std::string model_h;
   int ranks = 0;
-  std::string run;             ///< folder
+  fs::path run;                ///< folder
   std::string configurations;  ///< of the run, if not those of `request`
   study::PredictionRequest request;
 };
@@ -52,32 +52,32 @@ void write_runs(const EmitOptions& options) {
   std::vector<core::HplParameters> configurations = {options.request.parameters};
   if (!options.configurations.empty())
     configurations = read_configuration_file(options.configurations, options.request.parameters);
-  std::vector<std::pair<study::RunPlan, fs::path>> runs;
+  std::vector<study::RunPlan> plans;
+  std::vector<fs::path> folders;
   for (std::size_t i = 0; i < configurations.size(); ++i) {
     study::PredictionRequest request = options.request;
     request.parameters = configurations[i];
     request.mode = study::SimulationMode::exact;
-    const fs::path base = options.run;
-    const fs::path folder = configurations.size() > 1 ? base / std::to_string(i + 1) : base;
-    runs.emplace_back(study::resolve(std::move(request)), folder);
+    const fs::path& folder =
+        folders.emplace_back(configurations.size() > 1 ? options.run / std::to_string(i + 1) : options.run);
+    plans.push_back(study::resolve(std::move(request)));
     for (const char* file : study::run_folder_files) {
       if (fs::exists(folder)) require_writable(folder / file);
       require_other_file(folder / file, {options.cluster, options.configurations});
     }
   }
-  std::vector<fs::path> folders;
-  for (const auto& [plan, folder] : runs) folders.push_back(folder);
   refuse_other_runs(options.run, folders);
-  for (const auto& [plan, folder] : runs) study::write_run_folder(plan, folder);
-  tell_losses(options.request.cluster, (fs::path(options.run) / "platform.xml").string());
-  tell_model_h_losses(options.request.cluster, (fs::path(options.run) / "model.h").string());
+  for (std::size_t i = 0; i < plans.size(); ++i) study::write_run_folder(plans[i], folders[i]);
+  tell_warnings(plans);
+  tell_losses(options.request.cluster, (options.run / "platform.xml").string());
+  tell_model_h_losses(options.request.cluster, (options.run / "model.h").string());
 }
 
 void run_emit(EmitOptions options) {
   if (options.platform.empty() && options.hostfile.empty() && options.model_h.empty() && options.run.empty())
     throw core::UsageError("nothing to emit: give --run, --platform, --hostfile or --model-h");
   put_cluster_first(options.cluster, options.configurations);
-  const core::ClusterModel cluster = read_cluster_file(options.cluster);
+  const core::ClusterModel& cluster = options.request.cluster = read_cluster_file(options.cluster);
   if (!options.platform.empty()) {
     core::write_file(options.platform, [&](std::ostream& out) { platforms::write_platform_xml(out, cluster); });
     tell_losses(cluster, options.platform);
@@ -90,10 +90,7 @@ void run_emit(EmitOptions options) {
     core::write_file(options.model_h, [&](std::ostream& out) { platforms::write_model_h(out, cluster); });
     tell_model_h_losses(cluster, options.model_h);
   }
-  if (!options.run.empty()) {
-    options.request.cluster = cluster;
-    write_runs(options);
-  }
+  if (!options.run.empty()) write_runs(options);
 }
 
 }  // namespace

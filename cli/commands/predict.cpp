@@ -157,13 +157,6 @@ void warn_about_sampling(const std::vector<core::Prediction>& predictions, doubl
   }
 }
 
-/// Each once.
-void tell_warnings(const std::vector<study::RunPlan>& plans) {
-  std::set<std::string> warnings;
-  for (const study::RunPlan& plan : plans) warnings.insert(plan.warnings().begin(), plan.warnings().end());
-  for (const std::string& warning : warnings) warn(warning);
-}
-
 void predict_missing(const std::vector<study::RunPlan>& plans, const PredictOptions& options,
                      PredictionResults& results) {
   study::PredictionBatch batch;

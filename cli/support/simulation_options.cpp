@@ -1,6 +1,7 @@
 #include "cli/support/simulation_options.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/study/plot.hpp"
@@ -189,6 +190,12 @@ void PowerTraceFile::finish(const std::string& run) const {
     if (rows < few) panel.note = "Means over the time of --bin: a shorter one shows more.";
   });
   write_picture(picture_, study::picture_file({run, {panel}}));
+}
+
+void tell_warnings(const std::vector<study::RunPlan>& plans) {
+  std::set<std::string> warnings;
+  for (const study::RunPlan& plan : plans) warnings.insert(plan.warnings().begin(), plan.warnings().end());
+  for (const std::string& warning : warnings) warn(warning);
 }
 
 }  // namespace hplcast::cli

@@ -41,6 +41,9 @@ void add_trace(Command& command, study::Observation& observation);
 /// --energy, --power-trace, --bin, --power-hosts.
 void add_energy(Command& command, study::Observation& observation);
 
+/// Warnings of all plans, each once.
+void tell_warnings(const std::vector<study::RunPlan>& plans);
+
 /// The file of --power-trace: where its name ends in .svg or .png, the CSV goes elsewhere, and is drawn at the end.
 class PowerTraceFile {
  public:

@@ -110,10 +110,10 @@ void write_run_folder(const RunPlan& plan, const fs::path& folder) {
   const auto write = [&](const char* name, const std::function<void(std::ostream&)>& content) {
     core::write_file(folder / name, content);
   };
-  write("platform.xml",
-        [&](std::ostream& out) { platforms::write_platform_xml(out, plan.cluster(), settings.in_xml); });
-  write("hostfile", [&](std::ostream& out) { platforms::write_hostfile(out, plan.cluster(), plan.ranks()); });
-  write("model.h", [&](std::ostream& out) { platforms::write_model_h(out, plan.cluster()); });
+  const core::ClusterModel& cluster = plan.simulated_cluster();
+  write("platform.xml", [&](std::ostream& out) { platforms::write_platform_xml(out, cluster, settings.in_xml); });
+  write("hostfile", [&](std::ostream& out) { platforms::write_hostfile(out, cluster, plan.ranks()); });
+  write("model.h", [&](std::ostream& out) { platforms::write_model_h(out, cluster); });
   write("HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, plan.parameters(), false); });
   core::SimulationSettings simulated;  // with the models of model.h
   simulated.seed = plan.seed();

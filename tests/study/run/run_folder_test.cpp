@@ -71,6 +71,19 @@ TEST_F(RunFolder, TakesTheTimeOfPredictOnTheSamePlatform) {
   unsetenv("HPLCAST_PLATFORM_LIBRARY");
 }
 
+TEST_F(RunFolder, HasTheKernelsOfAsManyBusyRanksAsRun) {
+  request_.cluster.provenance =
+      R"({"ranks_per_host": 32, "alone": {"dgemm": 0.5, "standard_error": 0.001, "calls": 100}})";
+  core::write_file(folder_.path() / "cluster.json",
+                   [&](std::ostream& out) { core::write_cluster(out, request_.cluster); });
+  const auto emitted = emit({"-N", "500", "--nb", "32", "-P", "1", "-Q", "1", "--depth", "1", "--seed", "3"});
+  ASSERT_EQ(emitted.status, 0) << emitted.output;
+  EXPECT_THAT(emitted.output, HasSubstr("with 32 busy cores per host, and this run has 1: they take so many times"));
+  const double run = run_s(folder_.path() / "a folder" / "run.sh");
+  request_.parameters.P = request_.parameters.Q = 1;
+  EXPECT_NEAR(run, predict(request_).time_s, 1e-9 * run);  // platform.xml rounds
+}
+
 TEST_F(RunFolder, HasSmpisSettingsInThePlatformAndOneShortLineOfSmpirun) {
   ASSERT_EQ(emit({"-N", "500", "-P", "4", "-Q", "10"}).status, 0);
   const std::string platform = core::read_text(folder_.path() / "a folder" / "platform.xml");
