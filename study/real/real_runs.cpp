@@ -408,7 +408,7 @@ RealRunSummary run_real(const RealRunRequest& request) {
   const bool observed = is_observed(request.observation);
   // Ranks that share cores have no control: it would tell nothing.
   const bool asked = !request.control.empty() && !request.oversubscribe;
-  const fs::path xhpl = xhpl_of(request, asked);
+  fs::path xhpl = xhpl_of(request, asked);
   const auto blas = request.blas.empty() ? core::blas_of_program(xhpl) : core::blas_of_library(request.blas);
   ResultsFile results(request.results,
                       {observed, request.power != nullptr, request.threads, blas ? blas->library : "", asked, asked});
@@ -416,6 +416,7 @@ RealRunSummary run_real(const RealRunRequest& request) {
     throw core::InputError(request.results.string() +
                            " does not say which BLAS its runs had: choose another output file");
   const bool control = asked && results.has_control();
+  if (!control) xhpl = xhpl_of(request, false);  // as the runs that are there
   if (results.has_control() && !asked)
     throw core::InputError(request.results.string() +
                            " has the control of its runs: go on with it, or choose another output file");
@@ -455,18 +456,17 @@ RealRunSummary run_real(const RealRunRequest& request) {
     const int ranks = run.parameters.P * run.parameters.Q;
     core::write_file(folder / "HPL.dat",
                      [&](std::ostream& out) { core::write_hpl_dat(out, run.parameters, request.check); });
+    const fs::path controls = folder / "control.csv";
+    const auto measured = [&] { return measured_control(launch_of(request, ranks), request.control, controls); };
     if (control) {
-      const fs::path file = folder / "control.csv";
       // The control after a run is the one before the next run on the same cores.
-      if (static_cast<int>(latest.size()) != ranks)
-        latest = measured_control(launch_of(request, ranks), request.control, file);
+      if (static_cast<int>(latest.size()) != ranks) latest = measured();
       row.controls.push_back(latest);
     }
     row.run = run_once(request, xhpl, run, folder, tick, samples);
     if (control) {
-      latest = measured_control(launch_of(request, ranks), request.control, folder / "control.csv");
-      row.controls.push_back(latest);
-      write_controls(folder / "control.csv", row.controls);
+      row.controls.push_back(latest = measured());
+      write_controls(controls, row.controls);
     }
     if (request.power) add_energy(request, samples, folder, row);
     if (observed) keep_activity(request, row.run, folder);

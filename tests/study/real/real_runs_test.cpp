@@ -170,6 +170,23 @@ TEST_F(RunReal, AFileOfAnOlderSessionGoesOnWithoutControls) {
   EXPECT_EQ(rows().size(), 9U);
 }
 
+TEST_F(RunReal, AFileBegunWithoutControlsGoesOnWithTheSameProgram) {
+  const std::string path = std::getenv("PATH");
+  programs_.script("xhpl-instrumented", "exit 99");
+  setenv("PATH", (programs_.folder().string() + ":" + path).c_str(), 1);
+  auto asked = request("echo \"$*\" >> \"$0.words\"\n" + control_or_hpl + testing::print_hpl_result("1.50", "2.5") +
+                       passed_line);
+  asked.xhpl.clear();
+  run_real(asked);
+  asked.control = programs_.script("measure", "exit 99");
+  asked.repetitions = 3;
+  EXPECT_EQ(run_real(asked).made, 3U);
+  setenv("PATH", path.c_str(), 1);
+  const std::string words = test::text_of(programs_.folder() / "mpirun.words");
+  EXPECT_THAT(words, HasSubstr("/xhpl"));
+  EXPECT_THAT(words, ::testing::Not(HasSubstr("xhpl-instrumented")));
+}
+
 TEST_F(RunReal, AControlThatFailsEndsTheSession) {
   auto asked = request("case \"$*\" in *--control*) echo no cores left; exit 5;; esac\n");
   asked.control = programs_.script("measure", "exit 99");
