@@ -84,6 +84,7 @@ ClusterModel scale_kernels(ClusterModel cluster, const Argument& argument) {
   const double slower = 1 / argument.factor();
   const auto slow = [&](core::KernelModel& model, const std::string&) { model = slowed(model, slower); };
   for (auto& [name, model] : cluster.kernels) slow(model, name);
+  for (auto& [name, duration_s] : cluster.empty_call_s) duration_s *= slower;
   if (cluster.program) slow_program(*cluster.program, slow, slower);
   return cluster;
 }

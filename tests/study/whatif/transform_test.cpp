@@ -46,6 +46,13 @@ TEST(Transform, ScalesTheRoutinesOfAnObservedProgramToo) {
   EXPECT_DOUBLE_EQ(time_s(only_dgemm, "dgemv/T"), time_s(cluster, "dgemv/T"));
 }
 
+TEST(TransformSpeed, ScalesCallsWithoutWorkAsKernels) {
+  core::ClusterModel cluster = dahu_like();
+  cluster.empty_call_s = {{"dgemm", 1.2e-4}};
+  EXPECT_DOUBLE_EQ(transformed(cluster, {{"scale-kernels", "2"}}).empty_call_s.at("dgemm"), 6e-5);
+  EXPECT_DOUBLE_EQ(transformed(cluster, {{"scale-all", "0.5"}}).empty_call_s.at("dgemm"), 2.4e-4);
+}
+
 TEST(Transform, WritesItselfIntoTheProvenance) {
   EXPECT_THAT(with("scale-dgemm", "2").provenance, ::testing::HasSubstr(R"("transformations":["scale-dgemm=2"])"));
 }
