@@ -31,18 +31,6 @@ Elasticities complete(double dgemm, double messages, const KernelShares& shares)
   return {dgemm, std::max(0.0, dgemm - shares.dgemm), 1 - dgemm - messages, messages};
 }
 
-}  // namespace
-
-KernelShares kernel_shares(const core::Prediction& prediction) {
-  const double all_s = prediction.time_s * prediction.parameters.P * prediction.parameters.Q;
-  KernelShares shares;
-  for (const auto& [name, count] : prediction.kernels)
-    (name == "dgemm" ? shares.dgemm : shares.other_kernels) += count.time_s / all_s;
-  return shares;
-}
-
-namespace {
-
 /// As a term of the prediction's interval has it.
 std::optional<double> known_elasticity(const core::Prediction& prediction, core::ErrorGroup group) {
   if (prediction.interval)
@@ -52,6 +40,14 @@ std::optional<double> known_elasticity(const core::Prediction& prediction, core:
 }
 
 }  // namespace
+
+KernelShares kernel_shares(const core::Prediction& prediction) {
+  const double all_s = prediction.time_s * prediction.parameters.P * prediction.parameters.Q;
+  KernelShares shares;
+  for (const auto& [name, count] : prediction.kernels)
+    (name == "dgemm" ? shares.dgemm : shares.other_kernels) += count.time_s / all_s;
+  return shares;
+}
 
 double dgemm_elasticity(const core::Prediction& prediction) {
   return known_elasticity(prediction, core::ErrorGroup::dgemm).value_or(kernel_shares(prediction).dgemm);
@@ -95,7 +91,9 @@ Elasticities simulated_elasticities(const RunPlan& plan, const core::Prediction&
   request.windows.target = 0;  // the same windows each time
   request.keep.clear();
   request.observation = {};
-  const double plain_s = plan.windows().target > 0 ? predict(request).time_s : prediction.time_s;
+  const bool has_others = plan.windows().target > 0 || plan.request().target_error > 0 ||
+                          (!plan.is_sampled() && is_observed(plan.request().observation));
+  const double plain_s = has_others ? predict(request).time_s : prediction.time_s;
   const auto elasticity = [&](core::ClusterModel cluster, double step) {
     request.cluster = std::move(cluster);
     return (predict(request).time_s / plain_s - 1) / (step - 1);

@@ -25,6 +25,22 @@ TEST_F(SimulatedElasticities, AreNearThoseOfTheClosedForm) {
   EXPECT_GT(simulated[0], 0.7);
 }
 
+TEST_F(SimulatedElasticities, AreOfTheSameWindowsWhereOthersWereAdded) {
+  request_.parameters.N = 6000;
+  request_.parameters.NB = 32;
+  request_.parameters.P = request_.parameters.Q = 2;
+  request_.windows = WindowRule::from("2");
+  const RunPlan plan = resolve(request_);
+  const core::Prediction few = predict(plan);
+  request_.target_error = 0.9 * few.error_95_s / few.time_s;
+  const RunPlan plan_of_more = resolve(request_);
+  const core::Prediction more = predict(plan_of_more);
+  ASSERT_NE(more.time_s, few.time_s);
+  const Elasticities expected = simulated_elasticities(plan, few);
+  const Elasticities found = simulated_elasticities(plan_of_more, more);
+  for (const std::size_t i : {0, 2, 3}) EXPECT_EQ(found[i], expected[i]) << i;  // [1] has the shares of dgemm
+}
+
 TEST_F(SimulatedElasticities, AreOnceForAllSeedsOfAConfiguration) {
   request_.parameters.N = 1000;
   std::vector<RunPlan> plans;
