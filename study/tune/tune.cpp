@@ -81,7 +81,7 @@ TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, 
   if (prediction) {
     baselines.one_node = prediction->gflops;
     baselines.one_node_N = one.N;
-    baselines.linear_scaling = prediction->gflops * hosts;
+    baselines.linear_scaling = prediction->gflops * ranks / per_host;
   }
   return baselines;
 }

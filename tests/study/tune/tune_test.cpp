@@ -80,6 +80,18 @@ TEST_F(Tune, FindsAConfigurationNearTheBestOfAllWithinItsBudget) {
   EXPECT_EQ(result.fresh->gflops.front(), predict(again).gflops);
 }
 
+TEST_F(Tune, CountsANodeInPartWhereItIsFilledInPart) {
+  TuneRequest request = tuning(2000, 4, 9, 10);  // 36 ranks on hosts of 32 cores
+  request.NB = {64};
+  request.DEPTH = request.BCAST = {0};
+  request.SWAP = request.PFACT = request.RFACT = {1};
+  request.NBMIN = {4};
+  request.NDIV = {2};
+  const TuneBaselines baselines = tune(request).baselines;
+  EXPECT_GT(baselines.one_node, 0);
+  EXPECT_DOUBLE_EQ(baselines.linear_scaling, baselines.one_node * 36 / 32);
+}
+
 TEST_F(Tune, LeavesABadPanelFactorisation) {
   TuneRequest request = tuning(3000, 4, 2, 60);
   request.NB = {128};
