@@ -1,5 +1,4 @@
 #include "hplcast/study/explain.hpp"
-#include "hplcast/study/transform.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -282,10 +281,8 @@ void draw(Explanation& explanation, const Figure& timelines, const std::filesyst
 Explanation explain(const ExplainRequest& asked) {
   check_parameters(asked);
   ExplainRequest request = asked;
-  BusyRanks busy = with_busy_ranks(
-      asked.cluster,
-      std::min(asked.prediction.parameters.P * asked.prediction.parameters.Q, asked.cluster.hosts.most_cores()));
-  if (busy.cluster) request.cluster = *std::move(busy.cluster);
+  const RunPlan plan = resolve_unchecked(request_of(asked));
+  request.cluster = plan.simulated_cluster();
   const core::HplParameters& parameters = request.prediction.parameters;
   std::vector<RankPlace> places = rank_places(request.cluster, parameters.P * parameters.Q);
   for (std::size_t rank = 0; rank < places.size(); ++rank)
@@ -293,15 +290,14 @@ Explanation explain(const ExplainRequest& asked) {
   const std::vector<ObservedRanks> runs = read_runs(request, places);
   Explanation explanation = begun(request, runs, places);
 
-  const SimulationNeeds needs = resolve_unchecked(request_of(request)).needs();
   Comparer comparer(request, runs, places);
   constexpr double baselines = 3;  // the prediction again, and two to learn how links are shared
   explanation.counterfactuals_estimate_s =
-      needs.wall_s * (baselines + static_cast<double>(counterfactuals_of(comparer.causes().size())));
+      plan.needs().wall_s * (baselines + static_cast<double>(counterfactuals_of(comparer.causes().size())));
   explanation.simulated = request.counterfactuals.value_or(explanation.counterfactuals_estimate_s <= few_seconds);
   const bool draws = !request.trace.empty() || !request.picture.empty();
   const bool exact = request.prediction.mode == "exact" && !request.prediction.sampling;
-  const bool learns = explanation.simulated && exact && needs.simulated_messages <= traced_messages;
+  const bool learns = explanation.simulated && exact && plan.needs().simulated_messages <= traced_messages;
   const bool events = draws || learns;
   Baseline baseline;
   if (explanation.simulated || events) baseline = simulate_baseline(request, events);
@@ -315,7 +311,9 @@ Explanation explain(const ExplainRequest& asked) {
   // With events all is simulated message by message, which is another time than that of a sampled or fast prediction.
   const bool same_mode = exact || !events;
   if (explanation.simulated) {
-    const double start_s = same_mode ? baseline.time_s : request.prediction.time_s;
+    const double start_s = same_mode                     ? baseline.time_s
+                           : request.prediction.sampling ? simulate_baseline(request, false).time_s
+                                                         : request.prediction.time_s;
     explanation.measured_model_waiting_s = simulate_causes(request, places, start_s, causes);
   }
   // A sampled one may have other windows.

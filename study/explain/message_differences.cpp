@@ -240,8 +240,8 @@ void fit(NetworkFinding& finding, const ScopeSums& real, const ScopeSums& simula
   finding.latency = factors.latency;
   finding.bandwidth = factors.bandwidth;
   if (real.call_s.empty() || !(real.call_model_s > 0)) return;
-  const double ratio = real.call_ratio() / (simulated.call_s.empty() ? finding.calls : simulated.call_ratio());
-  finding.calls *= std::max(least_factor, ratio);
+  const double modelled = simulated.call_s.empty() ? 0 : simulated.call_ratio();  // also 0 where most are free
+  finding.calls *= std::max(least_factor, real.call_ratio() / (modelled > 0 ? modelled : finding.calls));
 }
 
 void add_sizes(NetworkFinding& finding, const ScopeSums& real, const ScopeSums& simulated, core::Scope scope) {

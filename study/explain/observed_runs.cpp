@@ -41,14 +41,16 @@ ObservedRun run_of_folder(const fs::path& folder) {
   return observed;
 }
 
-/// Folders of runs by the number that their names begin with: "0007-N5000-...".
+/// Folders of runs by the number that their names begin with: "0007-N5000-...". A session that was stopped may have
+/// left another one of that number, without phases.json.
 std::map<long long, fs::path> folders_by_order(const fs::path& outputs) {
   std::map<long long, fs::path> folders;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(outputs, error)) {
     const std::string name = entry.path().filename().string();
     long long order = 0;
-    if (std::sscanf(name.c_str(), "%lld-", &order) == 1) folders[order] = entry.path();
+    if (std::sscanf(name.c_str(), "%lld-", &order) != 1) continue;
+    if (folders.count(order) == 0 || fs::exists(entry.path() / "phases.json")) folders[order] = entry.path();
   }
   return folders;
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <random>
 
+#include "hplcast/core/files.hpp"
 #include "study/activity/rank_activity.hpp"
 #include "study/explain/explain_parts.hpp"
 
@@ -385,6 +387,21 @@ TEST(NetworkFindings, OfAWrongModelAreThoseOfTheRightOneAndItsError) {
   EXPECT_NEAR(wrong.latency / right.latency, 3, 3 * 3e-4);
 }
 
+TEST(NetworkFindings, OfSendsThatAreMostlyFreeInTheModelAreFinite) {
+  std::vector<SeenMessage> real(10);
+  for (SeenMessage& one : real) {
+    one.bytes = 100;
+    one.latency_s = one.bytes_s = 1e-6;
+    one.real_s = one.model_s = 2e-6;
+    one.receiver_in_time = one.sender_returns = true;
+  }
+  real[0].send_model_s = real[1].send_model_s = 1e-7;
+  std::vector<SeenMessage> simulated = real;
+  for (SeenMessage& one : simulated) one.send_s = one.send_model_s;
+  for (SeenMessage& one : real) one.send_s = 1e-6;
+  EXPECT_NEAR(network_findings(real, simulated, 1).at(core::Scope::local).calls, 10e-6 / 2e-7, 1e-9);
+}
+
 TEST(NetworkFindings, AMessageThatWasThereBeforeItsReceiverSaysNothing) {
   const auto cluster = cluster_of(law_of(1e-9, 0));
   core::NetworkModel::Values values = network().values();
@@ -401,6 +418,18 @@ TEST(NetworkFindings, AMessageThatWasThereBeforeItsReceiverSaysNothing) {
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_FALSE(seen[0].receiver_in_time);
   EXPECT_TRUE(seen[0].sender_returns);
+}
+
+TEST(ObservedRuns, AreNotTakenFromFoldersOfStoppedSessions) {
+  const core::TemporaryFolder folder("hplcast-observed");
+  const std::filesystem::path csv = folder.path() / "observed.csv",
+                              base = HPLCAST_SOURCE_DIR "/tests/cli/bad_inputs/base";
+  std::filesystem::copy(base / "observed.csv", csv);
+  std::filesystem::copy(base / "observed.csv.d", csv.string() + ".d", std::filesystem::copy_options::recursive);
+  for (int i = 0; i < 30; ++i) std::filesystem::create_directory(csv.string() + ".d/0001-N96-" + std::to_string(i));
+  const std::vector<ObservedRun> runs = observed_runs(csv);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs.front().run.parameters.N, 64);
 }
 
 TEST(PhaseDifferences, NameRanksThatStandOut) {

@@ -203,6 +203,25 @@ TEST_F(Explain, NamesBothOfTwoFaults) {
   expect_sum(e);
 }
 
+TEST_F(Explain, HasTheSameSharesWithAPicture) {
+  request_.parameters.N = 800;
+  request_.parameters.NB = 16;
+  ExplainRequest request = request_for(slow_dtrsm(request_.cluster));
+  PredictionRequest sampled = request_;
+  sampled.windows = WindowRule::from("3");
+  sampled.observation.phases = true;
+  request.prediction = predict(sampled);
+  ASSERT_TRUE(request.prediction.sampling);
+  request.counterfactuals = true;
+  const Explanation plain = explain(request);
+  request.picture = folder_.path() / "picture.svg";
+  const Explanation drawn = explain(request);
+  ASSERT_FALSE(plain.causes.empty());
+  ASSERT_EQ(drawn.causes.size(), plain.causes.size());
+  for (std::size_t i = 0; i < plain.causes.size(); ++i)
+    EXPECT_NEAR(drawn.causes[i].share_s(), plain.causes[i].share_s(), 1e-9 * plain.predicted_s);
+}
+
 /// A rank whose dgemm takes longer.
 Replacement slow_rank(int rank, double factor) {
   Replacement one;
