@@ -26,6 +26,7 @@ void run_calibrate(const CalibrateOptions& options) {
   const calibration::CampaignPlan plan = read_campaign(text, options.campaign, programs);
   const fs::path archive = options.archive.empty() ? fs::path(plan.name + ".zip") : fs::path(options.archive);
   calibration::require_archive_name(archive);
+  require_writable(archive);
   const fs::path folder = options.folder.empty() ? fs::path(plan.name + ".campaign") : fs::path(options.folder);
   const bool folder_refuses = fs::exists(folder);  // run_campaign() does, and says how to go on
   if (!options.resume && !folder_refuses && fs::exists(archive))

@@ -131,6 +131,7 @@ study::ProgramRun run_with_progress(study::ProgramRunRequest request) {
 void run_run(RunOptions& options) {
   study::ProgramRunRequest& request = options.request;
   unify_json_output(options.json, options.output);
+  require_place_of(request.keep);
   const PowerTraceFile power_trace(request.observation);
   core::catch_interrupts();
   request.cluster = read_cluster_file(options.cluster);
