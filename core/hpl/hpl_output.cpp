@@ -94,12 +94,11 @@ bool is_result_line(const std::string& line) {
 
 HplRun parse_result_line(const std::string& line, const Location& where, const HplParameters& defaults) {
   HplRun run;
-  run.parameters = defaults;
+  HplParameters& p = run.parameters = defaults;
   std::istringstream words(line);
   std::string code;
-  words >> code >> run.parameters.N >> run.parameters.NB >> run.parameters.P >> run.parameters.Q >> run.time_s >>
-      run.gflops;
-  if (!words || !decode_variant(code, run.parameters) || !(run.time_s >= 0) || !(run.gflops > 0)) {
+  words >> code >> p.N >> p.NB >> p.P >> p.Q >> run.time_s >> run.gflops;
+  if (!words || !decode_variant(code, p) || std::min({p.NB, p.P, p.Q}) < 1 || !(run.time_s >= 0) || !(run.gflops > 0)) {
     throw ParseError(where, "found \"" + line.substr(0, 80) +
                                 "\"; expected a result line such as WR11C2R4  5000  128  1  2  1.23  6.8e+01");
   }

@@ -239,6 +239,10 @@ TEST(HplOutput, ARunThatItsHeaderDoesNotListIsRefused) {
 TEST(HplOutput, RefusesADamagedWLine) {
   std::istringstream in("WR11C2R4        1000   128\n");
   EXPECT_THAT(tests::error_in([&] { read_hpl_output(in, "log", {}); }), HasSubstr("log:1: found \"WR11C2R4"));
+  for (const char* numbers : {"1000 0 1 1", "1000 64 0 1", "1000 64 1 -1"}) {
+    std::istringstream line("WR11C2R4 " + std::string(numbers) + " 1.0 1.0\n");
+    EXPECT_THAT(tests::error_in([&] { read_hpl_output(line, "log", {}); }), HasSubstr("log:1: found \"WR11C2R4"));
+  }
 }
 
 TEST(HplCsv, RoundTripsAndReadsPublishedColumns) {
