@@ -113,14 +113,15 @@ void setup_doctor(Command& app) {
   Command& command = add_command(app, "doctor", "Check this machine for disturbances of measurements or simulations",
                                  "hplcast doctor --json");
   auto& options = command.runs<DoctorOptions>(run_doctor);
-  command.add_option("--campaign", options.campaign,
-                     "campaign file: look, too, whether this machine is as its `require` demands; exit code 5 if not",
-                     reads("FILE"));
-  command.add_flag("--settings", options.settings, "list the settings that campaigns can demand and change");
+  Option* campaign = command.add_option(
+      "--campaign", options.campaign,
+      "campaign file: look, too, whether this machine is as its `require` demands; exit code 5 if not", reads("FILE"));
+  Option* json = command.add_flag("--json", options.json, "write JSON with the whole description of the machine");
+  command.add_flag("--settings", options.settings, "list the settings that campaigns can demand and change",
+                   excludes(campaign), excludes(json));
   command.add_option("--hold", options.hold,
                      "change a setting, as root, and restore it when this is ended: Ctrl-C, SIGTERM; may be repeated",
                      one_each, of_type("NAME=VALUE"));
-  command.add_flag("--json", options.json, "write JSON with the whole description of the machine");
   command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }
 

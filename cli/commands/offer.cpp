@@ -124,6 +124,8 @@ void write_table(std::ostream& out, const study::OfferAnswer& answer) {
 }
 
 void run_offer(const OfferOptions& options) {
+  if (options.json && core::is_standard_stream(options.output))
+    throw core::UsageError("--json and `-o -` would both write to the standard output");
   core::catch_interrupts();
   study::OfferQuestion question =
       read_from(options.offers, study::read_offers, fs::absolute(options.offers).parent_path());

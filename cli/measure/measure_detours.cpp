@@ -14,9 +14,10 @@
 #include "hplcast/core/process.hpp"
 #include "hplcast/fit/detours.hpp"
 
-namespace hplcast::cli {
-
 namespace {
+
+using namespace hplcast;
+using namespace hplcast::cli;
 
 std::string title_of(const core::CollectiveRun& kind) {
   std::string text = std::to_string(kind.count) + " x " + (kind.operation.empty() ? "series" : kind.operation);
@@ -105,16 +106,8 @@ Json json_of(const fit::DetectorRuns& detector) {
 /// intervals, Welch's p, and the lowest level that is seen; then warnings: levels that the source did not reach, clean
 /// runs that changed meanwhile, runs with few periods.
 /// @throws core::Error (bad_input) if a detector has fewer than 2 clean runs, or no level.
-void print_sensitivity(std::ostream& out, const std::vector<core::CollectiveRun>& runs) {
-  const auto detectors = fit::detector_runs(runs);
-  if (detectors.empty()) throw InputError("there are no runs but those of the warm-up");
+void print_sensitivity(std::ostream& out, const std::vector<fit::DetectorRuns>& detectors) {
   for (const fit::DetectorRuns& detector : detectors) print_one(out, detector);
-}
-
-Json sensitivity_json(const std::vector<core::CollectiveRun>& runs) {
-  Json json = {{"detectors", Json::array()}};
-  for (const fit::DetectorRuns& detector : fit::detector_runs(runs)) json["detectors"].push_back(json_of(detector));
-  return json;
 }
 
 /// Nothing: collectives.
@@ -183,8 +176,12 @@ void evaluate(const Options& options) {
   core::read_file(options.evaluate, [&](std::istream& in, const std::string& name) {
     core::read_collective_csv(in, name, [&](const core::CollectiveRun& run) { runs.push_back(run); });
   });
-  if (options.json) return write_result(options.common.output, sensitivity_json(runs));
-  write_result(options.common.output, [&](std::ostream& out) { print_sensitivity(out, runs); });
+  const auto detectors = fit::detector_runs(runs);
+  if (detectors.empty()) throw InputError("there are no runs but those of the warm-up");
+  Json json = {{"detectors", Json::array()}};
+  for (const fit::DetectorRuns& detector : detectors) json["detectors"].push_back(json_of(detector));
+  if (options.json) return write_result(options.common.output, json);
+  write_result(options.common.output, [&](std::ostream& out) { print_sensitivity(out, detectors); });
 }
 
 /// All but collectives. True if that was it.
@@ -217,7 +214,7 @@ std::string measure_collectives(Options& options, const MeasuringRank& rank) {
   csv << core::collective_csv_header << '\n';
   for (const core::CollectiveRun& run : runs) core::write_row(csv, run);
   const bool is_noisy = options.collectives.series.levels != std::vector<double>{0};
-  if (is_noisy) print_sensitivity(std::cerr, runs);
+  if (is_noisy) print_sensitivity(std::cerr, fit::detector_runs(runs));
   return csv.str();
 }
 
@@ -263,11 +260,7 @@ void add_collective_options(Command& app, Options& options) {
 
 }  // namespace
 
-}  // namespace hplcast::cli
-
 int main(int argc, char** argv) {
-  using namespace hplcast;
-  using namespace hplcast::cli;
   Command app("Measures detours: times in which the operating system or an agent takes a core away.",
               "hplcast-measure-detours");
   set_example(app, "hplcast-measure-detours --method gaps --for 2s -o gaps.csv");

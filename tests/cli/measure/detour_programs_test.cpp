@@ -242,9 +242,12 @@ TEST_F(DetourPrograms, RunsThatDecideNothingAreRefused) {
            {"barrier,0,9,2,1,0,0,0,0,-1,0,\n", "duration_s"},
            {"barrier,0,9,2,1,1.5,0,0,0,1,0,\n", "ratio below 1"}}) {
     std::ofstream(folder_.path() / "runs.csv") << header << '\n' << rows;
-    const auto result = run("hplcast-measure-detours", {"--evaluate", "runs.csv"});
-    EXPECT_EQ(result.status, 3) << result.output;
-    EXPECT_THAT(result.output, HasSubstr(words));
+    std::vector<std::string> arguments = {"--evaluate", "runs.csv"};
+    for (int format = 0; format < 2; ++format, arguments.push_back("--json")) {
+      const auto result = run("hplcast-measure-detours", arguments);
+      EXPECT_EQ(result.status, 3) << result.output;
+      EXPECT_THAT(result.output, HasSubstr(words));
+    }
   }
   std::ofstream(folder_.path() / "runs.csv") << core::detour_csv_header << "\nepoch,,,0,,,\n";
   const auto result = run("hplcast-measure-detours", {"--evaluate", "runs.csv"});
