@@ -22,13 +22,6 @@ Device& device() {
   return Device::instance();
 }
 
-struct Rectangle {
-  void* to;
-  std::size_t to_pitch;
-  const void* from;
-  std::size_t from_pitch, width, height;
-};
-
 void copy_now(const Rectangle& one, Direction direction) {
   const std::lock_guard<std::mutex> lock(device().engine(direction));
   for (std::size_t i = 0; i < one.height; ++i)
@@ -36,8 +29,40 @@ void copy_now(const Rectangle& one, Direction direction) {
                  one.width);
 }
 
-/// `waits`: the host does; it also waits for memory that is not pinned, as real ones do more often than not.
-hipError_t copy(const Rectangle& one, hipMemcpyKind kind, hipStream_t handle, bool waits) {
+/// The arguments of a launch, which the program may change after it.
+class Arguments {
+ public:
+  Arguments(const Kernel& kernel, void** given) {
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      values_.emplace_back(parameter_bytes(kernel.parameters[i]));
+      std::memcpy(values_.back().data(), given[i], values_.back().size());
+    }
+  }
+  void call(const Kernel& kernel) {
+    std::vector<void*> places;
+    for (auto& value : values_) places.push_back(value.data());
+    kernel.invoke(kernel.function, places.data());
+  }
+
+ private:
+  std::vector<std::vector<char>> values_;
+};
+
+}  // namespace
+
+hipError_t result(hipError_t error) {
+  if (error != hipSuccess) last_error = error;
+  return error;
+}
+
+}  // namespace hplcast::accelerators::fake
+
+namespace hplcast::accelerators {
+
+using namespace fake;
+
+/// Waits also for memory that is not pinned, as real ones do more often than not.
+hipError_t copy(const char*, const Rectangle& one, hipMemcpyKind kind, hipStream_t handle, bool waits) {
   const auto stream = device().stream(handle);
   if (!stream) return result(hipErrorInvalidHandle);
   const bool to_device = device().is_device(one.to), from_device = device().is_device(one.from);
@@ -61,7 +86,7 @@ hipError_t copy(const Rectangle& one, hipMemcpyKind kind, hipStream_t handle, bo
   return hipSuccess;
 }
 
-hipError_t set(void* memory, int value, std::size_t bytes, hipStream_t handle, bool waits) {
+hipError_t fill(const char*, void* memory, int value, std::size_t bytes, hipStream_t handle, bool waits) {
   const auto stream = device().stream(handle);
   if (!stream) return result(hipErrorInvalidHandle);
   if (!device().is_device(memory) && !device().is_pinned(memory)) return result(hipErrorInvalidValue);
@@ -70,26 +95,7 @@ hipError_t set(void* memory, int value, std::size_t bytes, hipStream_t handle, b
   return hipSuccess;
 }
 
-/// The arguments of a launch, which the program may change after it.
-class Arguments {
- public:
-  Arguments(const Kernel& kernel, void** given) {
-    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-      values_.emplace_back(parameter_bytes(kernel.parameters[i]));
-      std::memcpy(values_.back().data(), given[i], values_.back().size());
-    }
-  }
-  void call(const Kernel& kernel) {
-    std::vector<void*> places;
-    for (auto& value : values_) places.push_back(value.data());
-    kernel.invoke(kernel.function, places.data());
-  }
-
- private:
-  std::vector<std::vector<char>> values_;
-};
-
-hipError_t launch(const void* address, dim3 grid, dim3 block, void** given, std::size_t shared_bytes,
+hipError_t launch(const char*, const void* address, dim3 grid, dim3 block, void** given, std::size_t shared_bytes,
                   hipStream_t handle) {
   const auto stream = device().stream(handle);
   if (!stream) return result(hipErrorInvalidHandle);
@@ -117,14 +123,7 @@ hipError_t launch(const void* address, dim3 grid, dim3 block, void** given, std:
   return hipSuccess;
 }
 
-}  // namespace
-
-hipError_t result(hipError_t error) {
-  if (error != hipSuccess) last_error = error;
-  return error;
-}
-
-}  // namespace hplcast::accelerators::fake
+}  // namespace hplcast::accelerators
 
 using namespace hplcast::accelerators::fake;
 
@@ -205,26 +204,6 @@ hipError_t hipHostGetDevicePointer(void** on_device, void* memory, unsigned) {
   *on_device = memory;
   return device().is_pinned(memory) ? hipSuccess : result(hipErrorInvalidValue);
 }
-hipError_t hipMemcpy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
-  return copy({to, 0, from, 0, bytes, 1}, kind, nullptr, true);
-}
-hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
-  return copy({to, 0, from, 0, bytes, 1}, kind, stream, false);
-}
-hipError_t hipMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                       std::size_t height, hipMemcpyKind kind) {
-  return copy({to, to_pitch, from, from_pitch, width, height}, kind, nullptr, true);
-}
-hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                            std::size_t height, hipMemcpyKind kind, hipStream_t stream) {
-  return copy({to, to_pitch, from, from_pitch, width, height}, kind, stream, false);
-}
-hipError_t hipMemset(void* memory, int value, std::size_t bytes) {
-  return set(memory, value, bytes, nullptr, true);
-}
-hipError_t hipMemsetAsync(void* memory, int value, std::size_t bytes, hipStream_t stream) {
-  return set(memory, value, bytes, stream, false);
-}
 
 // --- streams and events ---
 
@@ -292,16 +271,8 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t
   return hipSuccess;
 }
 
-// --- kernels ---
+// --- flags ---
 
-hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
-                           hipStream_t stream) {
-  return launch(kernel, grid, block, arguments, shared_bytes, stream);
-}
-hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                      unsigned shared_bytes, hipStream_t stream) {
-  return launch(kernel, grid, block, arguments, shared_bytes, stream);
-}
 // Memory is the same for all threads here.
 void hplcastBeforeLoad(const volatile void*, std::size_t) {
   std::this_thread::yield();

@@ -1,13 +1,17 @@
-#include "accelerators/launch/rocblas.hpp"
-
 #include <utility>
+
+#include "accelerators/launch/kernels.hpp"
+#include "accelerators/launch/rocblas.hpp"
 
 // Alike on the simulated and the fake accelerator: some of HIP, and all of rocBLAS, each routine of which is a
 // kernel whose work CBLAS does. CBLAS has the same numbers for what rocBLAS says in letters.
 
 namespace {
 
+using hplcast::accelerators::copy;
+using hplcast::accelerators::fill;
 using hplcast::accelerators::lacks_handle;
+using hplcast::accelerators::launch;
 using hplcast::accelerators::queue;
 using hplcast::accelerators::RocblasCall;
 
@@ -74,6 +78,42 @@ hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int)
 
 hipError_t hipEventCreate(hipEvent_t* event) {
   return hipEventCreateWithFlags(event, hipEventDefault);
+}
+
+hipError_t hipMemcpy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
+  return copy("hipMemcpy", {to, bytes, from, bytes, bytes, 1}, kind, nullptr, true);
+}
+
+hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+  return copy("hipMemcpyAsync", {to, bytes, from, bytes, bytes, 1}, kind, stream, false);
+}
+
+hipError_t hipMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                       std::size_t height, hipMemcpyKind kind) {
+  return copy("hipMemcpy2D", {to, to_pitch, from, from_pitch, width, height}, kind, nullptr, true);
+}
+
+hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                            std::size_t height, hipMemcpyKind kind, hipStream_t stream) {
+  return copy("hipMemcpy2DAsync", {to, to_pitch, from, from_pitch, width, height}, kind, stream, false);
+}
+
+hipError_t hipMemset(void* memory, int value, std::size_t bytes) {
+  return fill("hipMemset", memory, value, bytes, nullptr, true);
+}
+
+hipError_t hipMemsetAsync(void* memory, int value, std::size_t bytes, hipStream_t stream) {
+  return fill("hipMemsetAsync", memory, value, bytes, stream, false);
+}
+
+hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                           hipStream_t stream) {
+  return launch("hipLaunchKernel", kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                      unsigned shared_bytes, hipStream_t stream) {
+  return launch("hipLaunchCooperativeKernel", kernel, grid, block, arguments, shared_bytes, stream);
 }
 
 const char* hipGetErrorName(hipError_t error) {

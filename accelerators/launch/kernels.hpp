@@ -34,4 +34,19 @@ void* pointer_of(const Kernel& kernel, int place, void** arguments);
 /// "a launch of no threads" ...: why this grid of these blocks is impossible; empty if it is not.
 std::string launch_problem(dim3 grid, dim3 block, std::size_t shared_bytes);
 
+/// Rows of `width` bytes, each so far behind the one before.
+struct Rectangle {
+  void* to;
+  std::size_t to_pitch;
+  const void* from;
+  std::size_t from_pitch, width, height;
+};
+
+// Behind those functions of HIP that end alike. `function`: the one that the program has called; `waits`: its host
+// does.
+hipError_t copy(const char* function, const Rectangle& one, hipMemcpyKind kind, hipStream_t stream, bool waits);
+hipError_t fill(const char* function, void* memory, int value, std::size_t bytes, hipStream_t stream, bool waits);
+hipError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block, void** arguments,
+                  std::size_t shared_bytes, hipStream_t stream);
+
 }  // namespace hplcast::accelerators

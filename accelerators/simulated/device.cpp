@@ -242,27 +242,25 @@ void require_room(const char* function, const void* memory, std::size_t bytes) {
 
 }  // namespace
 
-void Device::copy(const char* function, Rows to, Rows from, std::size_t width, std::size_t height, hipMemcpyKind kind,
-                  hipStream_t stream, bool waits) {
-  const std::size_t bytes = width * height;
+void Device::copy(const char* function, const Rectangle& one, hipMemcpyKind kind, hipStream_t stream, bool waits) {
+  const std::size_t bytes = one.width * one.height;
   if (bytes == 0) return;
-  require_room(function, to.begin, to.pitch * (height - 1) + width);
-  require_room(function, from.begin, from.pitch * (height - 1) + width);
-  const bool to_device = hplcast_device_bytes_from(to.begin) > 0,
-             from_device = hplcast_device_bytes_from(from.begin) > 0;
+  require_room(function, one.to, one.to_pitch * (one.height - 1) + one.width);
+  require_room(function, one.from, one.from_pitch * (one.height - 1) + one.width);
+  const bool to_device = hplcast_device_bytes_from(one.to) > 0, from_device = hplcast_device_bytes_from(one.from) > 0;
   const bool within_host = !to_device && !from_device;
   const hplcast_direction direction = direction_of(function, kind, to_device, from_device);
   const int number = number_of(stream);
   require_no_handshake(number, "queues a copy");
-  const bool is_pageable = (!to_device && !is_pinned(to.begin)) || (!from_device && !is_pinned(from.begin));
+  const bool is_pageable = (!to_device && !is_pinned(one.to)) || (!from_device && !is_pinned(one.from));
   const double duration_s = clocks_.copy_s(direction, static_cast<double>(bytes), is_pageable);
   if (!within_host) hplcast_accelerator_copied(direction, static_cast<double>(bytes), duration_s);
   hplcast_wait_until(clocks_.copy(now_s(), number, direction, duration_s, waits || is_pageable || within_host));
   static const std::array names = {"copy to device", "copy from device", "copy within device"};
   tell(number, duration_s, within_host ? "copy within host" : names[direction], {1, static_cast<double>(bytes), 1});
-  for (std::size_t i = 0; i < height; ++i)
-    hplcast_device_copy(static_cast<char*>(to.begin) + i * to.pitch,
-                        static_cast<const char*>(from.begin) + i * from.pitch, width, bytes);
+  for (std::size_t i = 0; i < one.height; ++i)
+    hplcast_device_copy(static_cast<char*>(one.to) + i * one.to_pitch,
+                        static_cast<const char*>(one.from) + i * one.from_pitch, one.width, bytes);
 }
 
 void Device::fill(void* memory, int value, std::size_t bytes, hipStream_t stream) {

@@ -53,14 +53,8 @@ class Device {
   void unpin(void* memory);
   bool is_pinned(const void* memory) const;
 
-  /// Rows of `width` bytes that are `pitch` apart.
-  struct Rows {
-    void* begin;
-    std::size_t pitch;
-  };
   /// A copy by `function` of HIP; ends the simulation where memory is not as `kind` says.
-  void copy(const char* function, Rows to, Rows from, std::size_t width, std::size_t height, hipMemcpyKind kind,
-            hipStream_t stream, bool waits);
+  void copy(const char* function, const Rectangle& one, hipMemcpyKind kind, hipStream_t stream, bool waits);
   void fill(void* memory, int value, std::size_t bytes, hipStream_t stream);
 
   void launch(const void* address, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,

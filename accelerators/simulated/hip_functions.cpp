@@ -30,6 +30,10 @@ hipError_t in(const char* function, const Body& body) {
   body();
   return hipSuccess;
 }
+#define HPLCAST_HIP_FUNCTION(function, parameters, ...) \
+  hipError_t function parameters {                      \
+    return in(#function, [&] { __VA_ARGS__; });         \
+  }
 
 bool is_device(int number) {
   return number >= 0 && number < device().costs().per_host;
@@ -38,6 +42,23 @@ bool is_device(int number) {
 int chosen_device = 0;
 
 }  // namespace
+
+namespace hplcast::accelerators {
+
+hipError_t copy(const char* function, const Rectangle& one, hipMemcpyKind kind, hipStream_t stream, bool waits) {
+  return in(function, [&] { device().copy(function, one, kind, stream, waits); });
+}
+
+hipError_t fill(const char* function, void* memory, int value, std::size_t bytes, hipStream_t stream, bool) {
+  return in(function, [&] { device().fill(memory, value, bytes, stream); });
+}
+
+hipError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block, void** arguments,
+                  std::size_t shared_bytes, hipStream_t stream) {
+  return in(function, [&] { device().launch(kernel, grid, block, arguments, shared_bytes, stream); });
+}
+
+}  // namespace hplcast::accelerators
 
 extern "C" {
 
@@ -59,13 +80,8 @@ extern "C" {
 
 // --- devices ---------------------------------------------------------------------------------------------------------
 
-hipError_t hipInit(unsigned) {
-  return in("hipInit", [] { device(); });
-}
-
-hipError_t hipGetDeviceCount(int* count) {
-  return in("hipGetDeviceCount", [&] { *count = device().costs().per_host; });
-}
+HPLCAST_HIP_FUNCTION(hipInit, (unsigned), device())
+HPLCAST_HIP_FUNCTION(hipGetDeviceCount, (int* count), *count = device().costs().per_host)
 
 hipError_t hipSetDevice(int number) {
   const InFunction here("hipSetDevice");
@@ -74,9 +90,7 @@ hipError_t hipSetDevice(int number) {
   return hipSuccess;
 }
 
-hipError_t hipGetDevice(int* number) {
-  return in("hipGetDevice", [&] { *number = chosen_device; });
-}
+HPLCAST_HIP_FUNCTION(hipGetDevice, (int* number), *number = chosen_device)
 
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
   const InFunction here("hipGetDeviceProperties");
@@ -98,9 +112,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
   return hipSuccess;
 }
 
-hipError_t hipDeviceSynchronize() {
-  return in("hipDeviceSynchronize", [] { device().synchronise_all(); });
-}
+HPLCAST_HIP_FUNCTION(hipDeviceSynchronize, (), device().synchronise_all())
 
 hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
   return in("hipMemGetInfo", [&] {
@@ -127,9 +139,7 @@ hipError_t hipMalloc(void** memory, std::size_t bytes) {
   return *memory == nullptr && bytes > 0 ? noted(hipErrorOutOfMemory) : hipSuccess;
 }
 
-hipError_t hipFree(void* memory) {
-  return in("hipFree", [&] { device().release(memory); });
-}
+HPLCAST_HIP_FUNCTION(hipFree, (void* memory), device().release(memory))
 
 hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned) {
   const InFunction here("hipHostMalloc");
@@ -137,17 +147,9 @@ hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned) {
   return *memory == nullptr ? noted(hipErrorOutOfMemory) : hipSuccess;
 }
 
-hipError_t hipHostFree(void* memory) {
-  return in("hipHostFree", [&] { device().release_pinned(memory); });
-}
-
-hipError_t hipHostRegister(void* memory, std::size_t bytes, unsigned) {
-  return in("hipHostRegister", [&] { device().pin(memory, bytes); });
-}
-
-hipError_t hipHostUnregister(void* memory) {
-  return in("hipHostUnregister", [&] { device().unpin(memory); });
-}
+HPLCAST_HIP_FUNCTION(hipHostFree, (void* memory), device().release_pinned(memory))
+HPLCAST_HIP_FUNCTION(hipHostRegister, (void* memory, std::size_t bytes, unsigned), device().pin(memory, bytes))
+HPLCAST_HIP_FUNCTION(hipHostUnregister, (void* memory), device().unpin(memory))
 
 hipError_t hipHostGetDevicePointer(void** on_device, void* host, unsigned) {
   return in("hipHostGetDevicePointer", [&] {
@@ -156,80 +158,29 @@ hipError_t hipHostGetDevicePointer(void** on_device, void* host, unsigned) {
   });
 }
 
-hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                            std::size_t height, hipMemcpyKind kind, hipStream_t stream) {
-  return in("hipMemcpy2DAsync", [&] {
-    device().copy("hipMemcpy2DAsync", {to, to_pitch}, {const_cast<void*>(from), from_pitch}, width, height, kind,
-                  stream, false);
-  });
-}
-
-hipError_t hipMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                       std::size_t height, hipMemcpyKind kind) {
-  return in("hipMemcpy2D", [&] {
-    device().copy("hipMemcpy2D", {to, to_pitch}, {const_cast<void*>(from), from_pitch}, width, height, kind, nullptr,
-                  true);
-  });
-}
-
-hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
-  return in("hipMemcpyAsync", [&] {
-    device().copy("hipMemcpyAsync", {to, bytes}, {const_cast<void*>(from), bytes}, bytes, 1, kind, stream, false);
-  });
-}
-
-hipError_t hipMemcpy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
-  return in("hipMemcpy", [&] {
-    device().copy("hipMemcpy", {to, bytes}, {const_cast<void*>(from), bytes}, bytes, 1, kind, nullptr, true);
-  });
-}
-
-hipError_t hipMemsetAsync(void* memory, int value, std::size_t bytes, hipStream_t stream) {
-  return in("hipMemsetAsync", [&] { device().fill(memory, value, bytes, stream); });
-}
-
-hipError_t hipMemset(void* memory, int value, std::size_t bytes) {
-  return in("hipMemset", [&] { device().fill(memory, value, bytes, nullptr); });
-}
-
 // --- streams and events ----------------------------------------------------------------------------------------------
 
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
   return in("hipStreamCreate", [&] { *stream = device().make_stream((flags & hipStreamNonBlocking) == 0); });
 }
 
-hipError_t hipStreamDestroy(hipStream_t stream) {
-  return in("hipStreamDestroy", [&] { device().end_stream(stream); });
-}
-
-hipError_t hipStreamSynchronize(hipStream_t stream) {
-  return in("hipStreamSynchronize", [&] { device().synchronise(stream); });
-}
+HPLCAST_HIP_FUNCTION(hipStreamDestroy, (hipStream_t stream), device().end_stream(stream))
+HPLCAST_HIP_FUNCTION(hipStreamSynchronize, (hipStream_t stream), device().synchronise(stream))
 
 hipError_t hipStreamQuery(hipStream_t stream) {
   const InFunction here("hipStreamQuery");
   return device().is_done(stream) ? hipSuccess : hipErrorNotReady;
 }
 
-hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
-  return in("hipStreamWaitEvent", [&] { device().wait(stream, event); });
-}
+HPLCAST_HIP_FUNCTION(hipStreamWaitEvent, (hipStream_t stream, hipEvent_t event, unsigned), device().wait(stream, event))
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
   return in("hipEventCreate", [&] { *event = device().make_event(); });
 }
 
-hipError_t hipEventDestroy(hipEvent_t event) {
-  return in("hipEventDestroy", [&] { device().end_event(event); });
-}
-
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
-  return in("hipEventRecord", [&] { device().record(event, stream); });
-}
-
-hipError_t hipEventSynchronize(hipEvent_t event) {
-  return in("hipEventSynchronize", [&] { device().synchronise_event(event); });
-}
+HPLCAST_HIP_FUNCTION(hipEventDestroy, (hipEvent_t event), device().end_event(event))
+HPLCAST_HIP_FUNCTION(hipEventRecord, (hipEvent_t event, hipStream_t stream), device().record(event, stream))
+HPLCAST_HIP_FUNCTION(hipEventSynchronize, (hipEvent_t event), device().synchronise_event(event))
 
 hipError_t hipEventQuery(hipEvent_t event) {
   const InFunction here("hipEventQuery");
@@ -241,18 +192,7 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t
   return noted(device().elapsed(milliseconds, begin, end));
 }
 
-// --- launches and flags ----------------------------------------------------------------------------------------------
-
-hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
-                           hipStream_t stream) {
-  return in("hipLaunchKernel", [&] { device().launch(kernel, grid, block, arguments, shared_bytes, stream); });
-}
-
-hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                      unsigned shared_bytes, hipStream_t stream) {
-  return in("hipLaunchCooperativeKernel",
-            [&] { device().launch(kernel, grid, block, arguments, shared_bytes, stream); });
-}
+// --- flags -----------------------------------------------------------------------------------------------------------
 
 void hplcastBeforeLoad(const volatile void* address, std::size_t) {
   if (device().looks_in_kernel(address)) return;
