@@ -1,5 +1,4 @@
 #include <cmath>
-#include <functional>
 #include <istream>
 #include <set>
 
@@ -19,16 +18,16 @@ namespace fs = std::filesystem;
 const std::vector<std::string> keys_of_numbers = {"cores", "gflops-per-core", "bandwidth", "latency", "ranks-per-node"};
 const std::vector<std::string> keys_of_logs = {"logs", "osu"};
 
-class OfferReader {
+class OfferReader : YamlReader {
  public:
-  OfferReader(std::string name, fs::path folder) : file_(std::move(name)), folder_(std::move(folder)) {}
+  OfferReader(std::string name, fs::path folder) : YamlReader(std::move(name)), folder_(std::move(folder)) {}
 
   OfferQuestion question(const YAML::Node& root) {
-    if (!root.IsMap()) fail_at(root, "", "not a map; expected keys such as committed, offers");
+    if (!root.IsMap()) fail(root, "", "not a map; expected keys such as committed, offers");
     OfferQuestion result;
     std::optional<double> committed;
-    const Keys keys = {{"question", [&](const auto& node) { result.title = text(node); }},
-                       {"currency", [&](const auto& node) { result.currency = text(node); }},
+    const Keys keys = {{"question", [&](const auto& node) { result.title = text(node, field_); }},
+                       {"currency", [&](const auto& node) { result.currency = text(node, field_); }},
                        {"committed", [&](const auto& node) { committed = rate(node); }},
                        {"tolerance", [&](const auto& node) { result.tolerance = share(node, 0, 0.5); }},
                        {"interval", [&](const auto& node) { result.level_percent = 100 * share(node, 0.5, 0.999); }},
@@ -36,69 +35,40 @@ class OfferReader {
                        {"nb", [&](const auto& node) { result.NB = blocks(node); }},
                        {"offers", [&](const auto& node) { add_offers(node, result); }}};
     read(root, "", keys);
-    if (result.offers.empty()) fail_at(root, "offers", "missing; expected a list of two or more offers");
+    if (result.offers.empty()) fail(root, "offers", "missing; expected a list of two or more offers");
     for (Offer& offer : result.offers)
       if (!offer.committed_gflops) offer.committed_gflops = committed;
     return result;
   }
 
  private:
-  using Keys = std::vector<std::pair<std::string, std::function<void(const YAML::Node&)>>>;
-
-  [[noreturn]] void fail_at(const YAML::Node& node, const std::string& field, const std::string& message,
-                            const std::string& hint = "") const {
-    throw core::ParseError(yaml_location(file_, node.Mark(), field), message, hint);
-  }
-  [[noreturn]] void fail(const YAML::Node& node, const std::string& message, const std::string& hint = "") const {
-    fail_at(node, field_, message, hint);
-  }
-
-  void read(const YAML::Node& map, const std::string& place, const Keys& keys) {
-    std::vector<std::string> names;
-    for (const auto& [name, take] : keys) names.push_back(name);
-    for (const auto& entry : map) {
-      const std::string name = entry.first.Scalar();
-      const auto key = std::find_if(keys.begin(), keys.end(), [&](const auto& one) { return one.first == name; });
-      if (key == keys.end()) fail_at(entry.first, place + name, "unknown key", core::name_hint(name, names));
-      field_ = place + name;
-      key->second(entry.second);
-    }
-  }
-
-  std::string text(const YAML::Node& node) const {
-    if (!node.IsScalar() || node.Scalar().empty()) fail(node, "expected one value");
-    return node.Scalar();
-  }
-
   std::vector<std::string> paths(const YAML::Node& node) const {
     std::vector<std::string> all;
-    if (node.IsScalar()) return {path(node)};
-    if (!node.IsSequence() || node.size() == 0) fail(node, "expected a file, or a list of files");
-    for (const YAML::Node& one : node) all.push_back(path(one));
+    each(node, field_, "expected a file, or a list of files", [&](const auto& one) { all.push_back(path(one)); });
     return all;
   }
 
   std::string path(const YAML::Node& node) const {
-    const fs::path given = text(node);
+    const fs::path given = text(node, field_);
     return given.is_absolute() ? given.string() : (folder_ / given).lexically_normal().string();
   }
 
   double number(const YAML::Node& node, double least, double most, const std::string& expected) const {
     double value = 0;
-    if (!core::parse_double(text(node), value) || !(value >= least && value <= most))
-      fail(node, "found `" + node.Scalar() + "`; expected " + expected);
+    if (!core::parse_double(text(node, field_), value) || !(value >= least && value <= most))
+      fail(node, field_, "found `" + node.Scalar() + "`; expected " + expected);
     return value;
   }
 
   int count(const YAML::Node& node, int most) const {
     const std::string expected = "a whole number from 1 to " + std::to_string(most);
     const double value = number(node, 1, most, expected);
-    if (value != std::floor(value)) fail(node, "found `" + node.Scalar() + "`; expected " + expected);
+    if (value != std::floor(value)) fail(node, field_, "found `" + node.Scalar() + "`; expected " + expected);
     return static_cast<int>(value);
   }
 
   double share(const YAML::Node& node, double least, double most) const {
-    std::string value = text(node);
+    std::string value = text(node, field_);
     const bool is_percent = value.back() == '%';
     if (is_percent) value.pop_back();
     while (!value.empty() && value.back() == ' ') value.pop_back();
@@ -106,35 +76,34 @@ class OfferReader {
     const bool is_number = core::parse_double(value, result);
     if (is_percent) result /= 100;
     if (!is_number || !(result >= least && result <= most))
-      fail(node, "found `" + node.Scalar() + "`; expected a share from " + core::short_percent(least) + " to " +
-                     core::short_percent(most));
+      fail(node, field_,
+           "found `" + node.Scalar() + "`; expected a share from " + core::short_percent(least) + " to " +
+               core::short_percent(most));
     return result;
   }
 
   /// A quantity above 0 whose unit is written: a bare number could be meant in several.
   double quantity(const YAML::Node& node, double (*parse)(const std::string&), const char* example) const {
-    const std::string value = text(node);
+    const std::string value = text(node, field_);
     constexpr double most = 1e24;  // of SI units; the product with a unit may be infinite
     double plain = 0;
     const std::string expected = std::string("; expected a number above 0 with its unit, such as ") + example;
-    if (core::parse_double(value, plain)) fail(node, "found `" + value + "`" + expected);
+    if (core::parse_double(value, plain)) fail(node, field_, "found `" + value + "`" + expected);
     try {
       const double result = parse(value);
       if (result > 0 && result <= most) return result;
     } catch (const core::UsageError& error) {
-      fail(node, error.what(), "such as " + std::string(example));
+      fail(node, field_, error.what(), "such as " + std::string(example));
     }
-    fail(node, "found `" + value + "`" + expected);
+    fail(node, field_, "found `" + value + "`" + expected);
   }
 
   double rate(const YAML::Node& node) const { return quantity(node, core::parse_flop_per_s, "1.2 Tflop/s") / 1e9; }
 
   std::vector<int> blocks(const YAML::Node& node) const {
     constexpr int most = 4096;
-    if (node.IsScalar()) return {count(node, most)};
-    if (!node.IsSequence() || node.size() == 0) fail(node, "expected a list of block sizes");
     std::vector<int> all;
-    for (const YAML::Node& one : node) all.push_back(count(one, most));
+    each(node, field_, "expected a list of block sizes", [&](const auto& one) { all.push_back(count(one, most)); });
     return all;
   }
 
@@ -142,19 +111,19 @@ class OfferReader {
     constexpr std::size_t most = 12;
     const std::string field = field_;
     if (!node.IsSequence() || node.size() < 2 || node.size() > most)
-      fail(node,
+      fail(node, field_,
            "expected a list of 2 to " + std::to_string(most) + " offers" +
                (node.IsSequence() ? "; found " + std::to_string(node.size()) : ""),
            "a single machine is a question for `hplcast quick`");
     std::set<std::string> names;
     for (std::size_t i = 0; i < node.size(); ++i) {
       const std::string place = field + "[" + std::to_string(i) + "].";
-      if (!node[i].IsMap()) fail_at(node[i], place, "not a map; expected keys such as name, nodes, memory");
+      if (!node[i].IsMap()) fail(node[i], place, "not a map; expected keys such as name, nodes, memory");
       Offer offer = this->offer(node[i], place);
-      if (!names.insert(offer.name).second) fail_at(node[i], place + "name", "`" + offer.name + "` is there twice");
+      if (!names.insert(offer.name).second) fail(node[i], place + "name", "`" + offer.name + "` is there twice");
       if (i > 0 && offer.price.has_value() != result.offers.front().price.has_value())
-        fail_at(node[i], place + "price", "some offers have a price, and some have none",
-                "give it to all: the cost per Tflop/s is compared then");
+        fail(node[i], place + "price", "some offers have a price, and some have none",
+             "give it to all: the cost per Tflop/s is compared then");
       result.offers.push_back(std::move(offer));
     }
   }
@@ -164,16 +133,16 @@ class OfferReader {
     QuickMachine& machine = offer.machine;
     constexpr int most_nodes = 1000000, most_cores = 100000;
     const Keys keys = {
-        {"name", [&](const auto& one) { offer.name = text(one); }},
+        {"name", [&](const auto& one) { offer.name = text(one, field_); }},
         {"nodes", [&](const auto& one) { machine.nodes = count(one, most_nodes); }},
         {"cores", [&](const auto& one) { machine.cores = count(one, most_cores); }},
         {"gflops-per-core",
          [&](const auto& one) {
            double plain = 0;
-           const bool is_plain = core::parse_double(text(one), plain) && plain > 0;
+           const bool is_plain = core::parse_double(text(one, field_), plain) && plain > 0;
            const double gflops = is_plain ? plain : rate(one);
            if (!(gflops >= 0.001 && gflops <= 1000))
-             fail(one, "found `" + one.Scalar() + "`; expected 0.001 to 1000 Gflop/s of one core, such as 30",
+             fail(one, field_, "found `" + one.Scalar() + "`; expected 0.001 to 1000 Gflop/s of one core, such as 30",
                   "that of a node is divided by its cores");
            machine.flop_per_s_per_core = 1e9 * gflops;
          }},
@@ -181,7 +150,7 @@ class OfferReader {
          [&](const auto& one) { machine.bandwidth_bytes_per_s = quantity(one, core::parse_bytes_per_s, "100 Gb/s"); }},
         {"latency", [&](const auto& one) { machine.latency_s = quantity(one, core::parse_seconds, "1.5 us"); }},
         {"memory", [&](const auto& one) { machine.memory_bytes = quantity(one, core::parse_bytes, "256 GiB"); }},
-        {"threads", [&](const auto& one) { machine.threads = text(one); }},
+        {"threads", [&](const auto& one) { machine.threads = text(one, field_); }},
         {"ranks-per-node", [&](const auto& one) { machine.ranks_per_node = count(one, most_cores); }},
         {"watts-idle", [&](const auto& one) { machine.idle_w = quantity(one, core::parse_watts, "250 W"); }},
         {"watts-full", [&](const auto& one) { machine.full_w = quantity(one, core::parse_watts, "850 W"); }},
@@ -205,11 +174,11 @@ class OfferReader {
   /// Each basis has keys of its own: those of another one would be ignored without a word.
   void require_keys(const YAML::Node& node, const std::string& place, const Offer& offer) const {
     const auto require = [&](const char* key, const char* why) {
-      if (!node[key]) fail_at(node, place + key, std::string("missing; ") + why);
+      if (!node[key]) fail(node, place + key, std::string("missing; ") + why);
     };
     const auto refuse = [&](const std::vector<std::string>& keys, const std::string& beside) {
       for (const std::string& key : keys)
-        if (node[key]) fail_at(node[key], place + key, "cannot stand beside `" + beside + "`, which says it");
+        if (node[key]) fail(node[key], place + key, "cannot stand beside `" + beside + "`, which says it");
     };
     require("name", "expected a name of the offer");
     if (node["watts-full"]) require("watts-idle", "expected the watts of a node without work, beside `watts-full`");
@@ -226,7 +195,7 @@ class OfferReader {
       if (offer.machine.nodes > 1) require("osu", "several nodes need what osu_latency or IMB PingPong printed");
       return;
     }
-    if (node["osu"]) fail_at(node["osu"], place + "osu", "only beside `logs`; numbers have bandwidth and latency");
+    if (node["osu"]) fail(node["osu"], place + "osu", "only beside `logs`; numbers have bandwidth and latency");
     require("cores", "expected the cores of a node");
     require("gflops-per-core", "expected what dgemm reaches on a core: 80 to 90 % of the nominal peak");
     if (offer.machine.nodes == 1) return;
@@ -234,9 +203,7 @@ class OfferReader {
     require("latency", "expected that of a short message between nodes, such as 1.5 us");
   }
 
-  std::string file_;
   fs::path folder_;
-  std::string field_;  ///< that is read
 };
 
 }  // namespace

@@ -50,59 +50,39 @@ std::optional<std::uint64_t> rank_count(const std::string& text) {
 }
 
 /// Reads the parts of a plan; messages name its file and line.
-class PlanReader {
+class PlanReader : YamlReader {
  public:
-  PlanReader(std::string name, fs::path folder) : name_(std::move(name)), folder_(std::move(folder)) {}
+  PlanReader(std::string name, fs::path folder) : YamlReader(std::move(name)), folder_(std::move(folder)) {}
 
   SweepPlan plan(const YAML::Node& root) {
     if (!root.IsMap()) fail(root, "", "not a map; expected keys such as cluster, factors, seeds");
     SweepPlan plan;
-    for (const auto& entry : root) {
-      const std::string key = entry.first.as<std::string>();
-      const YAML::Node& value = entry.second;
-      if (key == "name") {
-        plan.name = text(value, key);
-      } else if (key == "question") {
-        plan.question = text(value, key);
-      } else if (key == "cluster" || key == "noise" || key == "mode" || key == "windows" || key == "target-error" ||
-                 key == "energy") {
-        plan.fixed.insert(plan.fixed.begin(), {key, level(key, value)});
-      } else if (key == "seeds") {
-        plan.seeds = seeds(value);
-      } else if (key == "timeout_s") {
-        plan.timeout_s = number(value, key);
-        if (plan.timeout_s < 0) fail(value, key, "found `" + value.Scalar() + "`; expected a number of at least 0");
-      } else if (key == "fixed") {
-        const Configuration more = settings(value, key);
-        plan.fixed.insert(plan.fixed.end(), more.begin(), more.end());
-      } else if (key == "factors") {
-        plan.factors = factors(value);
-      } else if (key == "list") {
-        for (const YAML::Node& row : sequence(value, key)) plan.list.push_back(settings(row, key));
-      } else if (key == "sample") {
-        plan.sample = sample(value);
-      } else {
-        fail(entry.first, key, "unknown key",
-             core::name_hint(key, {"name", "question", "cluster", "noise", "mode", "windows", "target-error", "energy",
-                                   "seeds", "timeout_s", "fixed", "factors", "list", "sample"}));
-      }
-    }
+    Keys keys = {{"name", [&](const auto& node) { plan.name = text(node, "name"); }},
+                 {"question", [&](const auto& node) { plan.question = text(node, "question"); }}};
+    for (const char* key : {"cluster", "noise", "mode", "windows", "target-error", "energy"})
+      keys.emplace_back(key, [&, key](const auto& node) {
+        plan.fixed.insert(plan.fixed.begin(), {key, level(key, node)});
+      });
+    keys.insert(keys.end(), {{"seeds", [&](const auto& node) { plan.seeds = seeds(node); }},
+                             {"timeout_s", [&](const auto& node) { plan.timeout_s = timeout_s(node); }},
+                             {"fixed",
+                              [&](const auto& node) {
+                                for (const Setting& one : settings(node, "fixed")) plan.fixed.push_back(one);
+                              }},
+                             {"factors", [&](const auto& node) { plan.factors = factors(node); }},
+                             {"list",
+                              [&](const auto& node) {
+                                for (const YAML::Node& row : sequence(node, "list", some_entries))
+                                  plan.list.push_back(settings(row, "list"));
+                              }},
+                             {"sample", [&](const auto& node) { plan.sample = sample(node); }}});
+    read(root, "", keys);
     require_factor_everywhere(plan, root, "cluster", "the path of a cluster.json");
     require_factor_everywhere(plan, root, "N", "the order of the matrix, fixed or as a factor");
     return plan;
   }
 
  private:
-  [[noreturn]] void fail(const YAML::Node& node, const std::string& field, const std::string& message,
-                         const std::string& hint = "") const {
-    throw core::ParseError(yaml_location(name_, node.Mark(), field), message, hint);
-  }
-
-  std::string text(const YAML::Node& node, const std::string& field) const {
-    if (!node.IsScalar() || node.Scalar().empty()) fail(node, field, "expected one value");
-    return node.Scalar();
-  }
-
   double number(const YAML::Node& node, const std::string& field) const {
     double value = 0;
     if (!core::parse_double(text(node, field), value))
@@ -118,15 +98,15 @@ class PlanReader {
     return static_cast<std::uint64_t>(value);
   }
 
-  const YAML::Node& sequence(const YAML::Node& node, const std::string& field) const {
-    if (!node.IsSequence() || node.size() == 0) fail(node, field, "expected a list with at least one entry");
-    return node;
+  double timeout_s(const YAML::Node& node) const {
+    const double value = number(node, "timeout_s");
+    if (value < 0) fail(node, "timeout_s", "found `" + node.Scalar() + "`; expected a number of at least 0");
+    return value;
   }
 
   std::vector<std::uint64_t> seeds(const YAML::Node& node) const {
     std::vector<std::uint64_t> result;
-    if (node.IsScalar()) return {count(node, "seeds")};
-    for (const YAML::Node& seed : sequence(node, "seeds")) result.push_back(count(seed, "seeds"));
+    each(node, "seeds", some_entries, [&](const auto& seed) { result.push_back(count(seed, "seeds")); });
     if (std::set(result.begin(), result.end()).size() != result.size()) fail(node, "seeds", "a seed stands twice");
     return result;
   }
@@ -207,18 +187,10 @@ class PlanReader {
 
   std::vector<std::string> levels(const std::string& factor, const YAML::Node& node) const {
     std::vector<std::string> result;
-    const auto add = [&](const YAML::Node& value) {
-      if (factor == "grid") {
-        add_grids(value, result);
-      } else {
-        result.push_back(level(factor, value));
-      }
-    };
-    if (node.IsScalar()) {
-      add(node);
-    } else {
-      for (const YAML::Node& value : sequence(node, factor)) add(value);
-    }
+    each(node, factor, some_entries, [&](const auto& value) {
+      if (factor == "grid") return add_grids(value, result);
+      result.push_back(level(factor, value));
+    });
     if (std::set(result.begin(), result.end()).size() != result.size()) fail(node, factor, "a level stands twice");
     return result;
   }
@@ -266,33 +238,32 @@ class PlanReader {
     return result;
   }
 
-  Sample sample(const YAML::Node& node) const {
+  Sample sample(const YAML::Node& node) {
     if (!node.IsMap()) fail(node, "sample", "expected a map with count and factors");
     Sample result;
-    for (const auto& entry : node) {
-      const std::string key = entry.first.as<std::string>();
-      if (key == "method") {
-        const std::string method = text(entry.second, key);
-        if (method != "random" && method != "latin-hypercube")
-          fail(entry.second, key, "found `" + method + "`; expected random or latin-hypercube");
-        result.latin_hypercube = method == "latin-hypercube";
-      } else if (key == "count") {
-        constexpr std::uint64_t most = 10'000'000;  // some gigabytes, and years of predictions
-        const std::uint64_t found = count(entry.second, key);
-        if (found > most) fail(entry.second, key, "found " + std::to_string(found) + "; expected at most 10000000");
-        result.count = static_cast<int>(found);
-      } else if (key == "seed") {
-        result.seed = count(entry.second, key);
-      } else if (key == "factors") {
-        for (const auto& factor : entry.second) {
-          const std::string factor_name = factor.first.as<std::string>();
-          require_factor(factor.first, factor_name);
-          result.factors.push_back(sampled_factor(factor_name, factor.second));
-        }
-      } else {
-        fail(entry.first, key, "unknown key; expected method, count, seed or factors");
-      }
-    }
+    read(node, "",
+         {{"method",
+           [&](const auto& value) {
+             const std::string method = text(value, "method");
+             if (method != "random" && method != "latin-hypercube")
+               fail(value, "method", "found `" + method + "`; expected random or latin-hypercube");
+             result.latin_hypercube = method == "latin-hypercube";
+           }},
+          {"count",
+           [&](const auto& value) {
+             constexpr std::uint64_t most = 10'000'000;  // some gigabytes, and years of predictions
+             const std::uint64_t found = count(value, "count");
+             if (found > most) fail(value, "count", "found " + std::to_string(found) + "; expected at most 10000000");
+             result.count = static_cast<int>(found);
+           }},
+          {"seed", [&](const auto& value) { result.seed = count(value, "seed"); }},
+          {"factors", [&](const auto& factors) {
+             for (const auto& factor : factors) {
+               const std::string name = factor.first.template as<std::string>();
+               require_factor(factor.first, name);
+               result.factors.push_back(sampled_factor(name, factor.second));
+             }
+           }}});
     if (result.count < 1 || result.factors.empty()) fail(node, "sample", "expected count >= 1 and factors");
     return result;
   }
@@ -312,7 +283,6 @@ class PlanReader {
     if (!fixed && !crossed && !listed && !sampled) fail(root, factor, "missing; expected " + expected);
   }
 
-  std::string name_;
   fs::path folder_;
 };
 

@@ -3,9 +3,13 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+#include <functional>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
@@ -115,5 +119,52 @@ auto with_yaml(const std::string& text, const std::string& name, Use use) {
                            text.find("\n\t") == std::string::npos ? "" : "YAML is indented by blanks, not by tabs");
   }
 }
+
+/// The common part of readers of plans and offers; messages name line and field.
+class YamlReader {
+ protected:
+  /// Functions that take the value of each key of a mapping.
+  using Keys = std::vector<std::pair<std::string, std::function<void(const YAML::Node&)>>>;
+
+  explicit YamlReader(std::string file) : file_(std::move(file)) {}
+
+  [[noreturn]] void fail(const YAML::Node& node, const std::string& field, const std::string& message,
+                         const std::string& hint = "") const {
+    throw core::ParseError(yaml_location(file_, node.Mark(), field), message, hint);
+  }
+
+  /// The fields are called `place` and their keys. Other keys are refused.
+  void read(const YAML::Node& map, const std::string& place, const Keys& keys) {
+    std::vector<std::string> names;
+    for (const auto& [name, take] : keys) names.push_back(name);
+    for (const auto& entry : map) {
+      const std::string& name = entry.first.Scalar();
+      const auto key = std::find_if(keys.begin(), keys.end(), [&](const auto& one) { return one.first == name; });
+      if (key == keys.end()) fail(entry.first, place + name, "unknown key", core::name_hint(name, names));
+      field_ = place + name;
+      key->second(entry.second);
+    }
+  }
+
+  std::string text(const YAML::Node& node, const std::string& field) const {
+    if (!node.IsScalar() || node.Scalar().empty()) fail(node, field, "expected one value");
+    return node.Scalar();
+  }
+
+  static constexpr const char* some_entries = "expected a list with at least one entry";
+  const YAML::Node& sequence(const YAML::Node& node, const std::string& field, const std::string& expected) const {
+    if (!node.IsSequence() || node.size() == 0) fail(node, field, expected);
+    return node;
+  }
+  /// A value, or each of a list.
+  template <typename Use>
+  void each(const YAML::Node& node, const std::string& field, const std::string& expected, const Use& use) const {
+    if (node.IsScalar()) return use(node);
+    for (const YAML::Node& one : sequence(node, field, expected)) use(one);
+  }
+
+  std::string file_;
+  std::string field_;  ///< that is read
+};
 
 }  // namespace hplcast::study
