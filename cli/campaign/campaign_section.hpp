@@ -41,12 +41,19 @@ class Section {
   void read_quantity(const std::string& key, double& value, double (*parse)(const std::string&)) {
     std::string text;
     read(key, text);
-    if (text.empty()) return;
-    try {
-      value = parse(text);
-    } catch (const core::Error& error) {
-      fail(key, error.what());
-    }
+    if (!text.empty()) at(key, [&] { value = parse(text); });
+  }
+
+  /// Replaces `values` by what `parse` makes of the texts of a list.
+  template <typename T, typename Parse>
+  void read_each(const std::string& key, std::vector<T>& values, Parse parse) {
+    if (!has(key)) return;
+    std::vector<std::string> texts;
+    read(key, texts);
+    values.clear();
+    at(key, [&] {
+      for (const std::string& text : texts) values.push_back(parse(text));
+    });
   }
 
   YAML::Node list(const std::string& key) {
@@ -57,10 +64,10 @@ class Section {
 
   /// Runs `action`, and says where if a value turns out to be wrong.
   template <typename Action>
-  void at(const std::string& key, Action action) {
+  void at(const std::string& key, Action action) const {
     try {
       action();
-    } catch (const core::DomainError& error) {
+    } catch (const core::Error& error) {
       fail(key, error.what());
     }
   }

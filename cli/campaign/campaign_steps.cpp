@@ -105,14 +105,7 @@ void dgemm_step(Step& step) {
   section.read("common", common_shapes);
   if (common_shapes) options.common = calibration::common_shapes(options.max_size);
   section.read("seed", options.seed);
-  if (section.has("content")) {
-    std::vector<std::string> contents;
-    section.read("content", contents);
-    options.contents.clear();
-    section.at("content", [&] {
-      for (const std::string& text : contents) options.contents.push_back(calibration::Content::parse(text));
-    });
-  }
+  section.read_each("content", options.contents, calibration::Content::parse);
   if (section.has("for_hpl")) {
     const core::HplParameters grid = read_grid(section);
     section.at("for_hpl", [&] { options.updates = calibration::hpl_update_shapes(grid); });
@@ -121,11 +114,11 @@ void dgemm_step(Step& step) {
   double budget_s = 0, rate_flop_per_s = 2e10;
   section.read_quantity("budget", budget_s, core::parse_seconds);
   section.read("rate", rate_flop_per_s);
-  const auto measure = [&] {
+  const auto measure = [&](const calibration::DgemmDesignOptions& calls, double within_s) {
     step.measure(
         [&] {
-          return budget_s > 0 ? calibration::make_dgemm_design_within(options, budget_s, rate_flop_per_s)
-                              : calibration::make_dgemm_design(options);
+          return within_s > 0 ? calibration::make_dgemm_design_within(calls, within_s, rate_flop_per_s)
+                              : calibration::make_dgemm_design(calls);
         },
         [&](const calibration::DgemmDesign& design) { return calibration::estimated_s(design, rate_flop_per_s); });
   };
@@ -133,21 +126,18 @@ void dgemm_step(Step& step) {
   section.read("alone", alone);
   if (alone) {
     constexpr long part = 6, fewest = 36;
-    const calibration::DgemmDesignOptions all = options;
-    options.count = std::max(fewest, options.count / part);
-    options.common.clear();
-    budget_s /= static_cast<double>(part);
-    measure();
+    calibration::DgemmDesignOptions some = options;
+    some.count = std::max(fewest, options.count / part);
+    some.common.clear();
+    measure(some, budget_s / static_cast<double>(part));
     step.second = step.result;
     step.second->arguments.push_back("--alone");
     step.second->estimated_s *= 2;  // each call twice
     step.second_name = "-alone";
-    options = all;
-    budget_s *= static_cast<double>(part);
   }
   options.aliased = true;
   section.read("aliased", options.aliased);
-  measure();
+  measure(options, budget_s);
 }
 
 void mpi_step(Step& step) {
@@ -162,14 +152,7 @@ void mpi_step(Step& step) {
   section.read("count", options.count);
   section.read("repetitions", options.repetitions);
   section.read("seed", options.seed);
-  if (section.has("operations")) {
-    std::vector<std::string> names;
-    section.read("operations", names);
-    options.operations.clear();
-    section.at("operations", [&] {
-      for (const std::string& name : names) options.operations.push_back(calibration::mpi_operation_from_name(name));
-    });
-  }
+  section.read_each("operations", options.operations, calibration::mpi_operation_from_name);
   if (section.has("for_hpl")) {
     const core::HplParameters grid = read_grid(section);
     section.at("for_hpl", [&] { options.among = calibration::hpl_message_bytes(grid); });
@@ -320,13 +303,9 @@ void detours_step(Step& step) {
   step.pass_text("operation");
   step.pass_above(0, "period", core::parse_seconds);
   step.pass_above(0, "size", core::parse_bytes);
-  for (const std::string& level : levels) {
-    try {
-      series.levels.push_back(parse_percentage(level));
-    } catch (const core::UsageError& error) {
-      step.section.fail("levels", error.what());
-    }
-  }
+  step.section.at("levels", [&] {
+    for (const std::string& level : levels) series.levels.push_back(parse_percentage(level));
+  });
   step.section.at("", [&] {
     step.result.estimated_s = 1 + run_time_s * static_cast<double>(calibration::make_series(series).size());
   });
@@ -336,15 +315,13 @@ void detours_step(Step& step) {
 /// The runs that hplcast-measure-kernels will read: checked before anything is measured.
 std::vector<core::HplParameters> runs_of(const Section& section, const std::string& table) {
   std::vector<core::HplParameters> runs;
-  try {
+  section.at("runs", [&] {
     std::istringstream rows(table);
     core::CsvReader csv(rows, "runs");
     core::refuse_unknown_hpl_columns(csv);
     csv.column("N");
     while (csv.next()) runs.push_back(core::read_hpl_fields(csv, {}));
-  } catch (const core::Error& error) {
-    section.fail("runs", error.what());
-  }
+  });
   return runs;
 }
 

@@ -34,11 +34,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   std::string place;
   section.read("threads_per_rank", place);
   if (!place.empty() && std::isalpha(static_cast<unsigned char>(place.front())) != 0) {
-    try {
-      threads = calibration::Topology::of_this_machine().cores_per(place);
-    } catch (const core::InputError& error) {
-      section.fail("threads_per_rank", error.what());
-    }
+    section.at("threads_per_rank", [&] { threads = calibration::Topology::of_this_machine().cores_per(place); });
   } else {
     section.read("threads_per_rank", threads);
   }
@@ -100,11 +96,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
 void read_surroundings(Section& section, calibration::CampaignPlan& plan) {
   const auto settings = [&](const char* key, bool to_set, calibration::Settings& into) {
     section.read(key, into);
-    try {
-      calibration::require_known(into, to_set);
-    } catch (const core::InputError& error) {
-      section.fail(key, error.what());
-    }
+    section.at(key, [&] { calibration::require_known(into, to_set); });
   };
   settings("require", false, plan.required);
   settings("set", true, plan.set);
