@@ -5,6 +5,7 @@
 //     HPLCAST_DESCRIPTION(Thing, thing) {
 //       fields("count", thing.count);           // or HPLCAST_FIELDS(thing, count, ...) for several
 //       fields.if_any("names", thing.names);    // left out where there are none; HPLCAST_FIELDS_IF_ANY
+//       fields.if_any("width", thing.width, rule, 1);  // left out where it is 1, as in Thing()
 //       fields.if_given("share", thing.share);  // always written; where it is absent it stays as it is
 //       fields.check("count", thing.count > 0, "a count above 0");
 //     }
@@ -69,9 +70,9 @@ class FieldWriter {
   void operator()(const char* name, T& value, Rule = nullptr) {
     json_[name] = json_of(value);
   }
-  template <typename T>
-  void if_any(const char* name, T& value, Rule = nullptr) {
-    if (has_content(value)) (*this)(name, value);
+  template <typename T, typename... Usual>
+  void if_any(const char* name, T& value, Rule = nullptr, Usual... usual) {
+    if (has_content(value, usual...)) (*this)(name, value);
   }
   template <typename T>
   void if_given(const char* name, T& value, Rule = nullptr) {
@@ -122,10 +123,10 @@ class FieldWriter {
   static bool has_content(const std::optional<T>& value) {
     return value.has_value();
   }
-  template <typename T>
-  static bool has_content(const T& value) {
+  template <typename T, typename... Usual>
+  static bool has_content(const T& value, Usual... usual) {
     if constexpr (std::is_arithmetic_v<T>) {
-      return value != T();
+      return value != T(usual...);
     } else {
       return !value.empty();
     }
@@ -149,8 +150,8 @@ class FieldReader {
   void operator()(const char* name, T& value, Rule = nullptr) {
     if (reads(name) && (reading_ == Reading::whole || node_.has(name))) take(node_.at(name), value);
   }
-  template <typename T>
-  void if_any(const char* name, T& value, Rule = nullptr) {
+  template <typename T, typename... Usual>
+  void if_any(const char* name, T& value, Rule = nullptr, Usual...) {
     if (reads(name) && node_.has(name)) take(node_.at(name), value);
   }
   template <typename T>

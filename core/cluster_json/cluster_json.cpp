@@ -72,10 +72,7 @@ void take_own(const Node& node, OwnAccelerators& own) {
 HPLCAST_DESCRIPTION(HostKind, kind) {
   HPLCAST_FIELDS(kind, name, hosts);
   describe_shape(fields, kind);
-  std::optional<double> share;
-  if (kind.link_share != 1) share = kind.link_share;
-  fields.if_any("link_share", share, positive);
-  kind.link_share = share.value_or(1);
+  fields.if_any("link_share", kind.link_share, positive, 1);
   OwnAccelerators accelerators{kind.accelerators};
   fields.if_any("accelerators", accelerators, accelerators_of_kind);
 }
@@ -83,10 +80,7 @@ HPLCAST_DESCRIPTION(HostKind, kind) {
 HPLCAST_DESCRIPTION(Hosts::Values, values) {
   fields("names", values.names);
   describe_shape(fields, values);
-  std::optional<int> threads;
-  if (values.threads_per_rank > 1) threads = values.threads_per_rank;
-  fields.if_any("threads_per_rank", threads);
-  values.threads_per_rank = threads.value_or(1);
+  fields.if_any("threads_per_rank", values.threads_per_rank, count, 1);
   fields.if_any("kinds", values.kinds);
 }
 

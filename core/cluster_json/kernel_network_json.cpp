@@ -88,20 +88,17 @@ static void take_own(const Node& node, CpuLaw& one) {
   one = {node.at("host").integer<int>(), node.at("cpu").integer<int>(), piecewise_from(node)};
 }
 
-static Json own_json(const ShapeRange& range) {
-  return {{"m", {range.min.m, range.max.m}}, {"n", {range.min.n, range.max.n}}, {"k", {range.min.k, range.max.k}}};
-}
-
-static void take_own(const Node& node, ShapeRange& range) {
-  const auto take = [&](const char* key, double& min, double& max) {
-    const std::vector<double> bounds = node.at(key).numbers();
-    if (bounds.size() != 2 || !(bounds[0] <= bounds[1])) node.at(key).fail("expected [smallest, largest]");
-    min = bounds[0];
-    max = bounds[1];
+HPLCAST_DESCRIPTION(ShapeRange, range) {
+  const auto size = [&](const char* name, double& min, double& max) {
+    std::vector<double> bounds = {min, max};
+    fields(name, bounds);
+    fields.check(name, bounds.size() == 2 && bounds[0] <= bounds[1], "[smallest, largest]");
+    min = bounds.front();
+    max = bounds.back();
   };
-  take("m", range.min.m, range.max.m);
-  take("n", range.min.n, range.max.n);
-  take("k", range.min.k, range.max.k);
+  size("m", range.min.m, range.max.m);
+  size("n", range.min.n, range.max.n);
+  size("k", range.min.k, range.max.k);
 }
 
 namespace {
@@ -146,17 +143,13 @@ void cpu_law(Walk& walk, const Json& json) {
   law(walk, json, {{of_kind ? "kind" : "host", of_kind ? text : count}, {"cpu", count, !of_kind}});
 }
 
-void range(Walk& walk, const Json& json) {
-  walk.object(json, {{"m", numbers, false}, {"n", numbers, false}, {"k", numbers, false}});
-}
-
 }  // namespace
 
 void detail::kernel(Walk& walk, const Json& json) {
   law(walk, json,
       {{"level", text},
        {"overrides", listed<cpu_law>, false},
-       {"range", range, false},
+       {"range", RuleOf<ShapeRange>::check, false},
        {"quality", RuleOf<FitQuality>::check, false}});
 }
 
@@ -164,7 +157,7 @@ Json own_json(const KernelModel& model) {
   Json json = {{"level", model.level()}};
   add_piecewise(json, model.cluster_law());
   if (!model.overrides().empty()) json["overrides"] = FieldWriter::json_of(model.overrides());
-  if (model.range()) json["range"] = own_json(*model.range());
+  if (model.range()) json["range"] = FieldWriter::json_of(*model.range());
   if (model.quality().rows > 0) json["quality"] = FieldWriter::json_of(model.quality());
   return json;
 }

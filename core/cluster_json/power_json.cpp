@@ -141,10 +141,7 @@ HPLCAST_DESCRIPTION(PowerModel::Values, values) {
   ByState<Watts> by_state{values.states};
   fields("states", by_state, states);
   HPLCAST_FIELDS_IF_ANY(values, frequency, caps);
-  std::optional<double> efficiency;
-  if (values.supply_efficiency != 1) efficiency = values.supply_efficiency;
-  fields.if_any("supply_efficiency", efficiency, positive);
-  values.supply_efficiency = efficiency.value_or(1);
+  fields.if_any("supply_efficiency", values.supply_efficiency, positive, 1);
   fields.if_any("network_w", values.network_w, at_least_zero);
   fields.if_any("overrides", values.overrides, listed<power_override>);
 }

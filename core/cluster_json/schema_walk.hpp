@@ -165,8 +165,8 @@ class DescribedKeys {
   void operator()(const char* name, T&, Rule rule = RuleOf<T>::check) {
     keys_.push_back({name, rule, true});
   }
-  template <typename T>
-  void if_any(const char* name, T&, Rule rule = RuleOf<T>::check) {
+  template <typename T, typename... Usual>
+  void if_any(const char* name, T&, Rule rule = RuleOf<T>::check, Usual...) {
     keys_.push_back({name, rule, false});
   }
   template <typename T>

@@ -96,11 +96,8 @@ HPLCAST_DESCRIPTION(Prediction, prediction) {
   int version = Prediction::schema_version;
   ByName<PhaseSummary> phases{prediction.phases};
   std::optional<double> error_95_s, fast_error_95_s;
-  std::optional<int> hosts, threads;
-  std::optional<std::string> blas;
+  std::optional<int> hosts;
   if (prediction.hosts > 0) hosts = prediction.hosts;
-  if (prediction.threads_per_rank > 1) threads = prediction.threads_per_rank;
-  if (!prediction.blas.empty()) blas = prediction.blas;
   fields("schema_version", version);
   HPLCAST_FIELDS(prediction, parameters, time_s, gflops, seed, mode);
   if (prediction.sampling) error_95_s = prediction.error_95_s;
@@ -111,10 +108,8 @@ HPLCAST_DESCRIPTION(Prediction, prediction) {
   fields.if_any("hosts", hosts);
   prediction.hosts = hosts.value_or(0);
   fields.check("hosts", !hosts || *hosts >= 1, "an integer of at least 1");
-  fields.if_any("threads_per_rank", threads);
-  prediction.threads_per_rank = threads.value_or(1);
-  fields.if_any("blas", blas);
-  prediction.blas = blas.value_or("");
+  fields.if_any("threads_per_rank", prediction.threads_per_rank, nullptr, 1);
+  fields.if_any("blas", prediction.blas);
   fields.check("threads_per_rank", prediction.threads_per_rank >= 1, "an integer of at least 1");
   fields("model_sha256", prediction.model_sha256);
   HPLCAST_FIELDS_IF_ANY(prediction, model_levels, model_doubts, control);
