@@ -13,7 +13,7 @@
 // in the namespace of Thing; HPLCAST_DESCRIBED(Thing, count, ...); where all fields are just there. Members are
 // numbers, texts, enumerations with names (text.hpp), described things, classes whose make() takes described Values,
 // and lists, maps by text and optionals of these. A class with a JSON that no description gives has own_json() and
-// take_own() in its namespace. A field of cluster.json may have a rule behind its value (schema_walk.hpp).
+// take_own() in its namespace. A rule behind a value says more of it: at_least_zero, positive (json_fields.hpp).
 
 #include <map>
 #include <optional>
@@ -46,8 +46,7 @@
 
 namespace hplcast::core::detail {
 
-class Walk;
-using Rule = void (*)(Walk&, const Json&);
+using Rule = void (*)(const Node&);
 
 template <typename T>
 constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
@@ -79,6 +78,7 @@ class FieldWriter {
     (*this)(name, value);
   }
   void check(const char*, bool, const char*) {}
+  bool collects() const { return false; }
 
   template <typename T>
   static Json json_of(T& value) {
@@ -144,34 +144,50 @@ enum class Reading {
 /// Takes what is described from an object.
 class FieldReader {
  public:
-  FieldReader(const Node& node, Reading reading) : node_(node), reading_(reading) {}
+  FieldReader(const Node& node, Reading reading)
+      : node_(node), reading_(reading), problems_before_(node.problem_count()) {}
 
   template <typename T>
-  void operator()(const char* name, T& value, Rule = nullptr) {
-    if (reads(name) && (reading_ == Reading::whole || node_.has(name))) take(node_.at(name), value);
+  void operator()(const char* name, T& value, Rule rule = nullptr) {
+    if (!reads(name) || (reading_ != Reading::whole && !node_.has(name))) return;
+    node_.attempt([&] {
+      const Node field = node_.at(name);
+      if (rule != nullptr) rule(field);
+      take(field, value);
+    });
   }
   template <typename T, typename... Usual>
-  void if_any(const char* name, T& value, Rule = nullptr, Usual...) {
-    if (reads(name) && node_.has(name)) take(node_.at(name), value);
+  void if_any(const char* name, T& value, Rule rule = nullptr, Usual...) {
+    if (!names_known_ || node_.has(name)) (*this)(name, value, rule);
   }
   template <typename T>
-  void if_given(const char* name, T& value, Rule = nullptr) {
-    if_any(name, value);
+  void if_given(const char* name, T& value, Rule rule = nullptr) {
+    if_any(name, value, rule);
   }
   void check(const char* name, bool holds, const char* expected) {
     if (holds || !names_known_) return;
+    if (node_.problem_count() > problems_before_) throw Noted();  // its fields may not have what they say
     const Node wrong = node_.has(name) ? node_.at(name) : node_;
     wrong.fail("found " + (wrong.raw().empty() ? "none" : wrong.raw().dump()) + "; expected " + expected);
   }
 
+  bool collects() const { return node_.collects(); }
+
   /// The value described at `node`.
   template <typename T>
   static T read(const Node& node, Reading reading = Reading::whole) {
-    T value;
-    FieldReader(node, reading).take(node, value);
+    T value{};
+    node.attempt([&] { FieldReader(node, reading).take(node, value); });
     return value;
   }
-  /// The same below a key; an empty T where it is absent.
+  /// The same below a key.
+  template <typename T>
+  static T read(const Node& node, const char* key) {
+    T value{};
+    node.attempt([&] { value = read<T>(node.at(key)); });
+    return value;
+  }
+  /// An empty T where it is absent.
   template <typename T>
   static T read_if_any(const Node& node, const char* key) {
     return node.has(key) ? read<T>(node.at(key)) : T();
@@ -193,8 +209,7 @@ class FieldReader {
     } else if constexpr (HasOwnJson<T>::value) {
       take_own(node, value);
     } else if constexpr (IsMade<T>::value) {
-      auto values = read<typename T::Values>(node, reading_);
-      value = node.made([&] { return T::make(std::move(values)); });
+      value = node.made([&] { return T::make(read<typename T::Values>(node, reading_)); });
     } else {
       FieldReader fields(node, reading_);
       describe(fields, value);  // the names
@@ -207,17 +222,18 @@ class FieldReader {
   template <typename T>
   void take(const Node& node, std::vector<T>& list) {
     list.resize(node.size_of_array());
-    for (std::size_t i = 0; i < list.size(); ++i) take(node.at(i), list[i]);
+    for (std::size_t i = 0; i < list.size(); ++i) node.attempt([&] { take(node.at(i), list[i]); });
   }
   /// There may be millions: places are made of those that are wrong only.
   void take(const Node& node, std::vector<double>& list) {
     list.resize(node.size_of_array());
     for (std::size_t i = 0; i < list.size(); ++i)
-      list[i] = is_quantity(node.raw()[i]) ? node.raw()[i].get<double>() : node.at(i).number();
+      node.attempt([&] { list[i] = is_quantity(node.raw()[i]) ? node.raw()[i].get<double>() : node.at(i).number(); });
   }
   template <typename T>
   void take(const Node& node, std::map<std::string, T>& map) {
-    for (const auto& [name, one] : node.object().items()) take(node.at(name.c_str()), map[name]);
+    for (const auto& [name, one] : node.object().items())
+      node.attempt([&, &name = name, &one = one] { take(node.below(one, name), map[name]); });
   }
   template <typename T>
   void take(const Node& node, std::optional<T>& value) {
@@ -232,6 +248,7 @@ class FieldReader {
 
   const Node node_;
   const Reading reading_;
+  const std::size_t problems_before_;
   bool names_known_ = false;
   std::vector<std::string> names_;
 };

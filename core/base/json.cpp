@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/json_fields.hpp"
+#include "hplcast/core/doubts.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 
@@ -174,6 +175,16 @@ std::string json_text(const nlohmann::json& json, int indent) {
 
 namespace hplcast::core::detail {
 
+void Node::note(const std::string& message, const std::string& hint) const {
+  const std::string field = pointer_.empty() ? "/" : pointer_;
+  if (!collects()) throw ParseError({file_, 0, field}, message, hint);
+  problems_->push_back({true, field, message, hint});
+}
+
+std::size_t Node::problem_count() const {
+  return collects() ? problems_->size() : 0;
+}
+
 Json parse_json(std::istream& in, const std::string& name) {
   return Json::parse(read_json_text(in, name));
 }
@@ -192,7 +203,7 @@ void check_schema(const Node& root, int oldest, int latest) {
 void refuse_others(const Node& node, const std::vector<std::string>& known) {
   for (const auto& [key, value] : node.object().items()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    Node(value, node.file(), node.pointer() + "/" + key).fail("unknown key", name_hint(key, known));
+    node.below(value, key).note("unknown key", name_hint(key, known));
   }
 }
 

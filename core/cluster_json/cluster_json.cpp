@@ -2,11 +2,13 @@
 #include <ostream>
 #include <sstream>
 
+#include "core/base/described_json.hpp"
 #include "core/cluster_json/cluster_pieces.hpp"
-#include "core/cluster_json/schema_walk.hpp"
 #include "hplcast/core/cluster_model.hpp"
+#include "hplcast/core/doubts.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/core/topology.hpp"
 
 namespace hplcast::core {
@@ -32,20 +34,14 @@ static void take_own(const Node& node, RankToCpu& map) {
   map.kind = text == "block" ? RankToCpu::Kind::block : RankToCpu::Kind::cyclic;
 }
 
-static void rank_to_cpu(Walk& walk, const Json& json) {
-  if (json.is_array()) return walk.list(json, count);
-  text(walk, json);
-}
-
 /// Fields that Hosts::Values and HostKind have in common.
 template <typename Fields, typename Shape>
 static void describe_shape(Fields& fields, Shape& values) {
   HPLCAST_FIELDS(values, cores, cpus);
-  fields.if_given("rank_to_cpu", values.rank_to_cpu, rank_to_cpu);
+  fields.if_given("rank_to_cpu", values.rank_to_cpu);
   fields.if_any("memory_bytes", values.memory_bytes, at_least_zero);
 }
 
-static void accelerators_of_kind(Walk& walk, const Json& json);
 namespace {
 
 /// `per_host` 0 stands alone.
@@ -74,13 +70,13 @@ HPLCAST_DESCRIPTION(HostKind, kind) {
   describe_shape(fields, kind);
   fields.if_any("link_share", kind.link_share, positive, 1);
   OwnAccelerators accelerators{kind.accelerators};
-  fields.if_any("accelerators", accelerators, accelerators_of_kind);
+  fields.if_any("accelerators", accelerators);
 }
 
 HPLCAST_DESCRIPTION(Hosts::Values, values) {
   fields("names", values.names);
   describe_shape(fields, values);
-  fields.if_any("threads_per_rank", values.threads_per_rank, count, 1);
+  fields.if_any("threads_per_rank", values.threads_per_rank, nullptr, 1);
   fields.if_any("kinds", values.kinds);
 }
 
@@ -103,13 +99,15 @@ static Json own_json(const DetourDuration& duration) {
 }
 
 static void take_own(const Node& node, DetourDuration& duration) {
+  refuse_others(node, {"law", "mean_s", "least_s", "most_s", "quantiles_s"});
+  for (const char* key : {"mean_s", "least_s", "most_s"})
+    if (node.has(key)) at_least_zero(node.at(key));
   const std::string law = node.at("law").text();
   const auto is = [&](const char* kind, const std::vector<std::string>& parameters) {
     if (law != kind) return false;
-    for (const auto& [key, value] : node.object().items()) {
-      const bool known = key == "law" || std::find(parameters.begin(), parameters.end(), key) != parameters.end();
-      if (!known && !value.is_null()) node.at(key.c_str()).fail("not a parameter of the law " + law);
-    }
+    for (const char* key : {"mean_s", "least_s", "most_s", "quantiles_s"})
+      if (node.has(key) && std::find(parameters.begin(), parameters.end(), key) == parameters.end())
+        node.at(key).fail("not a parameter of the law " + law);
     return true;
   };
   if (is(ConstantDuration::kind, {"mean_s"})) {
@@ -125,14 +123,6 @@ static void take_own(const Node& node, DetourDuration& duration) {
   }
 }
 
-static void detour_duration(Walk& walk, const Json& json) {
-  walk.object(json, {{"law", text},
-                     {"mean_s", at_least_zero, false},
-                     {"least_s", at_least_zero, false},
-                     {"most_s", at_least_zero, false},
-                     {"quantiles_s", numbers, false}});
-}
-
 HPLCAST_DESCRIPTION(DetourSource::Values, values) {
   std::string kind = std::visit([](const auto& times) { return times.kind; }, values.times);
   const auto* const is_periodic = std::get_if<PeriodicDetours>(&values.times);
@@ -144,10 +134,10 @@ HPLCAST_DESCRIPTION(DetourSource::Values, values) {
   fields("period_s", values.period_s, positive);
   fields.if_any("jitter_s", periodic.jitter_s, at_least_zero);
   fields.if_any("phase_s", periodic.phase_s, at_least_zero);
-  fields("duration", values.duration, detour_duration);
+  fields("duration", values.duration);
   fields("per", values.per);
   fields.if_given("in_kernels", values.in_kernels);
-  fields.if_any("cores", cores, listed<count>);
+  fields.if_any("cores", cores);
   const bool poisson = kind == PoissonDetours::kind;
   fields.check("kind", poisson || kind == PeriodicDetours::kind, "periodic or poisson");
   const char* const none = "none: only of periodic detours; these are poisson";
@@ -167,7 +157,7 @@ HPLCAST_DESCRIPTION(RegionModel, region) {
   if (region.mode == RegionMode::model) model = region.model;
   fields("mode", region.mode);
   fields.if_any("factor", factor, positive);
-  fields.if_any("model", model, kernel);
+  fields.if_any("model", model);
   fields.if_any("calls", region.calls);
   fields.if_any("time_s", region.time_s, at_least_zero);
   fields.check("factor", region.mode != RegionMode::factor || factor,
@@ -189,7 +179,7 @@ HPLCAST_DESCRIPTION(ProgramModel, program) {
   HPLCAST_FIELDS_IF_ANY(program, command, observed);
   fields.if_any("rest_s_per_call", program.rest_s_per_call, at_least_zero);
   fields.if_any("rest_s_per_element", program.rest_s_per_element, at_least_zero);
-  fields("routines", program.routines, named<kernel>);
+  fields("routines", program.routines);
   fields.if_any("regions", program.regions);
 }
 
@@ -232,8 +222,7 @@ HPLCAST_DESCRIPTION(HandshakeModel, handshake) {
 
 HPLCAST_DESCRIPTION(AcceleratorKernel, one) {
   HPLCAST_FIELDS_IF_ANY(one, m, n, k);
-  fields.if_any("model", one.model, kernel);
-  fields.if_any("handshake", one.handshake);
+  HPLCAST_FIELDS_IF_ANY(one, model, handshake);
   fields.if_any("power_w", one.power_w, at_least_zero);
   fields.check("model", one.model.has_value() != one.handshake.has_value(), "either `model` or `handshake`");
 }
@@ -282,10 +271,6 @@ HPLCAST_DESCRIPTION(AcceleratorModel, model) {
   fields.check("compute_units", model.compute_units >= 1, "an integer of at least 1");
 }
 
-static void accelerators_of_kind(Walk& walk, const Json& json) {
-  if (!says_none(json)) RuleOf<AcceleratorModel>::check(walk, json);
-}
-
 // --- the whole ---
 
 namespace {
@@ -302,15 +287,10 @@ void take_own(const Node& node, JsonText& json) {
   json.text = json_text(node.object());
 }
 
-void kernels(Walk& walk, const Json& json) {
-  if (!walk.is_object(json)) return;
+void kernels(const Node& node) {
   const std::vector<std::string> known(kernel_names.begin(), kernel_names.end());
-  for (const auto& [name, value] : json.items()) {
-    walk.below(name, [&, &name = name, &value = value] {
-      if (!kernel_from_name(name)) walk.note("not a kernel of HPL", name_hint(name, known));
-      kernel(walk, value);
-    });
-  }
+  for (const auto& [name, value] : node.object().items())
+    if (!kernel_from_name(name)) node.below(value, name).note("not a kernel of HPL", name_hint(name, known));
 }
 
 }  // namespace
@@ -318,29 +298,34 @@ void kernels(Walk& walk, const Json& json) {
 HPLCAST_DESCRIPTION(ClusterModel, cluster) {
   int version = cluster.needed_schema_version();
   JsonText provenance{cluster.provenance};
-  fields("schema_version", version, anything);  // the reader has looked at it already
+  fields("schema_version", version);  // the reader has looked at it already
   HPLCAST_FIELDS(cluster, name, hosts);
   fields("kernels", cluster.kernels, kernels);
   HPLCAST_FIELDS_IF_ANY(cluster, aliased, empty_call_s);
   for (const auto& [name, duration_s] : cluster.empty_call_s)
     fields.check("empty_call_s", kernel_from_name(name) && duration_s > 0, "kernels of HPL, and more than 0 s");
-  fields("network", cluster.network, network);
-  fields.if_any("power", cluster.power, power);
-  HPLCAST_FIELDS_IF_ANY(cluster, detours, program, uncertainty, accelerators);
-  fields.if_given("provenance", provenance, any_object);
+  fields("network", cluster.network);
+  HPLCAST_FIELDS_IF_ANY(cluster, power, detours, program, uncertainty, accelerators);
+  fields.if_given("provenance", provenance);
 }
 
 namespace {
 
-std::vector<Problem> problems_of(const Json& json, Rule rule) {
-  Walk walk;
-  rule(walk, json);
-  return walk.problems();
+template <typename T>
+std::vector<Problem> problems_of(const Json& json, Rule rule = nullptr) {
+  std::vector<Problem> problems;
+  const Node root(json, "", "", &problems);
+  root.attempt([&] {
+    if (rule != nullptr) rule(root);
+    (void)FieldReader::read<T>(root);
+  });
+  return problems;
 }
 
 /// @throws ParseError with the first problem, and the number of the others.
-void require(const Json& json, Rule rule, const std::string& file) {
-  const std::vector<Problem> problems = problems_of(json, rule);
+template <typename T>
+void require(const Json& json, const std::string& file, Rule rule = nullptr) {
+  const std::vector<Problem> problems = problems_of<T>(json, rule);
   if (problems.empty()) return;
   const Problem& first = problems.front();
   std::string hint = first.hint;
@@ -391,7 +376,7 @@ void check_hosts(const Node& root, const ClusterModel& cluster) {
 }  // namespace
 
 std::vector<Problem> detail::schema_problems(const Json& cluster) {
-  return problems_of(cluster, RuleOf<ClusterModel>::check);
+  return problems_of<ClusterModel>(cluster);
 }
 
 void write_cluster(std::ostream& out, const ClusterModel& cluster) {
@@ -405,7 +390,7 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   const Node root(json, name);
   root.object();
   check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
-  require(json, RuleOf<ClusterModel>::check, name);
+  require<ClusterModel>(json, name);
   if (root.has("power") && root.at("power").has("one_core_w"))  // versions 1 and 2
     json["power"] = own_json(power_from_four_numbers(root.at("power"), root.at("hosts").at("cores").integer<int>()));
   if (root.at("hosts").has("kinds")) expand_kinds(json, name, FieldReader::read<Hosts>(root.at("hosts")));
@@ -430,7 +415,7 @@ std::string network_model_json(const NetworkModel& model) {
 
 std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const std::string& name) {
   const Json json = parse_json(in, name);
-  require(json, kernels, name);
+  require<std::map<std::string, KernelModel>>(json, name, kernels);
   return FieldReader::read<std::map<std::string, KernelModel>>(Node(json, name));
 }
 
@@ -438,7 +423,7 @@ NetworkModel read_network_model(std::istream& in, const std::string& name) {
   Json json = parse_json(in, name);
   for (const char* more : {"smpi", "report"})  // what `fit network` says beside the model
     if (json.is_object()) json.erase(more);
-  require(json, network, name);
+  require<NetworkModel>(json, name);
   return FieldReader::read<NetworkModel>(Node(json, name));
 }
 
@@ -446,6 +431,21 @@ std::string read_provenance(std::istream& in, const std::string& name) {
   const Json json = parse_json(in, name);
   return json_text(Node(json, name).object());
 }
+
+namespace {
+
+struct DetourFile {
+  std::vector<DetourSource> detours;
+  std::string report;
+};
+
+HPLCAST_DESCRIPTION(DetourFile, file) {
+  JsonText report{file.report};
+  fields("detours", file.detours);
+  fields.if_any("report", report);
+}
+
+}  // namespace
 
 std::string detours_json(const std::vector<DetourSource>& sources) {
   return Json({{"detours", FieldWriter::json_of(sources)}}).dump(2);
@@ -455,14 +455,8 @@ std::vector<DetourSource> read_detours(std::istream& in, const std::string& name
   const Json json = parse_json(in, name);
   const Node root(json, name);
   refuse_cluster(root, "what `hplcast fit detours -o` writes");
-  constexpr Rule detours = RuleOf<std::vector<DetourSource>>::check;
-  require(
-      json,
-      [](Walk& walk, const Json& file) {
-        walk.object(file, {{"detours", detours}, {"report", anything, false}});
-      },
-      name);
-  auto sources = FieldReader::read<std::vector<DetourSource>>(root.at("detours"));
+  require<DetourFile>(json, name);
+  auto sources = FieldReader::read<DetourFile>(root).detours;
   root.at("detours").made([&] { check_detours(sources); });
   return sources;
 }

@@ -11,7 +11,7 @@ namespace hplcast::core {
 
 namespace detail {
 
-/// Problems of the keys and types of a whole file. The ranges of values are what make() of the models checks.
+/// Problems of a whole file, but for those of references from one part of it to another.
 std::vector<Problem> schema_problems(const Json& cluster);
 
 /// `power` of versions 1 and 2 of the file.

@@ -1,5 +1,5 @@
+#include "core/base/described_json.hpp"
 #include "core/cluster_json/cluster_pieces.hpp"
-#include "core/cluster_json/schema_walk.hpp"
 
 namespace hplcast::core {
 
@@ -30,8 +30,8 @@ static void take_own(const Node& node, Polynomial& polynomial) {
     std::vector<Monomial> terms;
     std::vector<double> coefficients;
     for (const auto& [key, value] : node.object().items()) {
-      terms.push_back(parse_monomial(key));
-      coefficients.push_back(node.at(key.c_str()).number());
+      node.attempt([&, &key = key] { terms.push_back(node.made([&] { return parse_monomial(key); })); });
+      coefficients.push_back(FieldReader::read<double>(node.below(value, key)));
     }
     return Polynomial::make(std::move(terms), std::move(coefficients));
   });
@@ -44,11 +44,14 @@ static void add_law(Json& json, const DurationLaw& law) {
   if (!law.modes().empty()) json["modes"] = FieldWriter::json_of(law.modes());
 }
 
-static DurationLaw law_from(const Node& node) {
+/// `keys`: what the object has beside the law.
+static DurationLaw law_from(const Node& node, std::vector<std::string> keys) {
   return node.made([&] {
-    return DurationLaw::make(FieldReader::read<Polynomial>(node.at("mu")),
+    keys.insert(keys.end(), {"noise", "mu", "sigma", "modes"});
+    if (node.collects()) refuse_others(node, keys);
+    return DurationLaw::make(FieldReader::read<Polynomial>(node, "mu"),
                              FieldReader::read_if_any<Polynomial>(node, "sigma"),
-                             FieldReader::read<NoiseFamily>(node.at("noise")),
+                             FieldReader::read<NoiseFamily>(node, "noise"),
                              FieldReader::read_if_any<std::vector<MixtureMode>>(node, "modes"));
   });
 }
@@ -60,7 +63,8 @@ static Json own_json(const LawPiece& piece) {
 }
 
 static void take_own(const Node& node, LawPiece& piece) {
-  piece = {node.at("from").number(), law_from(node)};
+  piece.law = law_from(node, {"from"});
+  piece.from = FieldReader::read<double>(node, "from");
 }
 
 /// One law lies flat in `json`; several go under `split` and `pieces`.
@@ -70,11 +74,13 @@ static void add_piecewise(Json& json, const PiecewiseLaw& law) {
   json["pieces"] = FieldWriter::json_of(law.pieces());
 }
 
-static PiecewiseLaw piecewise_from(const Node& node) {
-  if (!node.has("pieces")) return PiecewiseLaw(law_from(node));
+static PiecewiseLaw piecewise_from(const Node& node, std::vector<std::string> keys) {
+  if (!node.has("pieces")) return PiecewiseLaw(law_from(node, std::move(keys)));
   return node.made([&] {
-    return PiecewiseLaw::make(parse_monomial(node.at("split").text()),
-                              FieldReader::read<std::vector<LawPiece>>(node.at("pieces")));
+    keys.insert(keys.end(), {"split", "pieces"});
+    if (node.collects()) refuse_others(node, keys);
+    return PiecewiseLaw::make(parse_monomial(FieldReader::read<std::string>(node, "split")),
+                              FieldReader::read<std::vector<LawPiece>>(node, "pieces"));
   });
 }
 
@@ -84,8 +90,13 @@ static Json own_json(const CpuLaw& one) {
   return json;
 }
 
+/// One of a kind of hosts is read before expand_kinds() only: while problems are collected.
 static void take_own(const Node& node, CpuLaw& one) {
-  one = {node.at("host").integer<int>(), node.at("cpu").integer<int>(), piecewise_from(node)};
+  const bool of_kind = node.collects() && node.has("kind");
+  one.law = piecewise_from(node, {of_kind ? "kind" : "host", "cpu"});
+  if (of_kind) (void)FieldReader::read<std::string>(node, "kind");
+  if (!of_kind) one.host = FieldReader::read<int>(node, "host");
+  if (!of_kind || node.has("cpu")) one.cpu = FieldReader::read<int>(node, "cpu");
 }
 
 HPLCAST_DESCRIPTION(ShapeRange, range) {
@@ -101,58 +112,6 @@ HPLCAST_DESCRIPTION(ShapeRange, range) {
   size("k", range.min.k, range.max.k);
 }
 
-namespace {
-
-/// Coefficients by product of the sizes.
-void polynomial(Walk& walk, const Json& json) {
-  if (!walk.is_object(json)) return;
-  for (const auto& [term, value] : json.items()) {
-    try {
-      (void)parse_monomial(term);
-    } catch (const DomainError& error) {
-      walk.note(error.what());
-    }
-    walk.below(term, [&, &value = value] { number(walk, value); });
-  }
-}
-
-const std::vector<Key> law_keys = {{"noise", text},
-                                   {"mu", polynomial},
-                                   {"sigma", polynomial, false},
-                                   {"modes", RuleOf<std::vector<MixtureMode>>::check, false}};
-
-void piece(Walk& walk, const Json& json) {
-  std::vector<Key> keys = law_keys;
-  keys.push_back({"from", number});
-  walk.object(json, keys);
-}
-
-/// A law lies flat in an object, or in pieces; `keys` are what else the object has.
-void law(Walk& walk, const Json& json, std::vector<Key> keys) {
-  if (json.is_object() && json.contains("pieces")) {
-    keys.push_back({"split", text});
-    keys.push_back({"pieces", listed<piece>});
-  } else {
-    keys.insert(keys.end(), law_keys.begin(), law_keys.end());
-  }
-  walk.object(json, keys);
-}
-
-void cpu_law(Walk& walk, const Json& json) {
-  const bool of_kind = json.is_object() && json.contains("kind");
-  law(walk, json, {{of_kind ? "kind" : "host", of_kind ? text : count}, {"cpu", count, !of_kind}});
-}
-
-}  // namespace
-
-void detail::kernel(Walk& walk, const Json& json) {
-  law(walk, json,
-      {{"level", text},
-       {"overrides", listed<cpu_law>, false},
-       {"range", RuleOf<ShapeRange>::check, false},
-       {"quality", RuleOf<FitQuality>::check, false}});
-}
-
 Json own_json(const KernelModel& model) {
   Json json = {{"level", model.level()}};
   add_piecewise(json, model.cluster_law());
@@ -164,8 +123,10 @@ Json own_json(const KernelModel& model) {
 
 void take_own(const Node& node, KernelModel& model) {
   model = node.made([&] {
-    return KernelModel::make(node.at("level").text(), piecewise_from(node),
-                             FieldReader::read_if_any<std::vector<CpuLaw>>(node, "overrides"),
+    PiecewiseLaw law = piecewise_from(node, {"level", "overrides", "range", "quality"});
+    auto overrides = FieldReader::read_if_any<std::vector<CpuLaw>>(node, "overrides");
+    if (node.collects()) overrides.clear();  // those of kinds have no hosts yet
+    return KernelModel::make(FieldReader::read<std::string>(node, "level"), std::move(law), std::move(overrides),
                              FieldReader::read_if_any<std::optional<ShapeRange>>(node, "range"),
                              FieldReader::read_if_any<FitQuality>(node, "quality"));
   });
@@ -191,8 +152,7 @@ static void take_own(const Node& node, SegmentedLaw& law) {
 
 template <typename Fields>
 static void describe(Fields& fields, std::array<SegmentedLaw, message_cost_count>& laws) {
-  for (std::size_t i = 0; i < message_cost_count; ++i)
-    fields(message_cost_names[i], laws[i], RuleOf<std::vector<Segment>>::check);
+  for (std::size_t i = 0; i < message_cost_count; ++i) fields(message_cost_names[i], laws[i]);
 }
 
 HPLCAST_DESCRIPTION(LinkCapacity, capacity) {
@@ -249,10 +209,16 @@ static void take_routing(const Node& node, Topology& topology) {
 }
 
 static void take_own(const Node& node, Topology& topology) {
+  constexpr const char *bandwidth = "backbone_bandwidth_bytes_per_s", *latency = "backbone_latency_s";
+  for (const char* key : {bandwidth, latency, "extra_latency_s"})
+    if (node.has(key)) at_least_zero(node.at(key));
+  if (node.has("bandwidth_share")) positive(node.at("bandwidth_share"));
   topology = node.made([&] {
+    refuse_others(node, {"kind", "parameters", bandwidth, latency, "routing", "failed_links", "groups",
+                         "extra_latency_s", "bandwidth_share"});
     return topology_from(node.at("kind").text(), node.has("parameters") ? node.at("parameters").text() : "");
   });
-  const Backbone backbone{node.number_or("backbone_bandwidth_bytes_per_s", 0), node.number_or("backbone_latency_s", 0)};
+  const Backbone backbone{node.number_or(bandwidth, 0), node.number_or(latency, 0)};
   auto* one = std::get_if<SingleSwitch>(&topology);  // what other topologies have of it means nothing
   if (one != nullptr && backbone.bandwidth_bytes_per_s > 0) one->backbone = backbone;
   take_routing(node, topology);
@@ -263,18 +229,6 @@ static void take_own(const Node& node, Topology& topology) {
   } else if (node.has("groups")) {
     node.at("groups").fail("expected none: they are for host_groups");
   }
-}
-
-static void topology(Walk& walk, const Json& json) {
-  walk.object(json, {{"kind", text},
-                     {"parameters", text, false},
-                     {"backbone_bandwidth_bytes_per_s", at_least_zero, false},
-                     {"backbone_latency_s", at_least_zero, false},
-                     {"routing", text, false},
-                     {"failed_links", listed<listed<count>>, false},
-                     {"groups", listed<count>, false},
-                     {"extra_latency_s", at_least_zero, false},
-                     {"bandwidth_share", positive, false}});
 }
 
 HPLCAST_DESCRIPTION(ScopeModel, scope) {
@@ -328,12 +282,8 @@ HPLCAST_DESCRIPTION(NetworkModel::Values, values) {
   HPLCAST_FIELDS_IF_ANY(values, growing_probes, late_probes);
   fields("test_s", values.test_s, at_least_zero);
   fields("wtime_s", values.wtime_s, at_least_zero);
-  fields.if_given("topology", values.topology, topology);
+  fields.if_given("topology", values.topology);
   fields.if_any("rails", values.rails);
-}
-
-void detail::network(Walk& walk, const Json& json) {
-  walk.object(json, keys_of<NetworkModel::Values>());
 }
 
 Json own_json(const NetworkModel& model) {

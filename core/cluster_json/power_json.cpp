@@ -1,8 +1,9 @@
 #include <algorithm>
 
+#include "core/base/described_json.hpp"
 #include "core/cluster_json/cluster_pieces.hpp"
-#include "core/cluster_json/schema_walk.hpp"
 #include "hplcast/core/power_model.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/core/topology.hpp"
 
 namespace hplcast::core {
@@ -20,7 +21,15 @@ static Json own_json(const Watts& watts) {
 static void take_own(const Node& node, Watts& watts) {
   watts = node.made([&] {
     if (node.raw().is_array()) return Watts::polynomial(node.numbers());
-    if (node.raw().is_object()) return Watts::table({node.at("ghz").numbers(), node.at("w").numbers()});
+    if (node.raw().is_object()) {
+      refuse_others(node, {"ghz", "w"});
+      using Numbers = std::vector<double>;
+      return Watts::table({FieldReader::read<Numbers>(node, "ghz"), FieldReader::read<Numbers>(node, "w")});
+    }
+    node.typed(node.raw().is_number(),
+               "watts: a number, a list of coefficients c0, c1, ... of the frequency in GHz, or {\"ghz\": [...], "
+               "\"w\": [...]}");
+    at_least_zero(node);
     return Watts(node.number());
   });
 }
@@ -30,6 +39,7 @@ namespace {
 template <typename Value>
 struct ByState {
   std::map<std::string, Value>& values;
+  std::vector<std::string> others;  ///< names of states beside `default` and the kernels
   bool empty() const { return values.empty(); }
 };
 
@@ -48,43 +58,24 @@ Json own_json(const ByState<Value>& states) {
 
 template <typename Value>
 void take_own(const Node& node, ByState<Value>& states) {
-  states.values.clear();
-  for (const auto& [name, value] : node.object().items())
-    if (!value.is_null()) states.values[name] = FieldReader::read<Value>(node.at(name.c_str()));
-}
-
-/// A number, coefficients of GHz, or a table.
-void watts(Walk& walk, const Json& json) {
-  if (json.is_array()) return numbers(walk, json);
-  if (json.is_object()) return walk.object(json, {{"ghz", numbers}, {"w", numbers}});
-  if (walk.expect(json.is_number(), json,
-                  "watts: a number, a list of coefficients c0, c1, ... of the frequency in GHz, or {\"ghz\": [...], "
-                  "\"w\": [...]}"))
-    at_least_zero(walk, json);
-}
-
-/// An object of `rule` by name: `default`, kernels, and the names in `others`.
-void check_states(Walk& walk, const Json& json, Rule rule, const std::vector<std::string>& others) {
-  if (!walk.is_object(json)) return;
   std::vector<std::string> known(kernel_names.begin(), kernel_names.end());
   known.emplace_back(default_state);
-  known.insert(known.end(), others.begin(), others.end());
-  for (const auto& [name, value] : json.items()) {
-    walk.below(name, [&, &name = name, &value = value] {
-      if (std::find(known.begin(), known.end(), name) == known.end())
-        walk.note("not a state of power", name_hint(name, known));
-      if (!value.is_null()) rule(walk, value);
+  known.insert(known.end(), states.others.begin(), states.others.end());
+  states.values.clear();
+  for (const auto& [name, value] : node.object().items()) {
+    const Node one = node.below(value, name);
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      one.note("not a state of power", name_hint(name, known));
+    if (value.is_null()) continue;
+    one.attempt([&, &name = name] {
+      if constexpr (std::is_arithmetic_v<Value>) at_least_zero(one);
+      states.values[name] = FieldReader::read<Value>(one);
     });
   }
 }
 
-void states(Walk& walk, const Json& json) {
-  check_states(walk, json, watts, {"polling", "blocked", "messages"});
-}
-
-void scaling(Walk& walk, const Json& json) {
-  check_states(walk, json, at_least_zero, {});
-}
+/// Other times of calls than those of kernels.
+const std::vector<std::string> other_states = {"polling", "blocked", "messages"};
 
 }  // namespace
 
@@ -107,8 +98,8 @@ HPLCAST_DESCRIPTION(FrequencyModel, frequency) {
   fields.if_any("states_hz", frequency.states_hz);
   fields.if_any("least_hz", frequency.least_hz, positive);
   fields.if_any("most_hz", frequency.most_hz, positive);
-  ByState<double> shares{frequency.scaling};
-  fields.if_any("scaling", shares, scaling);
+  ByState<double> shares{frequency.scaling, {}};
+  fields.if_any("scaling", shares);
   fields.if_any("scaling_hz", frequency.scaling_hz, positive);
   HPLCAST_FIELDS_IF_ANY(frequency, schedules, controllers);
 }
@@ -121,38 +112,33 @@ HPLCAST_DESCRIPTION(PowerCaps, caps) {
 HPLCAST_DESCRIPTION(PowerOverride, one) {
   HPLCAST_FIELDS_IF_ANY(one, host, cpu);
   fields.if_any("hz", one.hz, positive);
-  fields.if_any("idle_w", one.idle, watts);
-  fields.if_any("awake_w", one.awake, watts);
+  fields.if_any("idle_w", one.idle);
+  fields.if_any("awake_w", one.awake);
   fields.if_any("off_w", one.off_w, at_least_zero);
-  ByState<Watts> by_state{one.states};
-  fields.if_any("states", by_state, states);
-}
-
-static void power_override(Walk& walk, const Json& json) {
-  std::vector<Key> keys = keys_of<PowerOverride>();
-  keys.push_back({"kind", text, false});
-  walk.object(json, keys);
+  ByState<Watts> by_state{one.states, other_states};
+  std::string kind;  // expand_kinds() has replaced those
+  fields.if_any("states", by_state);
+  fields.if_any("kind", kind);
+  fields.check("kind", kind.empty() || fields.collects(), "none: `hosts` has no `kinds`");
 }
 
 HPLCAST_DESCRIPTION(PowerModel::Values, values) {
-  fields("idle_w", values.idle, watts);
-  fields.if_given("awake_w", values.awake, watts);
+  fields("idle_w", values.idle);
+  fields.if_given("awake_w", values.awake);
   fields.if_given("off_w", values.off_w, at_least_zero);
-  ByState<Watts> by_state{values.states};
-  fields("states", by_state, states);
+  ByState<Watts> by_state{values.states, other_states};
+  fields("states", by_state);
   HPLCAST_FIELDS_IF_ANY(values, frequency, caps);
   fields.if_any("supply_efficiency", values.supply_efficiency, positive, 1);
   fields.if_any("network_w", values.network_w, at_least_zero);
-  fields.if_any("overrides", values.overrides, listed<power_override>);
+  fields.if_any("overrides", values.overrides);
 }
 
-void detail::power(Walk& walk, const Json& json) {
-  if (json.is_object() && (json.contains("one_core_w") || json.contains("all_cores_w")))
-    return walk.object(json, {{"idle_w", at_least_zero},
-                              {"one_core_w", at_least_zero},
-                              {"all_cores_w", at_least_zero},
-                              {"off_w", at_least_zero, false}});
-  walk.object(json, keys_of<PowerModel::Values>());
+HPLCAST_DESCRIPTION(LoadWatts, load) {
+  fields("idle_w", load.idle_w, at_least_zero);
+  fields("one_core_w", load.one_core_w, at_least_zero);
+  fields("all_cores_w", load.all_cores_w, at_least_zero);
+  fields.if_any("off_w", load.off_w, at_least_zero);
 }
 
 Json own_json(const PowerModel& model) {
@@ -160,15 +146,16 @@ Json own_json(const PowerModel& model) {
 }
 
 void take_own(const Node& node, PowerModel& model) {
-  model = node.made([&] { return PowerModel::make(FieldReader::read<PowerModel::Values>(node)); });
+  if (node.has("one_core_w") || node.has("all_cores_w")) return (void)FieldReader::read<LoadWatts>(node);
+  model = node.made([&] {
+    auto values = FieldReader::read<PowerModel::Values>(node);
+    if (node.collects()) values.overrides.clear();  // those of kinds have no hosts yet
+    return PowerModel::make(std::move(values));
+  });
 }
 
 PowerModel detail::power_from_four_numbers(const Node& node, int cores) {
-  return node.made([&] {
-    return power_from_loads({{std::nullopt, node.at("idle_w").number(), node.at("one_core_w").number(),
-                              node.at("all_cores_w").number(), node.number_or("off_w", 0)}},
-                            cores);
-  });
+  return node.made([&] { return power_from_loads({FieldReader::read<LoadWatts>(node)}, cores); });
 }
 
 std::string power_json(const PowerModel& model) {

@@ -63,6 +63,17 @@ TEST(ClusterProblems, TellsAllAtOnce) {
   EXPECT_EQ(problems[2].field, "/network/local/max_byte");
 }
 
+TEST(ClusterProblems, TellsValuesOutOfRangeAtOnceTooAndNothingThatFollowsFromAnother) {
+  std::string text = with(example(), "\"cores\": 4", "\"cores\": 100000000");
+  text = with(text, "\"noise\"", "\"nose\"");  // `none`, in its place, would not go with the sigma
+  const auto problems = problems_of(text);
+  ASSERT_EQ(problems.size(), 3U);
+  EXPECT_EQ(problems[0].field, "/hosts");
+  EXPECT_EQ(problems[0].message, "`cores` is 100000000; expected at most 1000000 per host");
+  EXPECT_EQ(problems[1].hint, "did you mean `noise`?");
+  EXPECT_EQ(problems[2].message, "missing");
+}
+
 TEST(ClusterProblems, WarnsOfWhatCanBeReadButIsHardlyMeant) {
   const auto problems = problems_of(with(example(), "\"mnk\": 7e-11,\n        \"1\": 5e-07", "\"mnk\": -7e-11"));
   ASSERT_EQ(problems.size(), 1U);
