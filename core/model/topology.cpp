@@ -208,7 +208,11 @@ std::optional<unsigned long> Dragonfly::hosts() const {
 }
 
 Torus Torus::from(const std::string& parameters) {
-  return {lists_of(parameters, 1, "dimensions such as 4,4,2").front()};
+  Numbers dimensions = lists_of(parameters, 1, "dimensions of a torus, such as 4,4,2").front();
+  // In a dimension of 1 a host is its own neighbour; SimGrid refuses two such links, which no route takes.
+  dimensions.erase(std::remove(dimensions.begin(), dimensions.end(), 1UL), dimensions.end());
+  if (dimensions.empty()) dimensions = {1};
+  return {std::move(dimensions)};
 }
 
 std::string Torus::parameters() const {

@@ -98,14 +98,10 @@ ClusterModel with_failed_links(ClusterModel cluster, const Argument& argument) {
 }
 
 ClusterModel with_torus(ClusterModel cluster, const Argument& argument) {
-  core::Torus torus;
-  std::vector<int> dimensions;  // all of them, before one is refused: the form is wrong for any cluster
-  for (std::size_t i = 0; i < argument.size(); ++i) dimensions.push_back(argument.integer(i));
-  for (const int dimension : dimensions) {
-    if (dimension < 1) throw core::DomainError("torus", dimension, "dimensions of 1 or more");
-    torus.dimensions.push_back(static_cast<unsigned long>(dimension));
-  }
-  return with_topology(std::move(cluster), std::move(torus));
+  std::string dimensions;
+  for (std::size_t i = 0; i < argument.size(); ++i)
+    dimensions += (i == 0 ? "" : ",") + std::to_string(argument.integer(i));
+  return with_topology(std::move(cluster), core::Torus::from(dimensions));
 }
 
 /// So many cards per host, each with a link as fast as the one that there is. Cards near CPUs that were measured, and
@@ -113,13 +109,13 @@ ClusterModel with_torus(ClusterModel cluster, const Argument& argument) {
 ClusterModel with_rails(ClusterModel cluster, const Argument& argument) {
   const int count = argument.integer();
   if (count < 1 || count > 64) throw core::DomainError("rails", count, "1 to 64 cards per host");
-  ClusterModel changed =
-      with_network(std::move(cluster), [&](core::NetworkModel::Values& network) { network.rails.reset(); });
-  if (count == 1) return changed;
-  const core::Rails rails = core::equal_rails(count, changed.hosts.most_cpus());
-  changed = with_network(std::move(changed), [&](core::NetworkModel::Values& network) { network.rails = rails; });
-  core::check_links(changed);
-  return changed;
+  const int cpus = cluster.hosts.most_cpus();
+  cluster = with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
+    network.rails.reset();
+    if (count > 1) network.rails = core::equal_rails(count, cpus);
+  });
+  core::check_links(cluster);
+  return cluster;
 }
 
 /// Striped: messages that wait for their receivers, as MPI libraries divide only those.

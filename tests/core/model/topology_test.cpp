@@ -32,6 +32,12 @@ TEST(Topology, SaysHowManyHostsItJoins) {
   EXPECT_EQ(hosts_of(Torus::from("4,4,2")), 32U);
 }
 
+TEST(Topology, DimensionsOfOneJoinNothing) {
+  EXPECT_EQ(Torus::from("2,1,1").parameters(), "2");
+  EXPECT_EQ(Torus::from("1,4,1,2").parameters(), "4,2");
+  EXPECT_EQ(Torus::from("1,1").parameters(), "1");
+}
+
 TEST(Topology, OnlyTheLastLeafSwitchOfAFatTreeHasPlacesLeft) {
   const Topology tree = FatTree::from("2;4,8;1,2;1,1");
   EXPECT_TRUE(has_places_for(tree, 32));
