@@ -32,7 +32,8 @@ class Argument {
   double factor() const;
   int integer(std::size_t i = 0) const;
   int integer_or(std::size_t i, int otherwise) const { return i < size() ? integer(i) : otherwise; }
-  double quantity(std::size_t i, double (*parse)(const std::string&)) const;
+  double quantity(const std::string& text, double (*parse)(const std::string&)) const;
+  double quantity(std::size_t i, double (*parse)(const std::string&)) const { return quantity(text(i), parse); }
   SpeedRank rank(std::size_t i, SpeedRank otherwise) const;
   /// For a transformation without a number.
   void require_yes() const {
@@ -79,6 +80,11 @@ core::KernelModel slowed(const core::KernelModel& model, double factor);
 /// times as long.
 void slow_program(core::ProgramModel& program,
                   const std::function<void(core::KernelModel& model, const std::string& routine)>& slow, double longer);
+
+/// Accelerators of all kinds of hosts.
+void edit_accelerators(ClusterModel& cluster, const std::function<void(core::AcceleratorModel&)>& edit);
+/// Every model that may have laws of single CPUs: of kernels, of those of accelerators, of the code of a program.
+void edit_models(ClusterModel& cluster, const std::function<void(core::KernelModel&)>& edit);
 
 /// The cluster with its network edited, and validated again.
 ClusterModel with_network(ClusterModel cluster, const std::function<void(core::NetworkModel::Values&)>& edit);

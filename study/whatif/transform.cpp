@@ -46,9 +46,9 @@ int Argument::integer(std::size_t i) const {
   return static_cast<int>(value);
 }
 
-double Argument::quantity(std::size_t i, double (*parse)(const std::string&)) const {
+double Argument::quantity(const std::string& text, double (*parse)(const std::string&)) const {
   try {
-    return parse(parts_.at(i));
+    return parse(text);
   } catch (const core::UsageError&) {
     fail();
   }
@@ -158,6 +158,25 @@ void slow_program(core::ProgramModel& program,
   }
   program.rest_s_per_call *= longer;
   program.rest_s_per_element *= longer;
+}
+
+void edit_accelerators(ClusterModel& cluster, const std::function<void(core::AcceleratorModel&)>& edit) {
+  if (cluster.accelerators) edit(*cluster.accelerators);
+  core::Hosts::Values hosts = cluster.hosts.values();
+  for (core::HostKind& kind : hosts.kinds)
+    if (kind.accelerators) edit(*kind.accelerators);
+  cluster.hosts = core::Hosts::make(std::move(hosts));
+}
+
+void edit_models(ClusterModel& cluster, const std::function<void(core::KernelModel&)>& edit) {
+  for (auto& [name, model] : cluster.kernels) edit(model);
+  edit_accelerators(cluster, [&](core::AcceleratorModel& accelerators) {
+    for (auto& [name, kernel] : accelerators.kernels)
+      if (kernel.model) edit(*kernel.model);
+  });
+  if (cluster.program)
+    slow_program(
+        *cluster.program, [&](core::KernelModel& model, const auto&) { edit(model); }, 1);
 }
 
 ClusterModel with_network(ClusterModel cluster, const std::function<void(core::NetworkModel::Values&)>& edit) {

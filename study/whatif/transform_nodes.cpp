@@ -99,13 +99,10 @@ core::PowerModel with_watts_of(const core::PowerModel& power, const std::vector<
   core::PowerModel::Values values = power.values();
   values.overrides.clear();
   for (core::PowerOverride one : power.values().overrides) {
-    if (!one.host) {
-      values.overrides.push_back(std::move(one));
-      continue;
-    }
-    const int source = *one.host;
+    const std::optional<int> source = one.host;
+    if (!source) values.overrides.push_back(one);
     for (std::size_t host = 0; host < sources.size(); ++host) {
-      if (sources[host] != source) continue;
+      if (source != sources[host]) continue;
       one.host = static_cast<int>(host);
       values.overrides.push_back(one);
     }
@@ -130,24 +127,26 @@ core::Hosts hosts_like(const core::Hosts& hosts, const std::vector<int>& sources
   return core::Hosts::make(std::move(values));
 }
 
-/// Kind, laws and watts of host `sources[i]` become those of host i; what the hosts are called stays.
-ClusterModel with_models_of(ClusterModel cluster, const std::vector<int>& sources) {
-  if (sources.size() == cluster.hosts.names().size())
-    cluster.hosts = hosts_like(cluster.hosts, sources, cluster.hosts.names(), cluster.hosts.values().names);
-  for (auto& [kernel, model] : cluster.kernels) {
+/// Laws and watts of host `sources[i]` become those of host i of `hosts`.
+ClusterModel with_models_of(ClusterModel cluster, const std::vector<int>& sources, core::Hosts hosts) {
+  cluster.hosts = std::move(hosts);
+  edit_models(cluster, [&](core::KernelModel& model) {
     std::map<int, std::vector<core::CpuLaw>> laws_of_host;
     for (const core::CpuLaw& law : model.overrides()) laws_of_host[law.host].push_back(law);
     std::vector<core::CpuLaw> laws;
-    for (std::size_t host = 0; host < sources.size(); ++host) {
-      for (core::CpuLaw law : laws_of_host[sources[host]]) {
-        law.host = static_cast<int>(host);
-        laws.push_back(std::move(law));
-      }
-    }
+    for (std::size_t host = 0; host < sources.size(); ++host)
+      for (const core::CpuLaw& law : laws_of_host[sources[host]])
+        laws.push_back({static_cast<int>(host), law.cpu, law.law});
     model = model.with_overrides(std::move(laws));
-  }
+  });
   if (cluster.power) cluster.power = with_watts_of(*cluster.power, sources);
   return cluster;
+}
+
+/// Host i becomes like host `sources[i]`, but is called as before.
+ClusterModel rearranged(const ClusterModel& cluster, const std::vector<int>& sources) {
+  const core::Hosts& hosts = cluster.hosts;
+  return with_models_of(cluster, sources, hosts_like(hosts, sources, hosts.names(), hosts.values().names));
 }
 
 /// @throws core::DomainError for another number of hosts where the topology is more than one switch.
@@ -174,8 +173,8 @@ ClusterModel with_hosts(const ClusterModel& cluster, const std::vector<int>& hos
     names.push_back(used.insert(host).second ? name : copies.next());
   }
   if (names.empty()) throw core::DomainError("hosts", 0, "at least one host that stays");
-  ClusterModel result = with_models_of(cluster, hosts);
-  result.hosts = hosts_like(cluster.hosts, hosts, names, compressed_hosts(names));
+  ClusterModel result =
+      with_models_of(cluster, hosts, hosts_like(cluster.hosts, hosts, names, compressed_hosts(names)));
   if (groups != nullptr) {  // hosts stay in theirs
     core::HostGroups changed = *groups;
     changed.groups.clear();
@@ -380,14 +379,14 @@ ClusterModel replace_nodes(ClusterModel cluster, const Argument& argument) {
   const int source = hosts_from(cluster, by).front();
   std::vector<int> sources = all_hosts(cluster);
   for (int i = 0; i < count; ++i) sources[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = source;
-  return with_models_of(cluster, sources);
+  return rearranged(cluster, sources);
 }
 
 /// The same hosts in another order: ranks fill hosts from the first on. The models move to the names that are there.
 ClusterModel sort_nodes(ClusterModel cluster, const Argument& argument) {
   const SpeedRank first = argument.rank(0, SpeedRank::fastest);
   if (first == SpeedRank::median) argument.fail();
-  return with_models_of(cluster, hosts_from(cluster, first));
+  return rearranged(cluster, hosts_from(cluster, first));
 }
 
 /// "MODEL.json;seed=7;day=0;hosts=node-[1-64];spatial=1;temporal=1"
@@ -456,7 +455,7 @@ ClusterModel with_host_names(ClusterModel cluster, const std::string& names) {
   values.names = names;
   require_as_many(cluster, core::expand_hosts(names).size());
   cluster.hosts = core::Hosts::make(std::move(values));
-  cluster = with_models_of(cluster, all_hosts(cluster));
+  cluster = with_models_of(cluster, all_hosts(cluster), cluster.hosts);
   if (cluster.power) core::check_power(*cluster.power, cluster.hosts);
   return cluster;
 }

@@ -145,13 +145,12 @@ ClusterModel with_ranks_per_node(ClusterModel cluster, RanksOf ranks_of) {
     leave_ranks(values.kinds[kind], ranks_of(host), [&](int core) { return old.cpu_of(host, core); });
   }
   cluster.hosts = core::Hosts::make(std::move(values));
-  for (auto& [kernel, model] : cluster.kernels) {
+  edit_models(cluster, [&](core::KernelModel& model) {
     std::vector<core::CpuLaw> laws;
     for (const core::CpuLaw& law : model.overrides())
       if (law.cpu < cluster.hosts.cpus_of(law.host)) laws.push_back(law);
-    model =
-        core::KernelModel::make(model.level(), model.cluster_law(), std::move(laws), model.range(), model.quality());
-  }
+    model = model.with_overrides(std::move(laws));
+  });
   if (cluster.power) cluster.power = without_lost_cpus(*cluster.power, cluster.hosts);
   return cluster;
 }

@@ -327,18 +327,10 @@ void require_options(const Argument& argument, const std::vector<std::string>& k
   }
 }
 
-double quantity_of(const Argument& argument, const std::string& text, double (*parse)(const std::string&)) {
-  try {
-    return parse(text);
-  } catch (const core::UsageError&) {
-    argument.fail();
-  }
-}
-
 std::optional<double> quantity_of(const Argument& argument, const char* key, double (*parse)(const std::string&)) {
   const std::optional<std::string> text = option_of(argument, key);
   if (!text) return std::nullopt;
-  return require_positive(key, quantity_of(argument, *text, parse));
+  return require_positive(key, argument.quantity(*text, parse));
 }
 
 struct Instants {
@@ -354,8 +346,8 @@ Instants instants_of(const Argument& argument, double (*parse)(const std::string
   for (std::string one; std::getline(list, one, ',');) {
     const std::size_t colon = one.find(':');
     if (colon == std::string::npos) argument.fail();
-    schedule.at_s.push_back(quantity_of(argument, one.substr(0, colon), core::parse_seconds));
-    result.values.push_back(quantity_of(argument, one.substr(colon + 1), parse));
+    schedule.at_s.push_back(argument.quantity(one.substr(0, colon), core::parse_seconds));
+    result.values.push_back(argument.quantity(one.substr(colon + 1), parse));
   }
   if (schedule.at_s.empty()) argument.fail();
   schedule.period_s = quantity_of(argument, "every", core::parse_seconds);

@@ -160,19 +160,6 @@ void scale_accelerator(core::AcceleratorModel& model, const AcceleratorScale& by
   }
 }
 
-/// Accelerators of all kinds of hosts.
-void edit_accelerators(ClusterModel& cluster, const std::function<void(core::AcceleratorModel&)>& edit) {
-  if (cluster.accelerators) edit(*cluster.accelerators);
-  core::Hosts::Values hosts = cluster.hosts.values();
-  for (core::HostKind& kind : hosts.kinds)
-    if (kind.accelerators) edit(*kind.accelerators);
-  cluster.hosts = core::Hosts::make(std::move(hosts));
-}
-
-void scale_accelerators(ClusterModel& cluster, const AcceleratorScale& by) {
-  edit_accelerators(cluster, [&](core::AcceleratorModel& model) { scale_accelerator(model, by); });
-}
-
 template <typename IsThere>
 bool any_accelerators(const ClusterModel& cluster, const IsThere& is_there) {
   const auto& kinds = cluster.hosts.values().kinds;
@@ -200,7 +187,7 @@ ClusterModel scale_accelerators(ClusterModel cluster, const Argument& argument) 
   if (what == "messages" && !any_accelerators(cluster, [](const auto& model) { return model && model->messages; }))
     throw core::DomainError("`messages` of accelerators", "none", "costs of their own",
                             "messages take what `network` says: scale-bandwidth");
-  scale_accelerators(cluster, by);
+  edit_accelerators(cluster, [&](core::AcceleratorModel& model) { scale_accelerator(model, by); });
   return cluster;
 }
 
@@ -235,12 +222,10 @@ ClusterModel with_accelerator_cap(ClusterModel cluster, const Argument& argument
 /// Everything that takes time: kernels, all costs of messages of both scopes, probes, clock reads, links, accelerators.
 ClusterModel scale_all(ClusterModel cluster, const Argument& argument) {
   const double factor = argument.factor();
-  scale_accelerators(cluster, {factor, factor, factor, 1, factor});
-  return with_network(scale_kernels(std::move(cluster), argument), [&](core::NetworkModel::Values& network) {
-    const NetworkSpeed by{factor, factor, factor};
-    scale_scope(network.local, by);
-    if (network.remote) scale_scope(*network.remote, by);
-    scale_backbone(network, by);
+  const AcceleratorScale by{factor, factor, factor, 1, factor};
+  edit_accelerators(cluster, [&](core::AcceleratorModel& model) { scale_accelerator(model, by); });
+  cluster = scale_messages(scale_kernels(std::move(cluster), argument), argument);
+  return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
     for (double* cost : {&network.iprobe_s, &network.test_s, &network.wtime_s}) *cost /= factor;
   });
 }

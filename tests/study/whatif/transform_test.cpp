@@ -372,6 +372,35 @@ TEST(TransformNodes, SortsByRate) {
   EXPECT_TRUE(std::is_sorted(rates.rbegin(), rates.rend()));
 }
 
+TEST(TransformNodes, LawsOfProgramsAndAcceleratorsGoWithTheirHosts) {
+  const core::KernelModel law = core::KernelModel::make("M0", {}, {{11, 1, {}}});  // of the slowest host
+  core::ClusterModel cluster = dahu_like();
+  cluster.program.emplace().routines["dgemm"] = law;
+  cluster.program->regions["loop"] = {core::RegionMode::model, 1, law, 1, 1};
+  cluster.accelerators.emplace().kernels["dgemm"].model = law;
+  core::Hosts::Values hosts = cluster.hosts.values();
+  hosts.kinds = {{"fat", "node-[11-12]", hosts.cores, hosts.cpus, hosts.rank_to_cpu, 0, 1, cluster.accelerators}};
+  cluster.hosts = core::Hosts::make(hosts);
+  const auto hosts_after = [&](const std::string& change, const std::string& argument) {
+    const core::ClusterModel after = transformed(cluster, {{change, argument}});
+    const core::ProgramModel& program = *after.program;
+    std::vector<std::string> all;
+    for (const core::KernelModel& model : {program.routines.at("dgemm"), program.regions.at("loop").model,
+                                           *after.accelerators->kernels.at("dgemm").model,
+                                           *after.hosts.values().kinds.at(0).accelerators->kernels.at("dgemm").model}) {
+      std::string& one = all.emplace_back();
+      for (const core::CpuLaw& own : model.overrides()) one += std::to_string(own.host) + " ";
+    }
+    return all;
+  };
+  EXPECT_THAT(hosts_after("remove-hosts", "node-[1-3]"), ::testing::Each("8 "));
+  EXPECT_THAT(hosts_after("remove-hosts", "node-12"), ::testing::Each(""));
+  EXPECT_THAT(hosts_after("add-nodes", "1:slowest"), ::testing::Each("11 32 "));
+  EXPECT_THAT(hosts_after("sort-nodes", "slowest"), ::testing::Each("0 "));
+  EXPECT_THAT(hosts_after("replace-nodes", "1:slowest:fastest"), ::testing::Each(""));
+  EXPECT_THAT(hosts_after("ranks-per-node", "1"), ::testing::Each("")) << "of a CPU that is left out";
+}
+
 TEST(TransformNodes, RefusesToRemoveLeavesOfATree) {
   const auto tree = with("fat-tree", "8:4:2");
   EXPECT_THROW(transformed(tree, {{"remove-nodes", "1"}}), core::DomainError);
@@ -393,6 +422,7 @@ TEST(TransformTopology, MakesTheParametersOfSimGrid) {
   EXPECT_EQ(parameters(with("fat-tree", "8:4:2")), "2;8,4;1,4;1,2");
   EXPECT_EQ(parameters(transformed(with("fat-tree", "8:4:2"), {{"top-switches", "3"}})), "2;8,4;1,3;1,2");
   EXPECT_EQ(parameters(with("torus", "4x4x2")), "4,4,2");
+  EXPECT_EQ(parameters(with("torus", "1x8x4x1")), "8,4");
   EXPECT_STREQ(kind(with("dragonfly", "2,4;2,2;4,1;2")), "dragonfly");
   EXPECT_STREQ(kind(transformed(with("torus", "8x4"), {{"single-switch", "yes"}})), "single_switch");
   EXPECT_THROW(with("torus", "5x5"), core::DomainError);
