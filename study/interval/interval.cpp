@@ -14,6 +14,7 @@
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/fit/distributions.hpp"
 #include "hplcast/study/quick.hpp"
+#include "study/sampling/sampled_prediction.hpp"
 
 namespace hplcast::study {
 
@@ -47,8 +48,7 @@ constexpr const char* virtual_source = "default: 14 quickstarts of virtual machi
 /// many degrees of freedom do (docs/models/interval.md#a-quiet-machine).
 constexpr double nu_of_virtual = 3.8;
 
-constexpr double sds_in_sampling_error = 2;  // Prediction::error_95_s
-constexpr double sds_in_fast_error = 2;      // Prediction::fast_error_95_s
+constexpr double sds_in_fast_error = 2;  // Prediction::fast_error_95_s
 
 double squared(double x) {
   return x * x;

@@ -312,20 +312,18 @@ SampledTime sampled_time(const WindowPlan& plan,
         panels.back().push_back(time_s(window, i, i + 1));
     }
   }
-  // Student's law has 95 % within 1.96 to 2 of its standard deviations; 150 of 158 predictions are (docs/measurements).
-  constexpr double deviations = 2;
   sampling.pieces = gap_pieces(plan);
   std::vector<fit::CurvePiece> gaps;
   for (const core::PanelCost& piece : sampling.pieces) gaps.push_back(curve_piece(piece.first_panel, piece.panels));
   const fit::CurveIntegral curve = fit::integrate_curve(measured, gaps, scatter_of(plan, panels));
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     sampling.pieces[i].time_s = curve.pieces[i].cost;
-    sampling.pieces[i].error_95_s = deviations * curve.pieces[i].sd;
+    sampling.pieces[i].error_95_s = sds_in_sampling_error * curve.pieces[i].sd;
   }
   sampling.deviation = curve.largest_deviation;
   sampling.deviates_at_panel = static_cast<int>(plan.panels - curve.deviates_at);
   result.time_s += curve.gaps.cost;
-  result.error_95_s = deviations * curve.whole.sd;
+  result.error_95_s = sds_in_sampling_error * curve.whole.sd;
   return result;
 }
 

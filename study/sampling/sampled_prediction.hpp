@@ -10,6 +10,9 @@
 
 namespace hplcast::study {
 
+/// In their error bars: Student's law has 95 % within 1.96 to 2; 150 of 158 predictions are (docs/measurements).
+inline constexpr double sds_in_sampling_error = 2;
+
 /// The time of a run by its windows, and how far it may be off the mean over runs.
 struct SampledTime {
   double time_s = 0, error_95_s = 0;
