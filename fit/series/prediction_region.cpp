@@ -59,13 +59,6 @@ double f_limit(double confidence, std::size_t p, std::size_t n) {
   return fisher_f_quantile(static_cast<double>(p), freedom_of(p, n), confidence);
 }
 
-double interval_factor(double confidence, std::size_t n, std::size_t r) {
-  if (r < 1) throw core::DomainError("number of new runs", r, "a number >= 1");
-  const double limit = f_limit(confidence, 1, n);
-  const auto of = [](std::size_t count) { return static_cast<double>(count); };
-  return std::sqrt(of(n + r) / (of(n) * of(r)) * limit);
-}
-
 double variance_inflation(double autocorrelation, double runs) {
   const double a = autocorrelation;
   return variance_inflation(a) - 2 * a * (1 - std::pow(a, runs)) / (runs * (1 - a) * (1 - a));

@@ -74,7 +74,7 @@ TEST(RunTests, ComparesWithAllEarlierNormalRuns) {
   EXPECT_EQ(scores[10].reference_runs, 10U);
   EXPECT_EQ(scores[20].region, Region::above);
   EXPECT_EQ(scores[29].reference_runs, 27U);  // 29 less the flagged and the logged one
-  EXPECT_NEAR(scores[20].half_width, scores[20].sd * interval_factor(0.9999, 20, 1), 1e-9);
+  EXPECT_NEAR(scores[20].half_width, scores[20].sd * std::sqrt(21. / 20 * f_limit(0.9999, 1, 20)), 1e-9);
 }
 
 TEST(RunTests, HaveOneReferenceForAllLowerConfidences) {

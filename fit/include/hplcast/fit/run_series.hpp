@@ -13,10 +13,6 @@ namespace hplcast::fit {
 /// and n > p.
 double f_limit(double confidence, std::size_t p, std::size_t n);
 
-/// Half the width of the interval for the mean of `r` new runs after `n` earlier ones, as a multiple of their standard
-/// deviation. @throws core::DomainError as f_limit(), and for r = 0.
-double interval_factor(double confidence, std::size_t n, std::size_t r);
-
 /// Upper tail of F with `p` and `n - p` degrees of freedom: how likely such a statistic is without any change.
 /// @throws core::DomainError as f_limit().
 double f_tail(double statistic, std::size_t p, std::size_t n);
