@@ -41,6 +41,11 @@ bool is_factor(const std::string& name) {
          is_transformation(name);
 }
 
+/// Its levels are files, or `none`.
+bool is_of_files(const std::string& factor) {
+  return factor == "generate" || factor == "set-detours";
+}
+
 /// A whole number of ranks, or of a side of their grid.
 std::optional<std::uint64_t> rank_count(const std::string& text) {
   constexpr std::size_t most_digits = 7;
@@ -138,7 +143,7 @@ class PlanReader : YamlReader {
       require_domain(node, factor, [&] { one.validate(); });
       return std::to_string(*known);
     }
-    if (factor == "cluster" || ((factor == "generate" || factor == "set-detours") && value != "none"))
+    if (factor == "cluster" || (is_of_files(factor) && value != "none"))
       return fs::path(value).is_absolute() ? value : (folder_ / value).lexically_normal().string();
     if (factor == "grid") {
       const std::size_t x = value.find('x');
@@ -213,18 +218,15 @@ class PlanReader : YamlReader {
       result.levels = levels(factor, node);
       return result;
     }
-    if (!is_hpl_parameter(factor) && factor.front() != '/' && !is_transformation(factor))
+    if (is_of_files(factor) || (!is_hpl_parameter(factor) && factor.front() != '/' && !is_transformation(factor)))
       fail(node, factor, "found a map; expected a list of levels");
     // HPL's parameters are whole numbers.
     result.step = is_hpl_parameter(factor) ? 1 : 0;
+    const std::map<std::string, double*> numbers = {{"min", &result.min}, {"max", &result.max}, {"step", &result.step}};
     for (const auto& entry : node) {
       const std::string key = entry.first.as<std::string>();
-      if (key == "min") {
-        result.min = number(entry.second, factor);
-      } else if (key == "max") {
-        result.max = number(entry.second, factor);
-      } else if (key == "step") {
-        result.step = number(entry.second, factor);
+      if (const auto known = numbers.find(key); known != numbers.end()) {
+        *known->second = number(entry.second, factor);
       } else if (key == "log") {
         const std::string log = text(entry.second, factor);
         if (log != "true" && log != "false") fail(entry.second, factor, "log is `" + log + "`; expected true or false");

@@ -169,10 +169,9 @@ class SlurmSweep {
     for (const auto& [id, task] : missing_) {
       SweepOutcome outcome;
       outcome.task = task;
-      outcome.failure = {id,
-                         "its Slurm task ended without a result, " + std::to_string(attempts) + " times; see " +
-                             folder_.string() + "/task-*.log",
-                         ""};
+      outcome.failure.run = id;
+      outcome.failure.message = "its Slurm task ended without a result, " + std::to_string(attempts) + " times; see " +
+                                folder_.string() + "/task-*.log";
       execution_.ended(outcome);
     }
     if (missing_.empty()) fs::remove_all(folder_, ignored);
