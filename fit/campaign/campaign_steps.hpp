@@ -135,8 +135,6 @@ void for_kernel_rows(const Campaign& campaign,
                      const std::function<void(const std::string&, const core::KernelMeasurement&)>& each);
 /// Index of a host in the campaign; its size if it is none of them.
 std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& name);
-/// Models number the CPUs with ranks from 0: the number of such ones below `cpu`.
-int cpu_in_model(const MeasuredHost& host, int cpu);
 
 /// Expected duration of a call on its host and CPU.
 double expected_s(const core::ClusterModel& cluster, const std::vector<MeasuredHost>& hosts,

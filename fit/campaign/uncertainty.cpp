@@ -247,7 +247,8 @@ std::size_t index_of(const std::vector<MeasuredHost>& hosts, const std::string& 
 
 int cpu_in_model(const MeasuredHost& host, int cpu) {
   const std::set<int> with_ranks(host.rank_cpus.begin(), host.rank_cpus.end());
-  return static_cast<int>(std::distance(with_ranks.begin(), with_ranks.lower_bound(cpu)));
+  const auto below = static_cast<int>(std::distance(with_ranks.begin(), with_ranks.lower_bound(cpu)));
+  return with_ranks.count(cpu) > 0 ? below : static_cast<int>(with_ranks.size()) + cpu - below;
 }
 
 double expected_s(const core::ClusterModel& cluster, const std::vector<MeasuredHost>& hosts,

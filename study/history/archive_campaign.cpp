@@ -27,6 +27,7 @@ struct Mean {
   double sum = 0, count = 0;
 };
 using Means = std::map<std::pair<Place, std::string>, Mean>;
+using HostsByName = std::map<std::string, fit::MeasuredHost>;  // which know the numbers of their CPUs in models
 
 /// The CPU that "package-1" or "package-1 dram" is about; -1: the sensor is something else.
 int package_of(const std::string& sensor) {
@@ -43,10 +44,9 @@ bool is_cpu_temperature(const std::string& sensor) {
   return false;
 }
 
-void add_reading(const Place& host, int packages, const std::string& quantity, const std::string& sensor, double value,
-                 Means& means) {
-  Place place = host;
-  if (packages == 1) place.cpu = 0;
+/// `place`: the host; its CPU, if it has one.
+void add_reading(const fit::MeasuredHost& host, Place place, const std::string& quantity, const std::string& sensor,
+                 double value, Means& means) {
   std::string factor;
   if (quantity == "frequency_hz") {
     factor = "frequency_ghz";
@@ -54,7 +54,7 @@ void add_reading(const Place& host, int packages, const std::string& quantity, c
   } else if (quantity == "temperature_celsius" && is_cpu_temperature(sensor)) {
     factor = "temperature_celsius";
   } else if (quantity == "power_w" && package_of(sensor) >= 0) {
-    place.cpu = package_of(sensor);
+    place.cpu = fit::cpu_in_model(host, package_of(sensor));
     factor = sensor.find(" dram") != std::string::npos ? "power_dram_w" : "power_cpu_w";
     if (factor == "power_cpu_w" && sensor.find(' ') != std::string::npos) return;  // another part of the package
   } else {
@@ -67,9 +67,9 @@ void add_reading(const Place& host, int packages, const std::string& quantity, c
 
 /// Adds the means of the sensors while dgemm was measured: frequency and temperature of a host (of its CPU, if it has
 /// one), power of each CPU package and its memory. @throws core::ParseError for damaged files.
-void add_sensors(const core::CampaignArchive& archive, CampaignRecord& record) {
-  std::map<std::string, int> packages;
-  for (const auto& machine : archive.context.machines) packages[machine.host] = machine.packages;
+void add_sensors(const core::CampaignArchive& archive, HostsByName& hosts, CampaignRecord& record) {
+  std::map<std::string, int> cpus;
+  for (const auto& machine : archive.context.machines) cpus[machine.host] = machine.packages == 1 ? 0 : -1;
   Means means;
   for (const auto& [name, text] : archive.files) {
     if (!core::begins_with(name, "monitoring/") || name.find("dgemm") == std::string::npos) continue;
@@ -78,8 +78,8 @@ void add_sensors(const core::CampaignArchive& archive, CampaignRecord& record) {
     const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
                       value = csv.column("value");
     while (csv.next()) {
-      const std::string its_host(csv.text(host));
-      add_reading({record.cluster, its_host, -1}, packages[its_host], std::string(csv.text(quantity)),
+      const auto its = cpus.emplace(csv.text(host), -1).first;
+      add_reading(hosts[its->first], {record.cluster, its->first, its->second}, std::string(csv.text(quantity)),
                   std::string(csv.text(sensor)), csv.number(value), means);
     }
   }
@@ -154,8 +154,7 @@ void add_messages(const core::NetworkModel& network, CampaignRecord& record) {
 
 std::int64_t time_in(const core::CampaignArchive& archive, const std::string& file) {
   const auto found = archive.files.find(file);
-  std::string text = found == archive.files.end() ? "" : found->second;
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+  const std::string text = found == archive.files.end() ? "" : core::folded(found->second);
   double time_s = 0;
   if (!core::parse_double(text, time_s))
     throw core::ParseError({file, 0, ""}, text.empty() ? "is missing" : "found `" + text + "`",
@@ -195,14 +194,14 @@ struct Work {
   double products = 0, duration_s = 0;
 };
 
-std::map<Place, Work> work_of(const core::CampaignArchive& archive, const std::string& cluster) {
+std::map<Place, Work> work_of(const core::CampaignArchive& archive, HostsByName& hosts, const std::string& cluster) {
   std::map<Place, Work> work;
   for (const auto& [name, text] : archive.measurements) {
     if (text.substr(0, text.find('\n')).find("kernel") == std::string::npos) continue;
     std::istringstream in(text);
     core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement& row) {
       if (row.kernel != "dgemm" || !fit::is_designed(row) || !fit::reason_to_set_aside(row).empty()) return;
-      Work& sum = work[{cluster, row.host, row.cpu}];
+      Work& sum = work[{cluster, row.host, fit::cpu_in_model(hosts[row.host], row.cpu)}];
       sum.products += row.shape.m * row.shape.n * row.shape.k;
       sum.duration_s += row.duration_s;
     });
@@ -234,10 +233,10 @@ void add_kernel_laws(const core::ClusterModel& cluster, const std::map<Place, Wo
     add(own.law, {record.cluster, cluster.hosts.names().at(static_cast<std::size_t>(own.host)), own.cpu});
 }
 
-void add_models(const core::CampaignArchive& archive, const std::map<Place, Work>& work, CampaignRecord& record,
+void add_models(const fit::Campaign& campaign, const std::map<Place, Work>& work, CampaignRecord& record,
                 std::vector<std::string>& notes) {
   try {
-    const core::ClusterModel cluster = fit::fit_campaign(fit::campaign_of(archive)).cluster;
+    const core::ClusterModel cluster = fit::fit_campaign(campaign).cluster;
     add_kernel_laws(cluster, work, record);
     add_messages(cluster.network, record);
     std::ostringstream json;
@@ -259,15 +258,18 @@ CampaignRecord campaign_record(const core::CampaignArchive& archive, const std::
   record.end_s = archive.files.count("latest") > 0 ? time_in(archive, "latest") : record.start_s;
   for (const auto& machine : archive.context.machines) record.hosts.push_back(machine.host);
   record.protocol = protocol_of(archive);
-  const std::map<Place, Work> work = work_of(archive, cluster);
+  const fit::Campaign campaign = fit::campaign_of(archive);
+  HostsByName hosts;
+  for (const fit::MeasuredHost& host : campaign.hosts) hosts[host.name] = host;
+  const std::map<Place, Work> work = work_of(archive, hosts, cluster);
   if (work.empty())
     throw core::InputError(
         "the archive has no call of dgemm that counts\n  hint: a campaign to watch a cluster has a step "
         "dgemm (docs/use/history.md)");
   for (const auto& [place, sum] : work)
     record.observations.push_back({place, "dgemm_gflops", record.start_s, 2e-9 * sum.products / sum.duration_s});
-  add_sensors(archive, record);
-  add_models(archive, work, record, notes);
+  add_sensors(archive, hosts, record);
+  add_models(campaign, work, record, notes);
   return record;
 }
 

@@ -22,15 +22,9 @@ bool have_one_cause(const HistoryFinding& a, const HistoryFinding& b) {
 }
 
 Verdict verdict_of(const HistoryFinding& one, std::int64_t told_s) {
-  const fit::Finding& finding = one.finding;
-  return {told_s,
-          {one.cluster, one.place.host, one.place.cpu},
-          one.factor,
-          finding.since_s,
-          finding.last_s,
-          finding.effect,
-          finding.effect_error,
-          finding.probability};
+  const fit::Finding& of = one.finding;
+  const Place place{one.cluster, one.place.host, one.place.cpu};
+  return {told_s, place, one.factor, of.since_s, of.last_s, of.effect, of.effect_error, of.probability};
 }
 
 Verdict verdict_of(const MissingHost& one, std::int64_t told_s) {

@@ -94,6 +94,25 @@ TEST(CampaignRecordOfAnArchive, HasMeansOfTheSensorsWhileDgemmRan) {
   EXPECT_NEAR(values.at("h CPU 1 power_dram_w"), 20, 1e-12);
 }
 
+TEST(CampaignRecordOfAnArchive, NumbersCpusAsItsModelsDo) {
+  core::CampaignArchive one = archive({1e-10});  // of the second CPU of two
+  std::string& text = one.measurements.at("measurements/01-dgemm.csv");
+  for (std::size_t at = 0; (at = text.find(",h,0,", at)) != std::string::npos;) text.replace(at, 5, ",h,1,");
+  one.context.machines.front().packages = 2;
+  one.context.ranks.front().cpu = 1;
+  one.files["monitoring/01-dgemm.csv"] =
+      "host,time_s,quantity,sensor,value\nh,0,power_w,package-0,10\nh,0,power_w,package-1,120\n";
+  std::vector<std::string> notes;
+  const CampaignRecord record = campaign_record(one, "", notes);
+  EXPECT_THAT(notes, IsEmpty());
+  EXPECT_THAT(record.cluster_json, HasSubstr("\"cpus\": 1")) << "the one with a rank";
+  const auto values = values_of(record);
+  EXPECT_NEAR(values.at("h CPU 0 dgemm_gflops"), 20, 1e-9);
+  EXPECT_NEAR(values.at("h CPU 0 dgemm_mnk"), 1e-10, 1e-16);
+  EXPECT_EQ(values.at("h CPU 0 power_cpu_w"), 120);
+  EXPECT_EQ(values.at("h CPU 1 power_cpu_w"), 10) << "no rank is there";
+}
+
 /// Models whose messages inside hosts cost 1 us and 1 ns per byte, from 16 KiB on twice as much per byte.
 std::string models(double second_begins = 16384, double slowdown = 1) {
   core::ClusterModel cluster;

@@ -20,6 +20,9 @@ struct MeasuredHost {
   std::vector<int> rank_cpus;  ///< CPU of each local rank, in their order; the model numbers these CPUs from 0
 };
 
+/// The number of a CPU in models, and wherever else CPUs are told apart: those with ranks from 0, others behind them.
+int cpu_in_model(const MeasuredHost& host, int cpu);
+
 /// Sizes of an HPL run that models must cover.
 struct HplSizes {
   std::string run;                         ///< for people: N=7000, NB=128, 1x2
