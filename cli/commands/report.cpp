@@ -44,7 +44,13 @@ study::ReportData read_inputs(const std::vector<std::string>& inputs) {
   study::ReportData data;
   for (const fs::path input : inputs) {
     if (fs::is_directory(input)) {
-      for (const fs::path& file : candidates_in(input)) add_file(file, data);
+      for (const fs::path& file : candidates_in(input)) {
+        try {
+          add_file(file, data);
+        } catch (const study::EmptyDatabase& error) {
+          warn(error.what());
+        }
+      }
     } else if (add_file(input, data) == study::StudyFile::other) {
       throw core::ParseError(
           {input.string(), 0, ""},

@@ -163,10 +163,10 @@ void SweepDatabase::open_for_reading() {
     open(copied(path_, state_->copy->path()), SQLite::OPEN_READWRITE);
   }
   if (empty)
-    throw core::InputError(path_.string() +
-                           " is empty: a sweep that was killed at once, or no database of a sweep\n  hint: `hplcast "
-                           "sweep PLAN.yaml --database " +
-                           path_.string() + "` makes its runs");
+    throw EmptyDatabase(path_.string() +
+                        " is empty: a sweep that was killed at once, or no database of a sweep\n  hint: `hplcast "
+                        "sweep PLAN.yaml --database " +
+                        path_.string() + "` makes its runs");
   check_version(*state_->database, kind, path_);
 }
 

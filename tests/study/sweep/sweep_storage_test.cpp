@@ -68,6 +68,20 @@ TEST_F(SweepStorage, ThatIsEmptyIsSaidClearlyAndTakenByTheNextSweep) {
   EXPECT_EQ(hplcast({"sweep", "status", "none.db"}).status, 3);
 }
 
+TEST_F(SweepStorage, ThatIsEmptyStopsNoReportOfItsFolder) {
+  plan(small);
+  ASSERT_EQ(hplcast({"sweep", "plan.yaml"}).status, 0);
+  // As it is after the first transaction, of which only the first page had been written, has been taken back.
+  SQLite::Database((folder_ / "killed.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+      .exec("PRAGMA application_id = " + std::to_string(0x68706c63));
+  write("nothing.db", "");
+  const auto report = hplcast({"report", ".", "-o", "report.html"});
+  EXPECT_EQ(report.status, 0) << report.output;
+  EXPECT_THAT(report.output, HasSubstr("warning: "));
+  EXPECT_THAT(report.output, HasSubstr("killed.db is empty: a sweep that was killed at once"));
+  EXPECT_EQ(hplcast({"report", "killed.db", "-o", "none.html"}).status, 3) << "asked for by its name";
+}
+
 TEST_F(SweepStorage, IsLockedByWhateverNameItIsGiven) {
   plan(small);
   fs::create_directories(folder_ / "elsewhere");

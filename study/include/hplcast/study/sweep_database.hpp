@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/errors.hpp"
 #include "hplcast/core/prediction.hpp"
 #include "hplcast/study/sweep_plan.hpp"
 
@@ -31,6 +32,11 @@ struct SweepCounts {
 struct SweepResult {
   Configuration factors;
   core::Prediction prediction;
+};
+
+/// There is nothing in a database: its sweep was killed at once.
+struct EmptyDatabase : core::InputError {
+  using core::InputError::InputError;
 };
 
 /// The results of sweeps in one SQLite file (docs/formats/sweep-database.md has its tables). Every call is one
