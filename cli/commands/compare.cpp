@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -16,6 +15,7 @@
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/hpl_parameters.hpp"
+#include "hplcast/core/process.hpp"
 #include "hplcast/study/history.hpp"
 #include "hplcast/study/interval.hpp"
 
@@ -209,14 +209,11 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
   if (intervals) header.insert(header.end(), {"predicted interval", "runs inside"});
   TextTable table(parameters.with(header));
   for (const auto& row : comparison.rows) {
-    const auto interval = row.error_interval;
+    std::string error;
+    if (const auto& all = row.error_interval) error = signed_percent(all->lower) + " to " + signed_percent(all->upper);
     std::vector<std::string> cells = {
-        std::to_string(row.real_gflops.size()),
-        significant(row.real_median),
-        percent(row.real_spread),
-        significant(row.predicted_median),
-        signed_percent(row.error),
-        interval ? signed_percent(interval->lower) + " to " + signed_percent(interval->upper) : ""};
+        std::to_string(row.real_gflops.size()), significant(row.real_median), percent(row.real_spread),
+        significant(row.predicted_median),      signed_percent(row.error),    error};
     if (sampled) cells.push_back(row.sampling_error_95 ? percent(*row.sampling_error_95) : "all panels");
     if (row.interval) {
       cells.push_back(significant(row.interval->low_gflops) + " to " + significant(row.interval->high_gflops));
@@ -275,13 +272,7 @@ const core::HplParameters& worst_of(const study::Comparison& comparison) {
 /// --append-to-ledger. @throws core::Error if the file is there and is no ledger.
 void append_to_ledger(const CompareOptions& options, const study::Comparison& comparison,
                       const std::vector<core::Prediction>& predicted) {
-  std::string date = options.ledger_date;
-  if (date.empty()) {
-    const std::time_t now = std::time(nullptr);
-    std::tm utc{};
-    char text[sizeof "2026-11-25"];
-    date.assign(text, std::strftime(text, sizeof text, "%Y-%m-%d", gmtime_r(&now, &utc)));
-  }
+  const std::string date = options.ledger_date.empty() ? core::utc_now().substr(0, 10) : options.ledger_date;
   std::vector<study::LedgerRow> ledger;
   if (std::filesystem::exists(options.ledger)) ledger = read_from(options.ledger, study::read_ledger);
   const std::size_t added = study::append(ledger, study::ledger_rows(comparison, predicted, date));

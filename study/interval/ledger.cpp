@@ -38,9 +38,23 @@ std::string line_of(const LedgerRow& row) {
          text(row.high_gflops);
 }
 
-/// One run of one configuration, whatever the date that a ledger gives it.
-auto identity(const LedgerRow& row) {
-  return std::tie(row.cluster, row.model_sha256, row.kind, row.parameters, row.real_gflops, row.predicted_gflops);
+/// A configuration and its prediction.
+auto compared(const LedgerRow& row) {
+  return std::tie(row.cluster, row.model_sha256, row.kind, row.parameters, row.predicted_gflops);
+}
+using Rates = std::map<decltype(compared(LedgerRow())), std::multiset<double>>;  // of its runs
+
+/// Whether two comparisons may be of the same runs, one perhaps of more: in all that both have compared, the rates of
+/// one are among those of the other. On another occasion hardly all are printed with the same digits.
+bool may_be_same(const Rates& one, const Rates& other) {
+  for (const auto& [key, rates] : one) {
+    const auto found = other.find(key);
+    if (found == other.end()) continue;
+    const auto& [few, many] =
+        std::minmax(rates, found->second, [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    if (!std::includes(many.begin(), many.end(), few.begin(), few.end())) return false;
+  }
+  return true;
 }
 
 LedgerRow read_row(const core::CsvReader& csv) {
@@ -196,13 +210,18 @@ std::vector<LedgerRow> ledger_rows(const Comparison& comparison, const std::vect
 }
 
 std::size_t append(std::vector<LedgerRow>& ledger, const std::vector<LedgerRow>& rows) {
-  const auto count = [](const std::vector<LedgerRow>& in, const LedgerRow& row) {
-    return std::count_if(in.begin(), in.end(), [&](const LedgerRow& one) { return identity(one) == identity(row); });
-  };
-  const std::size_t before = ledger.size();
+  std::map<std::string, Rates> occasions;
+  for (const LedgerRow& row : ledger) occasions[row.date][compared(row)].insert(row.real_gflops);
+  Rates own, known;
+  for (const LedgerRow& row : rows) own[compared(row)].insert(row.real_gflops);
+  for (auto& [date, rates] : occasions)
+    if (may_be_same(own, rates) || (!rows.empty() && date == rows.front().date))
+      for (auto& [key, of_key] : rates) known[key].merge(of_key);
+  std::vector<LedgerRow> added;
   for (const LedgerRow& row : rows)
-    if (count(ledger, row) < count(rows, row)) ledger.push_back(row);
-  return ledger.size() - before;
+    if (known[compared(row)].extract(row.real_gflops).empty()) added.push_back(row);
+  ledger.insert(ledger.end(), added.begin(), added.end());
+  return added.size();
 }
 
 PastErrors past_errors(const std::vector<LedgerRow>& ledger, const core::Prediction& prediction) {

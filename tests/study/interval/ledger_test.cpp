@@ -92,8 +92,24 @@ TEST(Ledger, TakesTheSameComparisonOnce) {
   std::vector<LedgerRow> later = rows;
   for (LedgerRow& one : later) one.date = "2026-11-02";
   EXPECT_EQ(append(ledger, later), 0u) << "the same runs, another day";
-  later.front().real_gflops = 10;
-  EXPECT_EQ(append(ledger, later), 1u);
+  later.push_back(row(1000, 10, 13, "2026-11-02"));
+  later.push_back(row(2000, 20, 21, "2026-11-02"));
+  EXPECT_EQ(append(ledger, later), 2u) << "a run more, and a prediction more";
+  EXPECT_EQ(append(ledger, later), 0u);
+  EXPECT_EQ(append(ledger, {}), 0u);
+}
+
+TEST(Ledger, TakesRunsOfAnotherOccasionThatArePrintedAlike) {
+  std::vector<LedgerRow> ledger = {row(1000, 12, 13), row(1000, 11, 13), row(2000, 20, 21)};
+  const std::vector<LedgerRow> other = {row(1000, 12, 13, "2026-11-02"), row(1000, 11.5, 13, "2026-11-02"),
+                                        row(2000, 20, 21, "2026-11-02")};
+  EXPECT_EQ(append(ledger, other), 3u);
+  EXPECT_EQ(append(ledger, other), 0u);
+  std::vector<LedgerRow> later = other;
+  for (LedgerRow& one : later) one.date = "2026-11-03";
+  EXPECT_EQ(append(ledger, later), 0u) << "the same runs, another day";
+  // On one date they are of one occasion: the file has grown, or is another one of the same runs.
+  EXPECT_EQ(append(ledger, {row(1000, 12, 13), row(1000, 11.7, 13)}), 1u);
 }
 
 TEST(PastErrors, AreThoseOfTheClusterAndKindOnly) {
