@@ -67,7 +67,7 @@ void write_ledger(std::ostream& out, const std::vector<LedgerRow>& rows);
 /// A row for each real run of a comparison. `predicted`: what was compared.
 std::vector<LedgerRow> ledger_rows(const Comparison& comparison, const std::vector<core::Prediction>& predicted,
                                    const std::string& date);
-/// Appends rows that the ledger does not have yet: the same comparison again changes nothing. Returns how many.
+/// Appends rows, of one date, that the ledger does not have yet: the same runs again change nothing. Returns how many.
 std::size_t append(std::vector<LedgerRow>& ledger, const std::vector<LedgerRow>& rows);
 
 /// Errors of earlier comparisons of one cluster and kind.
