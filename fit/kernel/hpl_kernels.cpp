@@ -69,12 +69,6 @@ bool has_main_product(const KernelFit& fit, const KernelFitOptions& options) {
   return options.terms.empty() || fit.pieces.back().mu.polynomial.coefficient(options.terms.front()) > 0;
 }
 
-KernelFit fit_constant(const KernelTable& table, KernelFitOptions options) {
-  options.level = "M0";
-  options.terms.clear();
-  return fit_kernel(table, options);
-}
-
 /// The forms of a kernel that are physically sensible, as forms_with() has them: dgemm M2; the others one product M1
 /// (dtrsm mnk, dgemv and dger mn, vector kernels n, dtrsv n^2 or n, copies and row swaps mn), then that product with
 /// the lower ones (mn, m, n) as M2. An unknown kernel gets the products of the sizes that vary. dgemm is half-normal,
@@ -150,27 +144,22 @@ KernelFit fit_hpl_kernel(const std::string& kernel, const KernelTable& table) {
   const std::vector<KernelFitOptions> forms = hpl_kernel_forms(kernel, table);
   KernelFit best = fit_best_form(table, forms);
   if (best.ok()) return best;
-  if (table.rows() == 0) return fit_constant(table, {});
   KernelFitOptions simplest = forms.front();
-  if (simplest.level == "M0") return fit_constant(table, simplest);
-  simplest.level = "M1";
-  simplest.terms.resize(1);
   simplest.intercept = Intercept::none;
-  best = fit_kernel(table, simplest);
-  return best.ok() ? best : fit_constant(table, simplest);
+  simplest.level = "M1";
+  if (simplest.terms.size() > 1) simplest.terms.resize(1);
+  if (!simplest.terms.empty()) best = fit_kernel(table, simplest);
+  if (best.ok()) return best;
+  simplest.level = "M0";
+  simplest.terms.clear();
+  return fit_kernel(table, simplest);
 }
-
-namespace {
-
-/// Twice over those that the ten coefficients of M2 (mu and sigma) need.
-constexpr std::size_t enough_shapes = 20;
-
-}  // namespace
 
 core::KernelModel with_cpu_laws(const core::KernelModel& model, const TablesByCpu& tables, const CpuFit& fit,
                                 std::vector<std::string>& notes) {
   const auto was_measured = [](const TablesByCpu::value_type& entry) { return entry.second.rows() > 0; };
   if (std::count_if(tables.begin(), tables.end(), was_measured) < 2) return model;
+  constexpr std::size_t enough_shapes = 20;  // twice over those that the ten coefficients of M2 (mu and sigma) need
   std::vector<core::CpuLaw> laws;
   for (const auto& [place, table] : tables) {
     if (table.rows() == 0) continue;  // whatever was measured there does not count

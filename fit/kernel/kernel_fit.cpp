@@ -72,12 +72,22 @@ detail::RegressionRows regression_rows(const ShapeRows& shapes, Averaging averag
   return rows;
 }
 
-RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& options, const core::ShapeRange& range) {
+/// Whether nothing but the constant is negative, and that by less than `main` makes up for where the piece begins.
+bool is_positive_from(double from, const Monomial& main, const core::Polynomial& mu) {
+  const double constant = mu.coefficient(constant_term);
+  const std::vector<double>& all = mu.coefficients();
+  return std::count_if(all.begin(), all.end(), [](double one) { return one < 0; }) == (constant < 0 ? 1 : 0) &&
+         mu.coefficient(main) * from + constant > 0;
+}
+
+RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& options, double from) {
   const detail::RegressionRows rows = regression_rows(shapes, options.averaging);
   detail::PolynomialRegression what;
   what.terms = regression_terms(options);
   what.weighting = options.weighting;
-  what.non_negative = options.non_negative;
+  // Where smaller calls have a piece of their own a line may go below 0 for them: memory costs from a cache's size on.
+  const bool is_later = from > 0 && options.non_negative && options.split == what.terms.front();
+  what.non_negative = options.non_negative && !is_later;
   what.robust = standard_errors_of(options) != StandardErrors::classical;
   what.min_abs_t = options.remove_insignificant ? options.min_abs_t : 0;
   what.main = what.terms.front();
@@ -85,12 +95,14 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
     what.fixed_constant = detail::published_constant(shapes, rows.y);
   RegressionResult result = fit_polynomial(shapes, rows, what, "mu");
   const auto positive = [&] {
-    return detail::smallest_in_range(result.fit.polynomial, range) > 0 &&
+    if (is_later) return is_positive_from(from, options.split, result.fit.polynomial);
+    return detail::smallest_in_range(result.fit.polynomial, range_of(shapes.shapes)) > 0 &&
            *std::min_element(result.fitted.begin(), result.fitted.end()) > 0;
   };
-  if (!options.keep_positive || what.non_negative || positive()) return result;
+  if (what.non_negative || !(options.keep_positive || is_later) || positive()) return result;
   what.non_negative = true;
   result = fit_polynomial(shapes, rows, what, "mu");
+  if (is_later) return result;
   result.notes.push_back(
       "mu: coefficients held at 0 or above, since without that some duration in the range would not be positive");
   return result;
@@ -99,13 +111,12 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
 struct FittedPiece {
   PieceFit piece;
   core::DurationLaw law;
-  RegressionResult mean;
-  std::vector<std::string> notes;
+  RegressionResult mean;  ///< with the notes of all of the piece
 };
 
 /// Nothing, with status and reason in `failure`, if there is no acceptable one.
-std::optional<FittedPiece> fit_piece(const ShapeRows& rows, const KernelFitOptions& options,
-                                     const core::ShapeRange& range, KernelFit& failure) {
+std::optional<FittedPiece> fit_piece(const ShapeRows& rows, const KernelFitOptions& options, double from,
+                                     KernelFit& failure) {
   const auto fail = [&](FitStatus status, const std::string& reason) {
     failure.status = status;
     failure.reason = reason;
@@ -117,19 +128,18 @@ std::optional<FittedPiece> fit_piece(const ShapeRows& rows, const KernelFitOptio
                                                std::to_string(terms) +
                                                " coefficients; measure more shapes or ask for fewer terms");
   FittedPiece result;
-  result.mean = fit_mean(rows, options, range);
+  result.mean = fit_mean(rows, options, from);
   if (result.mean.fit.polynomial.empty())
     return fail(FitStatus::constant,
                 "no term is left in the model: the durations do not depend on the products asked for");
   if (!(*std::min_element(result.mean.fitted.begin(), result.mean.fitted.end()) > 0) && options.keep_positive)
     return fail(FitStatus::not_positive, "some predicted durations are not positive; allow a constant or other terms");
-  detail::NoiseResult noise = detail::fit_noise(rows, result.mean, options, range);
+  detail::NoiseResult noise = detail::fit_noise(rows, result.mean, options, range_of(rows.shapes));
   if (standard_errors_of(options) == StandardErrors::noise && !noise.shape_variances.empty())
     set_covariance(result.mean, rows, noise.shape_variances);
-  result.notes = result.mean.notes;
   for (std::string& note : detail::leverage_notes(rows, result.mean.leverage, result.mean.fitted_terms))
-    result.notes.push_back(std::move(note));
-  result.notes.insert(result.notes.end(), noise.notes.begin(), noise.notes.end());
+    result.mean.notes.push_back(std::move(note));
+  result.mean.notes.insert(result.mean.notes.end(), noise.notes.begin(), noise.notes.end());
   result.law = std::move(noise.law);
   result.piece.mu = result.mean.fit;
   result.piece.sigma = std::move(noise.sigma);
@@ -268,12 +278,12 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
     const double end = p + 1 < starts.size() ? starts[p + 1] : std::numeric_limits<double>::infinity();
     parts.push_back(starts.size() == 1 ? all : detail::rows_between(all, options.split, starts[p], end));
     const std::string where = starts.size() == 1 ? "" : "piece from " + detail::short_number(starts[p]) + ": ";
-    std::optional<FittedPiece> piece = fit_piece(parts.back(), options, range_of(parts.back().shapes), failure);
+    std::optional<FittedPiece> piece = fit_piece(parts.back(), options, starts[p], failure);
     if (!piece) {
       failure.reason = where + failure.reason;
       return failure;
     }
-    for (const std::string& note : piece->notes) notes.push_back(where + note);
+    for (const std::string& note : piece->mean.notes) notes.push_back(where + note);
     piece->piece.from = starts[p];
     laws.push_back({starts[p], piece->law});
     fit.pieces.push_back(piece->piece);

@@ -95,8 +95,8 @@ std::vector<double> find_breakpoints(const ShapeRows& rows, const core::Monomial
 /// them, those behind it are its faces, or edges.
 std::vector<std::vector<core::Monomial>> terms_of_sizes(bool m, bool n, bool k);
 
-/// A formula of these products that can be extrapolated: no coefficient is negative, and none is left out (the constant
-/// is the cost of a call: it is there even where interrupts hide it). The family of noise is the one that fits best.
+/// A formula of these products that can be extrapolated: none is left out (the constant is the cost of a call: it is
+/// there even where interrupts hide it), and non_negative. The family of noise is the one that fits best.
 KernelFitOptions form_of(std::vector<core::Monomial> terms);
 
 /// Such a formula of each set, then each of them in up to three pieces along its first product (M'), since caches make

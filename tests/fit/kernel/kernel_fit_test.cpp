@@ -274,6 +274,27 @@ TEST(KernelFit, PiecesInOneSizeAreLinesInTheProductOfAll) {
   EXPECT_NEAR(fit.pieces[1].mu.polynomial.coefficient({1, 1, 0}) / 1e-9, 1, 1e-9);
 }
 
+TEST(KernelFit, ALaterPieceIsNegativeNeitherWhereItBeginsNorInItsProducts) {
+  KernelFitOptions options = m1("n", Weighting::ordinary);
+  options.level = "M'";
+  options.split = {0, 1, 0};
+  options.non_negative = true;
+  KernelTable square;  // the line through n^2 from 4 to 40 is 44 n - 370, from 20 to 40 it is 60 n - 863
+  for (int n = 1; n <= 40; ++n) square.add({1, static_cast<double>(n), 1}, 1e-9 * n * n);
+  options.breakpoints = {20};
+  EXPECT_NEAR(fit_kernel(square, options).pieces[1].mu.polynomial.coefficient({}) / -863.3e-9, 1, 1e-3);
+  options.breakpoints = {4};
+  for (double c : fit_kernel(square, options).pieces[1].mu.polynomial.coefficients()) EXPECT_GT(c, 0);
+
+  KernelTable fewer;  // more rows take less: no product may say so, since far more of them would take less than nothing
+  for (int m = 10; m <= 20; ++m)
+    for (int n = 10; n <= 60; n += 5) fewer.add({1.0 * m, 1.0 * n, 1}, 1e-9 * m * n + 1e-7 * (30 - m));
+  options.split = options.terms[0] = {1, 1, 0};
+  options.terms.push_back({1, 0, 0});
+  options.breakpoints = {300};
+  for (double c : fit_kernel(fewer, options).pieces[1].mu.polynomial.coefficients()) EXPECT_GT(c, 0);
+}
+
 TEST(KernelFit, OnePieceIsEnoughForOneLine) {
   KernelFitOptions options = m1("n");
   options.level = "M'";

@@ -53,7 +53,7 @@ struct KernelFitOptions {
   /// Terms below are insignificant. At 1 the variance of a coefficient is as large as what is lost without it
   /// (Toro-Vizcarrondo and Wallace 1968); a larger limit makes totals of other shapes too small.
   double min_abs_t = 1;
-  bool non_negative = false;  ///< coefficients of mu >= 0
+  bool non_negative = false;  ///< coefficients of mu >= 0, but for constants of later pieces, where mu is positive
   /// Fits again with non_negative if mu is not positive everywhere in the range of the sizes.
   bool keep_positive = true;
 
