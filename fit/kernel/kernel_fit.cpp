@@ -72,22 +72,15 @@ detail::RegressionRows regression_rows(const ShapeRows& shapes, Averaging averag
   return rows;
 }
 
-/// Whether nothing but the constant is negative, and that by less than `main` makes up for where the piece begins.
-bool is_positive_from(double from, const Monomial& main, const core::Polynomial& mu) {
-  const double constant = mu.coefficient(constant_term);
-  const std::vector<double>& all = mu.coefficients();
-  return std::count_if(all.begin(), all.end(), [](double one) { return one < 0; }) == (constant < 0 ? 1 : 0) &&
-         mu.coefficient(main) * from + constant > 0;
-}
-
-RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& options, double from) {
+RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& options, bool is_later) {
   const detail::RegressionRows rows = regression_rows(shapes, options.averaging);
   detail::PolynomialRegression what;
   what.terms = regression_terms(options);
   what.weighting = options.weighting;
   // Where smaller calls have a piece of their own a line may go below 0 for them: memory costs from a cache's size on.
-  const bool is_later = from > 0 && options.non_negative && options.split == what.terms.front();
-  what.non_negative = options.non_negative && !is_later;
+  const bool is_free_line =
+      is_later && options.non_negative && what.terms == std::vector<Monomial>{options.split, constant_term};
+  what.non_negative = options.non_negative && !is_free_line;
   what.robust = standard_errors_of(options) != StandardErrors::classical;
   what.min_abs_t = options.remove_insignificant ? options.min_abs_t : 0;
   what.main = what.terms.front();
@@ -95,16 +88,15 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
     what.fixed_constant = detail::published_constant(shapes, rows.y);
   RegressionResult result = fit_polynomial(shapes, rows, what, "mu");
   const auto positive = [&] {
-    if (is_later) return is_positive_from(from, options.split, result.fit.polynomial);
-    return detail::smallest_in_range(result.fit.polynomial, range_of(shapes.shapes)) > 0 &&
-           *std::min_element(result.fitted.begin(), result.fitted.end()) > 0;
+    const core::Polynomial& mu = result.fit.polynomial;
+    const bool inside =
+        is_free_line ? mu.coefficient(options.split) > 0 : detail::smallest_in_range(mu, range_of(shapes.shapes)) > 0;
+    return inside && *std::min_element(result.fitted.begin(), result.fitted.end()) > 0;
   };
-  if (what.non_negative || !(options.keep_positive || is_later) || positive()) return result;
+  if (!options.keep_positive || what.non_negative || positive()) return result;
   what.non_negative = true;
   result = fit_polynomial(shapes, rows, what, "mu");
-  if (is_later) return result;
-  result.notes.push_back(
-      "mu: coefficients held at 0 or above, since without that some duration in the range would not be positive");
+  result.notes.push_back("mu: coefficients held at 0 or above: without that some durations would not be positive");
   return result;
 }
 
@@ -115,7 +107,7 @@ struct FittedPiece {
 };
 
 /// Nothing, with status and reason in `failure`, if there is no acceptable one.
-std::optional<FittedPiece> fit_piece(const ShapeRows& rows, const KernelFitOptions& options, double from,
+std::optional<FittedPiece> fit_piece(const ShapeRows& rows, const KernelFitOptions& options, bool is_later,
                                      KernelFit& failure) {
   const auto fail = [&](FitStatus status, const std::string& reason) {
     failure.status = status;
@@ -128,7 +120,7 @@ std::optional<FittedPiece> fit_piece(const ShapeRows& rows, const KernelFitOptio
                                                std::to_string(terms) +
                                                " coefficients; measure more shapes or ask for fewer terms");
   FittedPiece result;
-  result.mean = fit_mean(rows, options, from);
+  result.mean = fit_mean(rows, options, is_later);
   if (result.mean.fit.polynomial.empty())
     return fail(FitStatus::constant,
                 "no term is left in the model: the durations do not depend on the products asked for");
@@ -267,7 +259,7 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
   }
   if (options.level == "M'" && options.terms.empty()) options.terms = {product_of_pieces(options.split, table.range())};
   const ShapeRows all{table.shapes(), table.sample()};
-  const std::vector<double> starts = piece_starts(all, options);
+  std::vector<double> starts = piece_starts(all, options);
   std::vector<ShapeRows> parts;
   std::vector<FittedPiece> pieces;
   std::vector<core::LawPiece> laws;
@@ -278,12 +270,15 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
     const double end = p + 1 < starts.size() ? starts[p + 1] : std::numeric_limits<double>::infinity();
     parts.push_back(starts.size() == 1 ? all : detail::rows_between(all, options.split, starts[p], end));
     const std::string where = starts.size() == 1 ? "" : "piece from " + detail::short_number(starts[p]) + ": ";
-    std::optional<FittedPiece> piece = fit_piece(parts.back(), options, starts[p], failure);
+    std::optional<FittedPiece> piece = fit_piece(parts.back(), options, p > 0, failure);
     if (!piece) {
       failure.reason = where + failure.reason;
       return failure;
     }
     for (const std::string& note : piece->mean.notes) notes.push_back(where + note);
+    if (const std::vector<double> calls = detail::column_of(parts.back(), options.split);
+        p > 0 && options.non_negative && piece->piece.mu.polynomial.coefficient(constant_term) < 0)
+      starts[p] = *std::min_element(calls.begin(), calls.end());  // between the pieces it may be negative still
     piece->piece.from = starts[p];
     laws.push_back({starts[p], piece->law});
     fit.pieces.push_back(piece->piece);

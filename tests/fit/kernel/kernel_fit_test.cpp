@@ -286,6 +286,13 @@ TEST(KernelFit, ALaterPieceIsNegativeNeitherWhereItBeginsNorInItsProducts) {
   options.breakpoints = {4};
   for (double c : fit_kernel(square, options).pieces[1].mu.polynomial.coefficients()) EXPECT_GT(c, 0);
 
+  KernelTable gap;  // the later line is 0 at 25: it begins with its first call
+  for (int n = 1; n <= 60; ++n)
+    if (n <= 10 || n >= 30) gap.add({1, static_cast<double>(n), 1}, n <= 10 ? 1e-9 * n : 1e-7 * (n - 25));
+  options.breakpoints = {12};
+  EXPECT_EQ(fit_kernel(gap, options).pieces[1].from, 30);
+  EXPECT_NEAR(fit_kernel(gap, options).pieces[1].mu.polynomial.coefficient({}) / -25e-7, 1, 1e-9);
+
   KernelTable fewer;  // more rows take less: no product may say so, since far more of them would take less than nothing
   for (int m = 10; m <= 20; ++m)
     for (int n = 10; n <= 60; n += 5) fewer.add({1.0 * m, 1.0 * n, 1}, 1e-9 * m * n + 1e-7 * (30 - m));

@@ -53,7 +53,8 @@ struct KernelFitOptions {
   /// Terms below are insignificant. At 1 the variance of a coefficient is as large as what is lost without it
   /// (Toro-Vizcarrondo and Wallace 1968); a larger limit makes totals of other shapes too small.
   double min_abs_t = 1;
-  bool non_negative = false;  ///< coefficients of mu >= 0, but for constants of later pieces, where mu is positive
+  /// Coefficients of mu >= 0. M' of one product: constants of later pieces may be below 0, where mu is not.
+  bool non_negative = false;
   /// Fits again with non_negative if mu is not positive everywhere in the range of the sizes.
   bool keep_positive = true;
 
