@@ -78,6 +78,25 @@ TEST(HplKernels, RowsBeyondTheCacheTakeTheTimeOfMemoryAlsoFarBeyondTheCallsMeasu
   for (const core::LawPiece& piece : law.pieces()) EXPECT_GT(piece.law.mean_s({1, piece.from, 1}), 0) << piece.from;
 }
 
+TEST(HplKernels, NoCallTakesLessThanNothingWhereverTheCachesEnd) {
+  core::RandomStream stream({7, core::stream_kernel, 0, 0});
+  for (int machine = 0; machine < 20; ++machine) {
+    const double first = std::pow(10, 2 + 3 * stream.uniform()), second = first * (1 + 9 * stream.uniform());
+    const double slower = 10 * stream.uniform(), slowest = 10 * stream.uniform();
+    KernelTable table;
+    for (const core::KernelShape& shape : test::random_shapes(40, 4, 1000, static_cast<std::uint64_t>(machine))) {
+      const double elements = shape.m * shape.n;
+      const double waits = slower * std::max(0.0, elements - first) + slowest * std::max(0.0, elements - second);
+      table.add({shape.m, shape.n, 1}, 1e-9 * (elements + waits + 50) * (1 + 0.3 * stream.uniform()));
+    }
+    const KernelFit fit = fit_hpl_kernel("dlaswp00N", table);
+    ASSERT_TRUE(fit.ok()) << fit.reason;
+    for (double m = 1; m < 2e4; m *= 1.1)
+      for (double n = 1; n < 2e4; n *= 1.1)
+        ASSERT_GT(fit.model.cluster_law().at({m, n, 1}).mean_s({m, n, 1}), 0) << machine << ": " << m << " x " << n;
+  }
+}
+
 TEST(HplKernels, VeryFewShapesStillGiveAModel) {
   KernelTable one;
   one.add({100, 20, 1}, 2e-6);
