@@ -132,10 +132,8 @@ void warn_of_kinds(const std::vector<core::QualityFlag>& flags) {
 
 /// "newer=node-[5-8]"
 std::pair<std::string, std::vector<std::string>> parse_kind(const std::string& text) {
-  const std::size_t equal = text.find('=');
-  if (equal == 0 || equal == std::string::npos)
-    throw core::UsageError("--kind is `" + text + "`; expected NAME=HOSTS such as newer=node-[5-8]");
-  return {text.substr(0, equal), core::expand_hosts(text.substr(equal + 1))};
+  const auto [name, hosts] = name_and_value("--kind", text, "NAME=HOSTS such as newer=node-[5-8]");
+  return {name, core::expand_hosts(hosts)};
 }
 
 /// Its hosts must be of the campaign.

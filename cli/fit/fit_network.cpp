@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "cli/commands/commands.hpp"
 #include "cli/fit/fit_pictures.hpp"
@@ -21,16 +22,12 @@ struct FitNetworkOptions {
   std::vector<std::string> inputs;
   std::vector<std::pair<std::string, std::string>> of_operation;  ///< operation, file
   std::string scope = "remote";
-  std::string arithmetic = "simulated";
-  std::string filter = "robust";
-  std::string objective = "log";
-  std::string noise = "none";
+  std::pair<fit::Objective, bool> objective{fit::Objective::log, false};  ///< the second: of means
   std::vector<double> breakpoints;
   bool breakpoints_each = false;
   std::string thresholds;
   std::optional<double> async_small_bytes, detached_bytes;
   double bandwidth_bytes_per_s = 0, latency_s = 0;
-  double wtime_calls = 1;
   CapacityOptions capacities;
   fit::NetworkFitOptions fit;
   std::string plot;
@@ -103,33 +100,9 @@ fit::MpiRows rows_of(const std::vector<Source>& sources, const std::string& scop
   };
 }
 
-template <typename Value>
-Value one_of(const std::string& option, const std::string& name, const Names<Value>& values) {
-  std::vector<std::string> expected;
-  for (const auto& [known, value] : values) {
-    if (name == known) return value;
-    expected.push_back(known);
-  }
-  throw core::UsageError(option + " is `" + name + "`; expected one of " + core::comma_separated(expected));
-}
-
 fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   fit::NetworkFitOptions options = given.fit;
-  options.transfer =
-      one_of<fit::TransferArithmetic>("--transfer", given.arithmetic,
-                                      {{"simulated", fit::TransferArithmetic::simulated},
-                                       {"half-of-difference", fit::TransferArithmetic::half_of_difference},
-                                       {"half-minus-receive", fit::TransferArithmetic::half_minus_receive}});
-  options.filter = one_of<fit::RowFilter>(
-      "--filter", given.filter,
-      {{"robust", fit::RowFilter::robust}, {"visits", fit::RowFilter::visits}, {"none", fit::RowFilter::none}});
-  options.means = given.objective == "mean";
-  options.regression.objective = one_of<fit::Objective>("--objective", given.objective,
-                                                        {{"log", fit::Objective::log},
-                                                         {"weighted", fit::Objective::weighted},
-                                                         {"ols", fit::Objective::ols},
-                                                         {"mean", fit::Objective::log}});
-  options.noise = core::from_name<fit::SegmentNoiseKind>(given.noise);
+  std::tie(options.regression.objective, options.means) = given.objective;
   if (!given.breakpoints.empty()) options.breakpoints = given.breakpoints;
   if (given.breakpoints_each) options.breakpoint_choice = fit::BreakpointChoice::each;
   if (!given.thresholds.empty()) read_from(given.thresholds, fit::set_thresholds, options);
@@ -137,7 +110,6 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   if (given.detached_bytes) options.detached_bytes = static_cast<std::uint64_t>(*given.detached_bytes);
   if (given.bandwidth_bytes_per_s > 0) options.bandwidth_bytes_per_s = given.bandwidth_bytes_per_s;
   if (given.latency_s > 0) options.latency_s = given.latency_s;
-  options.wtime_calls_per_row = given.wtime_calls;
   const auto give = [&](core::Scope scope, double bytes_per_s) {
     if (bytes_per_s > 0) options.capacity_bytes_per_s[static_cast<std::size_t>(scope)] = bytes_per_s;
   };
@@ -282,27 +254,32 @@ void add_method(Command& command, FitNetworkOptions& options) {
   command.add_flag_callback(
       "--published",
       [&options] {
-        options.arithmetic = "half-of-difference";
-        options.filter = "visits";
-        options.objective = "ols";
+        options.fit.transfer = fit::TransferArithmetic::half_of_difference;
+        options.fit.filter = fit::RowFilter::visits;
+        options.objective = {fit::Objective::ols, false};
         options.fit.physical = false;
-        options.wtime_calls = 1e7;
+        options.fit.wtime_calls_per_row = 1e7;
       },
       "the method of the calibrations of 2016: half-of-difference, visits, ols, --allow-negative, --wtime-calls 1e7");
-  command.add_option(
-      "--transfer", options.arithmetic,
+  add_choice<fit::TransferArithmetic>(
+      command, "--transfer", options.fit.transfer,
+      {{"simulated", fit::TransferArithmetic::simulated},
+       {"half-of-difference", fit::TransferArithmetic::half_of_difference},
+       {"half-minus-receive", fit::TransferArithmetic::half_minus_receive}},
       "time in the network from ping-pong p, send s, receive r: simulated (p/2 - s - r), half-of-difference "
-      "((p - r)/2), half-minus-receive (p/2 - r)",
-      with_default);
-  command.add_option("--filter", options.filter,
-                     "rows that count: robust (all but gross outliers), visits (10 to 90 % of each ten), none (all)",
-                     with_default);
-  command.add_option(
-      "--objective", options.objective,
-      "of the regressions: log, weighted, ols, or mean (sums of durations are right; breakpoints by log)",
-      with_default);
-  command.add_option("--noise", options.noise, "of each segment, relative: none, n1 (log-normal) or mixture",
-                     with_default);
+      "((p - r)/2), half-minus-receive (p/2 - r)");
+  add_choice<fit::RowFilter>(
+      command, "--filter", options.fit.filter,
+      {{"robust", fit::RowFilter::robust}, {"visits", fit::RowFilter::visits}, {"none", fit::RowFilter::none}},
+      "rows that count: robust (all but gross outliers), visits (10 to 90 % of each ten), none (all)");
+  add_choice<std::pair<fit::Objective, bool>>(
+      command, "--objective", options.objective,
+      {{"log", {fit::Objective::log, false}},
+       {"weighted", {fit::Objective::weighted, false}},
+       {"ols", {fit::Objective::ols, false}},
+       {"mean", {fit::Objective::log, true}}},
+      "of the regressions: log, weighted, ols, or mean (sums of durations are right; breakpoints by log)");
+  add_choice(command, "--noise", options.fit.noise, "of each segment, relative: none, n1 (log-normal) or mixture");
   command.add_option("--breakpoints", options.breakpoints, "starts of the segments after the first (default: searched)",
                      by_commas, one_each);
   command.add_flag("--breakpoints-each", options.breakpoints_each,
@@ -334,7 +311,8 @@ void setup_fit_network(Command& app) {
   add_capacity_options(command, options.capacities);
   command.add_flag("--all-backgrounds", options.fit.all_backgrounds,
                    "keep all messages, also if some were measured with the background dgemm+iprobe, as in HPL");
-  command.add_option("--wtime-calls", options.wtime_calls, "calls that one row of wtime covers", with_default);
+  command.add_option("--wtime-calls", options.fit.wtime_calls_per_row, "calls that one row of wtime covers",
+                     with_default);
   command.add_option("--plot", options.plot, "pictures, .png or .svg: FILE-SCOPE-OPERATION.png", draws("FILE"));
   command.add_json_output(options.output, "file of the result");
 }

@@ -16,32 +16,21 @@ namespace {
 
 struct FitSegmentedOptions {
   std::string input;
-  std::string objective = "log";
   std::vector<double> breakpoints;
   std::string x = "size_bytes";
   std::string y = "duration_s";
   std::vector<std::string> by;
   std::vector<std::string> where;
   bool average = false;
-  std::string noise = "none";
+  fit::SegmentNoiseKind noise = fit::SegmentNoiseKind::none;
   fit::SegmentedOptions regression;
   std::string plot;
   std::string output;
 };
 
-/// column=value
-struct Condition {
-  std::string column, value;
-};
-
-std::vector<Condition> parse_conditions(const std::vector<std::string>& texts) {
-  std::vector<Condition> conditions;
-  for (const std::string& text : texts) {
-    const std::size_t equal = text.find('=');
-    if (equal == 0 || equal == std::string::npos)
-      throw core::UsageError("--where is `" + text + "`; expected column=value");
-    conditions.push_back({text.substr(0, equal), text.substr(equal + 1)});
-  }
+std::vector<std::pair<std::string, std::string>> parse_conditions(const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> conditions;
+  for (const std::string& text : texts) conditions.push_back(name_and_value("--where", text, "column=value"));
   return conditions;
 }
 
@@ -82,7 +71,8 @@ long for_rows(std::istream& in, const std::string& name, const FitSegmentedOptio
   std::vector<std::size_t> by;
   for (const std::string& column : options.by) by.push_back(csv.column(column));
   std::vector<std::pair<std::size_t, std::string>> conditions;
-  for (const Condition& c : parse_conditions(options.where)) conditions.emplace_back(csv.column(c.column), c.value);
+  for (const auto& [column, value] : parse_conditions(options.where))
+    conditions.emplace_back(csv.column(column), value);
   OneOperation one(csv, options);
   long failed = 0;
   while (csv.next()) {
@@ -182,11 +172,11 @@ Groups fit_groups(const FitSegmentedOptions& options) {
 }
 
 /// A second pass over the rows.
-void fit_noise(const FitSegmentedOptions& options, fit::SegmentNoiseKind kind, Groups& groups) {
+void fit_noise(const FitSegmentedOptions& options, Groups& groups) {
   std::map<Key, fit::SegmentNoiseCollector> collectors;
   for (const auto& [key, group] : groups) collectors.emplace(key, group.fit.segments);
   for_rows(options, [&](const Key& key, double x, double y) { collectors.at(key).add(x, y); });
-  for (auto& [key, group] : groups) group.noise = collectors.at(key).noise(kind);
+  for (auto& [key, group] : groups) group.noise = collectors.at(key).noise(options.noise);
 }
 
 void draw(const Groups& groups, const FitSegmentedOptions& options) {
@@ -213,19 +203,15 @@ Json to_json(const Groups& groups, const FitSegmentedOptions& options) {
 void run_fit_segmented(FitSegmentedOptions options) {
   require_distinct("--by", options.by);
   parse_conditions(options.where);
-  const fit::SegmentNoiseKind noise = of_options([&] {
-    options.regression.objective = core::from_name<fit::Objective>(options.objective);
-    if (!options.breakpoints.empty()) options.regression.breakpoints = options.breakpoints;
-    fit::validate(options.regression);
-    return core::from_name<fit::SegmentNoiseKind>(options.noise);
-  });
-  if (noise != fit::SegmentNoiseKind::none) {
+  if (!options.breakpoints.empty()) options.regression.breakpoints = options.breakpoints;
+  of_options([&] { fit::validate(options.regression); });
+  if (options.noise != fit::SegmentNoiseKind::none) {
     if (options.input == "-")
       throw core::UsageError("--noise reads the rows twice; expected a file, not the standard input");
     require_rereadable(options.input);
   }
   Groups groups = fit_groups(options);
-  if (noise != fit::SegmentNoiseKind::none) fit_noise(options, noise, groups);
+  if (options.noise != fit::SegmentNoiseKind::none) fit_noise(options, groups);
   if (!options.plot.empty()) draw(groups, options);
   write_result(options.output, to_json(groups, options));
 }
@@ -238,8 +224,8 @@ void setup_fit_segmented(Command& app) {
                   "hplcast fit segmented examples/fit-library/mpi.csv --where operation=pingpong --where scope=remote");
   auto& options = command.runs<FitSegmentedOptions>(run_fit_segmented);
   command.add_option("input", options.input, "CSV with a header; - is the standard input", required, reads("FILE"));
-  command.add_option("--objective", options.objective, "ols, weighted (residuals^2 / x) or log (relative errors)",
-                     with_default);
+  add_choice(command, "--objective", options.regression.objective,
+             "ols, weighted (residuals^2 / x) or log (relative errors)");
   command.add_option("--breakpoints", options.breakpoints, "starts of the segments after the first: no search",
                      by_commas, one_each);
   command.add_option("--x", options.x, "column of the sizes", with_default);
@@ -249,8 +235,7 @@ void setup_fit_segmented(Command& app) {
   command.add_option("--by", options.by, "one fit for each combination of values of these columns", by_commas,
                      one_each);
   command.add_flag("--average", options.average, "one row per size: its mean duration");
-  command.add_option("--noise", options.noise, "of each segment: none, n1 (a standard deviation) or mixture",
-                     with_default);
+  add_choice(command, "--noise", options.noise, "of each segment: none, n1 (a standard deviation) or mixture");
   command.add_flag("--continuous", options.regression.continuous, "segments join at the breakpoints");
   command.add_flag("--non-negative", options.regression.non_negative, "slopes and intercepts >= 0 (always so for log)");
   command.add_option("--min-sizes", options.regression.min_sizes, "fewest distinct sizes in a segment", with_default);

@@ -194,6 +194,14 @@ std::pair<std::size_t, std::size_t> parse_rows(const std::string& text, std::siz
   return {first, end};
 }
 
+std::pair<std::string, std::string> name_and_value(const std::string& option, const std::string& text,
+                                                   const std::string& expected) {
+  const std::size_t equal = text.find('=');
+  if (equal == 0 || equal == std::string::npos)
+    throw core::UsageError(option + " is `" + text + "`; expected " + expected);
+  return {text.substr(0, equal), text.substr(equal + 1)};
+}
+
 void require_distinct(const std::string& option, const std::vector<std::string>& names) {
   for (auto name = names.begin(); name != names.end(); ++name)
     if (std::find(names.begin(), name, *name) != name) throw core::UsageError(option + " names `" + *name + "` twice");

@@ -109,6 +109,10 @@ auto of_options(Function&& check) -> decltype(check()) {
   }
 }
 
+/// "NAME=VALUE", the value of `option`. @throws core::UsageError for a text without a name, with the form `expected`
+std::pair<std::string, std::string> name_and_value(const std::string& option, const std::string& text,
+                                                   const std::string& expected);
+
 /// @throws core::UsageError if a name is there twice.
 void require_distinct(const std::string& option, const std::vector<std::string>& names);
 

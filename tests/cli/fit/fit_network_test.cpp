@@ -142,7 +142,7 @@ TEST_F(FitCommands, NetworkSaysWhatItCannotUse) {
   EXPECT_EQ(run_hplcast("fit network --pingpong /dev/stdin < /dev/null").status, 2);
   const Outcome filter = run_hplcast("fit network " + example + " --filter strong");
   EXPECT_EQ(filter.status, 2);
-  EXPECT_THAT(filter.output, HasSubstr("robust, visits, none"));
+  EXPECT_THAT(filter.output, HasSubstr("robust,visits,none"));
 }
 
 TEST_F(FitCommands, SegmentedWritesTheFieldsOfTheContract) {
