@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -103,8 +102,7 @@ void flag_throttling(const core::CampaignArchive& archive, std::vector<core::Qua
   std::map<std::string, std::pair<double, double>> ranges;  // of counts, by host and sensor
   for (const auto& [name, text] : archive.files) {
     if (!core::begins_with(name, "monitoring/")) continue;
-    std::istringstream in(text);
-    core::CsvReader csv(in, name);
+    core::CsvReader csv(core::TextStream(text), name);
     const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
                       value = csv.column("value");
     while (csv.next()) {
@@ -227,7 +225,7 @@ core::CampaignArchive read_campaign_archive(const fs::path& path) {
   if (archive.files.count("campaign.yaml") == 0 || archive.files.count(core::campaign_hosts_file) == 0)
     throw core::InputError(path.string() + " is no campaign: it lacks campaign.yaml or " + core::campaign_hosts_file +
                            "\n  hint: expected an archive or folder made by `hplcast calibrate`");
-  std::istringstream hosts(archive.files.at(core::campaign_hosts_file));
+  const core::TextStream hosts(archive.files.at(core::campaign_hosts_file));
   archive.context = core::read_context(hosts, core::campaign_hosts_file);
   if (archive.context.machines.empty())
     throw core::ParseError({core::campaign_hosts_file, 0, "/machines"}, "found no hosts");

@@ -50,8 +50,7 @@ void require_size_of_own(const fs::path& printed, const std::string& what) {
 /// The CSV that a command of the user has printed, with the number of the run, its begin and the host before each row.
 /// @throws core::InputError for a text that is none.
 std::string own_rows(const std::string& printed, const std::string& what, std::size_t run, double start_s) {
-  std::istringstream in(printed);
-  core::CsvReader csv(in, what + ", its standard output");
+  core::CsvReader csv(core::TextStream(printed), what + ", its standard output");
   for (const char* ours : {"run", "start_s", "host"})
     if (csv.find_column(ours) != core::CsvReader::npos)
       throw core::InputError(what + " printed a column `" + ours + "`, which campaigns add themselves");
@@ -61,10 +60,9 @@ std::string own_rows(const std::string& printed, const std::string& what, std::s
     throw core::InputError(what + " printed no rows; expected a CSV: a line with names of columns, then rows");
   const std::string prefix =
       std::to_string(run) + ',' + core::shortest(start_s) + ',' + core::csv_field(core::host_name()) + ',';
-  std::istringstream lines(printed);
-  std::string line, rows;
-  for (std::size_t number = 0; std::getline(lines, line); ++number)
-    rows += (number == 0 ? "run,start_s,host," : prefix) + line + '\n';
+  std::string rows;
+  for (const std::string& line : core::split(printed, '\n'))
+    rows += (rows.empty() ? "run,start_s,host," : prefix) + line + '\n';
   if (static_cast<std::size_t>(std::count(rows.begin(), rows.end(), '\n')) != count + 1)
     throw core::InputError(what + " printed other lines than rows (comments, empty ones, line breaks inside a field)");
   return rows;

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
-#include <sstream>
 
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
@@ -253,9 +252,7 @@ void write_json(std::ostream& out, const std::vector<Check>& checks, const core:
   for (const Check& check : checks)
     json["checks"].push_back(
         {{"name", check.name}, {"status", to_string(check.status)}, {"found", check.found}, {"remedy", check.remedy}});
-  std::ostringstream description;
-  write_json(description, machine);
-  json["machine"] = core::parse_json<Json>(description.str());
+  json["machine"] = core::parse_json<Json>(core::written([&](std::ostream& text) { write_json(text, machine); }));
   out << core::json_text(json, 2) << '\n';
 }
 

@@ -10,11 +10,11 @@
 #include <future>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <system_error>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -221,8 +221,7 @@ std::vector<CorePlace> parse_cores(const std::string& text, const std::vector<Co
   if (text == "all") return cores;
   std::vector<CorePlace> chosen;
   std::set<long> seen;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
+  for (const std::string& part : core::split(text, ',')) {
     const std::size_t dash = part.find('-');
     const long first = number_of(part.substr(0, dash), text);
     const long last = dash == std::string::npos ? first : number_of(part.substr(dash + 1), text);

@@ -4,7 +4,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <sstream>
 
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/core/csv.hpp"
@@ -166,8 +165,8 @@ std::optional<ObservedRun> read_observed_run(const std::map<std::string, std::st
   const std::string where = archive + ":program.json";
   ObservedRun run;
   try {
-    std::istringstream in(description->second);
-    const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, where));
+    const auto json =
+        core::parse_json<nlohmann::json>(core::read_json_text(core::TextStream(description->second), where));
     if (const auto version = json.find("schema_version"); version == json.end() || *version != 1)
       throw core::ParseError({where, 0, "/schema_version"},
                              "found " + (version == json.end() ? "none" : version->dump()) + "; expected 1",
@@ -187,11 +186,8 @@ std::optional<ObservedRun> read_observed_run(const std::map<std::string, std::st
                            ", as program.json says\n  hint: the archive is damaged; observe again");
   std::vector<core::ControlRows> controls;
   for (const char* name : {"control-before.csv", "control-after.csv"})
-    if (const auto file = files.find(name); file != files.end()) {
-      std::istringstream in(file->second);
-      const auto rows = core::read_controls(in, archive + ":" + name);
-      controls.insert(controls.end(), rows.begin(), rows.end());
-    }
+    if (const auto file = files.find(name); file != files.end())
+      core::append(controls, core::read_controls(core::TextStream(file->second), archive + ":" + name));
   if (controls.size() > 1) run.control = core::summarized(controls);
   return run;
 }

@@ -11,6 +11,7 @@
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/calibration/sensors.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -150,8 +151,7 @@ class PowerStudy {
       run.end_s += offset_s;
     }
     for (const auto& meter : sensors.power().meters) {
-      auto placed = place_samples(power_samples(meter, readings, offset_s), runs_, options_.aside);
-      result.samples.insert(result.samples.end(), placed.begin(), placed.end());
+      core::append(result.samples, place_samples(power_samples(meter, readings, offset_s), runs_, options_.aside));
       for (const std::string& trouble : meter.troubles())
         result.troubles.push_back(world_.host() + ": " + meter.name() + ": " + trouble);
     }

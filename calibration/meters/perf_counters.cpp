@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 #include "calibration/machine/sysfs.hpp"
 #include "hplcast/calibration/sensors.hpp"
@@ -43,8 +42,7 @@ std::optional<BitField> bit_field(const std::string& format) {
 /// The words of an event that a device describes as "event=0x04,umask=0x03". Nothing: in a way that is not known.
 std::optional<std::array<std::uint64_t, 3>> event_words(const fs::path& device, const std::string& event) {
   std::array<std::uint64_t, 3> words{};
-  std::istringstream terms(event);
-  for (std::string term; std::getline(terms, term, ',');) {
+  for (const std::string& term : core::split(event, ',')) {
     const std::size_t equals = term.find('=');
     const auto field = bit_field(first_line(device / "format" / term.substr(0, equals)));
     if (!field) return std::nullopt;
@@ -57,8 +55,7 @@ std::optional<std::array<std::uint64_t, 3>> event_words(const fs::path& device, 
 /// The numbers of "0,18" or "0-3".
 std::vector<int> cpus_of(const std::string& list) {
   std::vector<int> cpus;
-  std::istringstream parts(list);
-  for (std::string part; std::getline(parts, part, ',');) {
+  for (const std::string& part : core::split(list, ',')) {
     char* rest = nullptr;
     const long first = std::strtol(part.c_str(), &rest, 10);
     const long last = *rest == '-' ? std::strtol(rest + 1, &rest, 10) : first;

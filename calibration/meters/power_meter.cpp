@@ -160,8 +160,7 @@ constexpr double reply_patience_s = 10;  // a busy management controller takes a
 /// The number behind "Instantaneous power reading:"; nothing if the text has none, or says that it is off.
 std::optional<double> watts_in(const std::string& text) {
   std::optional<double> watts;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : core::split(text, '\n')) {
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
     std::istringstream words(line.substr(colon + 1));
@@ -183,8 +182,7 @@ std::optional<double> ask_ipmi(std::string& complaint) {
   try {
     const core::CommandResult result = core::run(command);
     if (const auto watts = watts_in(result.output); watts && result.status == 0 && !result.timed_out) return watts;
-    std::istringstream lines(result.output);
-    complaint = core::telling_line(lines);
+    complaint = core::telling_line(core::TextStream(result.output));
     if (complaint.empty()) complaint = core::how_it_ended(command, result);
   } catch (const core::ExternalError& error) {
     complaint = error.what();

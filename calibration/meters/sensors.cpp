@@ -11,6 +11,7 @@
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -73,10 +74,7 @@ std::vector<Reading> Sensors::read(double time_s) {
       readings.push_back(
           {time_s, Quantity::stolen_s, "all CPUs", *stolen / static_cast<double>(::sysconf(_SC_CLK_TCK)), 0});
   }
-  if (counters_) {
-    const std::vector<Reading> counted = counters_->read(time_s);
-    readings.insert(readings.end(), counted.begin(), counted.end());
-  }
+  if (counters_) core::append(readings, counters_->read(time_s));
   for (PowerMeter& meter : power_.meters)
     if (const auto power = meter.read(time_s))
       readings.push_back({time_s, Quantity::power_w, meter.name(), power->power_w, power->covered_s});
@@ -136,16 +134,14 @@ void Monitor::run() {
   double cost_before_s = std::numeric_limits<double>::infinity();
   while (!stopping_) {
     const double cpu_begin_s = now_s(CLOCK_THREAD_CPUTIME_ID);
-    const std::vector<Reading> now = sensors_.read(now_s());
-    readings_.insert(readings_.end(), now.begin(), now.end());
+    core::append(readings_, sensors_.read(now_s()));
     const double cost_s = now_s(CLOCK_THREAD_CPUTIME_ID) - cpu_begin_s;
     // One reading that the system has interrupted does not silence the sensors for seconds.
     const std::chrono::duration<double> pause(std::max(period_s_, std::min(cost_s, cost_before_s) / largest_share));
     cost_before_s = cost_s;
     wake_.wait_for(lock, pause, [&] { return stopping_; });
   }
-  const std::vector<Reading> last = sensors_.read(now_s());
-  readings_.insert(readings_.end(), last.begin(), last.end());
+  core::append(readings_, sensors_.read(now_s()));
 }
 
 }  // namespace hplcast::calibration

@@ -268,8 +268,7 @@ std::vector<core::PowerSample> place_wattmeter(const SamplesOfHosts& meter, cons
     }
     std::vector<core::PowerSample> shifted = rows;
     for (core::PowerSample& row : shifted) row.time_s -= clock.offset_s;
-    const auto placed = place_samples(std::move(shifted), found->second, longer);
-    all.insert(all.end(), placed.begin(), placed.end());
+    core::append(all, place_samples(std::move(shifted), found->second, longer));
   }
   if (all.empty()) throw core::InputError("the wattmeter has no row from the time of the measurement");
   return all;

@@ -7,9 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "calibration/machine/sysfs.hpp"
 #include "hplcast/calibration/clock.hpp"
@@ -32,23 +30,12 @@ constexpr const char* private_words[] = {"TOKEN",  "SECRET",  "PASS",    "KEY", 
                                          "COOKIE", "USER",    "LOGNAME", "HOME",     "MAIL",       "SSH",
                                          "PWD",    "SESSION", "ACCOUNT", "HISTFILE", "PROXY",      "LICENSE"};
 
-std::string whole_file(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// /proc/modules has addresses, which are nobody's business either: names and sizes are enough.
 std::string modules(const fs::path& root) {
-  std::ifstream in(root / "proc/modules");
   std::set<std::string> lines;
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    std::string name, bytes;
-    if (words >> name >> bytes) lines.insert(name + " " + bytes + " bytes\n");
-  }
-  std::string text;
-  for (const std::string& line : lines) text += line;
-  return text;
+  for (const std::string& line : core::split(core::text_if_any(root / "proc/modules"), '\n'))
+    if (const auto words = core::words_of(line); words.size() > 1) lines.insert(words[0] + " " + words[1] + " bytes\n");
+  return core::joined(lines, "");
 }
 
 std::string environment() {
@@ -77,15 +64,14 @@ std::string devices(const fs::path& root) {
 
 /// Shared libraries that this process has mapped: MPI, BLAS, libc and what they need.
 std::string libraries(const fs::path& root) {
-  std::ifstream in(root / "proc/self/maps");
   std::set<std::string> files;
-  for (std::string line; std::getline(in, line);) {
+  for (const std::string& line : core::split(core::text_if_any(root / "proc/self/maps"), '\n')) {
     const std::size_t begin = line.find('/');
     if (begin != std::string::npos && line.find(".so", begin) != std::string::npos) files.insert(line.substr(begin));
   }
   std::string text;
   for (const std::string& file : files)
-    if (const std::string content = whole_file(file); !content.empty())
+    if (const std::string content = core::text_if_any(file); !content.empty())
       text += core::csv_field(file) + ',' + core::sha256_hex(content) + '\n';
   return text.empty() ? "" : "file,sha256\n" + text;
 }
@@ -100,7 +86,7 @@ bool is_private_variable(const std::string& name) {
 }
 
 std::map<std::string, std::string> host_records(const fs::path& root) {
-  std::map<std::string, std::string> records = {{"mounts.txt", whole_file(root / "proc/mounts")},
+  std::map<std::string, std::string> records = {{"mounts.txt", core::text_if_any(root / "proc/mounts")},
                                                 {"modules.txt", modules(root)},
                                                 {"environment.txt", environment()},
                                                 {"devices.csv", devices(root)},

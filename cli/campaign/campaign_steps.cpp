@@ -2,7 +2,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include "cli/campaign/campaign_section.hpp"
 #include "cli/support/options.hpp"
@@ -69,9 +68,7 @@ struct Step {
   void measure(Make make, Seconds seconds) {
     section.at("", [&] {
       const auto design = make();
-      std::ostringstream text;
-      write_design(text, design);
-      result.design = text.str();
+      result.design = core::written([&](std::ostream& out) { write_design(out, design); });
       result.rows = design.size();
       result.may_be_shortened = true;
       result.estimated_s = seconds(design);
@@ -316,8 +313,7 @@ void detours_step(Step& step) {
 std::vector<core::HplParameters> runs_of(const Section& section, const std::string& table) {
   std::vector<core::HplParameters> runs;
   section.at("runs", [&] {
-    std::istringstream rows(table);
-    core::CsvReader csv(rows, "runs");
+    core::CsvReader csv(core::TextStream(table), "runs");
     core::refuse_unknown_hpl_columns(csv);
     csv.column("N");
     while (csv.next()) runs.push_back(core::read_hpl_fields(csv, {}));
@@ -365,9 +361,7 @@ void kernels_step(Step& step) {
   step.second = step.result;
   step.second_name = "-aliased";
   const std::vector<core::HplParameters> pairs = calibration::make_aliased_design(configurations);
-  std::ostringstream text;
-  calibration::write_design(text, pairs);
-  step.second->design = text.str();
+  step.second->design = core::written([&](std::ostream& out) { calibration::write_design(out, pairs); });
   step.second->rows = pairs.size();
   step.second->estimated_s = calibration::estimated_s(pairs, flop_per_s);
 }

@@ -43,8 +43,7 @@ core::RankToCpu parse_rank_to_cpu(const std::string& text) {
     return result;
   }
   result.kind = core::RankToCpu::Kind::list;
-  std::istringstream cpus(text);
-  for (std::string cpu; std::getline(cpus, cpu, ',');) {
+  for (const std::string& cpu : core::split(text, ',')) {
     int number = 0;
     if (!parse_whole(cpu, number))
       throw core::UsageError("--rank-to-cpu is `" + text + "`; expected block, cyclic, or CPU numbers like 0,0,1,1");

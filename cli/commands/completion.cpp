@@ -1,7 +1,6 @@
 // `hplcast completion bash`, `zsh`, `fish` and `man`: made from the commands as they are, so none can forget an option.
 #include <algorithm>
 #include <iostream>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "hplcast/core/process.hpp"
@@ -177,9 +176,8 @@ std::string page_name(const std::string& words) {
 /// A page of what --help prints: `Usage:` is the synopsis, the lines before it are the description.
 void write_man_page(std::ostream& out, const std::string& name, const std::string& description,
                     const std::string& help) {
-  std::string synopsis, before, after, line;
-  std::istringstream lines(help);
-  while (std::getline(lines, line)) {
+  std::string synopsis, before, after;
+  for (const std::string& line : core::split(help, '\n')) {
     if (synopsis.empty() && line.rfind("Usage: ", 0) == 0) {
       synopsis = line.substr(7);
     } else {
@@ -240,10 +238,10 @@ void write_man_pages(const std::filesystem::path& folder, const Command& program
     if (name.rfind("hplcast-", 0) != 0) continue;
     const core::CommandResult result = core::run_checked({entry.path(), {"--help"}});
     // The first sentence that is neither usage nor set back.
-    std::istringstream lines(result.output);
-    std::string line, description;
-    while (description.empty() && std::getline(lines, line))
-      if (!line.empty() && line[0] != ' ' && line.rfind("Usage:", 0) != 0) description = line.substr(0, line.find('.'));
+    std::string description;
+    for (const std::string& line : core::split(result.output, '\n'))
+      if (description.empty() && !line.empty() && line[0] != ' ' && line.rfind("Usage:", 0) != 0)
+        description = line.substr(0, line.find('.'));
     write(name, description, result.output);
   }
 }

@@ -1,7 +1,6 @@
 #include "hplcast/calibration/doctor.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "cli/campaign/campaign_yaml.hpp"
 #include "cli/commands/commands.hpp"
@@ -30,9 +29,8 @@ std::optional<core::SoftwareDescription> ask_measuring_program() {
   // MPI may write warnings before.
   const std::size_t begin = result.output.find("{\n");
   if (result.status != 0 || begin == std::string::npos) return std::nullopt;
-  std::istringstream in(result.output.substr(begin));
   try {
-    return core::read_context(in, program.filename()).software;
+    return core::read_context(core::TextStream(result.output.substr(begin)), program.filename()).software;
   } catch (const core::Error&) {
     return std::nullopt;  // a measuring program of another version: the doctor says that it does not know
   }

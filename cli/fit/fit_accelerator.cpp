@@ -2,7 +2,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -179,13 +178,12 @@ void take_same(const std::string& text, core::AcceleratorModel& model) {
   core::AcceleratorKernel kernel = found->second;
   kernel.m = kernel.n = kernel.k = std::nullopt;
   std::optional<int>* const sizes[] = {&kernel.m, &kernel.n, &kernel.k};
-  std::istringstream places(colon == std::string::npos ? "" : text.substr(colon + 1));
   std::size_t count = 0;
-  for (std::string place; std::getline(places, place, ','); ++count) {
+  for (const std::string& place : core::split(colon == std::string::npos ? "" : text.substr(colon + 1), ',')) {
     int number = 0;
     if (count == std::size(sizes) || !parse_whole(place, number) || number < 0)
       throw core::UsageError(what + "; expected places of up to three arguments, m, n, k, counted from 0");
-    *sizes[count] = number;
+    *sizes[count++] = number;
   }
   model.kernels[text.substr(0, equal)] = kernel;
 }
@@ -226,9 +224,8 @@ void run_fit_accelerator(const FitAcceleratorOptions& options) {
   own = fitted(options, own && own->per_host > 0 ? own : cluster.accelerators);
   cluster.hosts = core::Hosts::make(std::move(hosts));
   if (!options.cluster.empty()) return write_cluster_file(options.output, cluster);
-  std::ostringstream text;
-  core::write_cluster(text, cluster);
-  write_result(options.output, core::parse_json<nlohmann::ordered_json>(text.str()).at("accelerators"));
+  const std::string whole = core::written([&](std::ostream& out) { core::write_cluster(out, cluster); });
+  write_result(options.output, core::parse_json<Json>(whole).at("accelerators"));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <iterator>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/options.hpp"
@@ -130,10 +129,8 @@ struct FitGenerativeOptions {
 
 /// "slow=[13-16]" to kind and nodes.
 void add_kind(const std::string& text, std::map<std::string, std::string>& kind_of_node) {
-  const std::size_t equal = text.find('=');
-  if (equal == 0 || equal == std::string::npos)
-    throw core::UsageError("--kind is `" + text + "`; expected NAME=NODES such as slow=[13-16]");
-  for (const std::string& node : core::expand_hosts(text.substr(equal + 1))) kind_of_node[node] = text.substr(0, equal);
+  const auto [name, nodes] = name_and_value("--kind", text, "NAME=NODES such as slow=[13-16]");
+  for (const std::string& node : core::expand_hosts(nodes)) kind_of_node[node] = name;
 }
 
 std::pair<std::string, std::string> parse_cpu(const std::string& text) {
@@ -193,16 +190,15 @@ std::vector<fit::DailyRegression> read_rows(const FitGenerativeOptions& options)
                                   : std::find(clusters.begin(), clusters.end(), options.cluster) == clusters.end())
         throw core::UsageError("--cluster has to be one of " + study::names_text(clusters));
       const std::string cluster = options.cluster.empty() && !clusters.empty() ? clusters.front() : options.cluster;
-      auto more = study::daily_regressions(history, {cluster, {}, {}}, options.fit.parameters);
+      const auto more = study::daily_regressions(history, {cluster, {}, {}}, options.fit.parameters);
       if (more.empty())
         throw InputError(file +
                          " has no coefficients of dgemm by CPU\n  hint: `history add` of archives has them; imported "
                          "runs need a column mnk");
-      std::move(more.begin(), more.end(), std::back_inserter(rows));
-      continue;
+      core::append(rows, more);
+    } else {
+      core::append(rows, read_from(file, fit::read_daily_regressions, options.fit.parameters));
     }
-    auto more = read_from(file, fit::read_daily_regressions, options.fit.parameters);
-    std::move(more.begin(), more.end(), std::back_inserter(rows));
   }
   for (const std::string& text : options.left_out) {
     const auto [node, cpu] = parse_cpu(text);

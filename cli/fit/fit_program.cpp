@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -40,8 +39,7 @@ void add_stretches(const std::string& path, const ArchiveFiles& files, const std
   if (file == files.end())
     throw InputError(path + ": no " + name + " in it, which --counts needs; observe again with this version");
   const std::size_t rank = std::stoul(start.substr(start.find('-') + 1));
-  std::istringstream in(file->second);
-  fit::read_stretches({in, path + ":" + name}, counted, rank, observation);
+  fit::read_stretches({core::TextStream(file->second), path + ":" + name}, counted, rank, observation);
 }
 
 /// The run of one archive. @return the command that was observed.
@@ -52,17 +50,14 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, cons
   bool found = false;
   for (const auto& [name, text] : files) {
     const std::string where = path + ":" + name;
-    if (core::ends_with(name, ".reach.csv")) {
-      std::istringstream reach_in(text);
-      fit::read_reach({reach_in, where}, observation);
-    }
+    if (core::ends_with(name, ".reach.csv")) fit::read_reach({core::TextStream(text), where}, observation);
     const std::string ending = ".times.csv";
     if (core::ends_with(name, ending)) {
       const std::string calls_name = name.substr(0, name.size() - ending.size()) + ".calls.csv";
       const auto calls = files.find(calls_name);
       if (calls == files.end()) throw InputError(path + ": no " + calls_name + " in it");
-      std::istringstream calls_in(calls->second), times_in(text);
-      fit::read_observed_rank({calls_in, path + ":" + calls_name}, {times_in, where}, observation);
+      fit::read_observed_rank({core::TextStream(calls->second), path + ":" + calls_name},
+                              {core::TextStream(text), where}, observation);
       if (counted != nullptr)
         add_stretches(path, files, name.substr(0, name.size() - ending.size()), *counted, observation);
       found = true;

@@ -72,10 +72,7 @@ std::string topology_picture(const std::vector<fit::PairMeasurement>& pairs, con
 
 void run_fit_topology(const FitTopologyOptions& options) {
   std::vector<fit::PairMeasurement> pairs;
-  for (const std::string& file : options.files) {
-    const auto more = read_from(file, fit::read_pairs);
-    pairs.insert(pairs.end(), more.begin(), more.end());
-  }
+  for (const std::string& file : options.files) core::append(pairs, read_from(file, fit::read_pairs));
   const fit::PairTopology topology = fit::fit_pair_topology(pairs);
   if (!options.plot.empty()) write_picture(options.plot, topology_picture(pairs, topology));
   if (!options.cluster.empty()) {

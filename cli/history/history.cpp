@@ -4,7 +4,6 @@
 #include <ctime>
 #include <iostream>
 #include <set>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -226,8 +225,7 @@ core::ClusterModel base_of(const HistoryDatabase& database, const ExportOptions&
     throw InputError(options.database +
                      " has no whole models, only numbers of runs\n  hint: --base gives cluster.json with "
                      "what a host is like, the network and the other kernels");
-  std::istringstream in(json);
-  return core::read_cluster(in, options.database);
+  return core::read_cluster(core::TextStream(json), options.database);
 }
 
 void run_export(ExportOptions& options) {
@@ -369,8 +367,7 @@ void import_file(HistoryDatabase& database, const std::string& path, const std::
   const std::string name = core::is_standard_stream(path) ? "standard input" : path;
   study::ImportedRuns found;
   const bool added = database.add_source({core::sha256_hex(text), name}, [&](const HistoryDatabase::Add& add) {
-    std::istringstream in(text);
-    found = study::import_runs(in, name, cluster, add);
+    found = study::import_runs(core::TextStream(text), name, cluster, add);
   });
   tell_added(name, added);
   if (!added) return;

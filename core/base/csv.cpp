@@ -58,6 +58,11 @@ CsvReader::CsvReader(std::istream& in, std::string name) : in_(in), name_(std::m
       throw ParseError({name_, line_, *column}, "the header names this column twice");
 }
 
+CsvReader::CsvReader(const TextStream& text, std::string name)
+    : CsvReader(static_cast<std::istream&>(text), std::move(name)) {
+  text_ = text;
+}
+
 std::size_t CsvReader::find_column(std::string_view name) const noexcept {
   auto found = std::find(header_.begin(), header_.end(), name);
   if (found == header_.end())

@@ -23,6 +23,21 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::istringstream in(text);
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+TextStream::TextStream(const std::string& text) : in_(std::make_shared<std::istringstream>(text)) {}
+
+std::string written(const std::function<void(std::ostream&)>& write) {
+  std::ostringstream out;
+  write(out);
+  return out.str();
+}
+
 std::string printed(const char* format, ...) {
   std::array<char, 256> text{};
   std::va_list values;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <ostream>
-#include <sstream>
 
 #include "core/base/described_json.hpp"
 #include "core/cluster_json/cluster_pieces.hpp"
@@ -400,9 +399,7 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
 }
 
 std::string cluster_sha256(const ClusterModel& cluster) {
-  std::ostringstream text;
-  write_cluster(text, cluster);
-  return sha256_hex(text.str());
+  return sha256_hex(written([&](std::ostream& out) { write_cluster(out, cluster); }));
 }
 
 std::string kernel_model_json(const KernelModel& model) {

@@ -221,8 +221,7 @@ bool is_configuration_csv(const std::string& text) {
   }
   if (line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);
   std::vector<std::string> cells;
-  std::istringstream fields(line);
-  for (std::string field; std::getline(fields, field, csv_separator(line));) {
+  for (std::string field : split(line, csv_separator(line))) {
     field.erase(std::remove(field.begin(), field.end(), '"'), field.end());
     cells.push_back(folded(field));
   }

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <istream>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -64,8 +63,7 @@ HplLogReader::Found HplLogReader::take(std::string line) {
     header_.read(line);
     return Found::nothing;
   }
-  std::istringstream text(result_);
-  const std::vector<HplRun> runs = read_hpl_output_below(header_, text, name_, run_.parameters);
+  const std::vector<HplRun> runs = read_hpl_output_below(header_, TextStream(result_), name_, run_.parameters);
   if (is_result && run_.result) run_ = {};
   run_.result = runs.at(0);
   run_.parameters = run_.result->parameters;

@@ -372,10 +372,8 @@ DetourTrace read_detour_trace(std::istream& in, const std::string& name, const D
   for (std::string line; file.lines.size() < 200 && std::getline(lines, line);) file.lines.push_back(line);
   const std::string first = first_words(file.lines);
   if (first.empty()) throw ParseError({name, 0, ""}, "found no line of data; expected measured detours");
-  if (first.find("start_s") != std::string::npos || first.find("kind") != std::string::npos) {
-    std::istringstream own(text);
-    return read_own(own, name, reading);
-  }
+  if (first.find("start_s") != std::string::npos || first.find("kind") != std::string::npos)
+    return read_own(TextStream(text), name, reading);
   for (std::string line; std::getline(lines, line);) file.lines.push_back(line);
   return looks_like_osnoise(file) ? read_osnoise(file) : read_two_columns(file, reading);
 }

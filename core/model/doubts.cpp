@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "core/cluster_json/cluster_pieces.hpp"
 #include "hplcast/core/csv.hpp"
@@ -235,8 +234,7 @@ std::vector<Problem> cluster_problems(std::istream& in, const std::string& name)
     detail::Node(json, name).object();
     problems = detail::schema_problems(json);
     if (!problems.empty()) return problems;
-    std::istringstream again(json_text(json));
-    const ClusterModel cluster = read_cluster(again, name);
+    const ClusterModel cluster = read_cluster(TextStream(json_text(json)), name);
     for (const auto& flags : {doubts(cluster), missing_kernels(cluster)})
       for (const QualityFlag& doubt : flags) problems.push_back({false, doubt.subject, doubt.detail, ""});
   } catch (const ParseError& error) {

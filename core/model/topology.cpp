@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -21,11 +20,9 @@ DomainError bad_parameters(const std::string& parameters, const std::string& exp
 std::vector<Numbers> lists_of(const std::string& parameters, std::size_t count, const char* form) {
   constexpr double most = 1e6;
   std::vector<Numbers> lists;
-  std::istringstream all(parameters);
-  for (std::string part; std::getline(all, part, ';');) {
+  for (const std::string& part : split(parameters, ';')) {
     lists.emplace_back();
-    std::istringstream list(part);
-    for (std::string item; std::getline(list, item, ',');) {
+    for (const std::string& item : split(part, ',')) {
       double number = 0;
       const bool whole = parse_double(item, number) && number == std::floor(number);
       if (!whole || number < 1 || number > most) throw bad_parameters(parameters, form);

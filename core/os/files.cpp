@@ -194,6 +194,17 @@ std::string read_text(std::istream& in, const std::string& name, const std::stri
   return text;
 }
 
+std::string text_if_any(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+double kib_field(const fs::path& path, const std::string& key) {
+  for (const std::string& line : split(text_if_any(path), '\n'))
+    if (begins_with(line, key)) return std::strtod(line.c_str() + key.size(), nullptr) * kibibyte;
+  return 0;
+}
+
 bool read_line(std::istream& in, std::string& line, const std::string& name) {
   constexpr std::size_t longest = std::size_t{1} << 20;
   line.clear();

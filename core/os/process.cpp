@@ -259,8 +259,7 @@ std::string to_string(const Command& command) {
 fs::path find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? fs::absolute(name) : fs::path();
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
+  for (const std::string& folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
     const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
     std::error_code error;
     if (::access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate, error)) return fs::absolute(candidate);

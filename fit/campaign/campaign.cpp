@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "fit/campaign/campaign_steps.hpp"
 #include "hplcast/core/csv.hpp"
@@ -42,8 +41,7 @@ struct CampaignRows {
 /// others are taken to its median.
 void add_kernels(const std::string& name, const std::string& text, const std::vector<MeasuredHost>& hosts,
                  CampaignRows& rows) {
-  std::istringstream in(text);
-  core::read_kernel_csv(in, name, "dgemm", [&](core::KernelMeasurement row) {
+  core::read_kernel_csv(core::TextStream(text), name, "dgemm", [&](core::KernelMeasurement row) {
     if (is_of_columns(row)) return;
     if (is_empty(row))
       return rows.empty[row.kernel].add(row.shape, row.duration_s / rows.control.slowdown(row.host, row.start_s));
@@ -95,14 +93,11 @@ CampaignRows read_rows(const Campaign& campaign, const core::Hosts& hosts) {
       rows.notes.push_back("control: most rows of " + name + (kernel.empty() ? "" : " (" + kernel + ")") +
                            " were measured while it was above 1.1 times the median: they count nevertheless");
     if (core::ends_with(name, "-pairs.csv")) {
-      std::istringstream in(text);
-      rows.pairs = read_pairs(in, name);
+      rows.pairs = read_pairs(core::TextStream(text), name);
     } else if (core::ends_with(name, "-rails.csv") || core::ends_with(name, "-rails-together.csv")) {
-      std::istringstream in(text);
-      read_cpu_messages(in, name, campaign.cpu_of_rank, rows.between_cpus);
+      read_cpu_messages(core::TextStream(text), name, campaign.cpu_of_rank, rows.between_cpus);
     } else if (is_mpi(name, text)) {
-      std::istringstream in(text);
-      core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
+      core::read_mpi_csv(core::TextStream(text), name, "", [&](const core::MpiMeasurement& row) {
         if (campaign.idle_messages && row.background != "none" && !row.background.empty()) return;
         if (!rows.control.sets_aside(name, "", row.host, row.start_s)) rows.messages.push_back(row);
       });
@@ -266,10 +261,7 @@ NetworkFit fit_messages(const Campaign& campaign, const CampaignRows& rows) {
   NetworkFitOptions options;
   options.means = true;
   options.noise = SegmentNoiseKind::mixture;
-  if (!rows.thresholds.empty()) {
-    std::istringstream in(rows.thresholds);
-    set_thresholds(in, rows.thresholds_name, options);
-  }
+  if (!rows.thresholds.empty()) set_thresholds(core::TextStream(rows.thresholds), rows.thresholds_name, options);
   NetworkFit fit = fit_network(rows.messages, options);
   std::map<std::string, bool> loaded;  // by scope
   for (const core::MpiMeasurement& row : rows.messages) loaded[row.scope] = loaded[row.scope] || is_loaded(row);

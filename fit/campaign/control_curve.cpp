@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -45,8 +44,7 @@ void tell_what_lasts(const std::vector<double>& logs, core::Control& control) {
 
 ControlCurve::ControlCurve(const std::string& csv, const std::string& name) {
   if (csv.empty()) return;
-  std::istringstream in(csv);
-  controls_ = core::read_controls(in, name);
+  controls_ = core::read_controls(core::TextStream(csv), name);
   std::map<std::pair<std::string, int>, std::vector<double>> walls;  // by host and rank
   for (const core::ControlRows& rows : controls_) {
     times_s_.push_back(rows.front().start_s);
@@ -125,8 +123,7 @@ void ControlCurve::count(const std::string& name, double start_s, double duratio
 const std::set<std::string>& ControlCurve::keep_mostly_disturbed(const std::string& csv, const std::string& name) {
   std::set<std::string>& result = kept_[name];
   if (is_empty()) return result;
-  std::istringstream in(csv);
-  core::CsvReader rows(in, name);
+  core::CsvReader rows(core::TextStream(csv), name);
   const std::size_t host = rows.column("host"), start = rows.column("start_s"), kernel = rows.find_column("kernel");
   std::map<std::string, std::ptrdiff_t> excess;  // of disturbed rows over the others
   while (rows.next()) {

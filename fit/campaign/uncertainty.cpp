@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
 #include <tuple>
 
 #include "hplcast/core/csv.hpp"
@@ -225,17 +224,14 @@ CallBlocks all_messages(const std::vector<core::MpiMeasurement>& messages, const
 }  // namespace
 
 bool is_mpi(const std::string& name, const std::string& text) {
-  std::istringstream in(text);
-  const core::CsvReader csv(in, name);
-  return csv.find_column("operation") != core::CsvReader::npos;
+  return core::CsvReader(core::TextStream(text), name).find_column("operation") != core::CsvReader::npos;
 }
 
 void for_kernel_rows(const Campaign& campaign,
                      const std::function<void(const std::string&, const core::KernelMeasurement&)>& each) {
   for (const auto& [name, text] : campaign.measurements) {
     if (core::ends_with(name, ".json") || is_mpi(name, text)) continue;
-    std::istringstream in(text);
-    core::read_kernel_csv(in, name, "dgemm",
+    core::read_kernel_csv(core::TextStream(text), name, "dgemm",
                           [&, &name = name](const core::KernelMeasurement& row) { each(name, row); });
   }
 }

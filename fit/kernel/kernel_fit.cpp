@@ -7,6 +7,7 @@
 
 #include "fit/kernel/kernel_regression.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/distributions.hpp"
 
 namespace hplcast::fit {
@@ -287,8 +288,7 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
   const core::PiecewiseLaw law = laws.size() == 1 ? core::PiecewiseLaw(laws.front().law)
                                                   : core::PiecewiseLaw::make(options.split, std::move(laws));
   core::FitQuality quality = quality_of(table, pieces, parts);
-  const std::vector<std::string> behaviour = detail::call_notes(table, law);
-  notes.insert(notes.end(), behaviour.begin(), behaviour.end());
+  core::append(notes, detail::call_notes(table, law));
   quality.notes = std::move(notes);
   fit.model = core::KernelModel::make(options.level, law, {}, table.range(), std::move(quality));
   fit.status = FitStatus::ok;

@@ -1,5 +1,4 @@
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
@@ -97,9 +96,7 @@ std::vector<core::PowerSample> power_samples(const core::CampaignArchive& archiv
   std::vector<core::PowerSample> samples;
   for (const auto& [name, text] : archive.files) {
     if (!core::begins_with(name, "measurements/") || !core::ends_with(name, "-power.csv")) continue;
-    std::istringstream in(text);
-    const auto some = core::read_power_csv(in, name);
-    samples.insert(samples.end(), some.begin(), some.end());
+    core::append(samples, core::read_power_csv(core::TextStream(text), name));
   }
   return samples;
 }

@@ -10,7 +10,6 @@
 #include <optional>
 #include <ostream>
 #include <set>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -288,15 +287,14 @@ std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& nam
   };
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw core::ParseError({name, 0, ""}, "it is empty; expected latencies between pairs of hosts");
-  std::istringstream lines(text);
   if (text.substr(0, text.find('\n')).find("peer_rank") != std::string::npos) {
-    core::CsvReader csv(lines, name);
+    core::CsvReader csv(core::TextStream(text), name);
     for (const PairMeasurement& pair : pairs_of_messages(csv)) require(pair, 0);
     if (pairs.empty()) throw core::ParseError({name, 0, ""}, "no round trips (operation pingpong) of pairs");
     return pairs;
   }
   if (text.substr(0, text.find('\n')).find("latency_s") != std::string::npos) {
-    core::CsvReader csv(lines, name);
+    core::CsvReader csv(core::TextStream(text), name);
     const std::size_t source = csv.column("source"), destination = csv.column("destination"),
                       latency = csv.column("latency_s"), bandwidth = csv.find_column("bandwidth_bytes_per_s");
     while (csv.next())
@@ -305,9 +303,9 @@ std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& nam
               csv.line());
     return pairs;
   }
-  std::string line;
-  for (std::size_t number = 1; std::getline(lines, line);
-       ++number) {  // of nxnlatbw, without a fixed place for its header
+  std::size_t number = 0;
+  for (const std::string& line : core::split(text, '\n')) {  // of nxnlatbw, without a fixed place for its header
+    ++number;
     char source[65], destination[65];
     double latency_us = 0, mega = 0;
     if (line.find("src") != std::string::npos || line.find_first_not_of(" \t\r") == std::string::npos) continue;

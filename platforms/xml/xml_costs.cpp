@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/text.hpp"
@@ -102,17 +101,16 @@ namespace {
 /// "bound:value[:value];...": the values above each bound. One value alone is that of all sizes.
 std::map<double, std::array<double, 2>> read_list(const std::string& list, double below_all) {
   std::map<double, std::array<double, 2>> values = {{0, {below_all, 0}}};
-  std::istringstream items(list);
-  for (std::string item; std::getline(items, item, ';');) {
+  for (std::string item : core::split(list, ';')) {
     if (item.find(':') == std::string::npos) item = "0:" + item;
-    std::istringstream numbers(item);
     std::array<double, 3> read{};
     std::size_t count = 0;
-    for (std::string number; std::getline(numbers, number, ':'); ++count)
-      if (double value = 0; !core::parse_double(number, value) || !(value >= 0))
+    for (const std::string& number : core::split(item, ':')) {
+      double value = 0;
+      if (!core::parse_double(number, value) || !(value >= 0))
         throw core::DomainError("`" + item + "` of \"" + list + "\"", number, "numbers from 0: bound:value[:value]");
-      else if (count < read.size())
-        read[count] = value;
+      if (count < read.size()) read[count++] = value;
+    }
     values[read[0]] = {read[1], read[2]};
   }
   return values;

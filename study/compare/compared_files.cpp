@@ -48,9 +48,8 @@ void refuse_several_models(const std::vector<core::Prediction>& predicted, const
 /// @throws core::ParseError that says how programs other than HPL are compared, if it is a prediction of one.
 std::vector<core::Prediction> read_hpl_predictions(std::istream& in, const std::string& name) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  std::istringstream again(text);
   try {
-    return core::read_predictions(again, name);
+    return core::read_predictions(core::TextStream(text), name);
   } catch (const core::Error&) {
     if (!is_program_run(text)) throw;
     throw core::ParseError({name, 0, ""}, "JSON of `hplcast run`; expected predictions of HPL",
@@ -77,9 +76,7 @@ std::vector<core::HplRun> runs_of_files(const std::map<std::string, std::string>
   std::vector<core::HplRun> all;
   for (const auto& [file, text] : files) {
     if (!core::has_hpl_results(text)) continue;
-    std::istringstream in(text);
-    const auto runs = runs_of_file(in, path + ":" + file, warn);
-    all.insert(all.end(), runs.begin(), runs.end());
+    core::append(all, runs_of_file(core::TextStream(text), path + ":" + file, warn));
   }
   if (all.empty()) {
     const bool observed = files.count("program.out") != 0;
@@ -92,11 +89,9 @@ std::vector<core::HplRun> runs_of_files(const std::map<std::string, std::string>
 
 std::vector<core::Prediction> read_compared_predictions(const std::vector<std::string>& paths, const Warn& warn) {
   std::vector<core::Prediction> predicted;
-  for (const std::string& path : paths) {
-    const auto predictions =
-        is_sqlite_file(path) ? predictions_of_one_cluster(path) : core::read_from(path, read_hpl_predictions);
-    predicted.insert(predicted.end(), predictions.begin(), predictions.end());
-  }
+  for (const std::string& path : paths)
+    core::append(predicted,
+                 is_sqlite_file(path) ? predictions_of_one_cluster(path) : core::read_from(path, read_hpl_predictions));
   refuse_several_models(predicted, warn);
   return predicted;
 }

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <regex>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -42,9 +41,8 @@ struct Pattern {
 /// Line by line: a match over all of a long output would take a deep stack.
 Match only_match(const ProgramOutput& output, const Pattern& pattern) {
   std::vector<Match> found;
-  std::istringstream lines(output.text);
   std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : core::split(output.text, '\n')) {
     ++number;
     for (std::sregex_iterator it(line.begin(), line.end(), pattern.regex), end; it != end; ++it)
       found.push_back({number, {std::next(it->begin()), it->end()}});
@@ -199,8 +197,7 @@ bool is_program_run(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos || text[begin] != '{') return false;
   try {
-    std::istringstream in(text);
-    const Json json = core::parse_json<Json>(core::read_json_text(in, ""));
+    const Json json = core::parse_json<Json>(core::read_json_text(core::TextStream(text), ""));
     return json.contains("schema_version") && json.contains("output") && json.contains("time_s");
   } catch (const std::exception&) {
     return false;  // a program may print anything

@@ -176,8 +176,7 @@ class Comparer {
     std::vector<const std::vector<RankActivity>*> ranks;
     for (const ObservedRanks& run : runs) {
       ranks.push_back(&run.ranks);
-      const auto seen = seen_messages(run, request.cluster.network, places);
-      messages_.insert(messages_.end(), seen.begin(), seen.end());
+      core::append(messages_, seen_messages(run, request.cluster.network, places));
     }
     constexpr double matters = 0.001;
     findings_.kernels =

@@ -232,8 +232,7 @@ Figure timeline_figure(const std::vector<Timeline>& lines, const ExplainRequest&
 Figure write_timelines(const ExplainRequest& request, const ObservedRanks& real,
                        const std::vector<RankActivity>& simulated) {
   std::vector<Timeline> lines = timelines_of(real, request, "real");
-  const std::vector<Timeline> more = timelines_of(observed_ranks(simulated), request, "simulated");
-  lines.insert(lines.end(), more.begin(), more.end());
+  core::append(lines, timelines_of(observed_ranks(simulated), request, "simulated"));
   std::stable_sort(lines.begin(), lines.end(), [](const Timeline& a, const Timeline& b) { return a.rank < b.rank; });
   if (!request.trace.empty()) write_trace(request.trace, lines);
   return timeline_figure(lines, request);

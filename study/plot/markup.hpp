@@ -7,6 +7,7 @@
 
 namespace hplcast::study {
 
+using core::append;
 using core::readable;
 using core::with_decimals;
 
@@ -24,11 +25,6 @@ std::string section(const std::string& title, const std::string& note = "");
 
 /// A list of HTML; empty without items.
 std::string list(const std::vector<std::string>& items, const std::string& css_class = "note");
-
-/// More cells for a row.
-inline void append(std::vector<std::string>& row, const std::vector<std::string>& cells) {
-  row.insert(row.end(), cells.begin(), cells.end());
-}
 
 class HtmlTable {
  public:

@@ -3,7 +3,6 @@
 #include <iterator>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "hplcast/core/csv.hpp"
@@ -29,10 +28,9 @@ double share_of(double part, double whole) {
 std::vector<std::string> needed_libraries(const fs::path& program) {
   const core::CommandResult result = core::run({"readelf", {"-dW", program.string()}});
   std::vector<std::string> libraries;
-  std::istringstream lines(result.output);
   const std::regex needed("\\(NEEDED\\).*\\[(.*)\\]");
   std::smatch found;
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string& line : core::split(result.output, '\n'))
     if (std::regex_search(line, found, needed)) libraries.push_back(found[1]);
   return libraries;
 }

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <regex>
-#include <sstream>
 #include <utility>
 
 #include "hplcast/core/csv.hpp"
@@ -44,8 +43,7 @@ std::vector<RankEnd> rank_ends(const std::string& output) {
   static const std::regex line_of_smpi(
       R"(\[[^\]]*:([0-9]{1,9}):\([0-9]+\) [^\]]*\].*SMPI process did not return 0\. Return value : (-?[0-9]+))");
   std::vector<RankEnd> ends;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : core::split(output, '\n')) {
     if (line.find("SMPI process did not return 0") == std::string::npos || line.size() > 4096) continue;
     std::smatch match;
     if (std::regex_search(line, match, line_of_smpi)) ends.push_back({std::stoi(match[1]), match[2]});
@@ -223,8 +221,7 @@ std::vector<core::StateEnergy> accelerator_energy(const core::ClusterModel& clus
   for (const core::AcceleratorCounts& one : counts.kinds.empty() ? std::vector{counts} : counts.kinds) {
     const core::AcceleratorModel* const model = accelerators_of(cluster, one.kind);
     if (model == nullptr || !model->power) continue;
-    const auto more = accelerator_energy(*model, one, time_s);
-    states.insert(states.end(), more.begin(), more.end());
+    core::append(states, accelerator_energy(*model, one, time_s));
   }
   return states;
 }
@@ -243,7 +240,7 @@ void take_observations(const ProgramRunRequest& request, const core::SimulationR
   run.energy = added_energy(request.cluster, request.ranks, run.time_s, gflops, counted.energy->energy);
   if (run.accelerators && run.time_s > 0) {
     const auto states = accelerator_energy(request.cluster, *run.accelerators, run.time_s);
-    run.energy->states.insert(run.energy->states.end(), states.begin(), states.end());
+    core::append(run.energy->states, states);
     if (!states.empty()) run.energy->add_up(run.time_s, gflops);
   }
   if (!observation.power_trace.empty()) write_power_csv(observation.power_trace, counted.energy->trace);

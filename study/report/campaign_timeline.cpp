@@ -4,7 +4,6 @@
 #include <limits>
 #include <ostream>
 #include <set>
-#include <sstream>
 
 #include "hplcast/core/campaign.hpp"
 #include "hplcast/core/csv.hpp"
@@ -50,9 +49,8 @@ struct CampaignTimeline {
 
 /// How steady the machine was, as the control tells it.
 std::string control_verdict(const std::string& csv) {
-  std::istringstream in(csv);
   std::vector<double> slowest_s;
-  for (const core::ControlRows& rows : core::read_controls(in, core::campaign_control_file)) {
+  for (const core::ControlRows& rows : core::read_controls(core::TextStream(csv), core::campaign_control_file)) {
     slowest_s.push_back(0);
     for (const core::ControlRow& row : rows) slowest_s.back() = std::max(slowest_s.back(), row.wall_s);
   }
@@ -72,8 +70,7 @@ std::string control_verdict(const std::string& csv) {
 
 TimePanel control_panel(const std::string& csv) {
   TimePanel panel{"Control: the same dgemm all the time", "ms per call", "", {}, true};
-  std::istringstream in(csv);
-  for (const core::ControlRows& rows : core::read_controls(in, core::campaign_control_file))
+  for (const core::ControlRows& rows : core::read_controls(core::TextStream(csv), core::campaign_control_file))
     for (const core::ControlRow& row : rows)
       panel.series[row.host + " rank " + std::to_string(row.rank)].push_back({row.start_s, 1e3 * row.wall_s});
   return panel;
@@ -86,8 +83,7 @@ TimePanel kernel_panel(const std::string& name, const std::string& csv) {
   };
   std::vector<Call> calls;
   double largest = 0;
-  std::istringstream in(csv);
-  core::read_kernel_csv(in, name, "dgemm", [&](const core::KernelMeasurement& row) {
+  core::read_kernel_csv(core::TextStream(csv), name, "dgemm", [&](const core::KernelMeasurement& row) {
     const double flop =
         2.0 * static_cast<double>(row.shape.m) * static_cast<double>(row.shape.n) * static_cast<double>(row.shape.k);
     if (!row.error.empty() || row.kernel != "dgemm") return;
@@ -111,8 +107,7 @@ TimePanel message_panel(const std::string& name, const std::string& csv) {
                   "Bytes of one direction over the time of a whole round trip or exchange, at least 64 KiB, by scope",
                   {},
                   false};
-  std::istringstream in(csv);
-  core::read_mpi_csv(in, name, "", [&](const core::MpiMeasurement& row) {
+  core::read_mpi_csv(core::TextStream(csv), name, "", [&](const core::MpiMeasurement& row) {
     const bool is_whole = row.operation == "pingpong" || row.operation == "exchange" || row.operation == "one_way";
     if (!is_whole || !row.error.empty() || row.size_bytes < large_bytes || !(row.duration_s > 0)) return;
     panel.series[row.operation + " " + row.scope].push_back({row.start_s, row.size_bytes / row.duration_s / 1e9});
@@ -140,8 +135,7 @@ TimePanel own_panel(const std::string& name, core::CsvReader& csv) {
 void add_measurement(const std::string& path, const std::string& text, CampaignTimeline& timeline) {
   const std::size_t begin = path.find('/') + 1;
   const std::string name = path.substr(begin, path.rfind('.') - begin);
-  std::istringstream in(text);
-  core::CsvReader csv(in, path);
+  core::CsvReader csv(core::TextStream(text), path);
   const auto has = [&](const char* column) { return csv.find_column(column) != core::CsvReader::npos; };
   if (has("run") && name.find("-own-") != std::string::npos) return timeline.add(own_panel(name, csv));
   if (has("size_bytes") && has("duration_s") && has("scope")) return timeline.add(message_panel(name, text));
@@ -199,8 +193,7 @@ void add_sensor_panels(const std::map<std::string, std::string>& files, Campaign
   std::map<std::string, TimeSeries> quantities;
   for (const auto& [path, text] : files) {
     if (!core::begins_with(path, "monitoring/")) continue;
-    std::istringstream in(text);
-    core::CsvReader csv(in, path);
+    core::CsvReader csv(core::TextStream(text), path);
     const std::size_t host = csv.column("host"), time = csv.column("time_s"), quantity = csv.column("quantity"),
                       sensor = csv.column("sensor"), value = csv.column("value");
     while (csv.next())

@@ -6,7 +6,6 @@
 #include <optional>
 #include <ostream>
 #include <set>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -325,20 +324,18 @@ std::string explanations_html(const std::vector<ExplanationSummary>& explanation
 StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data) {
   const std::string text =
       core::read_text(in, name, "expected predictions, real runs or an explanation", core::most_bytes_of_output);
-  std::istringstream copy(text);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return StudyFile::other;
   if (text[first] == '{' || text[first] == '[') {
     if (is_explanation(text)) {
-      data.explanations.push_back(read_explanation(copy, name));
+      data.explanations.push_back(read_explanation(core::TextStream(text), name));
       data.sources.push_back(name);
       return StudyFile::explanation;
     }
     // cluster.json has no HPL parameters, compare.json no model: both are JSON of a study, too.
     if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos)
       return StudyFile::other;
-    const auto predictions = core::read_predictions(copy, name);
-    data.predictions.insert(data.predictions.end(), predictions.begin(), predictions.end());
+    core::append(data.predictions, core::read_predictions(core::TextStream(text), name));
     data.sources.push_back(name);
     return StudyFile::predictions;
   }
@@ -346,8 +343,7 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
   // With a model they are predictions: the CSV of `hplcast sweep export`.
   const bool runs_as_csv = has("time_s") && !has("model_sha256");
   if (core::is_configuration_csv(text) ? !runs_as_csv : !core::has_hpl_results(text)) return StudyFile::other;
-  const auto runs = core::read_real_runs(copy, name);
-  data.real.insert(data.real.end(), runs.begin(), runs.end());
+  core::append(data.real, core::read_real_runs(core::TextStream(text), name));
   data.sources.push_back(name);
   return StudyFile::real_runs;
 }
@@ -364,8 +360,7 @@ void add_sweep(const SweepDatabase& database, ReportData& data) {
   data.counts.done += counts.done;
   data.counts.failed += counts.failed;
   data.counts.skipped += counts.skipped;
-  const auto plans = database.plans();
-  data.plans.insert(data.plans.end(), plans.begin(), plans.end());
+  core::append(data.plans, database.plans());
   data.sources.push_back(database.path().string());
 }
 

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 #include "hplcast/core/errors.hpp"
@@ -109,8 +108,7 @@ Sweep sweep_of(const ReportData& data) {
   std::vector<std::string> listed;
   for (const std::string& text : data.plans) {
     try {
-      std::istringstream in(text);
-      const SweepPlan plan = read_plan(in, "plan.yaml", "");
+      const SweepPlan plan = read_plan(core::TextStream(text), "plan.yaml", "");
       if (sweep.title.empty()) sweep.title = plan.name;
       if (sweep.question.empty()) sweep.question = plan.question;
       for (const Configuration& row : plan.list)

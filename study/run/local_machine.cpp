@@ -3,11 +3,16 @@
 #include <sched.h>
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
+
+#include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::study {
 
@@ -42,8 +47,7 @@ int usable_cores() {
 
 /// Parent of a process, from /proc/PID/stat: "pid (name) state ppid ...", where the name may hold anything.
 int parent_of(const fs::path& process) {
-  std::ifstream in(process / "stat");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string text = core::text_if_any(process / "stat");
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return 0;
   std::istringstream fields(text.substr(name_end + 1));
@@ -86,8 +90,8 @@ std::vector<int> children_of(int pid) {
 LocalMachine local_machine() {
   LocalMachine machine;
   machine.cores = usable_cores();
-  machine.memory_bytes = kib_field("/proc/meminfo", "MemTotal:");
-  machine.available_bytes = kib_field("/proc/meminfo", "MemAvailable:");
+  machine.memory_bytes = core::kib_field("/proc/meminfo", "MemTotal:");
+  machine.available_bytes = core::kib_field("/proc/meminfo", "MemAvailable:");
   machine.max_map_count = integer_in("/proc/sys/vm/max_map_count");
   return machine;
 }
@@ -98,9 +102,8 @@ double tree_pss_bytes(int pid) {
   while (!todo.empty()) {
     const int process = todo.back();
     todo.pop_back();
-    total += kib_field("/proc/" + std::to_string(process) + "/smaps_rollup", "Pss:");
-    const std::vector<int> children = children_of(process);
-    todo.insert(todo.end(), children.begin(), children.end());
+    total += core::kib_field("/proc/" + std::to_string(process) + "/smaps_rollup", "Pss:");
+    core::append(todo, children_of(process));
   }
   return total;
 }

@@ -1,7 +1,6 @@
 #include "hplcast/study/predict.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -11,6 +10,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/simulation.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/run_files.hpp"
 #include "hplcast/study/installed_programs.hpp"
@@ -30,8 +30,7 @@ struct SimulatorOptions {
 SimulatorOptions options_of(const RunPlan& plan) {
   SimulatorOptions settings;
   std::vector<std::string> options = platforms::smpi_options(plan.cluster());
-  const std::vector<std::string> memory = plan.memory().options;
-  options.insert(options.end(), memory.begin(), memory.end());
+  core::append(options, plan.memory().options);
   for (const std::string& option : options) {
     const std::size_t name = std::string("--cfg=").size(), colon = option.find(':');
     const std::string key = option.substr(name, colon - name);
@@ -65,10 +64,8 @@ constexpr const char* made_by_us =
 
 /// Whether write_run_folder() has written into this folder.
 bool is_run_folder(const fs::path& folder) {
-  std::ifstream script(folder / "run.sh");
-  for (std::string line; std::getline(script, line);)
-    if (line == made_by_us) return true;
-  return false;
+  const auto lines = core::split(core::text_if_any(folder / "run.sh"), '\n');
+  return std::find(lines.begin(), lines.end(), made_by_us) != lines.end();
 }
 
 void write_run_script(std::ostream& out, const RunPlan& plan, const std::string& options) {

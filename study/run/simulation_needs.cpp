@@ -7,6 +7,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 #include "study/run/local_machine.hpp"
 
@@ -98,7 +99,8 @@ double commit_left() {
   std::ifstream("/proc/sys/vm/overcommit_memory") >> mode;
   constexpr int never_overcommit = 2;
   if (mode != never_overcommit) return 0;
-  return std::max(1.0, kib_field("/proc/meminfo", "CommitLimit:") - kib_field("/proc/meminfo", "Committed_AS:"));
+  const auto bytes = [](const char* key) { return core::kib_field("/proc/meminfo", key); };
+  return std::max(1.0, bytes("CommitLimit:") - bytes("Committed_AS:"));
 }
 
 }  // namespace

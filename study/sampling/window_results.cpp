@@ -10,6 +10,7 @@
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/least_squares.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/sampling/sampled_prediction.hpp"
@@ -240,8 +241,8 @@ std::optional<HplSimulation> read_window(const RunPlan& plan, const fs::path& fo
   const Json json = core::parse_json<Json>(core::read_from(path, core::read_json_text));
   if (json.value("request", "") != name_of(plan)) return std::nullopt;
   HplSimulation simulation;
-  std::istringstream prediction(core::json_text(json.at("prediction")));
-  simulation.prediction = core::read_prediction(prediction, path.string());
+  simulation.prediction =
+      core::read_prediction(core::TextStream(core::json_text(json.at("prediction"))), path.string());
   json.at("panel_marks_s").get_to(simulation.panels.marks_s);
   json.at("counts_at_panels").get_to(simulation.panels.counts);
   simulation.prediction.parameters = plan.parameters();
@@ -249,10 +250,10 @@ std::optional<HplSimulation> read_window(const RunPlan& plan, const fs::path& fo
 }
 
 void write_window(const RunPlan& plan, const fs::path& folder, const HplSimulation& simulation) {
-  std::ostringstream prediction;
-  core::write_prediction(prediction, simulation.prediction);
+  const std::string prediction =
+      core::written([&](std::ostream& out) { core::write_prediction(out, simulation.prediction); });
   const Json json = {{"request", name_of(plan)},
-                     {"prediction", core::parse_json<Json>(prediction.str())},
+                     {"prediction", core::parse_json<Json>(prediction)},
                      {"panel_marks_s", simulation.panels.marks_s},
                      {"counts_at_panels", simulation.panels.counts}};
   const fs::path path = plan.request().shared_windows.empty() ? folder / file_name : left_for_others(plan);

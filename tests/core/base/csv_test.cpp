@@ -27,6 +27,28 @@ TEST(CsvReader, TakesColumnsByName) {
   EXPECT_FALSE(csv.next());
 }
 
+TEST(CsvReader, KeepsATextWhoseStreamIsATemporary) {
+  std::string text = "a,b\n1,2\n3,4\n";
+  CsvReader csv(TextStream(text), "f.csv");
+  const CsvReader copy = csv;
+  text.assign(text.size(), 'x');
+  ASSERT_TRUE(csv.next());
+  EXPECT_EQ(csv.integer(csv.column("b")), 2);
+  ASSERT_TRUE(csv.next());
+  EXPECT_EQ(csv.integer(csv.column("b")), 4);
+  EXPECT_EQ(copy.header().size(), 2u);
+}
+
+TEST(Text, IsSplitAtSeparatorsWithoutAnEmptyEnd) {
+  EXPECT_EQ(split("a,,b,", ','), (std::vector<std::string>{"a", "", "b"}));
+  EXPECT_EQ(split("one\ntwo", '\n'), (std::vector<std::string>{"one", "two"}));
+  EXPECT_TRUE(split("", ',').empty());
+}
+
+TEST(Text, IsWhatAFunctionWrites) {
+  EXPECT_EQ(written([](std::ostream& out) { out << 1 << "x"; }), "1x");
+}
+
 TEST(Errors, HaveNoControlCharactersOfTheFilesThatTheyQuote) {
   EXPECT_STREQ(ParseError({"f", 1, ""}, "found \x1b[31m\r\n\t\x7f\xc3\xa9").what(), "f:1: found ?[31m?\n\t?\xc3\xa9");
 }

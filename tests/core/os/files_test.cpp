@@ -93,6 +93,16 @@ TEST_F(Files, ReadingWhatIsNotThereIsAnError) {
   EXPECT_THROW(read_file(folder_, [](std::istream&, const std::string&) {}), Error);
 }
 
+TEST_F(Files, WhatTheKernelTellsMayBeMissing) {
+  const fs::path file = folder_ / "meminfo";
+  EXPECT_EQ(text_if_any(file), "");
+  EXPECT_EQ(kib_field(file, "MemTotal:"), 0);
+  write_file(file, [](std::ostream& out) { out << "MemTotal:  2048 kB\nMemFree: 1 kB\n"; });
+  EXPECT_EQ(text_if_any(file), "MemTotal:  2048 kB\nMemFree: 1 kB\n");
+  EXPECT_EQ(kib_field(file, "MemTotal:"), 2048 * 1024);
+  EXPECT_EQ(kib_field(file, "MemAvailable:"), 0);
+}
+
 TEST_F(Files, WhatDoesNotEndIsNotReadToItsEnd) {
   for (const char* device : {"/dev/zero", "/dev/urandom", "/dev/full"})
     EXPECT_THROW(read_text(device), Error) << device;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -18,6 +20,7 @@ class CsvReader {
  public:
   /// Reads the header. @throws ParseError if it is missing, or names a column twice.
   CsvReader(std::istream& in, std::string name);
+  CsvReader(const TextStream& text, std::string name);
 
   /// Index of a column. @throws ParseError that lists the columns there are.
   std::size_t column(std::string_view name) const;
@@ -53,6 +56,7 @@ class CsvReader {
   bool read_line();
   void split_fields();
 
+  std::optional<TextStream> text_;  ///< the owner of in_, if it is of a text
   std::istream& in_;
   std::string name_;
   char separator_ = ',';

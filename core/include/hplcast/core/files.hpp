@@ -83,6 +83,12 @@ std::string read_text(const std::filesystem::path& path);
 std::string read_text(std::istream& in, const std::string& name, const std::string& hint,
                       std::size_t most_bytes = most_bytes_of_text);
 
+/// The text of a file that may be missing or vanish, as those of the kernel do; empty if it cannot be read.
+std::string text_if_any(const std::filesystem::path& path);
+
+/// The number behind `key` in such a file with lines "key: number kB", in bytes; 0 if it is not there.
+double kib_field(const std::filesystem::path& path, const std::string& key);
+
 /// The next line, without its end; false if there is none. Stops before memory does: a device or a binary file may have
 /// one line without end. @throws ParseError for more than 1 MiB.
 bool read_line(std::istream& in, std::string& line, const std::string& name);

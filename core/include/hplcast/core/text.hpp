@@ -3,6 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -34,6 +37,12 @@ std::string comma_separated(const Texts& texts) {
   return joined(texts, ", ");
 }
 
+/// `more` at the end of `all`.
+template <typename Item>
+void append(std::vector<Item>& all, const std::vector<Item>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
 inline bool begins_with(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;
 }
@@ -44,6 +53,22 @@ inline bool ends_with(std::string_view text, std::string_view ending) {
 
 /// The parts of a line that are separated by blanks.
 std::vector<std::string> words_of(const std::string& line);
+
+/// The parts of a text between separators: none of an empty text, and no empty one at its end.
+std::vector<std::string> split(const std::string& text, char separator);
+
+/// The stream of a text, for functions that read streams: read_controls(TextStream(csv), name).
+class TextStream {
+ public:
+  explicit TextStream(const std::string& text);
+  operator std::istream&() const { return *in_; }
+
+ private:
+  std::shared_ptr<std::istream> in_;
+};
+
+/// The text that a function writes to a stream.
+std::string written(const std::function<void(std::ostream&)>& write);
 
 /// As std::snprintf(), at most 255 characters.
 [[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...);
