@@ -3,11 +3,11 @@
 #include <mpi.h>
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include "hplcast/calibration/clock.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -119,6 +119,10 @@ std::vector<std::string> World::gather(std::string text) const {
   return texts;
 }
 
+std::string World::gather_rows(const std::function<void(std::ostream&)>& write) const {
+  return core::joined(gather(core::written(write)), "");
+}
+
 std::vector<std::string> World::gather_everywhere(const std::string& text) const {
   std::vector<std::string> texts;
   for (int rank = 0; rank < size_; ++rank) texts.push_back(broadcast(text, rank));
@@ -168,11 +172,8 @@ core::MeasurementContext describe_context(const World& world, const Topology& to
   mine.software = describe_software();
   mine.ranks.push_back({world.rank(), world.host(), place.cpu, place.core});
   core::MeasurementContext all;
-  std::ostringstream json;
-  write_json(json, mine);
-  for (const std::string& text : world.gather(json.str())) {
-    std::istringstream in(text);
-    const core::MeasurementContext one = core::read_context(in, "description of a rank");
+  for (const std::string& text : world.gather(core::written([&](std::ostream& out) { write_json(out, mine); }))) {
+    const core::MeasurementContext one = core::read_context(core::TextStream(text), "description of a rank");
     all.machines.insert(all.machines.end(), one.machines.begin(), one.machines.end());
     all.ranks.insert(all.ranks.end(), one.ranks.begin(), one.ranks.end());
   }

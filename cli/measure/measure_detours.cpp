@@ -4,7 +4,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
@@ -209,13 +208,13 @@ std::string measure_collectives(Options& options, const MeasuringRank& rank) {
   if (root) options.collectives.progress = [&](double fraction) { progress.update(fraction, "series"); };
   const auto runs = calibration::measure_collectives(rank.world, rank.place, options.collectives);
   progress.clear();
-  std::ostringstream csv;
   if (!root) return "";
-  csv << core::collective_csv_header << '\n';
-  for (const core::CollectiveRun& run : runs) core::write_row(csv, run);
   const bool is_noisy = options.collectives.series.levels != std::vector<double>{0};
   if (is_noisy) print_sensitivity(std::cerr, fit::detector_runs(runs));
-  return csv.str();
+  return core::written([&](std::ostream& out) {
+    out << core::collective_csv_header << '\n';
+    for (const core::CollectiveRun& run : runs) core::write_row(out, run);
+  });
 }
 
 void add_gap_options(Command& app, Options& options) {

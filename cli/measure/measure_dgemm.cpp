@@ -1,9 +1,7 @@
 #include <iostream>
-#include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_dgemm.hpp"
 
 namespace {
@@ -15,43 +13,32 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
                     calibration::DgemmMeasureOptions options) {
   options.epoch_s = rank.epoch_s;
   options.check = common.check;
-  std::istringstream in(design_text);
-  calibration::DgemmDesign design = calibration::read_dgemm_design(in, common.design);
+  calibration::DgemmDesign design = calibration::read_dgemm_design(core::TextStream(design_text), common.design);
   const std::size_t first_row = cut(design, common.rows);
   const bool root = rank.world.rank() == 0;
   Progress progress;
-  if (root) {
-    options.progress = [&](double fraction) {
-      progress.update(fraction, "dgemm");
-      note_position(first_row, design.size(), fraction);
-    };
-  }
+  if (root) options.progress = progress_of_rows(progress, "dgemm", first_row, design.size());
   auto rows = calibration::measure_dgemm(rank.world, rank.place, design, options);
   if (common.check) return "";
   for (auto& row : rows) row.order += first_row;
-  std::ostringstream mine;
-  calibration::write_dgemm_rows(mine, rank.world.rank(), rows);
   const bool sleeps = options.alone && rank.world.local_rank() > 0;
   const std::size_t made = sleeps ? design.size() : rows.size() / (options.alone ? 2 : 1);
   const double fewest = -rank.world.max(-static_cast<double>(made));
-  std::ostringstream all;
-  calibration::write_dgemm_header(all);
-  for (const std::string& text : rank.world.gather(mine.str())) all << text;
+  const std::string all =
+      rank.world.gather_rows([&](std::ostream& out) { calibration::write_dgemm_rows(out, rank.world.rank(), rows); });
   progress.clear();
   if (root)
     std::cerr << "measured on "
               << (options.alone ? "one rank of each host" : std::to_string(rank.world.size()) + " ranks")
               << ", each at least " << fewest << " of " << design.size() << " calls\n";
-  return all.str();
+  return core::written(calibration::write_dgemm_header) + all;
 }
 
 /// The file of --control.
 std::string control(const MeasuringRank& rank) {
-  std::ostringstream mine, all;
-  core::write_row(mine, calibration::measure_control(rank.world, rank.place, rank.epoch_s));
-  all << core::control_csv_header << '\n';
-  for (const std::string& text : rank.world.gather(mine.str())) all << text;
-  return all.str();
+  const core::ControlRow mine = calibration::measure_control(rank.world, rank.place, rank.epoch_s);
+  return std::string(core::control_csv_header) + '\n' +
+         rank.world.gather_rows([&](std::ostream& out) { core::write_row(out, mine); });
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 #include <iostream>
-#include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
 
@@ -17,8 +15,7 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
   options.epoch_s = rank.epoch_s;
   for (const std::string& cpu : rank.world.gather_everywhere(std::to_string(rank.place.cpu)))
     options.cpus.push_back(std::stoi(cpu));
-  std::istringstream in(design_text);
-  calibration::MpiDesign design = calibration::read_mpi_design(in, common.design);
+  calibration::MpiDesign design = calibration::read_mpi_design(core::TextStream(design_text), common.design);
   const std::size_t first_row = cut(design, common.rows);
   if (common.check) {
     const calibration::MpiSteps fits(rank.world.hosts(), design, options.pattern, options.scope, 0, options.cpus);
@@ -26,19 +23,11 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
   }
   const bool root = rank.world.rank() == 0;
   Progress progress;
-  if (root) {
-    options.progress = [&](double fraction) {
-      progress.update(fraction, "mpi");
-      note_position(first_row, design.size(), fraction);
-    };
-  }
+  if (root) options.progress = progress_of_rows(progress, "mpi", first_row, design.size());
   auto rows = calibration::measure_mpi(rank.world, design, options);
   for (auto& row : rows) row.order += first_row;
-  std::ostringstream mine;
-  calibration::write_mpi_rows(mine, rank.world.rank(), rows);
-  std::ostringstream all;
-  calibration::write_mpi_header(all);
-  for (const std::string& text : rank.world.gather(mine.str())) all << text;
+  const std::string all =
+      rank.world.gather_rows([&](std::ostream& out) { calibration::write_mpi_rows(out, rank.world.rank(), rows); });
   progress.clear();
   if (root) {
     const std::size_t measured = rows.empty() ? 0 : rows.back().order + 1 - first_row;
@@ -49,7 +38,7 @@ std::string measure(const MeasuringRank& rank, const std::string& design_text, c
     std::cerr << "measured " << measured << " of " << design.size() << " rows of the design on " << rank.world.size()
               << " ranks\n";
   }
-  return all.str();
+  return core::written(calibration::write_mpi_header) + all;
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <sstream>
-
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
@@ -28,8 +26,6 @@ int main(int argc, char** argv) {
     if (common.check) return std::string();
     const auto thresholds = calibration::measure_thresholds(rank.world, peers, options);
     if (rank.world.rank() == 0 && thresholds.empty()) throw InputError("nothing was measured: no pair of ranks");
-    std::ostringstream json;
-    calibration::write_json(json, thresholds);
-    return json.str();
+    return core::written([&](std::ostream& out) { calibration::write_json(out, thresholds); });
   });
 }

@@ -81,21 +81,17 @@ void describe_hosts(const std::string& folder, double since_unix_s, const calibr
 
 void write_monitoring(const std::string& path, const calibration::World& world, double epoch_s,
                       std::optional<calibration::Monitor>& monitor) {
-  std::ostringstream mine;
-  if (monitor) calibration::write_monitoring_rows(mine, world.host(), epoch_s, monitor->stop());
-  const std::vector<std::string> all = world.gather(mine.str());
-  if (world.rank() != 0) return;
-  write_result(path, [&](std::ostream& out) {
-    out << calibration::monitoring_csv_header << '\n';
-    for (const std::string& text : all) out << text;
+  const std::string rows = world.gather_rows([&](std::ostream& out) {
+    if (monitor) calibration::write_monitoring_rows(out, world.host(), epoch_s, monitor->stop());
   });
+  if (world.rank() != 0) return;
+  write_result(path, [&](std::ostream& out) { out << calibration::monitoring_csv_header << '\n' << rows; });
 }
 
 /// @throws core::Error for a CSV without rows, or with failed calls only: nobody can fit that, and a script must not go
 /// on with it.
 void refuse_nothing(const std::string& csv, bool allow_failures) {
-  std::istringstream in(csv);
-  core::CsvReader rows(in, "the results");
+  core::CsvReader rows(core::TextStream(csv), "the results");
   const std::size_t error = rows.column("error");
   std::size_t count = 0;
   std::string reason;
@@ -228,12 +224,15 @@ void add_measuring_options(Command& app, MeasuringOptions& options) {
   app.add_flag("!--no-bind", options.binding.bind, "leave the ranks where the launcher has put them");
 }
 
-void note_position(std::size_t first, std::size_t count, double fraction) {
-  if (mapped_position == nullptr) return;
-  const std::size_t row = first + static_cast<std::size_t>(fraction * static_cast<double>(count));
-  char text[position_digits + 1];
-  std::snprintf(text, sizeof text, "%-*zu", position_digits, row);
-  std::memcpy(mapped_position, text, position_digits);
+std::function<void(double)> progress_of_rows(Progress& bar, const char* what, std::size_t first, std::size_t count) {
+  return [&bar, what, first, count](double fraction) {
+    bar.update(fraction, what);
+    if (mapped_position == nullptr) return;
+    const std::size_t row = first + static_cast<std::size_t>(fraction * static_cast<double>(count));
+    char text[position_digits + 1];
+    std::snprintf(text, sizeof text, "%-*zu", position_digits, row);
+    std::memcpy(mapped_position, text, position_digits);
+  };
 }
 
 void add_scope_option(Command& app, calibration::PeerChoice& choice) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/support/command.hpp"
+#include "cli/support/progress.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
 #include "hplcast/calibration/world.hpp"
 
@@ -40,9 +41,9 @@ struct MeasuringRank {
   double epoch_s;  ///< what start_s counts from, on the clock of now_s() of this host
 };
 
-/// Notes in the file of --position how much of the rows [first, first + count) is done: if this process or another is
-/// killed, it tells in which row.
-void note_position(std::size_t first, std::size_t count, double fraction);
+/// Shows which fraction of the rows [first, first + count) is done, and notes it in the file of --position: if this
+/// process or another is killed, it tells in which row.
+std::function<void(double)> progress_of_rows(Progress& bar, const char* what, std::size_t first, std::size_t count);
 
 /// A measurement: reads the design from a text (empty if it takes none), and returns on rank 0 the content of the
 /// output file. With `check` it measures nothing, and throws what it would throw before it measures.

@@ -44,6 +44,8 @@ class World {
   std::string broadcast(std::string text, int root = 0) const;
   /// The texts of all ranks on rank 0, in the order of the ranks; empty on the others.
   std::vector<std::string> gather(std::string text) const;
+  /// On rank 0 what `write` writes on each rank, one after the other.
+  std::string gather_rows(const std::function<void(std::ostream&)>& write) const;
   /// The texts of all ranks on all ranks.
   std::vector<std::string> gather_everywhere(const std::string& text) const;
   /// Largest value of all ranks.
