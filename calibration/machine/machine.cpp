@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <map>
 #include <set>
 #include <sstream>
 
 #include "calibration/machine/sysfs.hpp"
 #include "hplcast/calibration/surroundings.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
@@ -22,23 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "MemTotal:  24653 kB" and the like, in bytes.
-std::map<std::string, double> read_meminfo(const fs::path& path) {
-  std::map<std::string, double> values;
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    std::string key;
-    double value = 0;
-    if (words >> key >> value && !key.empty()) values[key.substr(0, key.size() - 1)] = value * core::kibibyte;
-  }
-  return values;
-}
-
 void describe_memory(const fs::path& root, core::MachineDescription& machine) {
-  std::map<std::string, double> meminfo = read_meminfo(root / "proc/meminfo");
-  machine.memory_bytes = meminfo["MemTotal"];
-  machine.memory_available_bytes = meminfo["MemAvailable"];
+  machine.memory_bytes = core::kib_field(root / "proc/meminfo", "MemTotal:");
+  machine.memory_available_bytes = core::kib_field(root / "proc/meminfo", "MemAvailable:");
   // A control group may allow less than the machine has.
   const std::optional<double> group_limit = first_number(root / "sys/fs/cgroup/memory.max");
   const std::optional<double> group_used = first_number(root / "sys/fs/cgroup/memory.current");
@@ -50,31 +36,24 @@ void describe_memory(const fs::path& root, core::MachineDescription& machine) {
   struct statvfs shm {};
   if (statvfs((root / "dev/shm").c_str(), &shm) == 0)
     machine.shared_memory_free_bytes = static_cast<double>(shm.f_bavail) * static_cast<double>(shm.f_frsize);
-  const std::string huge = first_line(root / "sys/kernel/mm/transparent_hugepage/enabled");
-  const std::size_t open = huge.find('['), close = huge.find(']');
-  if (open != std::string::npos && close != std::string::npos)
-    machine.transparent_hugepages = huge.substr(open + 1, close - open - 1);
 }
 
 void describe_frequency(const fs::path& root, core::MachineDescription& machine) {
   constexpr double kilohertz = 1e3;
-  const fs::path cpus = root / "sys/devices/system/cpu";
-  std::set<std::string> governors;
-  for (const fs::path& cpu : entries(cpus, "cpu")) {
-    const std::string governor = first_line(cpu / "cpufreq/scaling_governor");
-    if (!governor.empty()) governors.insert(governor);
-  }
-  if (!governors.empty()) machine.governor = governors.size() == 1 ? *governors.begin() : "mixed";
-  if (const auto off = first_number(cpus / "intel_pstate/no_turbo")) machine.turbo = *off == 0;
-  if (const auto on = first_number(cpus / "cpufreq/boost")) machine.turbo = *on != 0;
-  if (const auto low = first_number(cpus / "cpu0/cpufreq/cpuinfo_min_freq"))
-    machine.min_frequency_hz = *low * kilohertz;
-  if (const auto high = first_number(cpus / "cpu0/cpufreq/cpuinfo_max_freq"))
-    machine.max_frequency_hz = *high * kilohertz;
+  const fs::path limits = root / "sys/devices/system/cpu/cpu0/cpufreq";
+  if (const auto low = first_number(limits / "cpuinfo_min_freq")) machine.min_frequency_hz = *low * kilohertz;
+  if (const auto high = first_number(limits / "cpuinfo_max_freq")) machine.max_frequency_hz = *high * kilohertz;
   machine.clock_source = first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource");
   timespec resolution{};
   clock_getres(CLOCK_MONOTONIC, &resolution);
   machine.clock_resolution_s = static_cast<double>(resolution.tv_sec) + 1e-9 * static_cast<double>(resolution.tv_nsec);
+}
+
+void describe_settings(const fs::path& root, core::MachineDescription& machine) {
+  Settings settings = machine.settings = read_settings(root);
+  machine.governor = settings["governor"];
+  machine.transparent_hugepages = settings["huge_pages"];
+  if (const std::string turbo = settings["turbo"]; !turbo.empty()) machine.turbo = turbo == "on";
 }
 
 /// Share of the processor time since boot that went to other virtual machines.
@@ -112,13 +91,8 @@ void describe_load(const fs::path& root, core::MachineDescription& machine) {
   std::istringstream quota(first_line(root / "sys/fs/cgroup/cpu.max"));
   double allowed = 0, period = 0;
   if (quota >> allowed >> period && period > 0) machine.cpu_quota = allowed / period;
-  std::ifstream cpuinfo(root / "proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.rfind("flags", 0) == 0) {
-      machine.virtual_machine = (line + " ").find(" hypervisor ") != std::string::npos;
-      break;
-    }
-  }
+  const std::string flags = of_cpuinfo(root, "flags");
+  if (!flags.empty()) machine.virtual_machine = (" " + flags + " ").find(" hypervisor ") != std::string::npos;
 }
 
 std::string firmware_of(const fs::path& root) {
@@ -163,7 +137,7 @@ core::MachineDescription describe_machine(const Topology& topology, const fs::pa
   describe_frequency(root, machine);
   describe_load(root, machine);
   describe_limits(root, machine);
-  machine.settings = read_settings(root);
+  describe_settings(root, machine);
   return machine;
 }
 

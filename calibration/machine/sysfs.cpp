@@ -25,6 +25,17 @@ std::optional<double> first_number(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
+std::string of_cpuinfo(const std::filesystem::path& root, const std::string& key) {
+  std::ifstream in(root / "proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || line.rfind(key, 0) != 0) continue;
+    const std::size_t begin = line.find_first_not_of(' ', colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
 std::string why_unreadable(const std::filesystem::path& path) {
   if (first_number(path)) return "";
   errno = 0;

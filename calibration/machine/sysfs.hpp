@@ -15,6 +15,9 @@ std::string first_line(const std::filesystem::path& path);
 /// The number that the first line begins with, if it does.
 std::optional<double> first_number(const std::filesystem::path& path);
 
+/// The first "KEY : value" of /proc/cpuinfo; empty if there is none.
+std::string of_cpuinfo(const std::filesystem::path& root, const std::string& key);
+
 /// Why a file has no number for us: "Permission denied", "no number in it"; empty: it begins with one.
 std::string why_unreadable(const std::filesystem::path& path);
 

@@ -2,9 +2,7 @@
 #include "calibration/surroundings/settings.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "calibration/machine/sysfs.hpp"
 #include "hplcast/calibration/sensors.hpp"
@@ -32,11 +30,15 @@ std::vector<fs::path> of_each_cpu(const fs::path& root, const std::string& file)
   return found;
 }
 
-/// The value that all these files have; "mixed" if they differ.
-std::string common_value(const std::vector<fs::path>& files) {
-  std::set<std::string> values;
-  for (const fs::path& file : files) values.insert(chosen_word(file));
+/// The value that all have; "mixed" if they differ.
+std::string common_value(const std::set<std::string>& values) {
   return values.empty() ? "" : values.size() == 1 ? *values.begin() : "mixed";
+}
+
+std::string value_of_cpus(const fs::path& root, const std::string& file) {
+  std::set<std::string> values;
+  for (const fs::path& one : of_each_cpu(root, file)) values.insert(chosen_word(one));
+  return common_value(values);
 }
 
 std::string on_or_off(const fs::path& file, bool one_is_on = true) {
@@ -53,9 +55,8 @@ std::string as_number(const std::string& value, bool one_is_on = true) {
 /// The value, if it is among those of a list, of which the kernel may have one in brackets. @throws core::DomainError
 std::string one_of(const std::string& value, std::string list) {
   list.erase(std::remove_if(list.begin(), list.end(), [](char c) { return c == '[' || c == ']'; }), list.end());
-  std::istringstream words(list);
-  for (std::string word; words >> word;)
-    if (word == value) return value;
+  const std::vector<std::string> words = core::words_of(list);
+  if (std::find(words.begin(), words.end(), value) != words.end()) return value;
   throw core::DomainError("value", value, "one of: " + list);
 }
 
@@ -93,7 +94,7 @@ std::string deepest_idle_state(const fs::path& root) {
       if (first_number(state / "disable").value_or(0) == 0) name = first_line(state / "name");
     if (!name.empty()) deepest.insert(name);
   }
-  return deepest.empty() ? "" : deepest.size() == 1 ? *deepest.begin() : "mixed";
+  return common_value(deepest);
 }
 
 std::vector<FileText> set_deepest_idle_state(const fs::path& root, const std::string& value) {
@@ -123,18 +124,6 @@ std::string mitigations(const fs::path& root) {
   return text;
 }
 
-/// The first "KEY : value" of /proc/cpuinfo.
-std::string of_cpuinfo(const fs::path& root, const std::string& key) {
-  std::ifstream in(root / "proc/cpuinfo");
-  for (std::string line; std::getline(in, line);) {
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos || line.rfind(key, 0) != 0) continue;
-    const std::size_t begin = line.find_first_not_of(' ', colon + 1);
-    return begin == std::string::npos ? "" : line.substr(begin);
-  }
-  return "";
-}
-
 constexpr const char* smt = "sys/devices/system/cpu/smt/control";
 constexpr const char* numa = "proc/sys/kernel/numa_balancing";
 constexpr const char* huge = "sys/kernel/mm/transparent_hugepage/enabled";
@@ -152,9 +141,9 @@ std::vector<Setting> make_table() {
   };
   return {
       {"governor", "of the CPU frequency: performance, powersave ...",
-       [](Root root) { return common_value(of_each_cpu(root, "cpufreq/scaling_governor")); }, set_governor},
+       [](Root root) { return value_of_cpus(root, "cpufreq/scaling_governor"); }, set_governor},
       {"frequency_driver", "of the kernel: intel_pstate, acpi-cpufreq ...",
-       [](Root root) { return common_value(of_each_cpu(root, "cpufreq/scaling_driver")); }, nullptr},
+       [](Root root) { return value_of_cpus(root, "cpufreq/scaling_driver"); }, nullptr},
       {"turbo", "frequencies above the nominal one: on, off",
        [](Root root) {
          return fs::exists(no_turbo(root)) ? on_or_off(no_turbo(root), false) : on_or_off(cpus(root) / "cpufreq/boost");
