@@ -96,7 +96,7 @@ void tell_energy(const core::HplRun& run, const study::RunEnergy& energy, const 
 /// @throws core::UsageError for options that go with --power, core::Error (bad_input) if nothing can be read.
 std::unique_ptr<SensorRecorder> recorder_of(const RunRealOptions& options) {
   if (!options.power) return nullptr;
-  if (!options.request.hostfile.empty())
+  if (!options.request.launch.hostfile.empty())
     throw core::UsageError(
         "--power reads the sensors of this host only; runs on the hosts of --hostfile need a meter of theirs");
   if (!(options.power_period_s >= 0.01)) throw core::UsageError("--power-period: expected at least 10 ms");
@@ -107,7 +107,8 @@ void run_run_real(RunRealOptions& options) {
   require_named_file("-o", options.request.results);
   require_place_of(options.request.outputs);
   core::catch_interrupts();
-  if (!options.request.blas.empty()) options.request.blas = core::blas_of_library(options.request.blas).file;
+  core::MpiLaunch& launch = options.request.launch;
+  if (!launch.blas.empty()) launch.blas = core::blas_of_library(launch.blas).file;
   options.request.configurations = read_configuration_file(options.configurations);
   for (const core::HplParameters& one : core::take_repeated(options.request.configurations))
     warn("given twice, run once: " + core::to_string(one));
@@ -144,9 +145,9 @@ void run_run_real(RunRealOptions& options) {
   if (summary.found > 0 && !observation.traces.empty())
     warn("runs that were there already get no trace: another -o repeats them");
   if (options.control && !summary.has_control)
-    warn(options.request.oversubscribe ? "ranks share cores: no control was measured"
-                                       : options.request.results.string() +
-                                             " has no columns of a control: none was measured; another -o has them");
+    warn(launch.oversubscribe ? "ranks share cores: no control was measured"
+                              : options.request.results.string() +
+                                    " has no columns of a control: none was measured; another -o has them");
   if (summary.failed_residuals > 0)
     warn("HPL says that " + std::to_string(summary.failed_residuals) +
          " results are wrong (column residual); compare leaves them out");
@@ -184,6 +185,7 @@ void setup_run_real(Command& app) {
                                  "hplcast run-real examples/laptop-runs.csv --repetitions 3 -o real.csv");
   auto& options = command.runs<RunRealOptions>(run_run_real);
   auto& request = options.request;
+  core::MpiLaunch& launch = request.launch;
   command.add_option("configurations", options.configurations,
                      "an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...", required, reads("FILE"));
   command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated",
@@ -192,7 +194,7 @@ void setup_run_real(Command& app) {
   add_seed(command, request.seed, "of the random order of the runs");
   command.add_option("--outputs", request.outputs, "folder for HPL's output of each run (default: RUNS.csv.d)",
                      of_type("DIR"));
-  command.add_option("--hostfile", request.hostfile, "hosts to run on, for mpirun (default: this machine)",
+  command.add_option("--hostfile", launch.hostfile, "hosts to run on, for mpirun (default: this machine)",
                      reads("FILE"));
   add_choice<bool>(command, "--check", request.check, on_or_off, "let HPL check its result");
   add_choice<bool>(command, "--control", options.control, on_or_off,
@@ -203,14 +205,14 @@ void setup_run_real(Command& app) {
       "the real HPL (default: $HPLCAST_XHPL, else xhpl-instrumented next to hplcast, which times kernels; "
       "with --control off xhpl; with --phases or --trace $HPLCAST_XHPL_INSTRUMENTED or that)",
       of_type("PATH"));
-  command.add_option("--mpirun", request.mpirun, "Open MPI's mpirun", of_type("PATH"));
-  command.add_flag("!--no-bind", request.bind, "do not bind the ranks to cores");
-  command.add_option("--threads", request.threads,
+  command.add_option("--mpirun", launch.mpirun, "Open MPI's mpirun", of_type("PATH"));
+  command.add_flag("!--no-bind", launch.bind, "do not bind the ranks to cores");
+  command.add_option("--threads", launch.threads,
                      "of the BLAS of each rank, each on a core of its own; those that the kernels were measured with",
                      between(1, 4096), with_default);
-  command.add_option("--blas", request.blas,
-                     "shared library for HPL in place of the one it is linked with (LD_PRELOAD)", of_type("FILE"));
-  command.add_flag("--oversubscribe", request.oversubscribe, "allow more ranks than cores; marked in the data");
+  command.add_option("--blas", launch.blas, "shared library for HPL in place of the one it is linked with (LD_PRELOAD)",
+                     of_type("FILE"));
+  command.add_flag("--oversubscribe", launch.oversubscribe, "allow more ranks than cores; marked in the data");
   add_observation(command, request.observation);
   add_power(command, options);
 }

@@ -147,8 +147,7 @@ class ResultsFile {
                              "more columns, as have those of several threads, and files of their own");
     if (whole < text.size() && ::ftruncate(file_.descriptor(), static_cast<off_t>(whole)) != 0) fail("write");
 
-    std::istringstream rows(text.substr(0, whole));
-    core::CsvReader csv(rows, path_.string());
+    core::CsvReader csv(core::TextStream(text.substr(0, whole)), path_.string());
     while (csv.next()) {
       core::HplParameters parameters;
       for (const core::HplField& field : core::hpl_fields()) field.set(parameters, csv.integer(csv.column(field.name)));
@@ -218,14 +217,8 @@ void keep_activity(const RealRunRequest& request, const core::HplRun& run, const
 }
 
 core::MpiLaunch launch_of(const RealRunRequest& request, int ranks) {
-  core::MpiLaunch launch;
+  core::MpiLaunch launch = request.launch;
   launch.ranks = ranks;
-  launch.hostfile = request.hostfile;
-  launch.oversubscribe = request.oversubscribe;
-  launch.bind = request.bind;
-  launch.threads = request.threads;
-  launch.blas = request.blas;
-  launch.mpirun = request.mpirun;
   return launch;
 }
 
@@ -268,7 +261,7 @@ void add_energy(const RealRunRequest& request, std::vector<core::PowerSample> sa
                 RealRunRow& row) {
   for (core::PowerSample& sample : samples) {
     sample.state = "hpl";
-    sample.active_cores = sample.cores = row.run.parameters.P * row.run.parameters.Q * request.threads;
+    sample.active_cores = sample.cores = row.run.parameters.P * row.run.parameters.Q * request.launch.threads;
   }
   core::write_file(folder / "power.csv", [&](std::ostream& out) {
     out << core::power_csv_header << '\n';
@@ -378,17 +371,18 @@ std::vector<PlannedRun> plan_real_runs(const RealRunRequest& request) {
 
 void check(const RealRunRequest& request) {
   const LocalMachine machine = local_machine();
+  const core::MpiLaunch& launch = request.launch;
   // Other hosts are taken to be like this one: mpirun itself knows better, but only once it runs.
-  const int hosts = request.hostfile.empty() ? 1 : hosts_in(request.hostfile);
+  const int hosts = launch.hostfile.empty() ? 1 : hosts_in(launch.hostfile);
   for (const core::HplParameters& p : request.configurations) {
     p.validate();
     if (p.N < 1) throw core::DomainError("N", std::to_string(p.N), "at least 1");
     const long long ranks = static_cast<long long>(p.P) * p.Q;
-    if (request.hostfile.empty() && !request.oversubscribe && ranks * request.threads > machine.cores) {
-      const bool threaded = request.threads > 1;
+    if (launch.hostfile.empty() && !launch.oversubscribe && ranks * launch.threads > machine.cores) {
+      const bool threaded = launch.threads > 1;
       throw core::DomainError("P x Q", std::to_string(p.P) + " x " + std::to_string(p.Q),
-                              "at most " + std::to_string(machine.cores / request.threads) + " ranks" +
-                                  (threaded ? " of " + std::to_string(request.threads) + " threads" : "") +
+                              "at most " + std::to_string(machine.cores / launch.threads) + " ranks" +
+                                  (threaded ? " of " + std::to_string(launch.threads) + " threads" : "") +
                                   ", the cores of this machine",
                               threaded ? "" : "--oversubscribe runs it nevertheless and marks the data");
     }
@@ -405,14 +399,15 @@ void check(const RealRunRequest& request) {
 
 RealRunSummary run_real(const RealRunRequest& request) {
   check(request);
+  const core::MpiLaunch& launch = request.launch;
   const bool observed = is_observed(request.observation);
   // Ranks that share cores have no control: it would tell nothing.
-  const bool asked = !request.control.empty() && !request.oversubscribe;
+  const bool asked = !request.control.empty() && !launch.oversubscribe;
   fs::path xhpl = xhpl_of(request, asked);
-  const auto blas = request.blas.empty() ? core::blas_of_program(xhpl) : core::blas_of_library(request.blas);
+  const auto blas = launch.blas.empty() ? core::blas_of_program(xhpl) : core::blas_of_library(launch.blas);
   ResultsFile results(request.results,
-                      {observed, request.power != nullptr, request.threads, blas ? blas->library : "", asked, asked});
-  if (!request.blas.empty() && !results.has_blas())
+                      {observed, request.power != nullptr, launch.threads, blas ? blas->library : "", asked, asked});
+  if (!launch.blas.empty() && !results.has_blas())
     throw core::InputError(request.results.string() +
                            " does not say which BLAS its runs had: choose another output file");
   const bool control = asked && results.has_control();
@@ -445,7 +440,7 @@ RealRunSummary run_real(const RealRunRequest& request) {
     row.order = results.last_order() + 1;
     row.repetition = run.repetition;
     row.start = core::utc_now();
-    row.oversubscribed = request.oversubscribe;
+    row.oversubscribed = launch.oversubscribe;
     const std::string name = run_name(row.order, run);
     const auto tick = [&] {
       if (request.progress) request.progress(done_flop / all_flop, name);

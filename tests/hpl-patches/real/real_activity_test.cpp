@@ -168,7 +168,7 @@ TEST_F(RealActivity, RunRealKeepsPhasesAndATraceOfEveryRun) {
   request.configurations = {configuration(300, 32, 1, 2)};
   request.repetitions = 2;
   request.results = folder_ / "real.csv";
-  request.oversubscribe = true;  // the machine may have one core
+  request.launch.oversubscribe = true;  // the machine may have one core
   request.xhpl = program_path("xhpl-instrumented");
   request.observation.phases = true;
   request.observation.traces = folder_ / "traces";

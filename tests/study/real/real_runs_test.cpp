@@ -35,7 +35,8 @@ class RunReal : public ::testing::Test {
     }
     result.repetitions = 2;
     result.results = programs_.folder() / "runs.csv";
-    result.mpirun = programs_.script("mpirun", "echo run >> \"" + log().string() + "\"\n" + mpirun_body).string();
+    result.launch.mpirun =
+        programs_.script("mpirun", "echo run >> \"" + log().string() + "\"\n" + mpirun_body).string();
     result.xhpl = programs_.script("xhpl", "exit 99");
     return result;
   }
@@ -85,8 +86,8 @@ TEST_F(RunReal, StartsAgainWhereItWasStopped) {
 
 TEST_F(RunReal, ASessionThatMadeNoRunLeavesNoColumnsBehind) {
   auto failing = request("echo no such host; exit 5\n");
-  failing.threads = 2;
-  failing.oversubscribe = true;
+  failing.launch.threads = 2;
+  failing.launch.oversubscribe = true;
   EXPECT_THAT(error_in([&] { run_real(failing); }), HasSubstr("no such host"));
   EXPECT_EQ(run_real(working_request()).made, 6U);
   EXPECT_EQ(rows().size(), 6U);
@@ -237,7 +238,7 @@ TEST_F(RunReal, WhatCannotRunIsRefusedBeforeTheFirstRun) {
 
 TEST_F(RunReal, OversubscribedRunsAreMarked) {
   auto asked = working_request();
-  asked.oversubscribe = true;
+  asked.launch.oversubscribe = true;
   asked.configurations.resize(1);
   asked.configurations.front().P = 1000;
   asked.repetitions = 1;

@@ -83,17 +83,12 @@ RealActivity read_real_activity(const std::filesystem::path& folder, const core:
 struct RealRunRequest {
   std::vector<core::HplParameters> configurations;  ///< without repetitions of one configuration
   int repetitions = 3;
-  std::uint64_t seed = 1;          ///< of the order of the runs
-  std::filesystem::path results;   ///< the CSV that runs are added to; runs that it has are not made again
-  std::filesystem::path outputs;   ///< folder for HPL.dat and output of each run; empty: `results` + ".d"
-  std::filesystem::path hostfile;  ///< of mpirun; empty: this machine
-  bool oversubscribe = false;      ///< allow more ranks than cores; such rows are marked
-  bool bind = true;                ///< ranks to cores
-  int threads = 1;                 ///< of the BLAS of each rank, each on a core of its own
-  std::filesystem::path blas;      ///< shared library for HPL in place of the one it is linked with; empty: that one
-  bool check = true;               ///< let HPL check its result
-  double timeout_s = 0;            ///< of one run; 0: none
-  std::string mpirun = "mpirun";
+  std::uint64_t seed = 1;         ///< of the order of the runs
+  std::filesystem::path results;  ///< the CSV that runs are added to; runs that it has are not made again
+  std::filesystem::path outputs;  ///< folder for HPL.dat and output of each run; empty: `results` + ".d"
+  core::MpiLaunch launch;         ///< of each run, but for its ranks; rows of ranks that share cores are marked
+  bool check = true;              ///< let HPL check its result
+  double timeout_s = 0;           ///< of one run; 0: none
   /// Empty: next to the running program, or what HPLCAST_XHPL names (observed: HPLCAST_XHPL_INSTRUMENTED).
   std::filesystem::path xhpl;
   std::filesystem::path control;  ///< hplcast-measure-dgemm, which measures the control around each run; empty: nobody
