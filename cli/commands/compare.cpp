@@ -5,7 +5,6 @@
 #include <functional>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -39,8 +38,7 @@ std::optional<double> longest_wall_s(const std::map<std::string, std::string>& f
   std::optional<double> longest_s;
   for (const auto& [file, text] : files) {
     if (!core::ends_with(file, ".times.csv")) continue;
-    std::istringstream in(text);
-    core::CsvReader reader(in, path + ":" + file);
+    core::CsvReader reader(core::TextStream(text), path + ":" + file);
     const std::size_t what = reader.column("what"), time = reader.column("time_s");
     while (reader.next())
       if (reader.text(what) == "wall") longest_s = std::max(longest_s.value_or(0), reader.positive(time));
@@ -92,7 +90,7 @@ void write_program_table(std::ostream& out, const study::ProgramComparison& comp
 void warn_of_repeated(std::vector<std::string> paths) {
   std::sort(paths.begin(), paths.end());
   for (std::size_t i = 1; i < paths.size(); ++i)
-    if (paths[i] == paths[i - 1]) warn(paths[i] + " is given twice, and counts twice");
+    if (paths[i] == paths[i - 1]) warn(paths[i] + " is given twice: its runs count twice");
 }
 
 /// @throws core::Error (limit_exceeded) for an error above the limit, if there is one.
@@ -124,8 +122,7 @@ void compare_program_runs(const CompareOptions& options) {
 /// The runs of outputs and CSV files, and of archives and folders with outputs.
 std::vector<core::HplRun> read_runs(const std::vector<std::string>& paths) {
   std::vector<core::HplRun> all;
-  for (auto path = paths.begin(); path != paths.end(); ++path)
-    if (std::find(paths.begin(), path, *path) != path) warn(*path + " is given twice: its runs count twice");
+  warn_of_repeated(paths);
   for (const std::string& path : paths) {
     std::vector<core::HplRun> runs;
     if (std::filesystem::is_directory(path)) {
@@ -315,9 +312,8 @@ void run_compare(CompareOptions options) {
         "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "
         "above say in which ones they differ");
   }
-  if (options.json || !options.output.empty()) {
+  if (options.json || !options.output.empty())
     write_result(options.output, [&](std::ostream& out) { study::write_comparison(out, comparison); });
-  }
   if (!options.worst.empty())
     write_result(options.worst, [&](std::ostream& out) { core::write_hpl_csv(out, worst_of(comparison)); });
   if (!options.ledger.empty()) append_to_ledger(options, comparison, predicted);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "hplcast/core/csv.hpp"
@@ -45,16 +44,15 @@ void run_export_reframe(const ExportOptions& options) {
   const core::Prediction& middle = *std::min_element(
       predictions.begin(), predictions.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   const core::PredictiveInterval& interval = *middle.interval;
-  std::ostringstream text;
-  text << "# hplcast export reframe: HPL on " << middle.cluster << ", " << core::to_string(middle.parameters)
-       << "\n# One run is inside with a probability of " << core::shortest(interval.level_percent)
-       << " %, if the machine "
-       << "is as its model (" << middle.model_sha256.substr(0, 12) << ") says.\nreference = {\n    "
-       << python_text(options.system) << ": {\n        " << python_text(options.variable) << ": ("
-       << core::printed("%.6g, %.4f, ", rate, interval.low_gflops / middle.gflops - 1)
-       << (options.lower_only ? "None" : core::printed("%.4f", interval.high_gflops / middle.gflops - 1)) << ", "
-       << python_text(options.unit) << "),\n    },\n}\n";
-  write_result(options.output, [&](std::ostream& out) { out << text.str(); });
+  write_result(options.output, [&](std::ostream& out) {
+    out << "# hplcast export reframe: HPL on " << middle.cluster << ", " << core::to_string(middle.parameters)
+        << "\n# One run is inside with a probability of " << core::shortest(interval.level_percent)
+        << " %, if the machine is as its model (" << middle.model_sha256.substr(0, 12) << ") says.\nreference = {\n    "
+        << python_text(options.system) << ": {\n        " << python_text(options.variable) << ": ("
+        << core::printed("%.6g, %.4f, ", rate, interval.low_gflops / middle.gflops - 1)
+        << (options.lower_only ? "None" : core::printed("%.4f", interval.high_gflops / middle.gflops - 1)) << ", "
+        << python_text(options.unit) << "),\n    },\n}\n";
+  });
 }
 
 /// The columns of the lists of TOP500 and Green500 that a prediction knows.
