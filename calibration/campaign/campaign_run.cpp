@@ -138,10 +138,8 @@ class CampaignRun {
     command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
     if (plan_.launch.oversubscribe) command.arguments.push_back("--allow-oversubscription");
     if (!plan_.launch.bind) command.arguments.push_back("--no-bind");
-    if (plan_.launch.threads > 1)
-      command.arguments.insert(command.arguments.end(), {"--threads", std::to_string(plan_.launch.threads)});
-    if (!plan_.launch.blas.empty())
-      command.arguments.insert(command.arguments.end(), {"--blas", plan_.launch.blas.string()});
+    if (plan_.launch.threads > 1) core::append(command.arguments, {"--threads", std::to_string(plan_.launch.threads)});
+    if (!plan_.launch.blas.empty()) core::append(command.arguments, {"--blas", plan_.launch.blas.string()});
     return command;
   }
 
@@ -245,7 +243,7 @@ class CampaignRun {
     if (step.is_mpi) return arguments;
     arguments.insert(arguments.end(), {"--mpirun", plan_.launch.mpirun});
     if (!plan_.launch.hostfile.empty())
-      arguments.insert(arguments.end(), {"--hostfile", fs::absolute(plan_.launch.hostfile).string()});
+      core::append(arguments, {"--hostfile", fs::absolute(plan_.launch.hostfile).string()});
     for (const std::string& option : plan_.launch.options) arguments.push_back("--launcher-option=" + option);
     return arguments;
   }

@@ -222,8 +222,7 @@ class Watch {
         {"state", state}, {"column", outlook_.column}, {"fraction", share_}, {"elapsed_s", outlook_.elapsed_s}};
     if (result) {
       json["residual"] = core::residual_text(*result);
-      json["time_s"] = result->time_s;
-      json["gflops"] = result->gflops;
+      json.update(HPLCAST_JSON(*result, time_s, gflops));
     } else {
       json.update(HPLCAST_JSON(outlook_, time_s, low_time_s, high_time_s, gflops, low_gflops, high_gflops));
       if (outlook_.behind_prediction) json["behind_prediction"] = *outlook_.behind_prediction;

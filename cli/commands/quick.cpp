@@ -76,8 +76,7 @@ void write_remarks(std::ostream& out, const study::QuickResult& result, double f
 nlohmann::ordered_json to_json(const study::QuickResult& result, double form_error) {
   nlohmann::ordered_json json;
   for (const core::HplField& field : core::hpl_fields()) json["parameters"][field.name] = field.get(result.parameters);
-  json["memory_share"] = result.memory_share;
-  json["gflops"] = result.gflops;
+  json.update(HPLCAST_JSON(result, memory_share, gflops));
   json["gflops_interval"] = {result.low_gflops, result.high_gflops};
   json["time_s"] = result.time_s;
   json["time_s_interval"] = {result.low_time_s, result.high_time_s};

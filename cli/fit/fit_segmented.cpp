@@ -123,8 +123,7 @@ Json to_json(const Group& group) {
   Json json = {{"status", fit::to_string(fit.status)}};
   if (!fit.reason.empty()) json["reason"] = fit.reason;
   json["objective"] = fit::to_string(fit.objective);
-  json["bic"] = fit.bic;
-  json["rss"] = fit.rss;
+  json.update(HPLCAST_JSON(fit, bic, rss));
   json["breakpoints"] = fit.breakpoints();
   Json& segments = json["segments"] = Json::array();
   for (std::size_t i = 0; i < fit.segments.size(); ++i) {

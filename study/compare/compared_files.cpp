@@ -101,10 +101,7 @@ namespace {
 nlohmann::ordered_json parts_json(const ErrorParts& parts) {
   nlohmann::ordered_json json = {{"calibration_control_s", parts.calibration_s}, {"run_control_s", parts.run_s}};
   if (parts.kernels) json["kernels"] = *parts.kernels;
-  json.update({{"machine", parts.machine},
-               {"model", parts.model},
-               {"scatter", parts.scatter},
-               {"corrected_error", parts.corrected_error}});
+  json.update(HPLCAST_JSON(parts, machine, model, scatter, corrected_error));
   return json;
 }
 
@@ -138,24 +135,18 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
     if (row.error_interval) row_json["error_interval"] = {row.error_interval->lower, row.error_interval->upper};
     if (row.energy) row_json["energy"] = energy_json(*row.energy);
     if (row.interval)
-      row_json["interval"] = {{"level_percent", row.interval->level_percent},
-                              {"low_gflops", row.interval->low_gflops},
-                              {"high_gflops", row.interval->high_gflops},
-                              {"runs_inside", row.interval->runs_inside}};
+      row_json["interval"] = HPLCAST_JSON(*row.interval, level_percent, low_gflops, high_gflops, runs_inside);
     if (row.parts) row_json["parts"] = parts_json(*row.parts);
     json["rows"].push_back(std::move(row_json));
   }
   const auto& summary = comparison.summary;
-  json["mean_abs_error"] = summary.mean_abs_error;
-  json["median_abs_error"] = summary.median_abs_error;
-  json["max_abs_error"] = summary.max_abs_error;
-  json["bias"] = summary.bias;
+  json.update(HPLCAST_JSON(summary, mean_abs_error, median_abs_error, max_abs_error, bias));
   json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
   json["n"] = summary.n;
   json["valid"] = comparison.disturbances.empty();
   if (!comparison.disturbances.empty()) json["disturbances"] = comparison.disturbances;
   if (const IntervalCount count = count_inside(comparison); count.runs > 0)
-    json["interval"] = {{"level_percent", count.level_percent}, {"runs", count.runs}, {"inside", count.inside}};
+    json["interval"] = HPLCAST_JSON(count, level_percent, runs, inside);
   if (const auto& control = comparison.control) {
     auto& control_json = json["control"] = {{"shape", control->shape}};
     if (control->coefficient) control_json["coefficient"] = *control->coefficient;
@@ -165,16 +156,9 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
     control_json["median_abs_corrected_error"] = control->median_corrected_error;
     control_json["max_abs_corrected_error"] = control->max_corrected_error;
   }
-  if (comparison.best) {
-    json["best_predicted"] = {{"parameters", comparison.best->parameters},
-                              {"configurations", comparison.best->configurations},
-                              {"real_rank", comparison.best->real_rank},
-                              {"loss", comparison.best->loss},
-                              {"among_best", comparison.best->among_best}};
-  }
-  json["unmatched_real"] = comparison.unmatched_real;
-  json["unmatched_predicted"] = comparison.unmatched_predicted;
-  json["failed_residuals"] = comparison.failed_residuals;
+  if (comparison.best)
+    json["best_predicted"] = HPLCAST_JSON(*comparison.best, parameters, configurations, real_rank, loss, among_best);
+  json.update(HPLCAST_JSON(comparison, unmatched_real, unmatched_predicted, failed_residuals));
   out << core::json_text(json, 2) << '\n';
 }
 

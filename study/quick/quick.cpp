@@ -102,12 +102,9 @@ constexpr const char* quick_origin = "hplcast quick: nothing is measured";
 std::string provenance(const QuickMachine& machine, const QuickAssumptions& assumed) {
   nlohmann::ordered_json json;
   json["origin"] = quick_origin;
-  json["given"] = {{"nodes", machine.nodes},
-                   {"cores", machine.cores},
-                   {"dgemm_flop_per_s_per_core", machine.flop_per_s_per_core},
-                   {"bandwidth_bytes_per_s", machine.bandwidth_bytes_per_s},
-                   {"latency_s", machine.latency_s},
-                   {"memory_bytes", machine.memory_bytes}};
+  json["given"] = HPLCAST_JSON(machine, nodes, cores);
+  json["given"]["dgemm_flop_per_s_per_core"] = machine.flop_per_s_per_core;
+  json["given"].update(HPLCAST_JSON(machine, bandwidth_bytes_per_s, latency_s, memory_bytes));
   if (!machine.threads.empty()) json["given"]["threads"] = machine.threads;
   if (machine.ranks_per_node > 0) json["given"]["ranks_per_node"] = machine.ranks_per_node;
   if (machine.full_w > 0) json["given"].update(HPLCAST_JSON(machine, idle_w, full_w));

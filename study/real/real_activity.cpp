@@ -89,8 +89,7 @@ void write_json(std::ostream& out, const RealActivity& activity, const Ranks& ra
     for (const core::PhaseField& field : core::phase_fields)
       if (field.required) json["phases"][phase.name][field.name] = phase.*field.member;
   }
-  json["known_waiting"] = activity.known_waiting;
-  json["overhead"] = activity.overhead;
+  json.update(HPLCAST_JSON(activity, known_waiting, overhead));
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i].first_rank_of_host != ranks[i].rank) continue;
     json["clocks"].push_back({{"host", ranks[i].host},

@@ -330,9 +330,8 @@ core::Command measuring_command(const core::MpiLaunch& launch, const fs::path& p
   core::Command command = core::mpirun_command(launch, program);
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   if (!launch.bind) command.arguments.push_back("--no-bind");
-  if (launch.threads > 1)
-    command.arguments.insert(command.arguments.end(), {"--threads", std::to_string(launch.threads)});
-  if (!launch.blas.empty()) command.arguments.insert(command.arguments.end(), {"--blas", launch.blas.string()});
+  if (launch.threads > 1) core::append(command.arguments, {"--threads", std::to_string(launch.threads)});
+  if (!launch.blas.empty()) core::append(command.arguments, {"--blas", launch.blas.string()});
   command.timeout_s = measuring_timeout_s;
   return command;
 }
