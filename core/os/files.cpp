@@ -16,6 +16,7 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <sstream>
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
@@ -197,7 +198,9 @@ std::string read_text(std::istream& in, const std::string& name, const std::stri
 
 std::string text_if_any(const fs::path& path) {
   std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << in.rdbuf();  // an error of reading is its end: the process may be gone whose file it was
+  return text.str();
 }
 
 double kib_field(const fs::path& path, const std::string& key) {

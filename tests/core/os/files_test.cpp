@@ -96,6 +96,7 @@ TEST_F(Files, ReadingWhatIsNotThereIsAnError) {
 TEST_F(Files, WhatTheKernelTellsMayBeMissing) {
   const fs::path file = folder_ / "meminfo";
   EXPECT_EQ(text_if_any(file), "");
+  EXPECT_EQ(text_if_any(file.parent_path()), "") << "can be opened, and not be read";
   EXPECT_EQ(kib_field(file, "MemTotal:"), 0);
   write_file(file, [](std::ostream& out) { out << "MemTotal:  2048 kB\nMemFree: 1 kB\n"; });
   EXPECT_EQ(text_if_any(file), "MemTotal:  2048 kB\nMemFree: 1 kB\n");
