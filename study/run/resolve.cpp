@@ -169,12 +169,14 @@ void check_memory_of(int host, const PredictionRequest& request, int ranks) {
   const auto N = static_cast<double>(request.parameters.N);
   const double needed_bytes = core::hpl_matrix_bytes(N) * share;
   if (needed_bytes <= memory_bytes) return;
-  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0, step = 1000;
+  const double fits = std::floor(N * std::sqrt(memory_bytes / needed_bytes) / step) * step;
   throw core::DomainError("N", std::to_string(request.parameters.N),
                           "a matrix that fits a host: this one needs " + core::significant(needed_bytes / gib) +
                               " GiB of its " + core::significant(memory_bytes / gib) + " GiB" +
                               (hosts.has_kinds() ? " (" + hosts.kind_name(hosts.kind_of(host)) + ")" : ""),
-                          "`hplcast predict --force` predicts it nevertheless");
+                          "N is at most " + core::printed("%.0f", fits) +
+                              " on these hosts; `hplcast predict --force` predicts it nevertheless");
 }
 
 /// Hosts are filled in order, so the first one of a kind holds the largest share of the matrix.

@@ -151,7 +151,7 @@ long long size_from_memory(const core::ClusterModel& cluster, int ranks, double 
                             N >= NB ? "a matrix of an order below 2^31, the largest of HPL"
                                     : "room for a matrix of order NB = " + std::to_string(NB) + " on " +
                                           std::to_string(used_hosts) + " hosts",
-                            "the memory of each host, in bytes");
+                            "the memory of each host, such as 192GiB");
   return static_cast<long long>(N);
 }
 
