@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "accelerators/clock/stream_clocks.hpp"
 #include "accelerators/launch/kernels.hpp"

@@ -1,6 +1,5 @@
 // HIP for a simulated rank: what the functions of hip_runtime_api.h do with its Device.
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>

@@ -210,7 +210,7 @@ std::string in_our_words(const std::string& text) {
       {std::regex("(.*) was given a disallowed flag override"), "--$1 takes no value"},
       {std::regex("(.*): 1 required .* missing"), "$1: expected a value; found nothing"},
       {std::regex("(.*): At Most 1 required but received (.*)"), "$1 is given $2 times; expected once"},
-      {std::regex("--hpl-dat excludes (.*)"), "$1 is in the HPL.dat, or list of configurations, already; expected one"},
+      {std::regex("--hpl-dat excludes .*"), "$&: the HPL.dat, or list of configurations, has it"},
       {std::regex("Could not convert: (.*) = (.*)"), "$1: cannot read `$2`"}};
   constexpr std::size_t longest = 2000;  // more would need a deep stack
   if (text.size() > longest) return text.substr(0, longest) + " ...";

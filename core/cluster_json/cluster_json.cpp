@@ -301,11 +301,11 @@ HPLCAST_DESCRIPTION(ClusterModel, cluster) {
   HPLCAST_FIELDS(cluster, name, hosts);
   fields("kernels", cluster.kernels, kernels);
   HPLCAST_FIELDS_IF_ANY(cluster, aliased, empty_call_s);
-  for (const auto& [name, duration_s] : cluster.empty_call_s)
-    fields.check("empty_call_s", kernel_from_name(name) && duration_s > 0, "kernels of HPL, and more than 0 s");
   fields("network", cluster.network);
   HPLCAST_FIELDS_IF_ANY(cluster, power, detours, program, uncertainty, accelerators);
   fields.if_given("provenance", provenance);
+  for (const auto& [name, duration_s] : cluster.empty_call_s)
+    fields.check("empty_call_s", kernel_from_name(name) && duration_s > 0, "kernels of HPL, and more than 0 s");
 }
 
 namespace {

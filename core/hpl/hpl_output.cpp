@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <istream>
 #include <limits>
-#include <map>
 #include <regex>
 #include <sstream>
 #include <utility>

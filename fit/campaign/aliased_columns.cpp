@@ -35,9 +35,9 @@ long distance_of(long leading_dimension) {
 
 CallsOfHpl calls_of_hpl(const Campaign& campaign, const ControlCurve& control, const core::ClusterModel& cluster) {
   CallsOfHpl calls;
-  for_kernel_rows(campaign, [&](const std::string&, const core::KernelMeasurement& row) {
+  for_kernel_rows(campaign, [&](const std::string& name, const core::KernelMeasurement& row) {
     if (row.leading_dimension == 0 || is_of_fewer_ranks(campaign.hosts, row) || !reason_to_set_aside(row).empty() ||
-        control.is_disturbed(row.host, row.start_s))
+        control.sets_aside(name, row.kernel, row.host, row.start_s))
       return;
     std::vector<RunCalls>& runs = calls[row.kernel][{row.host, row.core}];
     if (runs.empty() || runs.back().leading_dimension != row.leading_dimension ||

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "fit/campaign/campaign_steps.hpp"
 #include "hplcast/core/csv.hpp"
@@ -224,7 +223,8 @@ void add_cpu_laws(const std::vector<MeasuredHost>& hosts, const CampaignRows& ro
   for (const core::KernelMeasurement& row : rows.designed) {
     const std::size_t host = index_of(hosts, row.host);
     if (host == hosts.size()) continue;
-    add_row(row, kernels[row.kernel][{static_cast<int>(host), cpu_in_model(hosts[host], row.cpu)}]);
+    const CpuPlace place{static_cast<int>(host), cpu_in_model(hosts[host], row.cpu)};
+    if (place.second < fit.cluster.hosts.cpus_of(place.first)) add_row(row, kernels[row.kernel][place]);
   }
   for (const auto& [kernel, tables] : kernels) {
     std::vector<std::string> notes;

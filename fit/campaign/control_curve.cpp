@@ -137,7 +137,8 @@ const std::set<std::string>& ControlCurve::keep_mostly_disturbed(const std::stri
 
 bool ControlCurve::sets_aside(const std::string& name, const std::string& kernel, const std::string& host,
                               double start_s) const {
-  return is_disturbed(host, start_s) && kept_.at(name).count(kernel) == 0;
+  const std::set<std::string>& kept = kept_.at(name);  // "": of a file without names of kernels
+  return is_disturbed(host, start_s) && kept.count(kernel) == 0 && kept.count("") == 0;
 }
 
 ControlCurve::Counted ControlCurve::counted() const {

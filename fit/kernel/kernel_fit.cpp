@@ -79,8 +79,8 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
   what.terms = regression_terms(options);
   what.weighting = options.weighting;
   // Where smaller calls have a piece of their own a line may go below 0 for them: memory costs from a cache's size on.
-  const bool is_free_line =
-      is_later && options.non_negative && what.terms == std::vector<Monomial>{options.split, constant_term};
+  const bool is_free_line = is_later && options.non_negative && options.keep_positive &&
+                            what.terms == std::vector<Monomial>{options.split, constant_term};
   what.non_negative = options.non_negative && !is_free_line;
   what.robust = standard_errors_of(options) != StandardErrors::classical;
   what.min_abs_t = options.remove_insignificant ? options.min_abs_t : 0;

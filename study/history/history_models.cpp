@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"

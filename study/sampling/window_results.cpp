@@ -272,8 +272,14 @@ void integrate_counts(const WindowPlan& plan, const std::vector<HplSimulation>& 
       count = sum;
     }
   });
-  for (auto& [name, count] : prediction.kernels) count.outside_range = std::min(count.calls, count.outside_range);
-  for (auto& [name, count] : prediction.messages) count.outside_range = std::min(count.calls, count.outside_range);
+  const auto finish = [](auto& counts) {
+    for (auto one = counts.begin(); one != counts.end();) {
+      one->second.outside_range = std::min(one->second.calls, one->second.outside_range);
+      one = one->second.calls == 0 ? counts.erase(one) : std::next(one);  // behind all that counts
+    }
+  };
+  finish(prediction.kernels);
+  finish(prediction.messages);
   scale_phases(simulations, prediction);
   if (prediction.energy) scale_energy(simulations, prediction);
 }

@@ -73,16 +73,15 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
   return outcome;
 }
 
-void put_in_order(std::vector<SweepTask>& tasks) {
-  std::stable_sort(tasks.begin(), tasks.end(),
-                   [](const SweepTask& a, const SweepTask& b) { return a.effort_s > b.effort_s; });
+void put_twins_last(std::vector<SweepTask>& tasks) {
   std::map<std::string, SweepTask*> first;
   std::set<const SweepRun*> second;
   for (SweepTask& task : tasks) {
+    if (task.run->energy || !resolve_unchecked(request_of(*task.run)).is_sampled()) continue;
     SweepRun run = *task.run;
     run.parameters = core::same_until(0, run.parameters);
     const auto [twin, is_first] = first.emplace(run_id(run), &task);
-    if (is_first) continue;
+    if (is_first || twin->second->has_twin) continue;
     task.has_twin = twin->second->has_twin = true;
     second.insert(task.run);
   }
@@ -124,7 +123,9 @@ SweepSummary run_sweep(const SweepRequest& request) {
       all_effort_s += execution.tasks.back().effort_s;
     }
   }
-  put_in_order(execution.tasks);
+  // The longest first: short ones then fill the last minutes of all cores.
+  std::stable_sort(execution.tasks.begin(), execution.tasks.end(),
+                   [](const SweepTask& a, const SweepTask& b) { return a.effort_s > b.effort_s; });
   execution.ended = [&](const SweepOutcome& outcome) {
     if (outcome.prediction) {
       database.add_result(*outcome.task->run, *outcome.prediction);
@@ -147,6 +148,7 @@ SweepSummary run_sweep(const SweepRequest& request) {
   } else {
     const core::TemporaryFolder work(work_prefix(database.path()), fs::absolute(database.path()).parent_path());
     execution.work = work.path();
+    put_twins_last(execution.tasks);
     execute_locally(execution, jobs);
   }
   return summary;

@@ -38,9 +38,9 @@ struct SweepExecution {
   std::function<void()> tick;
 };
 
-/// The longest first: short ones then fill the last minutes of all cores. Behind them all, when the windows of their
-/// twins are there, the second ones of runs that do the same until their last panels.
-void put_in_order(std::vector<SweepTask>& tasks);
+/// Pairs of sampled runs that do the same until their last panels: the second one goes behind all others, when the
+/// windows of its twin are there. Energy is of whole windows, in which the two differ behind what counts.
+void put_twins_last(std::vector<SweepTask>& tasks);
 
 void execute_locally(const SweepExecution& execution, int jobs);
 void execute_on_slurm(const SweepExecution& execution, int jobs, const SlurmOptions& options);

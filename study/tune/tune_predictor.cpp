@@ -45,7 +45,7 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
     runs[i].windows.target = 0;
     execution.tasks.push_back({&runs[i], &request_.cluster});
   }
-  put_in_order(execution.tasks);
+  put_twins_last(execution.tasks);
   execution.programs = request_.programs;
   execution.database = folder_.path() / "tune";
   execution.work = folder_.path();
@@ -57,8 +57,10 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
     }
     const auto index = static_cast<std::size_t>(outcome.task->run - runs.data());
     const core::HplParameters& parameters = asked[index].parameters;
-    taken_s_ += outcome.prediction->wall_s;
-    expected_s_ += plan_of(parameters, {parameters.N, asked[index].windows}).needs().wall_s;
+    if (!outcome.task->has_twin) {  // a twin takes windows of the other
+      taken_s_ += outcome.prediction->wall_s;
+      expected_s_ += plan_of(parameters, {parameters.N, asked[index].windows}).needs().wall_s;
+    }
     results[index] = outcome.prediction;
   };
   execution.tick = [&] {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
-#include <fstream>
 #include <iostream>
 #include <numeric>
 

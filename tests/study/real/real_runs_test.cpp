@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
