@@ -8,6 +8,8 @@
 namespace hplcast::study {
 namespace {
 
+using core::ClusterModel;
+
 TEST(TransformTopology, MakesTheParametersOfSimGrid) {
   const auto parameters = [](const core::ClusterModel& c) { return core::parameters_of(c.network.values().topology); };
   const auto kind = [](const core::ClusterModel& c) { return core::kind_of(c.network.values().topology); };
