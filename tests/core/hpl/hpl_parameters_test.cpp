@@ -314,13 +314,10 @@ TEST(HplParameters, AreShownWhereTheyDiffer) {
 }
 
 TEST(HplParameters, TheMixIsSpreadRollUntilProcessesHaveFewColumns) {
-  HplParameters mix;
+  HplParameters mix = example();
   mix.N = 1024;  // 16 panels
   mix.NB = 64;
-  mix.P = 2;
   mix.Q = 2;
-  mix.DEPTH = 0;
-  mix.SWAP = 2;
   mix.swap_threshold = 63;
   HplParameters spread_roll = mix;
   spread_roll.SWAP = 1;
