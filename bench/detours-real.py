@@ -21,8 +21,8 @@ SOURCES = [(0.001, 25e-6), (0.01, 250e-6), (0.1, 2.5e-3), (0.1, 1e-3), (0.2, 10e
 GRIDS = [(1, 2), (2, 1)]
 LEVEL = 0.90
 SIDES = ("without", "with")
-# How detours are watched, and fitted: what lies within a pass of 50 to 100 us may be at the same instant.
-WATCHES = {"clock": ([], []), "dgemm": (["--work", "dgemm"], ["--together", "100us"])}
+# How detours are watched.
+WATCHES = {"clock": [], "dgemm": ["--work", "dgemm"]}
 TURN, SETTLE = 0.5, 0.01  # [s] of watching with the source and without it; after a source was stopped or went on
 
 # Runs of one size, 400 at most, without the check of their residuals.
@@ -144,7 +144,7 @@ def watch(args, source, work, paths, host, rng):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "gaps.csv"
         words = [str(args.build / "bin/hplcast-measure-detours"), "--for", f"{args.watch}s", "-o", str(path)]
-        watching = subprocess.Popen(words + WATCHES[work][0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        watching = subprocess.Popen(words + WATCHES[work], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while watching.poll() is None:
             for running in rng.sample((False, True), 2):
                 source.go_on(running)
@@ -215,7 +215,7 @@ def predicted_times(args, case, folder, work, side):
     if not files:
         return [], 0
     cluster, report = folder / f"cluster-{work}-{side}.json", folder / f"detours-{work}-{side}.json"
-    fit = [args.hplcast, "fit", "detours", *files, *WATCHES[work][1], "--quiet"]
+    fit = [args.hplcast, "fit", "detours", *files, "--quiet"]
     run(fit + ["-o", str(report)])
     run(fit + ["--cluster", args.cluster, "-o", str(cluster)])
     found = json.loads(run([args.hplcast, "predict", str(cluster), "-N", str(case["N"]), "--nb", str(args.nb),

@@ -41,6 +41,7 @@ void add_ftq_events(const std::vector<WorkQuantum>& quanta, const DetourReading&
   if (!(best > 0)) return;
   const double unit_s = 1 / best;  // half a unit is rounding
   for (const WorkQuantum& quantum : quanta) {
+    core.resolution_s = std::max(core.resolution_s, quantum.duration_s);
     const double lost_s = quantum.duration_s - quantum.work / best;
     if (lost_s > reading.threshold_s + 1.5 * unit_s)
       core.events.push_back({quantum.start_s, std::min(lost_s, quantum.duration_s)});
@@ -50,6 +51,7 @@ void add_ftq_events(const std::vector<WorkQuantum>& quanta, const DetourReading&
 void add_fwq_events(const std::vector<WorkQuantum>& quanta, const DetourReading& reading, CoreDetours& core) {
   double least_s = INFINITY;
   for (const WorkQuantum& quantum : quanta) least_s = std::min(least_s, quantum.duration_s);
+  if (!quanta.empty()) core.resolution_s = std::max(core.resolution_s, least_s);
   for (const WorkQuantum& quantum : quanta)
     if (quantum.duration_s - least_s > reading.threshold_s)
       core.events.push_back({quantum.start_s, quantum.duration_s - least_s});
@@ -99,6 +101,7 @@ struct Reading {
   CoreDetours detours;
   std::vector<WorkQuantum> fwq, ftq;
   double last_s = -std::numeric_limits<double>::infinity();  ///< of an event
+  double loop_s = 0;                                         ///< a pass of the loop that saw gaps
 };
 
 void require_time_goes_on(const CsvReader& csv, std::size_t column, Reading& core) {
@@ -144,7 +147,8 @@ void complete_windows(CoreDetours& core, DetourTrace& trace, const std::string& 
 DetourTrace read_own(std::istream& in, const std::string& name, const DetourReading& reading) {
   CsvReader csv(in, name);
   const std::size_t kind = csv.column("kind"), host = csv.column("host"), number = csv.column("core"),
-                    start = csv.column("start_s"), duration = csv.column("duration_s"), work = csv.find_column("work");
+                    start = csv.column("start_s"), duration = csv.column("duration_s"), work = csv.find_column("work"),
+                    unit = csv.find_column("unit_s");
   csv.refuse_misspelt({"kind", "host", "core", "start_s", "duration_s", "work", "unit_s"});
   DetourTrace trace;
   trace.format = "hplcast";
@@ -164,6 +168,8 @@ DetourTrace read_own(std::istream& in, const std::string& name, const DetourRead
     const double duration_s = time_of(csv, duration);
     if (row == DetourRowKind::window) {
       core.detours.windows.push_back({start_s, start_s + duration_s});
+      if (unit != CsvReader::npos && !csv.text(unit).empty())
+        core.loop_s = std::max(core.loop_s, csv.non_negative(unit));
       continue;
     }
     require_time_goes_on(csv, start, core);
@@ -178,6 +184,7 @@ DetourTrace read_own(std::istream& in, const std::string& name, const DetourRead
     for (const auto* quanta : {&core.fwq, &core.ftq})
       if (core.detours.windows.empty() && quanta->size() > 1)
         core.detours.windows.push_back({quanta->front().start_s, quanta->back().start_s + quanta->back().duration_s});
+    if (core.fwq.empty() && core.ftq.empty()) core.detours.resolution_s = core.loop_s;
     add_fwq_events(core.fwq, reading, core.detours);
     add_ftq_events(core.ftq, reading, core.detours);
     require_order(core.detours, name);
@@ -388,6 +395,7 @@ void shift(CoreDetours& core, double by_s) {
 void join_core(CoreDetours& into, CoreDetours&& from) {
   into.windows.insert(into.windows.end(), from.windows.begin(), from.windows.end());
   into.events.insert(into.events.end(), from.events.begin(), from.events.end());
+  into.resolution_s = std::max(into.resolution_s, from.resolution_s);
   const auto earlier = [](const auto& a, const auto& b) { return a.start_s < b.start_s; };
   std::sort(into.windows.begin(), into.windows.end(), earlier);
   std::sort(into.events.begin(), into.events.end(), earlier);

@@ -25,6 +25,7 @@ struct Pairing {
   double share = 0;     ///< of the events that have a partner
   double offset_s = 0;  ///< median of the difference
   double spread_s = 0;  ///< that 80 percent of the differences stay below, around the median
+  double pairs = 0;     ///< that the median is of
 };
 
 Pairing pair_up(const CoreTrain& a, const CoreTrain& b, double period_s) {
@@ -44,7 +45,8 @@ Pairing pair_up(const CoreTrain& a, const CoreTrain& b, double period_s) {
     }
   }
   Pairing pairing;
-  if (differences.empty()) return {0, period_s, period_s};
+  if (differences.empty()) return {0, period_s, period_s, 0};
+  pairing.pairs = static_cast<double>(differences.size());
   pairing.share =
       static_cast<double>(differences.size()) / static_cast<double>(std::max(a.events.size(), b.events.size()));
   pairing.offset_s = detail::quantile_of(differences, 0.5);
@@ -62,11 +64,11 @@ struct Togetherness {
 
 /// @param members  indices of cores; the first is compared with all others
 Togetherness judge(const EventTrain& train, double jitter_s, const std::vector<std::size_t>& members,
-                   double clock_error_s) {
+                   double clock_error_s, double resolution_s) {
   Togetherness result;
   const double raster_s = 2e-6;  // what noting a gap costs
-  const double same_s = std::max(raster_s, 0.15 * jitter_s);
-  bool jitter_tells = jitter_s > 5 * raster_s;
+  const double same_s = std::max(raster_s, 0.15 * jitter_s) + resolution_s;
+  bool jitter_tells = jitter_s > 5 * std::max(raster_s, resolution_s);
   for (std::size_t i = 1; i < members.size(); ++i) {
     const CoreTrain &a = train.cores[members[0]], &b = train.cores[members[i]];
     const Pairing pairing = pair_up(a, b, train.period_s);
@@ -75,10 +77,12 @@ Togetherness judge(const EventTrain& train, double jitter_s, const std::vector<s
     result.instants =
         result.instants && pairing.share > 0.6 && pairing.spread_s <= same_s && std::abs(pairing.offset_s) <= limit_s;
     // The mean of uniform draws is uncertain; a third of their range is far beyond that from ten events on.
-    const double phase_limit_s = clock_error_s + std::max(raster_s, jitter_s / 3);
+    const double phase_limit_s = clock_error_s + std::max(raster_s, jitter_s / 3) + resolution_s;
     result.phases = result.phases && std::abs(pairing.offset_s) <= phase_limit_s;
-    // Chance that random phases are as near as these; gaps are noted no finer than the raster.
-    result.chance *= std::min(1.0, 2 * std::max(std::abs(pairing.offset_s), raster_s) / train.period_s);
+    // Chance that random phases are as near as these; gaps are noted no finer than the raster, and a median of errors
+    // of the resolution is known to two of its standard deviations.
+    const double apart_s = std::max({std::abs(pairing.offset_s), raster_s, resolution_s / std::sqrt(pairing.pairs)});
+    result.chance *= std::min(1.0, 2 * apart_s / train.period_s);
   }
   if (members.size() < 2 || (result.chance > 0.01 && !(result.instants && jitter_tells)))
     result.instants = result.phases = false;
@@ -87,9 +91,10 @@ Togetherness judge(const EventTrain& train, double jitter_s, const std::vector<s
 
 }  // namespace
 
-TrainKeys keys_of(const EventTrain& train, const std::vector<std::string>& hosts, const DetourFitOptions& options) {
+TrainKeys keys_of(const EventTrain& train, const std::vector<std::string>& hosts, double resolution_s,
+                  const DetourFitOptions& options) {
   TrainKeys keys;
-  keys.jitter_s = jitter_of(train);
+  keys.jitter_s = std::max(0.0, jitter_of(train) - resolution_s);
   std::map<std::string, std::vector<std::size_t>> members;
   for (std::size_t core = 0; core < train.cores.size(); ++core)
     if (!train.cores[core].events.empty()) members[hosts[core]].push_back(core);
@@ -99,13 +104,13 @@ TrainKeys keys_of(const EventTrain& train, const std::vector<std::string>& hosts
     first_cores.push_back(cores.front());
     if (cores.size() < 2) continue;
     several_cores = true;
-    const Togetherness together = judge(train, keys.jitter_s, cores, options.together_s);
+    const Togetherness together = judge(train, keys.jitter_s, cores, options.together_s, resolution_s);
     hosts_alike = hosts_alike && together.instants;
     phases_alike = phases_alike && together.phases;
   }
   const bool several_hosts = first_cores.size() > 1;
   Togetherness between;
-  if (several_hosts) between = judge(train, keys.jitter_s, first_cores, options.clock_error_s);
+  if (several_hosts) between = judge(train, keys.jitter_s, first_cores, options.clock_error_s, resolution_s);
   const bool all_alike = hosts_alike && (!several_hosts || between.instants);
   if (several_hosts && all_alike) {
     keys.per = core::DetoursPer::cluster;

@@ -177,15 +177,19 @@ FoundDetours poisson_source(core::DetourSource::Values values, double events, do
 
 std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const DetourFitOptions& options) {
   std::map<std::string, std::vector<Stream>> hosts;
-  for (core::CoreDetours& core : cores)
+  double resolution_s = 0;
+  for (core::CoreDetours& core : cores) {
+    resolution_s = std::max(resolution_s, core.resolution_s);
     hosts[core.host].push_back({core.watched_s(), std::move(core.events), core.core});
+  }
   std::vector<Stream> of_hosts, of_cores;
   for (auto& [name, streams] : hosts) {
-    of_hosts.push_back(streams.size() > 1 ? take_common(streams, options.together_s) : streams.front());
+    of_hosts.push_back(streams.size() > 1 ? take_common(streams, std::max(options.together_s, resolution_s))
+                                          : streams.front());
     if (streams.size() > 1) of_cores.insert(of_cores.end(), streams.begin(), streams.end());
   }
   std::vector<FoundDetours> sources;
-  const Stream of_cluster = take_common(of_hosts, options.clock_error_s);
+  const Stream of_cluster = take_common(of_hosts, std::max(options.clock_error_s, resolution_s));
   add_source({of_cluster}, core::DetoursPer::cluster, "rest-cluster", options.in_kernels, sources);
   // A core that was watched alone on its host has what is left to itself: nothing tells whether others are hit.
   std::vector<Stream> of_several;

@@ -55,6 +55,7 @@ class Search {
   Search(core::DetourTrace& trace, const DetourFitOptions& options) : trace_(trace), options_(options) {
     for (const core::CoreDetours& core : trace.cores) {
       hosts_.push_back(core.host);
+      resolution_s_ = std::max(resolution_s_, core.resolution_s);
       begin_s_ = std::min(begin_s_, core.windows.front().start_s);
       span_s_ = std::max(span_s_, watched_span_s(core));
     }
@@ -196,7 +197,7 @@ class Search {
   }
 
   core::DetourSource make_source(const EventTrain& train, std::vector<double> durations, std::size_t missing) const {
-    const TrainKeys keys = keys_of(train, hosts_, options_);
+    const TrainKeys keys = keys_of(train, hosts_, resolution_s_, options_);
     core::DetourSource::Values values;
     values.name = "periodic";  // numbered when all are known
     values.period_s = train.period_s;
@@ -218,7 +219,7 @@ class Search {
   core::DetourTrace& trace_;
   const DetourFitOptions& options_;
   std::vector<std::string> hosts_;
-  double begin_s_ = INFINITY, span_s_ = 0;  // the longest of a core
+  double begin_s_ = INFINITY, span_s_ = 0, resolution_s_ = 0;  // the longest of a core
 };
 
 /// Sums of rtla: one source, the mean of all CPUs.

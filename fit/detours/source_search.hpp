@@ -83,8 +83,10 @@ struct TrainKeys {
   std::optional<double> phase_s;  ///< if it is the same everywhere, after the trace's epoch
 };
 
-/// @param hosts  of each core of the train
-TrainKeys keys_of(const EventTrain& train, const std::vector<std::string>& hosts, const DetourFitOptions& options);
+/// @param hosts         of each core of the train
+/// @param resolution_s  uniform errors of the times of events, which are no jitter
+TrainKeys keys_of(const EventTrain& train, const std::vector<std::string>& hosts, double resolution_s,
+                  const DetourFitOptions& options);
 
 /// The source at random times of so many events, which took `lost_s` of `watched_s`. `values`: the rest of it.
 FoundDetours poisson_source(core::DetourSource::Values values, double events, double watched_s, double lost_s);

@@ -45,6 +45,7 @@ TEST(DetourTrace, IsReadAsItWasWritten) {
   EXPECT_EQ(trace.cores[0].events[1].start_s, 0.5);
   EXPECT_EQ(trace.cores[0].events[1].duration_s, 2e-5);
   EXPECT_EQ(trace.cores[0].watched_s(), 10);
+  EXPECT_EQ(trace.cores[0].resolution_s, 2.6e-8);
 }
 
 TEST(DetourTrace, OfACoreWithoutDetoursIsItsWindow) {
@@ -66,6 +67,7 @@ TEST(DetourTrace, OfFixedWorkIsWhatItTookLonger) {
   ASSERT_EQ(trace.cores[0].events.size(), 1U);  // half a microsecond is below the threshold
   EXPECT_EQ(trace.cores[0].events[0].start_s, 0.001);
   EXPECT_NEAR(trace.cores[0].events[0].duration_s, 0.0005, 1e-12);
+  EXPECT_EQ(trace.cores[0].resolution_s, 0.001);
 }
 
 TEST(DetourTrace, OfFixedTimeIsWhatWasNotDoneInIt) {
@@ -154,12 +156,13 @@ TEST(DetourTrace, SaysWhatIsWrong) {
 
 TEST(DetourTraces, AreJoinedOnOneClock) {
   DetourTrace a = read(header + "epoch,,,1000,,,\nwindow,a,0,0,2,0,0\ngap,a,0,1,1e-3,0,0\n");
-  DetourTrace b = read(header + "epoch,,,1010,,,\nwindow,a,0,0,2,0,0\ngap,a,0,1.5,1e-3,0,0\nwindow,b,0,0,2,0,0\n");
+  DetourTrace b = read(header + "epoch,,,1010,,,\nwindow,a,0,0,2,0,1e-6\ngap,a,0,1.5,1e-3,0,0\nwindow,b,0,0,2,0,0\n");
   const DetourTrace joined = join_traces({b, a});
   EXPECT_EQ(joined.epoch_unix_s, 1000);
   ASSERT_EQ(joined.cores.size(), 2U);
   EXPECT_EQ(joined.cores[0].watched_s(), 4);
   EXPECT_EQ(joined.cores[0].events[1].start_s, 11.5);
+  EXPECT_EQ(joined.cores[0].resolution_s, 1e-6);
   EXPECT_THROW(join_traces({a, a}), ParseError);
 }
 

@@ -303,6 +303,43 @@ TEST(DetourSources, ThatTheSchedulerCutIntoSlicesAreJoinedIfWanted) {
   EXPECT_NEAR(fit.lost_share, fit.explained_share, 0.02 * fit.lost_share);
 }
 
+/// As a loop sees it whose passes begin anywhere: an event begins with the pass that it lies in.
+core::DetourTrace seen_in_passes(core::DetourTrace trace, double pass_s, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> earlier(0, pass_s);
+  for (core::CoreDetours& core : trace.cores) {
+    core.resolution_s = pass_s;
+    for (core::DetourEvent& event : core.events) event.start_s -= earlier(engine);
+  }
+  return trace;
+}
+
+// 2.5 ms of each 0.1 s, in passes of 50 us: errors of the starts are neither jitter nor instants of the cores' own.
+TEST(DetourSources, AreTogetherAsFarAsPassesTell) {
+  for (const DetoursPer per : {DetoursPer::host, DetoursPer::core}) {
+    const tests::GeneratedDetours all({periodic(0.1, 0, core::ConstantDuration{2.5e-3}, per)}, {3, 2, 10, 0.3}, 4);
+    const DetourFit fit = fit_detours(seen_in_passes(all.trace(), 5e-5, 5));
+    ASSERT_EQ(fit.sources.size(), 1U);
+    const Values& found = fit.sources[0].source.values();
+    EXPECT_EQ(found.per, per);
+    EXPECT_LT(std::get<core::PeriodicDetours>(found.times).jitter_s, 1e-5);
+  }
+}
+
+// By chance a tenth of 1 ms is within a pass of 50 us; a median of 3000 differences is known to 1 us.
+TEST(DetourSources, AreTogetherByTheMedianOfManyPasses) {
+  int together = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const auto found = [&](DetoursPer per) {
+      const tests::GeneratedDetours all({periodic(1e-3, 0, core::ConstantDuration{5e-5}, per)}, {1, 2, 3, 0.3}, seed);
+      return fit_detours(seen_in_passes(all.trace(), 5e-5, seed)).sources.at(0).source.values().per;
+    };
+    EXPECT_EQ(found(DetoursPer::host), DetoursPer::host) << seed;
+    together += found(DetoursPer::core) == DetoursPer::host ? 1 : 0;
+  }
+  EXPECT_LE(together, 2);  // 0.2 to be expected
+}
+
 TEST(DetourSources, OfSumsAreOnePoissonSource) {
   core::DetourTrace trace;
   trace.summaries = {{"a", 0, 10, 1e-3, 100, 2e-5}, {"a", 1, 10, 3e-3, 300, 2e-5}};

@@ -34,6 +34,7 @@ struct CoreDetours {
   long core = 0;
   std::vector<DetourWindow> windows;
   std::vector<DetourEvent> events;
+  double resolution_s = 0;  ///< a detour begins so much later than it says, at most: passes and quanta hide where
   double watched_s() const;
   double lost_s() const;
 };
