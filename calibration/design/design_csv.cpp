@@ -98,10 +98,15 @@ MpiDesign read_mpi_design(std::istream& in, const std::string& name) {
   const std::size_t operation = csv.column("operation"), size = csv.column("size_bytes");
   const std::size_t repetition = csv.find_column("repetition"), pairs = csv.find_column("pairs");
   MpiDesign design;
-  while (csv.next())
+  while (csv.next()) {
     design.push_back({made_of(csv, operation, mpi_operation_from_name),
                       integer_between(csv, size, 0, "a number of bytes"), repetition_of(csv, repetition),
                       pairs == core::CsvReader::npos ? 0 : integer_between(csv, pairs, 1, "a number of pairs")});
+    const MpiCall& call = design.back();
+    if (call.operation == MpiOperation::panel && (call.size_bytes == 0 || call.size_bytes % panel_row_bytes != 0))
+      throw core::ParseError(csv.at(size), "found " + std::to_string(call.size_bytes) +
+                                               " bytes of a panel; expected a multiple of 1024 (rows of 128 columns)");
+  }
   refuse_empty(design.empty(), name);
   return design;
 }

@@ -62,6 +62,12 @@ std::vector<long> sizes_of(MpiOperation operation, const MpiDesignOptions& optio
       return std::vector<long>(sizes.size(), 0);
     case MpiOperation::send_unmatched:
       return sizes_around_limits(options);
+    case MpiOperation::panel: {
+      std::vector<long> panels;
+      for (const long size : sizes)
+        if (size >= least_panel_bytes) panels.push_back(size / panel_row_bytes * panel_row_bytes);
+      return panels;
+    }
     default:
       return sizes;
   }

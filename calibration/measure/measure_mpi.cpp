@@ -62,7 +62,7 @@ class Walk {
         const bool news = used.insert(pair.initiator).second | used.insert(pair.responder).second;
         if (!news || (pair.initiator != world_.rank() && pair.responder != world_.rank())) continue;
         const bool begins = pair.initiator == world_.rank();
-        use_buffers(begins ? pair.responder : pair.initiator, begins, *buffers_);
+        use_buffers(begins ? pair.responder : pair.initiator, begins, max_bytes(design_), *buffers_);
       }
   }
 
@@ -188,8 +188,7 @@ class Walk {
 };
 
 void require_memory(const World& world, const MpiDesign& design) {
-  const double largest = static_cast<double>(max_bytes(design));
-  const double needed = 4 * std::max(largest, 0.5 * static_cast<double>(RotatingBuffer::smallest_bytes));
+  const double needed = 4 * static_cast<double>(max_bytes(design));
   const double available = available_memory_bytes() / world.local_size();
   world.barrier();
   if (needed <= available) return;

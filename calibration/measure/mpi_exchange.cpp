@@ -1,5 +1,7 @@
 #include "calibration/measure/mpi_exchange.hpp"
 
+#include <array>
+
 #include "hplcast/calibration/clock.hpp"
 
 namespace hplcast::calibration {
@@ -9,6 +11,7 @@ namespace {
 constexpr double settle_s = 5e-6;        // the peer needs this long from its handshake into its receive
 constexpr double polled_delay_s = 5e-5;  // polling loops turn at least this long: dozens of polls
 constexpr int clock_reads = 1000;
+constexpr int panel_gap = static_cast<int>(BuffersInTurn::room_bytes / panel_row_bytes);  // rows between columns
 // For the news of a common start to reach everybody: some messages within a host, and one after the other.
 constexpr double notice_s = 2e-5, notice_per_rank_s = 5e-6;
 
@@ -28,6 +31,30 @@ double polled(Ask ask) {
   for (; flag == 0; ++polls) ask(&flag);
   return (now_s() - begin_s) / static_cast<double>(polls);
 }
+
+/// Columns of a matrix, as HPL_packL of HPL 2.3 describes a panel.
+class PanelType {
+ public:
+  PanelType(double* matrix, long bytes, int gap) {
+    const int rows = static_cast<int>(bytes / panel_row_bytes);
+    std::array<int, panel_columns> lengths;
+    std::array<MPI_Aint, panel_columns> places;
+    std::array<MPI_Datatype, panel_columns> types;
+    lengths.fill(rows);
+    types.fill(MPI_DOUBLE);
+    for (std::size_t column = 0; column < places.size(); ++column)
+      MPI_Get_address(matrix + column * static_cast<std::size_t>(rows + gap), &places[column]);
+    MPI_Type_create_struct(panel_columns, lengths.data(), places.data(), types.data(), &type_);
+    MPI_Type_commit(&type_);
+  }
+  PanelType(const PanelType&) = delete;
+  PanelType& operator=(const PanelType&) = delete;
+  ~PanelType() { MPI_Type_free(&type_); }
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
 
 class Side {
  public:
@@ -67,6 +94,8 @@ class Side {
                clock_reads;
       case MpiOperation::exchange:
         return exchange();
+      case MpiOperation::panel:
+        return panel(true);
       case MpiOperation::one_way:
         return one_way(start);
     }
@@ -76,11 +105,13 @@ class Side {
   void respond() {
     send_signal(peer_, tag_ready);
     switch (operation_) {
-      case MpiOperation::recv:
+      case MpiOperation::recv: {
         echo();
+        void* const data = out();
         receive_signal(peer_, tag_go);
-        give(out(), tag_data);
+        give(data, tag_data);
         break;
+      }
       case MpiOperation::send:
       case MpiOperation::isend:
         await(in(), tag_data);
@@ -99,6 +130,9 @@ class Side {
         take(in(), tag_data);
         both_ways(out(), in());
         break;
+      case MpiOperation::panel:
+        panel(false);
+        break;
       case MpiOperation::one_way:
         await(in(), tag_data);
         send_signal(peer_, tag_answer);
@@ -111,17 +145,33 @@ class Side {
   }
 
  private:
-  void* out() { return buffers_.outgoing.next(bytes_); }
-  void* in() { return buffers_.incoming.next(bytes_); }
+  void* out() { return buffers_.outgoing.written(bytes_); }
+  void* in() { return buffers_.incoming.next(); }
   void give(const void* data, int tag) const { send(data, bytes_, peer_, tag); }
   void take(void* data, int tag) const { receive(data, bytes_, peer_, tag); }
 
-  /// Receives a message that is on its way.
-  void await(void* data, int tag) const {
+  void wait_for_message(int tag) const {
     if (waiting_ == Waiting::polling) {
       for (int flag = 0; flag == 0;) MPI_Iprobe(peer_, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     }
+  }
+
+  /// Receives a message that is on its way.
+  void await(void* data, int tag) const {
+    wait_for_message(tag);
     take(data, tag);
+  }
+
+  /// A round trip of panels: from columns that are farther apart than they are long, into some that are not.
+  double panel(bool begins) {
+    const PanelType from(static_cast<double*>(out()), bytes_, panel_gap), to(static_cast<double*>(in()), bytes_, 0);
+    const auto give_panel = [&] { MPI_Send(MPI_BOTTOM, 1, from.get(), peer_, tag_data, MPI_COMM_WORLD); };
+    return timed([&] {
+      if (begins) give_panel();
+      wait_for_message(tag_data);
+      MPI_Recv(MPI_BOTTOM, 1, to.get(), peer_, tag_data, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (!begins) give_panel();
+    });
   }
 
   /// A message to and one from the other rank, as HPL_sdrv and the rolls of HPL's row swaps do it.
@@ -202,16 +252,13 @@ void respond(const MpiCall& call, int initiator, Waiting waiting, ExchangeBuffer
   Side(call, initiator, waiting, buffers).respond();
 }
 
-void use_buffers(int peer, bool begins, ExchangeBuffers& buffers) {
-  constexpr long piece_bytes = 1 << 20;
-  const auto all = [&](RotatingBuffer& buffer, const std::function<void(void*)>& pass) {
-    for (std::size_t passed = 0; passed < buffer.bytes(); passed += piece_bytes) pass(buffer.next(piece_bytes));
-  };
-  const auto give = [&] { all(buffers.outgoing, [&](void* data) { send(data, piece_bytes, peer, tag_data); }); };
-  const auto take = [&] { all(buffers.incoming, [&](void* data) { receive(data, piece_bytes, peer, tag_data); }); };
-  if (begins) give();
-  take();
-  if (!begins) give();
+void use_buffers(int peer, bool begins, long largest_bytes, ExchangeBuffers& buffers) {
+  for (int i = 0; i < 4; ++i) {  // two of each side, in turn
+    if (begins == (i % 2 == 0))
+      send(buffers.outgoing.next(), largest_bytes, peer, tag_data);
+    else
+      receive(buffers.incoming.next(), largest_bytes, peer, tag_data);
+  }
 }
 
 double wait_for_common_start(const std::vector<int>& ranks, int own_rank) {

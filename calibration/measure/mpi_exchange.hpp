@@ -39,28 +39,28 @@ inline void receive_signal(int from, int tag) {
   receive(nullptr, 0, from, tag);
 }
 
-/// Message buffers that move through a large piece of memory with random contents.
-class RotatingBuffer {
+/// Two pieces of memory in turn, with random contents: HPL has a buffer for the panel at work and one for the next.
+class BuffersInTurn {
  public:
-  RotatingBuffer(long largest_bytes, std::uint64_t seed)
-      : memory_((std::max(smallest_bytes, 2 * static_cast<std::size_t>(largest_bytes)) + alignment_bytes) /
-                sizeof(double)) {
+  BuffersInTurn(long largest_bytes, std::uint64_t seed)
+      : words_((static_cast<std::size_t>(largest_bytes) + room_bytes) / sizeof(double)), memory_(2 * words_) {
     fill(memory_.data(), memory_.size(), Content::random(), seed);
   }
-  void* next(long bytes) {
-    const std::size_t size = static_cast<std::size_t>(bytes);
-    if (offset_ + size > memory_.size() * sizeof(double)) offset_ = 0;
-    char* const place = reinterpret_cast<char*>(memory_.data()) + offset_;
-    offset_ += (size / alignment_bytes + 1) * alignment_bytes;
-    return place;
+  double* next() {
+    turn_ = 1 - turn_;
+    return memory_.data() + turn_ * words_;
   }
-  std::size_t bytes() const { return memory_.size() * sizeof(double); }
-  static constexpr std::size_t smallest_bytes = 32U << 20;  // more than the caches of one core
+  static constexpr std::size_t room_bytes = 8192;  ///< beyond the largest message: for gaps between columns
+  /// A panel has just been factored and copied when it is sent: it lies in the sender's caches, as far as it fits.
+  double* written(long bytes) {
+    double* const data = next();
+    std::transform(data, data + static_cast<std::size_t>(bytes) / sizeof(double), data, std::negate<>());
+    return data;
+  }
 
  private:
-  static constexpr std::size_t alignment_bytes = 64;
+  std::size_t words_ = 0, turn_ = 0;
   std::vector<double> memory_;
-  std::size_t offset_ = 0;
 };
 
 /// How a rank waits for a message.
@@ -71,7 +71,7 @@ enum class Waiting {
 
 /// The two buffers of a rank.
 struct ExchangeBuffers {
-  RotatingBuffer outgoing, incoming;
+  BuffersInTurn outgoing, incoming;
 };
 
 /// The side that has the clock: makes one call of a design with a responder. Returns the duration in s. `start`, if
@@ -83,10 +83,10 @@ double initiate(const MpiCall& call, int responder, Waiting waiting, ExchangeBuf
 /// The other side of that call.
 void respond(const MpiCall& call, int initiator, Waiting waiting, ExchangeBuffers& buffers);
 
-/// All of the outgoing buffer of each side goes into the incoming one of the other. The first message into a piece of
+/// All of the outgoing buffers of each side go into the incoming ones of the other. The first message into a piece of
 /// memory costs more than those that follow: a network card registers its pages, the kernel maps them for a copy from
 /// process to process. HPL uses the same memory for one panel after the other.
-void use_buffers(int peer, bool begins, ExchangeBuffers& buffers);
+void use_buffers(int peer, bool begins, long largest_bytes, ExchangeBuffers& buffers);
 
 /// Ranks of one host, which share its clock, agree on a moment at which all of them begin. The first one waits until
 /// all are ready and names it. Returns at that moment, or as soon as this rank has heard of it, with the moment on the

@@ -125,7 +125,7 @@ void setup_mpi(Command& parent) {
   command.add_option("--repetitions", design.repetitions, "calls of each size and operation", with_default);
   command.add_option(
       "--operations", options.operations,
-      "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched (default: all), one_way",
+      "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched, panel (default: all), one_way",
       by_commas);
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("-o,--output", options.output, "file to write (default: standard output)");

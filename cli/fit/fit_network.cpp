@@ -15,7 +15,7 @@ namespace hplcast::cli {
 
 namespace {
 
-constexpr const char* known_operations[] = {"send", "isend", "recv",     "pingpong",       "iprobe",
+constexpr const char* known_operations[] = {"send", "isend", "recv",     "pingpong",       "panel",  "iprobe",
                                             "test", "wtime", "exchange", "send_unmatched", "one_way"};
 
 struct FitNetworkOptions {

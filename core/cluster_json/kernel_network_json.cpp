@@ -239,6 +239,7 @@ HPLCAST_DESCRIPTION(ScopeModel, scope) {
   fields.if_any("first_use_s_per_byte", scope.first_use_s_per_byte, at_least_zero);
   fields.if_any("half_duplex", scope.half_duplex);
   fields("operations", scope.costs);
+  fields.if_any("panels", scope.panels);
   fields.if_any("notes", scope.notes);
 }
 

@@ -14,10 +14,10 @@
 namespace hplcast::fit::detail {
 
 /// Operations whose durations depend on the size.
-inline constexpr int sized_operation_count = 4;
+inline constexpr int sized_operation_count = 5;
 inline constexpr std::array<const char*, sized_operation_count> sized_operation_names = {"send", "isend", "recv",
-                                                                                         "pingpong"};
-enum SizedOperation { op_send = 0, op_isend = 1, op_recv = 2, op_pingpong = 3 };
+                                                                                         "pingpong", "panel"};
+enum SizedOperation { op_send = 0, op_isend = 1, op_recv = 2, op_pingpong = 3, op_panel = 4 };
 
 struct SizedSamples {
   SamplesBySize by_size;
@@ -44,7 +44,7 @@ struct MpiSamples {
   const ScopeSamples& scope(core::Scope which) const { return which == core::Scope::local ? local : remote; }
 };
 
-/// True if a row counts; empty: all do. Called for send, isend, recv and pingpong without error.
+/// True if a row counts; empty: all do. Called for sized operations without error.
 using KeepRow = std::function<bool(core::Scope, SizedOperation, const core::MpiMeasurement&)>;
 
 /// One pass over the rows; with `visits` the published filter is applied.

@@ -238,6 +238,25 @@ std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeResiduals& res
   return all;
 }
 
+/// Transfers of panels: half of their round trips, which are long enough for calls to have no costs of their own.
+std::optional<core::SegmentedLaw> panels_of(const ScopeLines& lines, const ScopeResiduals& residuals,
+                                            double max_bytes) {
+  const std::vector<FittedSegment>& fitted = lines.of[op_panel];
+  if (fitted.empty()) return std::nullopt;
+  std::vector<core::Segment> segments;
+  for (std::size_t i = 0; i < fitted.size(); ++i) {
+    const double from = fitted[i].min, to = i + 1 < fitted.size() ? fitted[i + 1].min : std::max(max_bytes, from + 1);
+    Parts parts{};
+    parts.round_trip = piece(lines, residuals, op_panel, from, to);
+    parts.send = parts.recv = {from, to};
+    constexpr double least_slope = 1e-12;  // s per byte: 1 TB/s
+    parts.transfer = possible_transfer(arithmetic(parts, TransferArithmetic::simulated), least_slope);
+    parts.transfer.noise = noise_of_transfer(parts);
+    segments.push_back(core_segment(parts.transfer));
+  }
+  return core::SegmentedLaw::make(std::move(segments));
+}
+
 }  // namespace
 
 ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, const NetworkFitOptions& options) {
@@ -258,14 +277,15 @@ ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, 
     return with_threshold(regression(cells, options, std::nullopt).breakpoints(), threshold);
   };
   const std::vector<double> shared = breakpoints_for(round_trips);
-  for (int operation : {op_pingpong, op_isend, op_send, op_recv}) {
+  for (int operation : {op_pingpong, op_isend, op_send, op_recv, op_panel}) {
     std::vector<SizeCell> cells = cells_of(operation);
     // Above the threshold MPI_Send and MPI_Recv wait for each other: no overhead of their own.
     const bool overhead = operation == op_send || operation == op_recv;
     if (overhead && !options.breakpoints) cells = below(std::move(cells), threshold);
     if (cells.empty()) continue;
-    std::vector<double> breakpoints =
-        options.breakpoint_choice == BreakpointChoice::shared ? shared : breakpoints_for(cells);
+    std::vector<double> breakpoints = options.breakpoint_choice == BreakpointChoice::shared && operation != op_panel
+                                          ? shared
+                                          : breakpoints_for(cells);
     const int min_sizes = options.breakpoints ? 2 : options.regression.min_sizes;
     breakpoints = supported(breakpoints, cells, threshold, min_sizes);
     SegmentedFit fitted = regression(cells, options, std::move(breakpoints));
@@ -307,6 +327,7 @@ core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeResiduals&
     add(core::MessageCost::isend, piece(lines, residuals, isending, s.min, s.min));
   if (lines.of[isending].empty()) add(core::MessageCost::isend, {});
   for (std::size_t c = 0; c < segments.size(); ++c) model.costs[c] = core::SegmentedLaw::make(segments[c]);
+  model.panels = panels_of(lines, residuals, max_bytes);
   return model;
 }
 

@@ -41,15 +41,17 @@ static hplcast_message message(const void* data, double bytes, hplcast_channel e
   result.bytes = bytes;
   result.probed = 1;
   result.new_bytes = 0;
+  result.panel = 0;
   hplcast_find_content(data, (size_t)bytes, &result);
   return result;
 }
 
 /* `request` is null for a blocking send. */
 static void send_directly(hplcast_mpi operation, const void* data, double bytes, hplcast_channel ends, int probed,
-                          MPI_Request* request) {
+                          int panel, MPI_Request* request) {
   hplcast_message out = message(data, bytes, ends);
   out.probed = probed;
+  out.panel = panel;
   const int synchronous = operation != HPLCAST_MPI_SEND;
   if (request == NULL)
     hplcast_send(&out, synchronous);
@@ -70,20 +72,20 @@ static int wait_directly(MPI_Request* request) {
 }
 
 /* Sends have the same body but for the call of SMPI. */
-#define SEND(operation, is_probed, request, call)                                      \
-  MPI_Request* const made = request;                                                   \
-  const double bytes = bytes_of(count, type);                                          \
-  int status = MPI_SUCCESS;                                                            \
-  begin(operation, to, tag, comm, bytes);                                              \
-  if (direct_messages()) {                                                             \
-    send_directly(operation, data, bytes, channel_to(to, tag, comm), is_probed, made); \
-  } else {                                                                             \
-    hplcast_flush();                                                                   \
-    flatten(&count, &type);                                                            \
-    sent(to, tag, comm);                                                               \
-    status = call;                                                                     \
-  }                                                                                    \
-  hplcast_call_end(made == NULL ? NULL : *made, 1);                                    \
+#define SEND(operation, is_probed, request, call)                                                          \
+  MPI_Request* const made = request;                                                                       \
+  const double bytes = bytes_of(count, type);                                                              \
+  int status = MPI_SUCCESS;                                                                                \
+  begin(operation, to, tag, comm, bytes);                                                                  \
+  if (direct_messages()) {                                                                                 \
+    send_directly(operation, data, bytes, channel_to(to, tag, comm), is_probed, type == PANEL_TYPE, made); \
+  } else {                                                                                                 \
+    hplcast_flush();                                                                                       \
+    flatten(&count, &type);                                                                                \
+    sent(to, tag, comm);                                                                                   \
+    status = call;                                                                                         \
+  }                                                                                                        \
+  hplcast_call_end(made == NULL ? NULL : *made, 1);                                                        \
   return status
 
 WRAP(int, MPI_Send, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
@@ -184,9 +186,9 @@ WRAP(int, HPL_sdrv, double* out, int out_count, int out_tag, double* in, int in_
   return __wrap_MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* HPL frees the types of its panels, which here are MPI_DOUBLE (own_memory.c). */
+/* HPL frees the types of its panels, of which there is one here (own_memory.c). */
 WRAP(int, MPI_Type_free, MPI_Datatype* type) {
-  if (*type != MPI_DOUBLE) return PMPI_Type_free(type);
+  if (*type != PANEL_TYPE) return PMPI_Type_free(type);
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }

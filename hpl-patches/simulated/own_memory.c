@@ -460,7 +460,7 @@ double hplcast_take_new_bytes(const void* address, double bytes) {
 WRAP(int, HPL_packL, HPL_T_panel* panel, const int first, const int length, const int buffer) {
   panel->buffers[buffer] = (void*)(panel->DINFO + 1 - panel->len + first);
   panel->counts[buffer] = length;
-  panel->dtypes[buffer] = MPI_DOUBLE;
+  panel->dtypes[buffer] = PANEL_TYPE;
   return MPI_SUCCESS;
 }
 

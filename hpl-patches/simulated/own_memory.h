@@ -15,6 +15,9 @@ void hplcast_panel_free(void* memory);
 void* hplcast_workspace_malloc(size_t bytes);
 void hplcast_workspace_free(void* memory);
 
+/* The type of panels, which HPL describes by one that lists their columns; of 8 bytes. */
+#define PANEL_TYPE MPI_REAL8
+
 /* True for uncommitted memory that is never read; writing would commit it. */
 int hplcast_without_content(const void* address);
 

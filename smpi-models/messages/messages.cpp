@@ -138,7 +138,7 @@ std::shared_ptr<SentMessage> Messages::prepare(const hplcast_message& message, S
   sent->message = message;
   const hplcast_channel& channel = message.channel;
   sent->name = next_name(channel);
-  sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, &sent->name);
+  sent->as = costs_.flow(scope(channel.source, channel.destination), message.bytes, &sent->name, message.panel != 0);
   // SMPI's collective operations (negative contexts) know of no devices.
   if (of_devices_ && from != nullptr && channel.context >= 0 && device_memory().bytes_from(from->buffer) > 0)
     if (const core::DeviceMessage* const own = of_devices_(channel.source, channel.destination))

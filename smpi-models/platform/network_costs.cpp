@@ -48,32 +48,35 @@ NetworkCosts::NetworkCosts(core::NetworkModel network, std::uint64_t seed, bool 
     : network_(std::move(network)), link_shares_(std::move(link_shares)), seed_(seed) {
   for (const core::Scope scope : {core::Scope::local, core::Scope::remote}) {
     for (std::size_t i = 0; i < core::message_cost_count; ++i) {
-      const bool draws = noise && has_noise(network_.scope(scope).costs[i]);
+      const core::ScopeModel& model = network_.scope(scope);
+      const bool of_panels =
+          i == static_cast<std::size_t>(core::MessageCost::transfer) && has_noise(model.transfer(true));
+      const bool draws = noise && (has_noise(model.costs[i]) || of_panels);
       draws_[static_cast<std::size_t>(scope)][i] = draws;
       draws_any_ = draws_any_ || draws;
     }
   }
 }
 
-double NetworkCosts::noise_s(core::MessageCost which, core::Scope scope, double size_bytes, double mean_s,
-                             const MessageName* name) const {
+double NetworkCosts::noise_s(core::MessageCost which, const core::SegmentedLaw& law, core::Scope scope,
+                             double size_bytes, double mean_s, const MessageName* name) const {
   if (name == nullptr || !draws_[static_cast<std::size_t>(scope)][static_cast<std::size_t>(which)]) return 0;
-  const core::SegmentedLaw& law = network_.scope(scope).cost(which);
   return law.sample_s(size_bytes, core::draw(stream_of(seed_, which, *name), name->number)) - mean_s;
 }
 
 double NetworkCosts::overhead_s(core::MessageCost which, core::Scope scope, double size_bytes,
                                 const MessageName* name) const {
-  const double mean_s = network_.scope(scope).cost(which).mean_s(size_bytes);
-  return mean_s + noise_s(which, scope, size_bytes, mean_s, name);
+  const core::SegmentedLaw& law = network_.scope(scope).cost(which);
+  const double mean_s = law.mean_s(size_bytes);
+  return mean_s + noise_s(which, law, scope, size_bytes, mean_s, name);
 }
 
-core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, const MessageName* name) const {
+core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, const MessageName* name, bool panel) const {
   const core::ScopeModel& model = network_.scope(scope);
   const core::LinkLimit link = core::link_limit(model, scope);
-  const core::SegmentedLaw& law = model.cost(core::MessageCost::transfer);
+  const core::SegmentedLaw& law = model.transfer(panel);
   const double mean_s = law.mean_s(size_bytes);
-  const double noise = noise_s(core::MessageCost::transfer, scope, size_bytes, mean_s, name);
+  const double noise = noise_s(core::MessageCost::transfer, law, scope, size_bytes, mean_s, name);
   // Nobody else is concerned by the rate on a link that is not shared: all is latency, which SimGrid need not share
   // out.
   const double slope_s_per_byte = link.is_shared ? law.at(size_bytes).slope_s_per_byte : 0;

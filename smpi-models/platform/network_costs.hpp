@@ -51,7 +51,7 @@ class NetworkCosts {
   /// Time in s that a rank spends in its send, isend or recv. `size_bytes` without SMPI's envelope.
   double overhead_s(core::MessageCost which, core::Scope scope, double size_bytes, const MessageName* name) const;
   /// The message in the network.
-  core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName* name) const;
+  core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName* name, bool panel = false) const;
   /// The same from memory of an accelerator, of `own` costs.
   core::MessageFlow flow(const core::DeviceMessage& own, core::Scope scope, double size_bytes) const;
   /// Whether messages differ by their hosts.
@@ -106,8 +106,8 @@ class NetworkCosts {
   double smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
 
  private:
-  double noise_s(core::MessageCost which, core::Scope scope, double size_bytes, double mean_s,
-                 const MessageName* name) const;
+  double noise_s(core::MessageCost which, const core::SegmentedLaw& law, core::Scope scope, double size_bytes,
+                 double mean_s, const MessageName* name) const;
 
   core::NetworkModel network_;
   std::vector<double> link_shares_;

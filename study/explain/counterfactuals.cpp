@@ -141,15 +141,16 @@ void slow_scope(core::ScopeModel& scope, const NetworkFactors& by) {
          {&scope.capacity->bytes_per_s, &scope.capacity->low_bytes_per_s, &scope.capacity->high_bytes_per_s})
       *rate /= by.bandwidth;
   }
-  const auto slow = [&](core::MessageCost cost, double intercept, double slope) {
-    edit_segments(scope.cost(cost), [&](core::Segment& segment) {
+  const auto slow = [](core::SegmentedLaw& law, double intercept, double slope) {
+    edit_segments(law, [&](core::Segment& segment) {
       scale_intercept(segment, intercept);
       segment.slope_s_per_byte *= slope;
     });
   };
-  slow(core::MessageCost::transfer, by.latency, by.bandwidth);
+  slow(scope.cost(core::MessageCost::transfer), by.latency, by.bandwidth);
+  if (scope.panels) slow(*scope.panels, by.latency, by.bandwidth);
   for (const auto call : {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv})
-    slow(call, by.calls, by.calls);
+    slow(scope.cost(call), by.calls, by.calls);
 }
 
 void tell(const ExplainRequest& request, double done, const std::string& what) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -23,7 +24,7 @@ struct Sides {
   double sent_s = unknown, send_over_s = unknown;
   double wanted_s = unknown, received_s = unknown;
   double bytes = 0;
-  bool isend = false, synchronous = false;
+  bool isend = false, synchronous = false, panel = false;
 };
 
 using SidesByMessage = std::unordered_map<MessageKey, Sides, MessageHash>;
@@ -35,6 +36,7 @@ void add_call(Sides& sides, const ActivityEvent& event, double begin_s, double e
     sides.sent_s = begin_s;
     sides.send_over_s = end_s;
     sides.bytes = event.bytes;
+    sides.panel = std::string_view(core::phase_names[event.phase]) == "broadcast";
     sides.isend = is(event.name, "isend") || is(event.name, "issend");
     sides.synchronous = is(event.name, "ssend") || is(event.name, "issend");
   } else {
@@ -60,7 +62,7 @@ SidesByMessage both_sides(const ObservedRanks& observed) {
 SeenMessage against(const core::NetworkModel& network, const Sides& sides, core::Scope scope) {
   const core::ScopeModel& model = network.scope(scope);
   const auto cost_s = [&](core::MessageCost which) { return std::max(0.0, model.cost(which).mean_s(sides.bytes)); };
-  const core::Segment& segment = model.cost(core::MessageCost::transfer).at(sides.bytes);
+  const core::Segment& segment = model.transfer(sides.panel).at(sides.bytes);
   const double wire_bytes = sides.bytes + core::smpi_envelope_bytes;
   const core::MessageFlow flow =
       core::message_flow(segment.intercept_s + segment.slope_s_per_byte * sides.bytes, 0, segment.slope_s_per_byte,

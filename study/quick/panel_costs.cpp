@@ -82,9 +82,9 @@ Hop Grid::any_row() const {
   return {mean.leaving / count, mean.together / count, mean.all_at_once / count};
 }
 
-double Grid::message_s(core::Scope scope, double bytes, double at_once) const {
+double Grid::message_s(core::Scope scope, double bytes, double at_once, bool panel) const {
   const core::ScopeModel& costs = cluster_.network.scope(scope);
-  const core::SegmentedLaw& transfer = costs.cost(core::MessageCost::transfer);
+  const core::SegmentedLaw& transfer = costs.transfer(panel);
   double sum = transfer.mean_s(bytes);
   if (is_detached(bytes))
     sum += costs.cost(core::MessageCost::send).mean_s(bytes) + costs.cost(core::MessageCost::recv).mean_s(bytes);

@@ -72,15 +72,15 @@ class Grid {
   Hop any_row() const;
 
   /// With so many at once on the link of a host.
-  double message_s(core::Scope scope, double bytes, double at_once) const;
+  double message_s(core::Scope scope, double bytes, double at_once, bool panel = false) const;
   /// A message that some take to another host and some do not, of which all wait for the longest.
   double slowest_s(const Hop& hop, double bytes, double at_once) const {
     const double local_s = message_s(core::Scope::local, bytes, 1);
     return hop.leaving == 0 ? local_s : std::max(local_s, message_s(core::Scope::remote, bytes, at_once));
   }
-  double mean_s(const Hop& hop, double bytes) const {
-    return (1 - hop.leaving) * message_s(core::Scope::local, bytes, 1) +
-           (hop.leaving == 0 ? 0 : hop.leaving * message_s(core::Scope::remote, bytes, hop.together));
+  double mean_s(const Hop& hop, double bytes, bool panel = false) const {
+    return (1 - hop.leaving) * message_s(core::Scope::local, bytes, 1, panel) +
+           (hop.leaving == 0 ? 0 : hop.leaving * message_s(core::Scope::remote, bytes, hop.together, panel));
   }
   /// The sender goes on at once.
   bool is_detached(double bytes) const { return bytes < static_cast<double>(cluster_.network.values().detached_bytes); }
@@ -135,7 +135,7 @@ class PanelCosts {
   double factorisation_s(double rows) const;
 
   /// A hop of the panel with so many rows below its top.
-  double hop_s(double rows) const { return grid_.mean_s(row_hop_, panel_bytes(rows)); }
+  double hop_s(double rows) const { return grid_.mean_s(row_hop_, panel_bytes(rows), true); }
   bool hop_is_detached(double rows) const { return grid_.is_detached(panel_bytes(rows)); }
 
   /// The system of all `blocks` block rows is solved at the end, one block after the other.

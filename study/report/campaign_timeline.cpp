@@ -108,7 +108,8 @@ TimePanel message_panel(const std::string& name, const std::string& csv) {
                   {},
                   false};
   core::read_mpi_csv(core::TextStream(csv), name, "", [&](const core::MpiMeasurement& row) {
-    const bool is_whole = row.operation == "pingpong" || row.operation == "exchange" || row.operation == "one_way";
+    const bool is_whole = row.operation == "pingpong" || row.operation == "panel" || row.operation == "exchange" ||
+                          row.operation == "one_way";
     if (!is_whole || !row.error.empty() || row.size_bytes < large_bytes || !(row.duration_s > 0)) return;
     panel.series[row.operation + " " + row.scope].push_back({row.start_s, row.size_bytes / row.duration_s / 1e9});
   });

@@ -30,14 +30,16 @@ void scale_scope(core::ScopeModel& scope, const NetworkSpeed& by) {
   scope.bandwidth_bytes_per_s *= by.bandwidth;
   scale_capacity_of(scope, by.bandwidth);
   scope.latency_s /= by.latency;
-  for (const auto cost :
-       {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv, core::MessageCost::transfer}) {
-    const bool is_transfer = cost == core::MessageCost::transfer;
-    edit_segments(scope.cost(cost), [&](core::Segment& segment) {
-      scale_intercept(segment, 1 / (is_transfer ? by.latency : by.calls));
-      segment.slope_s_per_byte /= is_transfer ? by.bandwidth : by.calls;
+  const auto scale = [](core::SegmentedLaw& law, double intercept, double slope) {
+    edit_segments(law, [&](core::Segment& segment) {
+      scale_intercept(segment, 1 / intercept);
+      segment.slope_s_per_byte /= slope;
     });
-  }
+  };
+  for (const auto cost : {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv})
+    scale(scope.cost(cost), by.calls, by.calls);
+  scale(scope.cost(core::MessageCost::transfer), by.latency, by.bandwidth);
+  if (scope.panels) scale(*scope.panels, by.latency, by.bandwidth);
 }
 
 /// The scope of messages between hosts; of a single host, that of messages within it.

@@ -202,8 +202,9 @@ ClusterModel scale_network_noise(ClusterModel cluster, double factor) {
   if (!(factor >= 0) || !std::isfinite(factor)) throw core::DomainError("factor", factor, "a number >= 0");
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
     const auto edit = [&](core::ScopeModel& scope) {
-      for (core::SegmentedLaw& law : scope.costs)
-        edit_segments(law, [&](core::Segment& segment) { scale_noise(segment, factor); });
+      const auto quieter = [&](core::Segment& segment) { scale_noise(segment, factor); };
+      for (core::SegmentedLaw& law : scope.costs) edit_segments(law, quieter);
+      if (scope.panels) edit_segments(*scope.panels, quieter);
     };
     edit(network.local);
     if (network.remote) edit(*network.remote);

@@ -73,6 +73,15 @@ TEST(MpiDesign, UnmatchedSendsLieAtAndBelowPowersOfTwo) {
   EXPECT_EQ(sizes.size(), 12u);
 }
 
+TEST(MpiDesign, PanelsAreLongAndOfWholeRows) {
+  MpiDesignOptions options;
+  const std::vector<double> all = sizes_of(make_mpi_design(options), MpiOperation::pingpong);
+  const std::vector<double> panels = sizes_of(make_mpi_design(options), MpiOperation::panel);
+  const auto is_long = [](double size) { return size >= 65536; };
+  EXPECT_EQ(static_cast<long>(panels.size()), std::count_if(all.begin(), all.end(), is_long));
+  for (const double size : panels) EXPECT_TRUE(is_long(size) && std::fmod(size, 1024) == 0) << size;
+}
+
 TEST(MpiDesign, OperationsCanBeChosen) {
   MpiDesignOptions options;
   options.operations = {MpiOperation::recv, MpiOperation::wtime};
@@ -182,6 +191,7 @@ TEST(MpiDesignCsv, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(reading("operation,size_bytes\nrecv,3000000000\n"), HasSubstr("2^31 - 1"));
   EXPECT_THAT(reading("operation,size_bytes\nscatter,1\n"), HasSubstr("one of recv"));
   EXPECT_THAT(reading("operation,size_bytes,pairs\none_way,1,0\n"), HasSubstr("found 0, expected a number of pairs"));
+  EXPECT_THAT(reading("operation,size_bytes\npanel,66000\n"), HasSubstr("expected a multiple of 1024"));
   EXPECT_THAT(reading("operation,size_bytes\n"), HasSubstr("no rows"));
 }
 

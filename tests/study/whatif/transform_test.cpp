@@ -121,6 +121,20 @@ TEST(TransformSpeed, MessagesCostLessInAllTheirPartsAndInOneScope) {
   }
 }
 
+TEST(TransformSpeed, PanelsCostLessAsOtherMessagesDo) {
+  core::ClusterModel cluster = dahu_like();
+  core::NetworkModel::Values values = cluster.network.values();
+  values.remote->panels = core::SegmentedLaw::make({{0, 1e-6, 2e-10, 0, {}, {{1, -0.005, 0.1}}}});
+  cluster.network = core::NetworkModel::make(values);
+  const auto panels = [&](const char* name, const char* value) {
+    return transformed(cluster, {{name, value}}).network.scope(core::Scope::remote).panels->at(1e6);
+  };
+  EXPECT_DOUBLE_EQ(panels("scale-bandwidth", "2").slope_s_per_byte, 1e-10);
+  EXPECT_DOUBLE_EQ(panels("scale-latency", "2").intercept_s, 5e-7);
+  EXPECT_DOUBLE_EQ(panels("scale-messages", "2").slope_s_per_byte, 1e-10);
+  EXPECT_FALSE(panels("scale-network-noise", "0").has_noise());
+}
+
 TEST(TransformSpeed, CapacitiesScaleWithTheirIntervalsAndAlone) {
   const auto with_capacities = [] {
     core::NetworkModel::Values values = dahu_like().network.values();

@@ -25,15 +25,21 @@ enum class MpiOperation {
   wtime,           ///< one MPI_Wtime, mean over many
   exchange,        ///< a message, then one in each direction at once, as HPL swaps rows between two ranks
   send_unmatched,  ///< MPI_Send to a receiver that comes only after late_receiver_s
+  panel,           ///< as pingpong, with messages as HPL sends panels: columns of a matrix, described by a datatype
   one_way,         ///< a message one way until an empty answer says that it has arrived; of all pairs of a turn at once
 };
 
 /// How long the receiver of send_unmatched stays away, in s: far more than any message of a design takes to leave.
 inline constexpr double late_receiver_s = 0.02;
 
+/// Panels of a design have 128 columns, of as many rows as the size says. Panels of HPL with 91 columns and more have
+/// 64 KiB at least: their upper triangle.
+inline constexpr long panel_columns = 128, panel_row_bytes = 8 * panel_columns, least_panel_bytes = 1 << 16;
+
 constexpr core::EnumNames enum_names(MpiOperation) {
   return {"operation",
-          {"recv", "isend", "send", "pingpong", "iprobe", "test", "wtime", "exchange", "send_unmatched", "one_way"}};
+          {"recv", "isend", "send", "pingpong", "iprobe", "test", "wtime", "exchange", "send_unmatched", "panel",
+           "one_way"}};
 }
 /// @throws DomainError that lists the names for anything else.
 MpiOperation mpi_operation_from_name(const std::string& name);
@@ -66,7 +72,7 @@ struct MpiDesignOptions {
 /// Sizes spread log-uniformly over [min_bytes, max_bytes] with noise (one draw in each of `count` equal strata of the
 /// logarithm), both ends included, operations and repetitions in one random order. iprobe and test use one byte, wtime
 /// none; send_unmatched has sizes of its own, at and shortly below powers of two, where the limits of MPI libraries
-/// lie.
+/// lie; panel those of least_panel_bytes and more, rounded to multiples of panel_row_bytes.
 /// @throws DomainError for options outside their domain.
 MpiDesign make_mpi_design(const MpiDesignOptions& given);
 

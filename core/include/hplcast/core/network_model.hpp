@@ -80,6 +80,8 @@ constexpr EnumNames enum_names(LinkCapacity::Origin) {
 /// The costs of one scope.
 struct ScopeModel {
   std::array<SegmentedLaw, message_cost_count> costs;
+  std::optional<SegmentedLaw> panels;    ///< transfer of columns of a matrix that an MPI datatype describes, as HPL
+                                         ///< sends its panels; absent: as of other messages
   double bandwidth_bytes_per_s = 0;      ///< of a single flow of long messages
   std::optional<LinkCapacity> capacity;  ///< absent: not measured, see link_bytes_per_s()
   double latency_s = 0;                  ///< of the whole route
@@ -95,6 +97,9 @@ struct ScopeModel {
 
   const SegmentedLaw& cost(MessageCost which) const { return costs[static_cast<std::size_t>(which)]; }
   SegmentedLaw& cost(MessageCost which) { return costs[static_cast<std::size_t>(which)]; }
+  const SegmentedLaw& transfer(bool of_panel) const {
+    return of_panel && panels ? *panels : cost(MessageCost::transfer);
+  }
 };
 
 /// A card of each host, with a link of its own to the network.
