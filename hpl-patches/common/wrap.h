@@ -39,6 +39,9 @@ static inline void* of_calling_rank(void*** table, size_t bytes) {
 /* The size of a message. */
 static inline double bytes_of(int count, MPI_Datatype type) {
   if (type == MPI_DOUBLE) return (double)count * sizeof(double); /* nearly always */
+#ifdef PANEL_TYPE
+  if (type == PANEL_TYPE) return (double)count * sizeof(double);
+#endif
   MPI_Count bytes_of_item = 0;
   if (count > 0) (void)PMPI_Type_size_x(type, &bytes_of_item);
   if (bytes_of_item < 0) bytes_of_item += 1LL << 32; /* SMPI counts as an int */
