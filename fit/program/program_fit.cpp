@@ -195,7 +195,7 @@ core::RegionModel region_model(const std::vector<ObservedCall>& calls, const Obs
 using SampledCalls = std::map<std::string, double>;
 
 /// The rows of columns routine,m,n,k,duration_s,calls. Where `may_be_zero`, a clock cannot tell a region without work
-/// from one that was not entered.
+/// (also one with a size of 0) from one that was not entered.
 void read_call_rows(const NamedInput& file, bool may_be_zero,
                     const std::function<void(const std::string& name, const ObservedCall& call)>& each) {
   constexpr double shortest_s = 1e-9;
@@ -205,7 +205,9 @@ void read_call_rows(const NamedInput& file, bool may_be_zero,
   const std::size_t faults = rows.find_column("faults"), cold = rows.find_column("cold");
   while (rows.next()) {
     const double duration_s = may_be_zero ? std::max(rows.non_negative(duration), shortest_s) : rows.positive(duration);
-    each(std::string(rows.text(routine)), {{rows.positive(m), rows.positive(n), rows.positive(k)},
+    const bool is_region = may_be_zero && core::begins_with(rows.text(routine), region_prefix);
+    const auto size = is_region ? &core::CsvReader::non_negative : &core::CsvReader::positive;
+    each(std::string(rows.text(routine)), {{(rows.*size)(m), (rows.*size)(n), (rows.*size)(k)},
                                            duration_s,
                                            rows.positive(calls),
                                            rows.has(faults) ? rows.non_negative(faults) : 0,
@@ -219,8 +221,9 @@ SampledCalls read_calls(const NamedInput& file, ProgramObservation& observation)
   const int rank = static_cast<int>(observation.rests.size()) - 1;
   read_call_rows(file, true, [&](const std::string& name, ObservedCall call) {
     call.rank = rank;
-    observation.calls[name].push_back(call);
     sampled[name] += call.calls;
+    if (!(call.shape.m * call.shape.n * call.shape.k > 0)) return;
+    observation.calls[name].push_back(call);
     if (core::begins_with(name, region_prefix) || core::is_mpi_function(name)) return;
     rest.calls += call.calls;
     rest.elements += call.calls * (core::is_strided(name) ? call.shape.n : core::largest_face(call.shape));
@@ -285,17 +288,18 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
 /// Repetitions of a run have the same calls on the same rank: something slowed down some of them, of which the usual
 /// one counts. So the calls of each take what they took in the mean times that one's time over their own.
 std::map<std::string, std::vector<ObservedCall>> usual_calls(const ProgramObservation& seen) {
-  const auto run_of = [](const ProgramObservation::RankRest& rank) {
-    std::string text = rank.name.substr(rank.name.rfind(':') + 1);
-    for (const auto& [name, sum] : rank.sums)
-      text += " " + name + " " + core::shortest(sum.calls) + " " + core::shortest(sum.flop);
-    return text;
-  };
+  std::map<std::pair<int, std::string>, double> sizes;  // by rank, and routine: regions and swaps have no flop
+  for (const auto& [name, list] : seen.calls)
+    for (const ObservedCall& one : list) sizes[{one.rank, name}] += one.calls * one.shape.m * one.shape.n * one.shape.k;
   std::vector<std::string> runs;
   std::map<std::pair<std::string, std::string>, std::vector<double>> times_s;  // by run, and routine
   for (const ProgramObservation::RankRest& rank : seen.rests) {
-    runs.push_back(run_of(rank));
-    for (const auto& [name, sum] : rank.sums) times_s[{runs.back(), name}].push_back(sum.time_s);
+    const int number = static_cast<int>(runs.size());
+    std::string& run = runs.emplace_back(rank.name.substr(rank.name.rfind(':') + 1));
+    for (const auto& [name, sum] : rank.sums)
+      run += " " + name + " " + core::shortest(sum.calls) + " " +
+             core::shortest(sum.flop > 0 ? sum.flop : sizes[{number, name}]);
+    for (const auto& [name, sum] : rank.sums) times_s[{run, name}].push_back(sum.time_s);
   }
   std::map<std::string, std::vector<ObservedCall>> calls = seen.calls;
   for (auto& [name, list] : calls) {
@@ -451,12 +455,11 @@ ProgramFit fit_program(const ProgramObservation& observation, double least_share
     if (one.ok()) program.routines.emplace(name, std::move(one.model));
   }
   for (const auto& [name, sum] : observation.regions) {
-    const auto calls = observed.find(region_prefix + name);
-    if (calls == observed.end()) continue;
-    core::RegionModel region = region_model(calls->second, sum);
+    if (!(sum.calls > 0)) continue;
+    const std::vector<ObservedCall>& calls = observed[region_prefix + name];
+    core::RegionModel region = region_model(calls, sum);
     if (region.mode == core::RegionMode::model)
-      fit.errors.emplace(region_prefix + name,
-                         detail::range_errors(table_of(calls->second), region.model.cluster_law()));
+      fit.errors.emplace(region_prefix + name, detail::range_errors(table_of(calls), region.model.cluster_law()));
     program.regions.emplace(name, std::move(region));
   }
   detail::fit_stretches(observation, least_share, program);

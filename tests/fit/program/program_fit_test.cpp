@@ -234,20 +234,6 @@ TEST(ProgramFit, RefusesAnEmptyObservation) {
   EXPECT_THROW(fit_program({}), core::Error);
 }
 
-TEST(ProgramFit, GivesRegionsWithSizesAModelAndOthersTheirMean) {
-  ProgramObservation seen = observation_of("dgemm", updates(5e-11, 0));
-  for (double n = 100; n <= 1000; n += 100) seen.calls["region:fill"].push_back({{n, n, 1}, 1e-9 * n * n, 1});
-  seen.regions["fill"] = {10, 3.85e-3, 0};
-  seen.calls["region:setup"] = {{{1, 1, 1}, 0.5, 1}, {{1, 1, 1}, 1.5, 1}};
-  seen.regions["setup"] = {2, 2, 0};
-  const core::ProgramModel program = fit_program(seen).program;
-  const core::RegionModel& fill = program.regions.at("fill");
-  EXPECT_EQ(fill.mode, core::RegionMode::model);
-  EXPECT_NEAR(fill.model.cluster_law().at({2000, 2000, 1}).mean_s({2000, 2000, 1}), 4e-3, 1e-6);
-  EXPECT_EQ(program.regions.at("setup").mode, core::RegionMode::skip);
-  EXPECT_EQ(program.regions.at("setup").time_s, 2);
-}
-
 /// Calls of vectors of n elements: rates in ns per element by n, each 40 times, which scatter by 4 %.
 std::vector<ObservedCall> vectors(const std::map<double, double>& rates_ns) {
   std::vector<ObservedCall> calls;
