@@ -3,7 +3,6 @@
 #include <cxxabi.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -52,24 +51,15 @@ std::string plain_name(std::string name) {
 char letter_of(std::string type) {
   while (!type.empty() && type.front() == ' ') type.erase(0, 1);
   if (type.empty()) return '?';
-  if (type.back() == '*') return 'p';
   if (type.compare(0, 6, "const ") == 0) type.erase(0, 6);
   if (type.size() > 6 && type.compare(type.size() - 6, 6, " const") == 0) type.resize(type.size() - 6);
-  static const std::array<std::pair<const char*, char>, 15> letters = {{{"int", 'i'},
-                                                                        {"unsigned int", 'u'},
-                                                                        {"long", 'l'},
-                                                                        {"unsigned long", 'm'},
-                                                                        {"long long", 'l'},
-                                                                        {"unsigned long long", 'm'},
-                                                                        {"short", 's'},
-                                                                        {"unsigned short", 't'},
-                                                                        {"char", 'c'},
-                                                                        {"signed char", 'c'},
-                                                                        {"unsigned char", 'h'},
-                                                                        {"bool", 'b'},
-                                                                        {"float", 'f'},
-                                                                        {"double", 'd'},
-                                                                        {"char*", 'p'}}};
+  if (type.back() == '*') return 'p';
+  static constexpr std::pair<const char*, char> letters[] = {
+      {"int", 'i'},           {"unsigned int", 'u'},   {"long", 'l'},
+      {"unsigned long", 'm'}, {"long long", 'l'},      {"unsigned long long", 'm'},
+      {"short", 's'},         {"unsigned short", 't'}, {"char", 'c'},
+      {"signed char", 'c'},   {"unsigned char", 'h'},  {"bool", 'b'},
+      {"float", 'f'},         {"double", 'd'}};
   for (const auto& [name, letter] : letters)
     if (type == name) return letter;
   return '?';
@@ -128,26 +118,9 @@ const Kernel* find_kernel(const void* address) {
 }
 
 std::size_t parameter_bytes(char letter) noexcept {
-  switch (letter) {
-    case 'c':
-    case 'h':
-    case 'b':
-      return 1;
-    case 's':
-    case 't':
-      return 2;
-    case 'i':
-    case 'u':
-    case 'f':
-      return 4;
-    case 'l':
-    case 'm':
-    case 'd':
-    case 'p':
-      return 8;
-    default:
-      return 0;
-  }
+  for (const auto& [bytes, letters] : {std::pair{1, "chb"}, {2, "st"}, {4, "iuf"}, {8, "lmdp"}})
+    if (letter != '\0' && std::strchr(letters, letter) != nullptr) return bytes;
+  return 0;
 }
 
 double number_of(const Kernel& kernel, int place, void** arguments) {

@@ -33,40 +33,41 @@ double __wrap_MPI_Wtime(void) {
   return now_s();
 }
 
-double __wrap_omp_get_wtime(void) {
-  return now_s();
-}
-
 /* Another name of a function of this file. */
 #define ALSO(NAME, function) extern __typeof__(function) NAME __attribute__((alias(#function)));
 ALSO(__wrap_mpi_wtime_, __wrap_MPI_Wtime)
-ALSO(__wrap_omp_get_wtime_, __wrap_omp_get_wtime)
+ALSO(__wrap_omp_get_wtime, now_s)
+ALSO(__wrap_omp_get_wtime_, now_s)
 
-static void split(double time_s, time_t* seconds, long* rest, double per_second) {
-  *seconds = (time_t)time_s;
-  *rest = (long)((time_s - (double)*seconds) * per_second);
+static int64_t now_ns(void) {
+  return (int64_t)(now_s() * 1e9);
 }
 
 int __wrap_gettimeofday(struct timeval* now, void* zone) {
   (void)zone;
-  time_t seconds;
-  long microseconds;
-  split(now_s(), &seconds, &microseconds, 1e6);
-  if (now != NULL) *now = (struct timeval){seconds, microseconds};
+  const int64_t us = now_ns() / 1000;
+  if (now != NULL) *now = (struct timeval){us / 1000000, us % 1000000};
   return 0;
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec* now) {
   (void)clock;
-  time_t seconds;
-  long nanoseconds;
-  split(now_s(), &seconds, &nanoseconds, 1e9);
-  if (now != NULL) *now = (struct timespec){seconds, nanoseconds};
+  const int64_t ns = now_ns();
+  if (now != NULL) *now = (struct timespec){ns / 1000000000, ns % 1000000000};
   return 0;
 }
 
 ALSO(__wrap_smpi_gettimeofday, __wrap_gettimeofday)
 ALSO(__wrap_smpi_clock_gettime, __wrap_clock_gettime)
+
+int __wrap_timespec_get(struct timespec* now, int base) {
+  return __wrap_clock_gettime(CLOCK_REALTIME, now) == 0 ? base : 0;
+}
+
+/* std::chrono's, in ns, by their mangled names: they are in a shared library, whose calls of clock_gettime the linker
+ * cannot turn. */
+ALSO(__wrap__ZNSt6chrono3_V212steady_clock3nowEv, now_ns)
+ALSO(__wrap__ZNSt6chrono3_V212system_clock3nowEv, now_ns)
 
 time_t __wrap_time(time_t* result) {
   const time_t now = (time_t)now_s();
@@ -88,10 +89,17 @@ int __wrap_usleep(useconds_t microseconds) {
   return 0;
 }
 
-int __wrap_nanosleep(const struct timespec* wanted, struct timespec* left) {
-  hplcast_delay((double)wanted->tv_sec + 1e-9 * (double)wanted->tv_nsec);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec* wanted, struct timespec* left) {
+  (void)clock;
+  const double wanted_s = (double)wanted->tv_sec + 1e-9 * (double)wanted->tv_nsec;
+  const double until_now_s = (flags & TIMER_ABSTIME) != 0 ? now_s() : 0;
+  if (wanted_s > until_now_s) hplcast_delay(wanted_s - until_now_s);
   if (left != NULL) *left = (struct timespec){0, 0};
   return 0;
+}
+
+int __wrap_nanosleep(const struct timespec* wanted, struct timespec* left) {
+  return __wrap_clock_nanosleep(CLOCK_REALTIME, 0, wanted, left);
 }
 
 ALSO(__wrap_smpi_sleep, __wrap_sleep)
@@ -107,7 +115,7 @@ void __wrap__gfortran_system_clock_4(int32_t* count, int32_t* rate, int32_t* max
 }
 
 void __wrap__gfortran_system_clock_8(int64_t* count, int64_t* rate, int64_t* maximum) {
-  if (count != NULL) *count = (int64_t)(now_s() * 1e9);
+  if (count != NULL) *count = now_ns();
   if (rate != NULL) *rate = 1000000000;
   if (maximum != NULL) *maximum = INT64_MAX;
 }

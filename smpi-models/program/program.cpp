@@ -1,5 +1,6 @@
 #include "smpi-models/program/program.hpp"
 
+#include <cxxabi.h>
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -20,6 +21,11 @@ double cpu_time_s() {
   std::timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// As the thread has them, which runs all ranks.
+Exceptions& exceptions() {
+  return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
 }
 
 /// Sizes that the kernel of HPL of that name does not have are 1 in its model.
@@ -227,13 +233,13 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
     resume(rank);
     return true;
   }
-  const double mean_s = model->calls > 0 ? model->time_s / static_cast<double>(model->calls) : 0;
-  const double spent_s =
-      model->mode == core::RegionMode::skip
-          ? mean_s
-          : duration_s(settings_, model->model.law(state.place.host, state.place.cpu).at(shape), shape,
-                       {settings_.seed, core::stream_routine, rank.number, stream_named("region " + name)},
-                       state.region_calls[name]++);
+  double spent_s = 0;
+  if (model->mode == core::RegionMode::skip)
+    spent_s = model->calls > 0 ? model->time_s / static_cast<double>(model->calls) : 0;
+  else if (shape.m > 0 && shape.n > 0 && shape.k > 0)  // without a size there is no work
+    spent_s = duration_s(settings_, model->model.law(state.place.host, state.place.cpu).at(shape), shape,
+                         {settings_.seed, core::stream_routine, rank.number, stream_named("region " + name)},
+                         state.region_calls[name]++);
   state.regions.back().time_s = spend(rank, spent_s, {Part::region, name});
   return has_numerics();
 }
@@ -282,7 +288,7 @@ void Program::enter_mpi(Rank& rank, const char* function) {
     intervals_.other_function();
   }
   State& state = states_[rank.number];
-  state.mpi.push_back({function, now.now_s, rank.clock.blocked_s(), meeting.has_value()});
+  state.mpi.push_back({function, now.now_s, rank.clock.blocked_s(), meeting.has_value(), exceptions()});
   if (std::strcmp(function, "MPI_Finalize") == 0) state.finalized = true;
   if (meeting) waits_.enter(static_cast<int>(rank.number), *meeting, now.now_s);
   if (times_.measures()) times_.enter(static_cast<int>(rank.number), function, now);
@@ -292,6 +298,7 @@ void Program::leave_mpi(Rank& rank) {
   State& state = states_[rank.number];
   if (state.mpi.empty()) return resume(rank);
   const State::Call call = state.mpi.back();
+  exceptions() = call.exceptions;  // others may have thrown and caught meanwhile
   state.mpi.pop_back();
   if (state.mpi.empty()) rank.collective_on = nullptr;
   rank.clock.resume();  // of a detour that came meanwhile the rest

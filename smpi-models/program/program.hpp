@@ -17,6 +17,13 @@
 
 namespace hplcast::smpi_models {
 
+/// The runtime of C++ keeps per thread which exceptions are handled (`__cxa_eh_globals`; Itanium C++ ABI,
+/// Exception Handling, 2.2.2): all ranks are one thread, and each is in handlers of its own.
+struct Exceptions {
+  void* caught = nullptr;
+  unsigned uncaught = 0;
+};
+
 /// Costs of a program's code between its MPI calls: routines by their free names, regions, and the rest.
 class Program {
  public:
@@ -116,6 +123,7 @@ class Program {
       const char* function;
       double begin_s, blocked_s;
       bool meets = false;
+      Exceptions exceptions = {};  ///< that its code handles meanwhile
     };
     std::vector<Call> mpi;   ///< functions that it is in
     int composed = 0;        ///< routines that it is in, and has paid for

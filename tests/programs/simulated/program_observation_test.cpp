@@ -70,18 +70,19 @@ TEST_F(ProgramObservation, TimesOfEachRankAddUpToTheTimeOfTheRun) {
 }
 
 TEST_F(ProgramObservation, DrawsTheTimesOfRegionsPerRank) {
-  const auto drawn_s = [this](const char* calls_of_rank_0) {
-    ProgramRunRequest request = program_request("odd-smpi", 2, {"draws", calls_of_rank_0});
+  const auto drawn_s = [this](const char* calls_of_rank_0, const char* size) {
+    ProgramRunRequest request = program_request("odd-smpi", 2, {"draws", calls_of_rank_0, size});
     const auto second = core::Polynomial::make({{0, 0, 0}}, {1});
     core::RegionModel& region = request.cluster.program->regions["work"];
     region.mode = core::RegionMode::model;
     region.model = core::KernelModel::make(
         "M1", core::PiecewiseLaw(core::DurationLaw::make(second, second, core::NoiseFamily::half_normal)));
     request.observation.phases_csv = folder_.path() / "phases.csv";
-    run_program(request);
-    return read_phases(request.observation.phases_csv).at(1).at("region work");
+    EXPECT_EQ(run_program(request).regions.at("work").calls, std::stod(calls_of_rank_0) + 3);
+    return read_phases(request.observation.phases_csv).at(1)["region work"];
   };
-  EXPECT_NEAR(drawn_s("1"), drawn_s("5"), rounding_s) << "of rank 1, whatever rank 0 calls";
+  EXPECT_NEAR(drawn_s("1", "1"), drawn_s("5", "1"), rounding_s) << "of rank 1, whatever rank 0 calls";
+  EXPECT_EQ(drawn_s("1", "0"), 0) << "without work";
 }
 
 TEST(TimePicture, HasTheSharesOfAllRanksTheLargestAbove) {

@@ -211,10 +211,10 @@ int main(int argc, char** argv) {
       for (int both = 0; both < 2; ++both) MPI_Waitany(2, requests, &place, MPI_STATUS_IGNORE);
     }
   }
-  if (strcmp(what, "draws") == 0) { /* rank 0 is in a region argv[2] times, then rank 1 three times */
+  if (strcmp(what, "draws") == 0) { /* rank 0 is in a region argv[2] times, then rank 1 three times, of size argv[3] */
     for (int turn = 0; turn < 2; ++turn) {
       for (int i = 0; turn == rank && i < (rank == 0 ? atoi(argv[2]) : 3); ++i) {
-        HPLCAST_REGION_BEGIN("work", 1, 1, 1)
+        HPLCAST_REGION_BEGIN("work", atoi(argv[3]), 1, 1)
         HPLCAST_REGION_END("work")
       }
       MPI_Barrier(MPI_COMM_WORLD);
