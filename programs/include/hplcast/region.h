@@ -1,7 +1,7 @@
 /* Marks regions of a program, and the panels of its algorithm, for `hplcast observe` and for simulations
  * (docs/use/any-program.md). Without either of them the marks do nothing, and nothing has to be linked.
  *
- *     HPLCAST_REGION_BEGIN("stencil", nx, ny, 1)      sizes that its time depends on; 1: there is none
+ *     HPLCAST_REGION_BEGIN("stencil", nx, ny, 1)      sizes that its time depends on; 1: none, 0: no work
  *       for (...) ...                                  in a simulation not executed in the modes model and skip
  *     HPLCAST_REGION_END("stencil")
  *

@@ -9,7 +9,7 @@
 namespace hplcast::fit {
 namespace {
 
-double predicted_s(const core::RegionModel& region, const core::KernelShape& shape) {
+double region_s(const core::RegionModel& region, const core::KernelShape& shape) {
   return region.model.cluster_law().at(shape).mean_s(shape);
 }
 
@@ -32,7 +32,7 @@ TEST(ProgramRegions, WithSizesHaveAModelAndOthersTheirMean) {
   seen.regions["setup"] = {2, 2, 0};
   const core::ProgramModel program = fit_program(seen).program;
   EXPECT_EQ(program.regions.at("fill").mode, core::RegionMode::model);
-  EXPECT_NEAR(predicted_s(program.regions.at("fill"), {2000, 2000, 1}), 4e-3, 1e-6);
+  EXPECT_NEAR(region_s(program.regions.at("fill"), {2000, 2000, 1}), 4e-3, 1e-6);
   EXPECT_EQ(program.regions.at("setup").mode, core::RegionMode::skip);
   EXPECT_EQ(program.regions.at("setup").time_s, 2);
 }
@@ -50,7 +50,7 @@ TEST(ProgramRegions, RunsOfOtherSizesAreNoRepetitions) {
     }
   const core::ProgramModel program = fit_program(seen).program;
   for (const double n : {100.0, 400.0, 1000.0})
-    EXPECT_NEAR(predicted_s(program.regions.at("step"), {n, 1, 1}) / (1e-6 * n), 1, 1e-3) << n;
+    EXPECT_NEAR(region_s(program.regions.at("step"), {n, 1, 1}) / (1e-6 * n), 1, 1e-3) << n;
 }
 
 // Of ranks that have no part of something: a step without work is read, and is no law for others.
@@ -60,7 +60,7 @@ TEST(ProgramRegions, MayHaveASizeOfZero) {
             "region:rows,0,50,1,1e-7,5\nregion:rows,10,50,1,1e-5,5\nregion:rows,40,50,1,4e-5,5\n", 15, 2.505e-4);
   read_rank(seen, "run.zip", "none", "region:none,0,1,1,2e-7,4\n", 4, 8e-7);
   const core::ProgramModel program = fit_program(seen).program;
-  EXPECT_NEAR(predicted_s(program.regions.at("rows"), {20, 50, 1}), 2e-5, 1e-8);
+  EXPECT_NEAR(region_s(program.regions.at("rows"), {20, 50, 1}), 2e-5, 1e-8);
   EXPECT_EQ(program.regions.at("none").mode, core::RegionMode::skip) << "sizes that are always 0 say nothing";
   EXPECT_EQ(program.regions.at("none").time_s, 8e-7);
 }
