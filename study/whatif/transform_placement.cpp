@@ -106,25 +106,23 @@ core::PowerModel with_threads(const core::PowerModel& power, int threads, bool s
   return core::PowerModel::make(std::move(values));
 }
 
-/// `ranks` of the places of Hosts::Values or HostKind. Ranks are spread over the CPUs as before (block or cyclic).
-/// `cpu_of`: of a core there.
+/// `ranks` of the places of Hosts::Values or HostKind, spread over the CPUs. `cpu_of`: of a core there.
 template <typename Shape, typename CpuOf>
 void leave_ranks(Shape& values, int ranks, CpuOf cpu_of) {
   if (ranks < 1 || ranks > values.cores)
     throw core::DomainError("ranks per node", ranks, "1 to " + std::to_string(values.cores) + ", the cores of a host");
-  const bool cyclic = values.rank_to_cpu.kind == core::RankToCpu::Kind::cyclic;
+  std::map<int, int> cores_on;  // each CPU
+  std::vector<std::pair<int, int>> cores;
+  for (int core = 0; core < values.cores; ++core) cores.emplace_back(cores_on[cpu_of(core)]++, core);
+  std::sort(cores.begin(), cores.end());  // the first of each CPU, the second ...
+  cores.resize(static_cast<std::size_t>(ranks));
+  std::sort(cores.begin(), cores.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   std::vector<int> cpus;
-  for (int rank = 0; rank < ranks; ++rank) {
-    // The core that the rank gets when they are spread evenly over the host.
-    const int core = cyclic ? rank : static_cast<int>(static_cast<long long>(rank) * values.cores / ranks);
-    cpus.push_back(cpu_of(core));
-  }
+  for (const auto& [place, core] : cores) cpus.push_back(cpu_of(core));
   values.cores = ranks;
-  values.rank_to_cpu = {core::RankToCpu::Kind::list, cpus};
   // Hosts::make wants at least one core a CPU: CPUs without ranks at the end are left out.
   values.cpus = 1 + *std::max_element(cpus.begin(), cpus.end());
-  if (values.cpus > values.cores)
-    throw core::DomainError("ranks per node", ranks, "at least one for each CPU up to the last that is used");
+  values.rank_to_cpu = {core::RankToCpu::Kind::list, std::move(cpus)};
 }
 
 /// The other cores stay idle. Kernels keep their speed: a core that has its CPU for itself may be faster than that.
@@ -145,6 +143,11 @@ ClusterModel with_ranks_per_node(ClusterModel cluster, RanksOf ranks_of) {
     leave_ranks(values.kinds[kind], ranks_of(host), [&](int core) { return old.cpu_of(host, core); });
   }
   cluster.hosts = core::Hosts::make(std::move(values));
+  for (const core::DetourSource& source : cluster.detours)
+    if (!source.values().cores.empty() && cluster.hosts.total_cores() != old.total_cores())
+      throw core::DomainError("detours " + source.values().name, "of single cores, by the ranks that there were",
+                              "detours of all cores of a host",
+                              "change the ranks first; add-detours and set-detours then count those that are left");
   edit_models(cluster, [&](core::KernelModel& model) {
     std::vector<core::CpuLaw> laws;
     for (const core::CpuLaw& law : model.overrides())

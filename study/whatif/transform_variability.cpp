@@ -115,7 +115,6 @@ ClusterModel with_spatial_cv(ClusterModel cluster, const Argument& argument) {
 /// Sources of a detour file.
 ClusterModel set_detours(ClusterModel cluster, const Argument& argument) {
   cluster.detours = core::read_from(argument.text(), core::read_detours);
-  core::check_detour_cores(cluster.detours, cluster.hosts.most_cores());
   return cluster;
 }
 
@@ -143,19 +142,17 @@ std::vector<int> detoured_cores(const Argument& argument, const std::string& ran
 /// @throws core::DomainError for a period that is not above 0, detours that leave no time for work, or a core that
 /// hosts do not have.
 ClusterModel add_detours(ClusterModel cluster, const Argument& argument) {
-  const int cores_of_host = cluster.hosts.most_cores();
   core::DetourSource::Values added;
   added.period_s = argument.quantity(0, core::parse_seconds);
   added.duration = core::ConstantDuration{argument.quantity(1, core::parse_seconds)};
   added.per = argument.size() > 2 ? core::from_name<core::DetoursPer>(argument.text(2)) : core::DetoursPer::core;
-  if (argument.size() > 3) added.cores = detoured_cores(argument, argument.text(3), cores_of_host);
+  if (argument.size() > 3) added.cores = detoured_cores(argument, argument.text(3), cluster.hosts.most_cores());
   const auto is_taken = [&](const core::DetourSource& source) { return source.values().name == added.name; };
   int number = 0;
   do added.name = "added-" + std::to_string(++number);
   while (std::any_of(cluster.detours.begin(), cluster.detours.end(), is_taken));
   cluster.detours.push_back(core::DetourSource::make(std::move(added)));
   core::check_detours(cluster.detours);
-  core::check_detour_cores(cluster.detours, cores_of_host);
   return cluster;
 }
 

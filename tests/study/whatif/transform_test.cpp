@@ -444,6 +444,30 @@ TEST(TransformPlacement, SpreadsFewerRanksOverTheCpus) {
   EXPECT_EQ(half.hosts.cpu_of(0, 2), 1);
 }
 
+TEST(TransformPlacement, SpreadsFewerRanksOverTheCpusHoweverTheyAreListed) {
+  const auto cpus = [](const std::vector<Transformation>& changes) {
+    const core::Hosts hosts = transformed(dahu_like(), changes).hosts;
+    std::vector<int> of_ranks;
+    for (int rank = 0; rank < hosts.values().cores; ++rank) of_ranks.push_back(hosts.cpu_of(0, rank));
+    return of_ranks;
+  };
+  const std::vector<int> both = {0, 1, 0, 1};  // cyclic, which is a list after the first change
+  EXPECT_EQ(cpus({{"ranks-per-node", "16"}, {"ranks-per-node", "4"}}), both);
+  EXPECT_EQ(cpus({{"threads-per-rank", "4"}, {"ranks-per-node", "4"}}), both);
+  EXPECT_EQ(cpus({{"threads-per-rank", "2"}, {"threads-per-rank", "4"}}), both);
+  EXPECT_EQ(cpus({{"ranks-per-node", "4"}, {"ranks-per-node", "3"}}), (std::vector<int>{0, 1, 0}));
+}
+
+TEST(TransformPlacement, DetoursOfSingleCoresComeAfterTheRanks) {
+  const Transformation detours{"add-detours", "1s:10ms:core:3"};
+  for (const Transformation& change : {Transformation{"ranks-per-node", "16"}, {"threads-per-rank", "8"}})
+    EXPECT_THROW(transformed(dahu_like(), {detours, change}), core::DomainError) << change.name;
+  EXPECT_EQ(transformed(dahu_like(), {{"ranks-per-node", "4"}, detours}).detours.size(), 1U);
+  EXPECT_EQ(transformed(dahu_like(), {detours, {"ranks-per-node", "32"}, {"threads-per-rank", "1"}}).detours.size(),
+            1U);
+  EXPECT_NO_THROW(transformed(dahu_like(), {{"add-detours", "1s:10ms:core"}, {"ranks-per-node", "4"}}));
+}
+
 TEST(TransformPlacement, ThreadsShareTheMatrixKernels) {
   const auto before = dahu_like();
   const auto after = with("threads-per-rank", "8:0.9");
