@@ -58,17 +58,15 @@ ClusterModel with_routing(ClusterModel cluster, const std::function<void(core::R
 }
 
 ClusterModel with_top_switches(ClusterModel cluster, const Argument& argument) {
-  const core::Topology& topology = cluster.network.values().topology;
-  const auto* tree = std::get_if<core::FatTree>(&topology);
+  core::Topology topology = cluster.network.values().topology;
+  auto* tree = std::get_if<core::FatTree>(&topology);
   const int top_switches = argument.integer();
   if (tree == nullptr || tree->children.size() != 2)
     throw core::DomainError("topology", core::kind_of(topology), "a fat tree of two levels, to change its top switches",
                             "the transformation fat-tree makes one");
-  const int hosts_per_leaf = static_cast<int>(tree->children[0]);
-  const int links = static_cast<int>(tree->links[1]);
-  const bool adaptive = tree->routing.adaptive;
-  ClusterModel changed = with_fat_tree(std::move(cluster), hosts_per_leaf, top_switches, links);
-  return adaptive ? with_routing(std::move(changed), [](core::Routing& routing) { routing.adaptive = true; }) : changed;
+  if (top_switches < 1) throw core::DomainError("top switches", top_switches, "1 or more");
+  tree->parents[1] = static_cast<unsigned>(top_switches);
+  return with_topology(std::move(cluster), std::move(topology));
 }
 
 ClusterModel with_adaptive_routing(ClusterModel cluster, const Argument& argument) {

@@ -48,7 +48,10 @@ TEST(TransformTopology, RoutesAreAdaptiveOrLeadAroundFailedLinks) {
       transformed(with("fat-tree", "8:4:2"), {{"routing", "adaptive"}, {"fail-links", "0,1;3,2"}});
   EXPECT_TRUE(routing(tree).adaptive);
   EXPECT_EQ(routing(tree).failed_links, (std::vector<std::pair<unsigned, unsigned>>{{0, 1}, {3, 2}}));
-  EXPECT_TRUE(routing(transformed(tree, {{"top-switches", "3"}})).adaptive);
+  const core::Routing of_three = routing(transformed(tree, {{"top-switches", "3"}}));
+  EXPECT_TRUE(of_three.adaptive);
+  EXPECT_EQ(of_three.failed_links, routing(tree).failed_links);
+  EXPECT_THROW(transformed(tree, {{"top-switches", "2"}}), core::DomainError) << "a link of a switch that is gone";
   EXPECT_FALSE(routing(transformed(tree, {{"routing", "static"}})).adaptive);
   EXPECT_TRUE(routing(transformed(with("dragonfly", "4,1;2,1;4,1;1"), {{"routing", "adaptive"}})).adaptive);
   EXPECT_THROW(with("routing", "adaptive"), core::DomainError);
