@@ -82,6 +82,7 @@ class PlanReader : YamlReader {
                               }},
                              {"sample", [&](const auto& node) { plan.sample = sample(node); }}});
     read(root, "", keys);
+    refuse_factors_of_two_parts(plan, root);
     require_factor_everywhere(plan, root, "cluster", "the path of a cluster.json");
     require_factor_everywhere(plan, root, "N", "the order of the matrix, fixed or as a factor");
     return plan;
@@ -180,14 +181,17 @@ class PlanReader : YamlReader {
     return result;
   }
 
-  /// "30x32" is one grid; "960" is all grids of so many ranks.
+  /// "30x32" is one grid; "960" is all grids of so many ranks, the others beside those that are there.
   void add_grids(const YAML::Node& node, std::vector<std::string>& levels) const {
     const std::string value = text(node, "grid");
-    if (value.find('x') != std::string::npos) return levels.push_back(level("grid", node));
+    const auto add = [&](const std::string& grid) {
+      if (std::find(levels.begin(), levels.end(), grid) == levels.end()) levels.push_back(grid);
+    };
+    if (value.find('x') != std::string::npos) return add(level("grid", node));
     const std::optional<std::uint64_t> ranks = rank_count(value);
     if (!ranks) fail(node, "grid", "found `" + value + "`; expected PxQ such as 30x32, or a number of ranks");
     for (std::uint64_t P = 1; P <= *ranks; ++P)
-      if (*ranks % P == 0) levels.push_back(std::to_string(P) + "x" + std::to_string(*ranks / P));
+      if (*ranks % P == 0) add(std::to_string(P) + "x" + std::to_string(*ranks / P));
   }
 
   std::vector<std::string> levels(const std::string& factor, const YAML::Node& node) const {
@@ -237,6 +241,10 @@ class PlanReader : YamlReader {
     }
     if (!(result.min < result.max) || result.step < 0 || (result.logarithmic && !(result.min > 0)))
       fail(node, factor, "expected min < max, step >= 0, and min > 0 with log");
+    const auto is_whole = [](double value) { return value == std::floor(value); };
+    if (is_hpl_parameter(factor) &&
+        (result.step < 1 || !is_whole(result.min) || !is_whole(result.max) || !is_whole(result.step)))
+      fail(node, factor, "expected whole numbers, and a step of at least 1");
     return result;
   }
 
@@ -268,6 +276,18 @@ class PlanReader : YamlReader {
            }}});
     if (result.count < 1 || result.factors.empty()) fail(node, "sample", "expected count >= 1 and factors");
     return result;
+  }
+
+  /// Changes of a cluster would act twice, and results have one of both levels only.
+  void refuse_factors_of_two_parts(const SweepPlan& plan, const YAML::Node& root) const {
+    std::map<std::string, std::set<std::string>> parts;
+    for (const Factor& factor : plan.factors) parts[factor.name].insert("factors");
+    for (const Configuration& row : plan.list)
+      for (const Setting& one : row) parts[one.factor].insert("list");
+    if (plan.sample)
+      for (const SampledFactor& factor : plan.sample->factors) parts[factor.name].insert("sample");
+    for (const auto& [factor, where] : parts)
+      if (where.size() > 1) fail(root, factor, "found in " + core::joined(where, " and ") + "; expected one of them");
   }
 
   /// Every configuration must say this: a default would be a study of something that nobody asked for.

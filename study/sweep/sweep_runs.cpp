@@ -26,8 +26,10 @@ std::string value_at(const SampledFactor& factor, double uniform) {
     const auto count = static_cast<double>(factor.levels.size());
     return factor.levels[static_cast<std::size_t>(std::min(uniform * count, count - 1))];
   }
-  // With a step, every one of the values has the same share of the range, the last one included.
-  const double high = factor.max + factor.step;
+  // With a step, every one of the values has the same share of the range, the last one up to `max` included.
+  constexpr double rounding = 1e-9;
+  const double steps = factor.step > 0 ? std::floor((factor.max - factor.min) / factor.step + rounding) + 1 : 0;
+  const double high = steps > 0 ? factor.min + steps * factor.step : factor.max;
   double value = factor.logarithmic ? factor.min * std::pow(high / factor.min, uniform)
                                     : factor.min + uniform * (high - factor.min);
   if (factor.step > 0) value = factor.min + std::floor((value - factor.min) / factor.step) * factor.step;

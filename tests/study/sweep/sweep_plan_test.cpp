@@ -45,6 +45,34 @@ TEST(SweepPlan, MakesAllGridsOfANumberOfRanks) {
   const auto read = plan(std::string(head) + "factors: {N: [1000], grid: [3x5, 960]}\n");
   EXPECT_EQ(read.factors[1].levels.size(), 29U);  // 960 has 28 divisors
   EXPECT_EQ(read.factors[1].levels[1], "1x960");
+  const auto of_the_page = plan(std::string(head) + "factors: {N: [1000], grid: [30x32, 960]}\n");
+  EXPECT_EQ(of_the_page.factors[1].levels.size(), 28U);
+  EXPECT_EQ(of_the_page.factors[1].levels[0], "30x32");
+}
+
+TEST(SweepPlan, HasAFactorInOnePart) {
+  const std::string begin = std::string(head) + "fixed: {N: 1000, scale-dgemm: 2}\nfactors: {scale-dgemm: [1, 2]}\n";
+  EXPECT_NO_THROW(plan(begin));
+  EXPECT_THAT(error_of(begin + "list: [{NB: 8}, {scale-dgemm: 4}]\n"),
+              HasSubstr("`scale-dgemm`: found in factors and list"));
+  EXPECT_THAT(error_of(begin + "sample: {count: 2, factors: {scale-dgemm: {min: 1, max: 2}}}\n"),
+              HasSubstr("found in factors and sample"));
+}
+
+TEST(SweepPlan, DrawsNumbersThatTheStepReaches) {
+  const auto drawn = [](const std::string& range) {
+    std::set<std::string> values;
+    for (const Configuration& row :
+         configurations(plan(std::string(head) + "sample: {count: 60, factors: {N: {" + range + "}}}\n")))
+      values.insert(row.back().value);
+    return values;
+  };
+  EXPECT_EQ(drawn("min: 64, max: 200, step: 64"), (std::set<std::string>{"64", "128", "192"}));
+  EXPECT_EQ(drawn("min: 64, max: 192, step: 64, log: true"), (std::set<std::string>{"64", "128", "192"}));
+  EXPECT_EQ(drawn("min: 1, max: 3"), (std::set<std::string>{"1", "2", "3"}));
+  for (const char* broken : {"min: 1.5, max: 2.5", "min: 1, max: 8, step: 0", "min: 1, max: 8, step: 0.5"})
+    EXPECT_THAT(error_of(std::string(head) + "sample: {count: 2, factors: {N: {" + broken + "}}}\n"),
+                HasSubstr("whole numbers"));
 }
 
 TEST(SweepPlan, LatinHypercubeHasOneValueInEveryPartOfARange) {
