@@ -6,6 +6,7 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/study/offer.hpp"
 #include "hplcast/study/quick.hpp"
 #include "hplcast/study/quick_accelerators.hpp"
 
@@ -26,13 +27,6 @@ struct QuickOptions {
   std::string output;
 };
 
-/// "24.1 Tflop/s".
-std::string rate_text(double gflops) {
-  for (const auto& [factor, unit] : {std::pair(1.0, " Gflop/s"), {1e3, " Tflop/s"}})
-    if (gflops < 1000 * factor) return significant(gflops / factor, 3) + unit;
-  return significant(gflops / 1e6, 3) + " Pflop/s";
-}
-
 /// "0.0124s", "3m12s".
 std::string run_time_text(double seconds) {
   return seconds < 60 ? significant(seconds, 3) + "s" : duration_text(seconds);
@@ -46,9 +40,9 @@ void write_table(std::ostream& out, const study::QuickResult& result) {
   line("P x Q        ", std::to_string(p.P) + " x " + std::to_string(p.Q));
   line("Gflop/s      ", significant(result.gflops, 3) + " (" + significant(result.low_gflops, 3) + " to " +
                             significant(result.high_gflops, 3) + ")");
-  line("efficiency   ", percent(result.gflops / result.peak_gflops) + " (" +
-                            percent(result.low_gflops / result.peak_gflops) + " to " +
-                            percent(result.high_gflops / result.peak_gflops) + ") of " + rate_text(result.peak_gflops));
+  line("efficiency   ",
+       percent(result.gflops / result.peak_gflops) + " (" + percent(result.low_gflops / result.peak_gflops) + " to " +
+           percent(result.high_gflops / result.peak_gflops) + ") of " + study::rate_of_gflops(result.peak_gflops));
   line("HPL takes    ", run_time_text(result.time_s) + " (" + run_time_text(result.low_time_s) + " to " +
                             run_time_text(result.high_time_s) + ")");
 }

@@ -10,6 +10,7 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
+#include "cli/support/simulation_options.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/kernel_rates.hpp"
@@ -226,10 +227,7 @@ void setup_sweep(Command& app) {
                      one_each);
   command.add_option("--poll", options->request.slurm_options.poll_s, "time between two looks at the queue",
                      as_seconds(), positive(), default_text("5s"));
-  command.add_option("--xhpl", options->request.programs.xhpl, "the simulated HPL (default: as in predict)",
-                     of_type("PATH"));
-  command.add_option("--smpirun", options->request.programs.smpirun,
-                     "SimGrid's smpirun (default: that of the SimGrid that hplcast was built with)", of_type("PATH"));
+  add_simulator(command, options->request.programs);
   command.add_flag("--retry-failed", options->request.retry_failed, "repeat runs that failed");
   command.add_flag("--dry-run", options->dry_run, "only count the runs and show what would be skipped");
   command.add_flag("--yes", options->yes, "also for more than 10000 runs");

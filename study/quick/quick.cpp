@@ -11,6 +11,7 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/transform.hpp"
 #include "hplcast/study/tune.hpp"
+#include "study/whatif/cluster_changes.hpp"
 
 namespace hplcast::study {
 
@@ -115,21 +116,17 @@ std::string provenance(const QuickMachine& machine, const QuickAssumptions& assu
 }
 
 void check(const QuickMachine& machine) {
-  const auto require = [](const char* name, double value, bool fine) {
-    if (!fine) throw core::DomainError(name, value, "a positive number");
-  };
-  require("nodes", machine.nodes, machine.nodes > 0);
-  require("cores", machine.cores, machine.cores > 0);
+  require_positive("nodes", machine.nodes);
+  require_positive("cores", machine.cores);
   constexpr double most_ranks = 1e7;
   if (static_cast<double>(machine.nodes) * machine.cores > most_ranks)
     throw core::DomainError("nodes times cores", static_cast<double>(machine.nodes) * machine.cores, "at most 10^7");
   if (machine.full_w != 0 || machine.idle_w != 0) {
-    require("watts-idle", machine.idle_w, machine.idle_w > 0);
+    require_positive("watts-idle", machine.idle_w);
     if (!(machine.full_w >= machine.idle_w))
       throw core::DomainError("watts-full", machine.full_w, "at least watts-idle");
   }
-  require("gflops-per-core", machine.flop_per_s_per_core / 1e9,
-          machine.flop_per_s_per_core > 0 && std::isfinite(machine.flop_per_s_per_core));
+  require_positive("gflops-per-core", machine.flop_per_s_per_core / 1e9);
   if (machine.nodes == 1) return;
   const auto require_link = [](const char* name, double value) {
     constexpr const char* needed = "several nodes need --bandwidth and --latency";

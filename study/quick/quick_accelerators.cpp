@@ -8,24 +8,21 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/tune.hpp"
+#include "study/whatif/cluster_changes.hpp"
 
 namespace hplcast::study {
 
 namespace {
 
-void must_be_positive(const char* name, double value) {
-  if (!(value > 0 && std::isfinite(value))) throw core::DomainError(name, value, "a positive number");
-}
-
 void check_accelerators(const AcceleratorMachine& machine) {
-  must_be_positive("nodes", machine.nodes);
-  must_be_positive("accelerators", machine.accelerators);
+  require_positive("nodes", machine.nodes);
+  require_positive("accelerators", machine.accelerators);
   constexpr double most_ranks = 1e6;
   const double ranks = static_cast<double>(machine.nodes) * machine.accelerators;
   if (ranks > most_ranks) throw core::DomainError("nodes times accelerators", ranks, "at most 10^6");
-  must_be_positive("tflops-per-accelerator", machine.flop_per_s / 1e12);
-  must_be_positive("accelerator-memory", machine.memory_bytes);
-  if (machine.memory_bytes_per_s != 0) must_be_positive("accelerator-memory-bandwidth", machine.memory_bytes_per_s);
+  require_positive("tflops-per-accelerator", machine.flop_per_s / 1e12);
+  require_positive("accelerator-memory", machine.memory_bytes);
+  if (machine.memory_bytes_per_s != 0) require_positive("accelerator-memory-bandwidth", machine.memory_bytes_per_s);
   if (!(machine.split >= 0 && machine.split <= 1))
     throw core::DomainError("split", machine.split, "a number in [0, 1]");
   if (machine.nodes == 1) return;

@@ -118,26 +118,14 @@ core::ClusterModel with_field(const core::ClusterModel& cluster, const std::stri
   return core::read_cluster(changed, cluster.name + " with " + pointer + " = " + value);
 }
 
-constexpr std::pair<const char*, bool ModelLevels::*> level_switches[] = {
-    {"noise", &ModelLevels::noise},
-    {"network-noise", &ModelLevels::network_noise},
-    {"detours", &ModelLevels::detours},
-    {"per-cpu", &ModelLevels::per_cpu}};
-
-/// Sets the level that a factor names; false if it names none.
-bool set_level(const Setting& setting, ModelLevels& levels) {
-  for (const auto& [name, level] : level_switches) {
-    if (setting.factor != name) continue;
-    levels.*level = setting.value == "on";
-    return true;
-  }
-  if (setting.factor == "kernel-model" && setting.value != "full") levels.kernel_model = setting.value;
-  return setting.factor == "kernel-model";
+/// Whether it is a level of the models, for levels_of().
+bool is_level(const std::string& factor) {
+  static const std::set<std::string> all = {"noise", "network-noise", "detours", "per-cpu", "kernel-model"};
+  return all.count(factor) > 0;
 }
 
 bool acts_on_cluster(const std::string& factor) {
-  ModelLevels ignored;
-  return factor == "cluster" || factor.front() == '/' || is_transformation(factor) || set_level({factor, ""}, ignored);
+  return factor == "cluster" || factor.front() == '/' || is_transformation(factor) || is_level(factor);
 }
 
 /// Clusters are made once for all runs that share their settings.
@@ -166,14 +154,18 @@ class Clusters {
     for (const Setting& change : changes)
       if (change.factor == "cluster") path = change.value;
     core::ClusterModel cluster = file(path);
-    ModelLevels levels;
+    std::map<std::string, std::string> levels;
     try {
       for (const Setting& change : changes) {
-        if (change.factor == "cluster" || set_level(change, levels)) continue;
-        cluster = change.factor.front() == '/' ? with_field(cluster, change.factor, change.value)
-                                               : transformed(cluster, {{change.factor, change.value}});
+        if (is_level(change.factor)) {
+          levels.erase(change.factor);
+          if (change.value != "on" && change.value != "full") levels.emplace(change.factor, change.value);
+        } else if (change.factor != "cluster") {
+          cluster = change.factor.front() == '/' ? with_field(cluster, change.factor, change.value)
+                                                 : transformed(cluster, {{change.factor, change.value}});
+        }
       }
-      cluster = at_levels(std::move(cluster), levels);
+      cluster = at_levels(std::move(cluster), levels_of(levels));
     } catch (const TransformationFormError&) {
       throw;  // wrong for any cluster
     } catch (const core::DomainError& error) {
@@ -181,7 +173,7 @@ class Clusters {
     }
     const std::string sha256 = core::cluster_sha256(cluster);
     models_.emplace(sha256, std::move(cluster));
-    return {sha256, "", described(levels)};
+    return {sha256, "", levels};
   }
 
   const core::ClusterModel& file(const std::string& path) {

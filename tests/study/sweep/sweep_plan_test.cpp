@@ -177,6 +177,9 @@ TEST(SweepRuns, SetsFieldsOfTheCluster) {
   std::set<double> costs;
   for (const auto& [sha256, cluster] : runs.clusters) costs.insert(cluster.network.values().iprobe_s);
   EXPECT_EQ(costs, (std::set<double>{1e-6, 2e-6}));
+  const SweepRuns last_one_holds = runs_of(plan(std::string(head) + "fixed: {N: 1000, kernel-model: M1, noise: off}\n"
+                                                                    "factors: {kernel-model: [full], noise: [on]}\n"));
+  EXPECT_TRUE(last_one_holds.runs.front().levels.empty());
   EXPECT_THROW(runs_of(plan(std::string(head) + "factors: {/network/colour: [1]}\n")), core::Error);
 }
 
