@@ -283,8 +283,8 @@ void setup_tune(Command& app) {
   options.N =
       command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)", positive());
   options.ranks = command.add_option("--ranks", request.ranks, "(default: all cores)", positive());
-  options.grid =
-      command.add_option("--grid", options.grids, "PxQ, or several (default: the nearest to square)", by_commas);
+  options.grid = command.add_option("--grid", options.grids, "PxQ, or several (default: the nearest to square)",
+                                    by_commas, excludes(options.ranks));
   const auto add_levels = [&](const char* name, std::vector<int> study::TuneRequest::*levels, const char* help = "") {
     options.levels.push_back({name, add_hpl_levels(command, name, request.*levels, help), levels});
   };

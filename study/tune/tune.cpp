@@ -70,7 +70,6 @@ TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, 
   const int ranks = one.P * one.Q;
   const int per_host = request.cluster.hosts.ranks_on(0, ranks);
   const int hosts = request.cluster.hosts.hosts_of(ranks);
-  baselines.peak = dgemm_peak_gflops(request.cluster, ranks);
   std::tie(one.P, one.Q) = near_square_grids(per_host, 1).front();
   constexpr double share_of_budget = 0.05;
   const double available_s = share_of_budget * request.budget_s;
@@ -81,7 +80,6 @@ TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, 
   if (prediction) {
     baselines.one_node = prediction->gflops;
     baselines.one_node_N = one.N;
-    baselines.linear_scaling = prediction->gflops * ranks / per_host;
   }
   return baselines;
 }
@@ -220,6 +218,10 @@ TuneResult tune(const TuneRequest& request) {
   play_rounds(request, N, predictor, std::move(candidates), result);
   if (!result.ranking.empty()) result.best = result.ranking.front().parameters;
   result.best.N = N;
+  const int best_ranks = result.best.P * result.best.Q;  // grids may be of different numbers of them
+  result.baselines.peak = dgemm_peak_gflops(request.cluster, best_ranks);
+  result.baselines.linear_scaling = result.baselines.one_node * best_ranks /
+                                    request.cluster.hosts.ranks_on(0, grids.front().first * grids.front().second);
   result.failures = predictor.failures();
   result.wall_s = predictor.elapsed_s();
   return result;

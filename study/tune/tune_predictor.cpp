@@ -58,8 +58,12 @@ std::vector<std::optional<core::Prediction>> TunePredictor::predict(const std::v
     const auto index = static_cast<std::size_t>(outcome.task->run - runs.data());
     const core::HplParameters& parameters = asked[index].parameters;
     if (!outcome.task->has_twin) {  // a twin takes windows of the other
-      taken_s_ += outcome.prediction->wall_s;
-      expected_s_ += plan_of(parameters, {parameters.N, asked[index].windows}).needs().wall_s;
+      const double planned_s = plan_of(parameters, {parameters.N, asked[index].windows}).needs().wall_s;
+      // The first one is small: what it takes beyond its plan is the start of programs.
+      constexpr double longest_start_s = 1;
+      if (expected_s_ == 0) start_s_ = std::clamp(outcome.prediction->wall_s - planned_s, 0.0, longest_start_s);
+      taken_s_ += std::max(0.0, outcome.prediction->wall_s - start_s_);
+      expected_s_ += planned_s;
     }
     results[index] = outcome.prediction;
   };
@@ -92,9 +96,11 @@ int TunePredictor::windows(const core::HplParameters& parameters, const TuneScal
 
 double TunePredictor::wall_s(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                              std::size_t seeds) const {
+  constexpr double little_s = 1;  // less says little of how fast this machine is
+  const double slower = (taken_s_ + little_s) / (expected_s_ + little_s);
   double sum_s = 0, longest_s = 0;
   for (const core::HplParameters& parameters : configurations) {
-    const double one_s = plan_of(parameters, scale).needs().wall_s * (expected_s_ > 0 ? taken_s_ / expected_s_ : 1);
+    const double one_s = start_s_ + slower * plan_of(parameters, scale).needs().wall_s;
     sum_s += static_cast<double>(seeds) * one_s;
     longest_s = std::max(longest_s, one_s);
   }

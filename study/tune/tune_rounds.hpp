@@ -55,7 +55,7 @@ class TunePredictor {
                                                        const std::string& what);
 
   /// Wall time of these configurations, with `seeds` seeds each, on all jobs: as planned, in proportion to what
-  /// predictions took so far.
+  /// predictions took so far beside their start.
   double wall_s(const std::vector<core::HplParameters>& configurations, const TuneScale& scale,
                 std::size_t seeds) const;
 
@@ -78,8 +78,8 @@ class TunePredictor {
   std::string sha256_;
   Clock::time_point start_;
   int jobs_;
-  double taken_s_ = 0;
-  double expected_s_ = 0;
+  double start_s_ = 0;                   ///< of each prediction
+  double taken_s_ = 0, expected_s_ = 0;  ///< of all so far, after their starts
   std::vector<std::string> failures_;
   core::TemporaryFolder folder_{"hplcast-tune"};
 };

@@ -92,6 +92,21 @@ TEST_F(Tune, CountsANodeInPartWhereItIsFilledInPart) {
   EXPECT_DOUBLE_EQ(baselines.linear_scaling, baselines.one_node * 36 / 32);
 }
 
+TEST_F(Tune, TheStartOfProgramsIsNoFactorOnLongerPredictions) {
+  TuneRequest request = tuning(1500, 1, 1, 40);
+  request.grids = {{1, 1}, {4, 4}};  // of one rank the first prediction is nothing but a start
+  request.NB = {64};
+  request.DEPTH = request.BCAST = request.SWAP = request.PFACT = request.RFACT = {1};
+  request.NBMIN = {4};
+  request.NDIV = {2};
+  const TuneResult result = tune(request);
+  EXPECT_TRUE(result.not_tried.empty()) << "each takes less than a second";
+  EXPECT_TRUE(result.decided);
+  EXPECT_EQ(result.best.P, 4);
+  EXPECT_GT(result.baselines.peak, result.ranking.front().mean_gflops) << "of its own ranks";
+  EXPECT_DOUBLE_EQ(result.baselines.linear_scaling, result.baselines.one_node * 16);
+}
+
 TEST_F(Tune, LeavesABadPanelFactorisation) {
   TuneRequest request = tuning(3000, 4, 2, 60);
   request.NB = {128};
