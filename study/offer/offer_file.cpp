@@ -75,7 +75,8 @@ class OfferReader : YamlReader {
     double result = 0;
     const bool is_number = core::parse_double(value, result);
     if (is_percent) result /= 100;
-    if (!is_number || !(result >= least && result <= most))
+    constexpr double rounding = 1e-12;  // 99.9 / 100 is above 0.999
+    if (!is_number || !(result >= least && result <= most + rounding))
       fail(node, field_,
            "found `" + node.Scalar() + "`; expected a share from " + core::short_percent(least) + " to " +
                core::short_percent(most));

@@ -220,8 +220,7 @@ TuneResult tune(const TuneRequest& request) {
   result.best.N = N;
   const int best_ranks = result.best.P * result.best.Q;  // grids may be of different numbers of them
   result.baselines.peak = dgemm_peak_gflops(request.cluster, best_ranks);
-  result.baselines.linear_scaling = result.baselines.one_node * best_ranks /
-                                    request.cluster.hosts.ranks_on(0, grids.front().first * grids.front().second);
+  result.baselines.linear_scaling = result.baselines.one_node * best_ranks / request.cluster.hosts.ranks_on(0, ranks);
   result.failures = predictor.failures();
   result.wall_s = predictor.elapsed_s();
   return result;

@@ -49,6 +49,12 @@ TEST(Offer, IsKeptWithTheProbabilityThatItsIntervalGives) {
   EXPECT_NEAR(keeps(plain.interval().high_gflops), 0.05, 1e-9);
 }
 
+TEST(Offer, TakesTheEndsOfTheRangesOfShares) {
+  EXPECT_NEAR(read(std::string("interval: 99.9 %\ntolerance: 50%\n") + two).level_percent, 99.9, 1e-9);
+  EXPECT_EQ(read(std::string("interval: 0.5\ntolerance: 0\nmemory-fraction: 100%\n") + two).memory_fraction, 1);
+  EXPECT_THROW(read(std::string("interval: 99.91 %\n") + two), core::Error);
+}
+
 TEST(Offer, OfHalfThePriceIsCheaperAndNotFaster) {
   const OfferAnswer found = answer(read(two));
   EXPECT_EQ(found.estimates[0].offer.name, "B");
