@@ -15,8 +15,8 @@ from ._files import Path, frame_of_text, read
 
 Value = Union[str, int, float, bool, "os.PathLike[str]", Iterable[Union[str, int, float]]]
 
-HPL_PARAMETERS = ("N", "NB", "P", "Q", "PMAP", "PFACT", "NBMIN", "NDIV", "RFACT", "BCAST", "DEPTH", "SWAP", "L1", "U",
-                  "EQUIL", "ALIGN")
+HPL_PARAMETERS = ("N", "NB", "P", "Q", "PMAP", "PFACT", "NBMIN", "NDIV", "RFACT", "BCAST", "DEPTH", "SWAP",
+                  "swap_threshold", "L1", "U", "EQUIL", "ALIGN")
 
 
 class CommandError(RuntimeError):
@@ -41,7 +41,7 @@ def _words(options: dict[str, Value]) -> list[str]:
     words: list[str] = []
     for name, value in options.items():
         if name in HPL_PARAMETERS:
-            option = "-" + name if len(name) == 1 and name != "U" else "--" + name.lower()
+            option = "-" + name if len(name) == 1 and name != "U" else "--" + name.lower().replace("_", "-")
         else:
             option = "--" + name.replace("_", "-")
         if value is False or value is None:

@@ -151,10 +151,14 @@ def _database(name: str) -> pandas.DataFrame:
 def _sweep(database: sqlite3.Connection) -> pandas.DataFrame:
     """A row per point: its factors, then what was predicted."""
     rows = []
-    points = "SELECT points.factors, runs.prediction FROM points JOIN runs ON points.run = runs.id"
-    for factors, prediction in database.execute(points):
-        row = {key: _number(value) for key, value in json.loads(factors).items()}
-        row.update(_prediction_row(json.loads(prediction), "a prediction of the sweep"))
+    points = ("SELECT points.factors, runs.prediction, executions.wall_s, executions.peak_pss_bytes FROM points JOIN runs "
+              "ON points.run = runs.id JOIN executions ON executions.run = runs.id")
+    for factors, prediction, wall_s, peak_pss_bytes in database.execute(points):
+        levels = {key: _number(value) for key, value in json.loads(factors).items()}
+        row = {**levels, **_prediction_row(json.loads(prediction), "a prediction of the sweep"), "wall_s": wall_s,
+               "peak_pss_bytes": peak_pss_bytes}
+        if "cluster" in levels:  # the file; its name, which several may have, as in `sweep export`
+            row.update(cluster=levels["cluster"], cluster_name=row["cluster"])
         rows.append(row)
     return pandas.DataFrame(rows)
 

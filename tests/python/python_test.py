@@ -123,6 +123,19 @@ class Runs(Folder):
         swept = hplcast.sweep(plan, self.folder / "sweep.db")
         self.assertEqual(swept.attrs["kind"], "sweep")
         self.assertEqual(swept.time_s.tolist(), [same.time_s])
+        self.assertGreater(swept.wall_s[0] * swept.peak_pss_bytes[0], 0)
+        mixed = hplcast.predict(cluster, N=500, P=2, Q=2, SWAP="mix", swap_threshold=[16, 128])
+        self.assertEqual(sorted(mixed.swap_threshold), [16, 128])
+
+    def test_clusters_of_a_sweep_by_their_files(self):
+        names = ["a.json", "b.json"]  # of one name, as `transform` leaves it
+        for name, word in zip(names, ("2", "4")):
+            subprocess.run([hplcast.command(), "transform", EXAMPLES / "dahu-like.json", "--scale-dgemm", word, "-o",
+                            self.folder / name], check=True)
+        plan = self.file("plan.yaml", "fixed: {N: 500, NB: 64}\nfactors: {cluster: [a.json, b.json]}\n")
+        swept = hplcast.sweep(plan, self.folder / "sweep.db").sort_values("cluster")
+        self.assertEqual([pathlib.Path(path).name for path in swept.cluster], names)
+        self.assertEqual(set(swept.cluster_name), {"dahu-like"})
 
     def test_errors_of_the_program_with_what_it_said(self):
         with self.assertRaises(hplcast.CommandError) as found:
