@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
@@ -128,20 +127,13 @@ void check(const QuickMachine& machine) {
   }
   require_positive("gflops-per-core", machine.flop_per_s_per_core / 1e9);
   if (machine.nodes == 1) return;
-  const auto require_link = [](const char* name, double value) {
-    constexpr const char* needed = "several nodes need --bandwidth and --latency";
-    if (!(value > 0)) throw core::DomainError(name, value, "a positive number", needed);
-  };
-  require_link("bandwidth", machine.bandwidth_bytes_per_s);
-  require_link("latency", machine.latency_s);
+  for (const auto& [name, value] :
+       {std::pair("bandwidth", machine.bandwidth_bytes_per_s), {"latency", machine.latency_s}})
+    if (!(value > 0))
+      throw core::DomainError(name, value, "a positive number", "several nodes need --bandwidth and --latency");
 }
 
 // --- the estimate ---
-
-double gflop_per_s(const std::string& text) {
-  double plain = 0;
-  return core::parse_double(text, plain) ? plain : core::parse_flop_per_s(text) / 1e9;
-}
 
 /// For ratios.
 double comparable_s(const QuickMachine& machine, const QuickAssumptions& assumed,
@@ -223,7 +215,7 @@ std::optional<double> assumed_spread(const core::ClusterModel& cluster, const co
 
 QuickResult quick(const QuickRequest& request) {
   QuickMachine machine = request.machine;
-  machine.flop_per_s_per_core = 1e9 * gflop_per_s(request.gflops_per_core);
+  machine.flop_per_s_per_core = 1e9 * request.gflops_per_core;
   if (!(request.memory_fraction > 0 && request.memory_fraction <= 1))
     throw core::DomainError("memory fraction", request.memory_fraction, "a number in (0, 1]");
   const QuickAssumptions expected = all_assumptions(&QuickAssumption::expected);

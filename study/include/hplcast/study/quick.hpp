@@ -80,7 +80,7 @@ std::optional<double> assumed_spread(const core::ClusterModel& cluster, const co
 
 struct QuickRequest {
   QuickMachine machine;
-  std::string gflops_per_core;   ///< "30", in Gflop/s, or with a unit; sets that of `machine`
+  double gflops_per_core = 0;    ///< sets that of `machine`
   double memory_fraction = 0.8;  ///< for the matrix
   int NB = 256;
 };
