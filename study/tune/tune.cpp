@@ -91,9 +91,6 @@ void check_request(const TuneRequest& request) {
     throw core::DomainError("objective", to_string(request.objective), "a cluster with power",
                             "`hplcast fit power` measures it; docs/formats/cluster-json.md says how to write it");
   if (!(request.budget_s > 0)) throw core::DomainError("budget", request.budget_s, "a positive time");
-  for_parameters([&](const TunedParameter& one) {
-    if ((request.*one.levels).empty()) throw core::DomainError("levels", "none", "at least one of each parameter");
-  });
   for (const auto& grid : request.grids)
     if (std::count(request.grids.begin(), request.grids.end(), grid) > 1)
       throw core::DomainError("grid", std::to_string(grid.first) + "x" + std::to_string(grid.second) + ", twice",
@@ -101,6 +98,7 @@ void check_request(const TuneRequest& request) {
   // Each level is a value of HPL's, before anything is computed with it.
   for_parameters([&](const TunedParameter& parameter) {
     const std::vector<int>& levels = request.*parameter.levels;
+    if (levels.empty()) throw core::DomainError("levels", "none", "at least one of each parameter");
     for (const int level : levels) {
       if (std::count(levels.begin(), levels.end(), level) > 1)
         throw core::DomainError("level", std::to_string(level) + ", twice", "each level of a parameter once");
@@ -194,9 +192,11 @@ TuneResult tune(const TuneRequest& request) {
   TuneResult result;
   result.objective = request.objective;
   std::vector<core::HplParameters> candidates = candidates_of(request, grids);
-  const long long N = request.N > 0 ? request.N
-                                    : size_from_memory(request.cluster, ranks, request.memory_fraction,
-                                                       *std::max_element(request.NB.begin(), request.NB.end()));
+  long long N = request.N > 0 ? request.N : std::numeric_limits<int>::max();
+  for (const auto& [P, Q] : grids)
+    if (request.N <= 0)
+      N = std::min(N, size_from_memory(request.cluster, P * Q, request.memory_fraction,
+                                       *std::max_element(request.NB.begin(), request.NB.end())));
   PredictionRequest full_size;
   full_size.cluster = request.cluster;
   full_size.mode = request.mode;

@@ -107,6 +107,19 @@ TEST_F(Tune, TheStartOfProgramsIsNoFactorOnLongerPredictions) {
   EXPECT_DOUBLE_EQ(result.baselines.linear_scaling, result.baselines.one_node * 16);
 }
 
+TEST_F(Tune, TakesNThatFitsTheHostsOfAllGrids) {
+  TuneRequest request = tuning(0, 8, 8, 8);  // two hosts, or one
+  request.grids = {{8, 8}, {4, 8}};
+  request.NB = {64};
+  request.DEPTH = request.BCAST = request.SWAP = request.PFACT = request.RFACT = {1};
+  request.NBMIN = {4};
+  request.NDIV = {2};
+  core::Hosts::Values hosts = request.cluster.hosts.values();
+  hosts.memory_bytes = 2e8;
+  request.cluster.hosts = core::Hosts::make(hosts);
+  EXPECT_EQ(tune(request).best.N, size_from_memory(request.cluster, 32, request.memory_fraction, 64));
+}
+
 TEST_F(Tune, LeavesABadPanelFactorisation) {
   TuneRequest request = tuning(3000, 4, 2, 60);
   request.NB = {128};
