@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <limits>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -36,9 +37,8 @@ std::pair<int, int> parse_grid(const std::string& text) {
   int P = 0, Q = 0;
   const std::size_t x = text.find('x');
   if (x == std::string::npos || !parse_whole(text.substr(0, x), P) || !parse_whole(text.substr(x + 1), Q) || P < 1 ||
-      Q < 1) {
-    throw core::UsageError("--grid is `" + text + "`; expected PxQ such as 30x32");
-  }
+      Q < 1 || P > std::numeric_limits<int>::max() / Q)
+    throw core::UsageError("--grid is `" + text + "`; expected PxQ such as 30x32, of less than 2^31 ranks");
   return {P, Q};
 }
 
