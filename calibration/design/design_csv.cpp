@@ -27,24 +27,6 @@ bool transposed_of(const core::CsvReader& csv, std::size_t column) {
   return column == core::CsvReader::npos || integer_between(csv, column, 0, "0 or 1,") != 0;
 }
 
-DgemmRole role_of(const core::CsvReader& csv, std::size_t column) {
-  if (column == core::CsvReader::npos || csv.text(column) == "update") return DgemmRole::update;
-  if (csv.text(column) == "panel") return DgemmRole::panel;
-  if (csv.text(column) == "aliased") return DgemmRole::aliased;
-  throw core::ParseError(csv.at(column),
-                         "found `" + std::string(csv.text(column)) + "`, expected update, panel or aliased");
-}
-
-/// Result of `make` on a field's text; its DomainError gets the place.
-template <typename Make>
-auto made_of(const core::CsvReader& csv, std::size_t column, Make make) {
-  try {
-    return make(std::string(csv.text(column)));
-  } catch (const core::DomainError& error) {
-    throw core::ParseError(csv.at(column), error.what());
-  }
-}
-
 void refuse_empty(bool empty, const std::string& name) {
   if (empty) throw core::ParseError({name, 0, ""}, "the design has no rows", "make one with `hplcast design`");
 }
@@ -71,8 +53,8 @@ DgemmDesign read_dgemm_design(std::istream& in, const std::string& name) {
     DgemmCall call;
     call.shape = {integer_between(csv, m, 1, "a size"), integer_between(csv, n, 1, "a size"),
                   integer_between(csv, k, 1, "a size")};
-    if (content != core::CsvReader::npos) call.content = made_of(csv, content, Content::parse);
-    call.role = role_of(csv, role);
+    if (content != core::CsvReader::npos) call.content = csv.made(content, Content::parse);
+    if (role != core::CsvReader::npos) call.role = csv.made(role, core::from_name<DgemmRole>);
     call.transposed = transposed_of(csv, transposed);
     call.repetition = repetition_of(csv, repetition);
     design.push_back(call);
@@ -99,7 +81,7 @@ MpiDesign read_mpi_design(std::istream& in, const std::string& name) {
   const std::size_t repetition = csv.find_column("repetition"), pairs = csv.find_column("pairs");
   MpiDesign design;
   while (csv.next()) {
-    design.push_back({made_of(csv, operation, mpi_operation_from_name),
+    design.push_back({csv.made(operation, core::from_name<MpiOperation>),
                       integer_between(csv, size, 0, "a number of bytes"), repetition_of(csv, repetition),
                       pairs == core::CsvReader::npos ? 0 : integer_between(csv, pairs, 1, "a number of pairs")});
     const MpiCall& call = design.back();

@@ -172,15 +172,6 @@ std::string missing(const std::string& what, const std::string& from) {
 
 }  // namespace
 
-MpiOperation mpi_operation_from_name(const std::string& name) {
-  std::vector<MpiOperation> all = all_mpi_operations();
-  all.push_back(MpiOperation::one_way);
-  for (const MpiOperation one : all)
-    if (name == to_string(one)) return one;
-  const auto text = [](MpiOperation one) { return std::string(to_string(one)); };
-  throw core::DomainError("operation", name, "one of " + core::joined(all, ", ", text));
-}
-
 std::vector<MpiOperation> all_mpi_operations() {
   std::vector<MpiOperation> all;
   for (int i = 0; i < static_cast<int>(MpiOperation::one_way); ++i) all.push_back(static_cast<MpiOperation>(i));

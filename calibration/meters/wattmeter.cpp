@@ -14,15 +14,6 @@ namespace hplcast::calibration {
 
 namespace {
 
-double time_of(const core::CsvReader& csv, std::size_t seconds, std::size_t iso) {
-  if (seconds != core::CsvReader::npos) return csv.number(seconds);
-  try {
-    return parse_iso_time(std::string(csv.text(iso)));
-  } catch (const core::DomainError& error) {
-    throw core::ParseError(csv.at(iso), error.what());
-  }
-}
-
 /// Adds a row; rows of one moment are one. @throws ParseError for a time before the last one.
 void add(std::vector<core::PowerSample>& rows, std::size_t& at_this_moment, const core::CsvReader& csv,
          std::size_t time_column, double time_s, double power_w) {
@@ -205,7 +196,7 @@ SamplesOfHosts read_wattmeter(std::istream& in, const std::string& name, Wattmet
   std::map<std::string, std::size_t> at_this_moment;
   while (csv.next()) {
     const std::string who = host == core::CsvReader::npos ? "" : std::string(csv.text(host));
-    const double time_s = time_of(csv, seconds, iso);
+    const double time_s = seconds != core::CsvReader::npos ? csv.number(seconds) : csv.made(iso, parse_iso_time);
     add(rows[who], at_this_moment[who], csv, time_column, time_s, csv.positive(power));
   }
   if (rows.empty()) throw core::ParseError({name, 0, ""}, "no rows in it");

@@ -149,7 +149,7 @@ void mpi_step(Step& step) {
   section.read("count", options.count);
   section.read("repetitions", options.repetitions);
   section.read("seed", options.seed);
-  section.read_each("operations", options.operations, calibration::mpi_operation_from_name);
+  section.read_each("operations", options.operations, core::from_name<calibration::MpiOperation>);
   if (section.has("for_hpl")) {
     const core::HplParameters grid = read_grid(section);
     section.at("for_hpl", [&] { options.among = calibration::hpl_message_bytes(grid); });

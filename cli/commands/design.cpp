@@ -74,7 +74,7 @@ void run_mpi(MpiOptions options) {
   options.design.max_bytes = static_cast<long>(options.max_bytes);
   if (!options.operations.empty()) options.design.operations.clear();
   for (const std::string& name : options.operations)
-    options.design.operations.push_back(calibration::mpi_operation_from_name(name));
+    options.design.operations.push_back(core::from_name<calibration::MpiOperation>(name));
   const calibration::MpiDesign design = calibration::make_mpi_design(options.design);
   write(options.output, design, "calls", calibration::estimated_s(design), "where messages move at 1 GB/s");
 }

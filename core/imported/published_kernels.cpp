@@ -122,11 +122,7 @@ std::optional<Monomial> product_of(const CsvReader& csv, std::size_t duration, s
   // The triangle of dtrsm has m rows on the left and n on the right: the k of our shape either way.
   if (text == "M*M*N if side=left else M*N*N") return Monomial{1, 1, 1};
   if (text == "M1*N") return Monomial{1, 1, 0};  // the m of dlaswp04 is HPL's M1
-  try {
-    return parse_monomial(text);
-  } catch (const DomainError& error) {
-    throw ParseError(csv.at(size), error.what());
-  }
+  return csv.made(size, parse_monomial);
 }
 
 }  // namespace

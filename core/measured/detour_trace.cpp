@@ -1,7 +1,6 @@
 #include "hplcast/core/detour_trace.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -76,16 +75,6 @@ void require_order(const CoreDetours& core, const std::string& name) {
 
 // --- our own CSV ---
 
-constexpr std::array<const char*, 5> kind_names = {"epoch", "window", "gap", "fwq", "ftq"};
-
-DetourRowKind kind_of(const CsvReader& csv, std::size_t column) {
-  const auto name = std::find(kind_names.begin(), kind_names.end(), csv.text(column));
-  if (name == kind_names.end())
-    throw ParseError(csv.at(column),
-                     "found `" + std::string(csv.text(column)) + "`; expected one of " + comma_separated(kind_names));
-  return static_cast<DetourRowKind>(name - kind_names.begin());
-}
-
 /// Three hundred years: beyond that, sums of nanoseconds are lost, and nobody measures.
 constexpr double longest_time_s = 1e10;
 
@@ -154,7 +143,7 @@ DetourTrace read_own(std::istream& in, const std::string& name, const DetourRead
   trace.format = "hplcast";
   std::map<std::pair<std::string, long>, Reading> cores;
   while (csv.next()) {
-    const DetourRowKind row = kind_of(csv, kind);
+    const auto row = csv.made(kind, from_name<DetourRowKind>);
     if (row == DetourRowKind::epoch) {
       trace.epoch_unix_s = std::max(0.0, time_of(csv, start));
       continue;
@@ -368,7 +357,7 @@ void write_row(std::ostream& out, const DetourRow& row) {
     out << printed("epoch,,,%.0f,,,\n", row.start_s);
     return;
   }
-  out << kind_names[static_cast<std::size_t>(row.kind)] << ',' << csv_field(row.host)
+  out << to_string(row.kind) << ',' << csv_field(row.host)
       << printed(",%ld,%.9f,%.9f,%.0f,%.10f\n", row.core, row.start_s, row.duration_s, row.work, row.unit_s);
 }
 

@@ -50,11 +50,7 @@ PowerSample sample_of(const Columns& columns) {
   PowerSample sample;
   sample.host = csv.text(columns.host);
   sample.sensor = csv.text(columns.sensor);
-  try {
-    sample.domain = from_name<PowerDomain>(std::string(csv.text(columns.domain)));
-  } catch (const DomainError& error) {
-    throw ParseError(csv.at(columns.domain), error.what());
-  }
+  sample.domain = csv.made(columns.domain, from_name<PowerDomain>);
   sample.power_w = csv.positive(columns.power);
   sample.state = csv.text(columns.state);
   if (sample.state.empty()) throw ParseError(csv.at(columns.state), "found nothing; expected idle, polling, dgemm ...");

@@ -67,14 +67,6 @@ void finish(CampaignRecord& campaign) {
   campaign.hosts.assign(hosts.begin(), hosts.end());
 }
 
-std::int64_t date_of(const core::CsvReader& csv, std::size_t column) {
-  try {
-    return parse_date(std::string(csv.text(column)));
-  } catch (const core::DomainError& error) {
-    throw core::ParseError(csv.at(column), error.what());
-  }
-}
-
 /// "13/14" of cluster dahu: "dahu-13/dahu-14".
 std::string host_list(const std::string& cluster, const std::string& nodes) {
   if (nodes == "all") return nodes;
@@ -90,7 +82,7 @@ std::vector<Entry> read_log(std::istream& in, const std::string& name, const cha
   std::vector<Entry> entries;
   while (csv.next()) {
     const std::string its_cluster = not_empty(csv, cluster);
-    entries.push_back({date_of(csv, date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
+    entries.push_back({csv.made(date, parse_date), its_cluster, host_list(its_cluster, not_empty(csv, hosts)),
                        std::string(csv.text(text)), std::string(csv.text(description))});
   }
   return entries;

@@ -109,7 +109,7 @@ TEST(MpiDesign, RefusesImpossibleOptions) {
   EXPECT_THAT(refused(1, 1L << 31, 5, 1), HasSubstr("2^31 - 1"));
   EXPECT_THAT(refused(1, 10, 0, 1), HasSubstr("`count`"));
   EXPECT_THAT(refused(1, 10, 5, 0), HasSubstr("`repetitions`"));
-  EXPECT_THAT(error_in([] { mpi_operation_from_name("bcast"); }), HasSubstr("one of recv, isend"));
+  EXPECT_THAT(error_in([] { core::from_name<MpiOperation>("bcast"); }), HasSubstr("expected recv, isend"));
 }
 
 TEST(SaturationDesign, HasEverySizeWithEveryNumberOfPairsInRandomOrder) {
@@ -189,7 +189,7 @@ TEST(MpiDesignCsv, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(reading("operation\nrecv\n"), HasSubstr("field `size_bytes`: no such column"));
   EXPECT_THAT(reading("operation,size_bytes\nrecv,-1\n"), HasSubstr("d.csv:2, field `size_bytes`"));
   EXPECT_THAT(reading("operation,size_bytes\nrecv,3000000000\n"), HasSubstr("2^31 - 1"));
-  EXPECT_THAT(reading("operation,size_bytes\nscatter,1\n"), HasSubstr("one of recv"));
+  EXPECT_THAT(reading("operation,size_bytes\nscatter,1\n"), HasSubstr("expected recv"));
   EXPECT_THAT(reading("operation,size_bytes,pairs\none_way,1,0\n"), HasSubstr("found 0, expected a number of pairs"));
   EXPECT_THAT(reading("operation,size_bytes\npanel,66000\n"), HasSubstr("expected a multiple of 1024"));
   EXPECT_THAT(reading("operation,size_bytes\n"), HasSubstr("no rows"));

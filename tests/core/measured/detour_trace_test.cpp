@@ -140,7 +140,7 @@ TEST(DetourTrace, SaysWhatIsWrong) {
   EXPECT_THAT(error_of(header + "gap,a,0,1,2,0,0\ngap,a,0,2,1e-5,0,0\n"),
               HasSubstr("beyond the beginning of the next"));
   EXPECT_THAT(error_of(header + "window,a,0,0,1,0,0\ngap,a,0,2,1e-5,0,0\n"), HasSubstr("not inside a window"));
-  EXPECT_THAT(error_of(header + "hole,a,0,1,1e-5,0,0\n"), HasSubstr("expected one of epoch, window, gap"));
+  EXPECT_THAT(error_of(header + "hole,a,0,1,1e-5,0,0\n"), HasSubstr("expected epoch, window, gap"));
   EXPECT_THAT(error_of(header + "gap,a,0,1,-1e-5,0,0\n"), HasSubstr("duration_s"));
   EXPECT_THAT(error_of("kind,host,core,start_s,duration_s\nftq,a,0,1,0.1\n"), HasSubstr("`work`"));
   EXPECT_THAT(error_of(header + "gap,a,0,1e300,1e-5,0,0\n"), HasSubstr("at most 1e10 s"));

@@ -41,8 +41,6 @@ constexpr core::EnumNames enum_names(MpiOperation) {
           {"recv", "isend", "send", "pingpong", "iprobe", "test", "wtime", "exchange", "send_unmatched", "panel",
            "one_way"}};
 }
-/// @throws DomainError that lists the names for anything else.
-MpiOperation mpi_operation_from_name(const std::string& name);
 /// The default operations of designs: all except one_way, which is for saturation.
 std::vector<MpiOperation> all_mpi_operations();
 

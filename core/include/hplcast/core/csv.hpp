@@ -46,6 +46,15 @@ class CsvReader {
   double positive(std::size_t column) const;      ///< finite and > 0
   double non_negative(std::size_t column) const;  ///< finite and >= 0
   long long integer(std::size_t column) const;
+  /// What `make` makes of the text. @throws ParseError with the words of its DomainError.
+  template <typename Make>
+  auto made(std::size_t column, Make make) const {
+    try {
+      return make(std::string(text(column)));
+    } catch (const DomainError& error) {
+      throw ParseError(at(column), error.what());
+    }
+  }
 
   const std::vector<std::string>& header() const noexcept { return header_; }
   std::size_t line() const noexcept { return line_; }

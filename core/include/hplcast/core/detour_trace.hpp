@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/text.hpp"
+
 namespace hplcast::core {
 
 /// A time in which a core did not run the program that watched it. Times are in s after the trace's epoch.
@@ -56,6 +58,9 @@ enum class DetourRowKind {
   fwq,     ///< fixed work took duration_s
   ftq      ///< in duration_s, `work` units of work were done
 };
+constexpr EnumNames enum_names(DetourRowKind) {
+  return {"kind", {"epoch", "window", "gap", "fwq", "ftq"}};
+}
 
 struct DetourRow {
   DetourRowKind kind = DetourRowKind::gap;
