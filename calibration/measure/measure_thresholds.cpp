@@ -220,18 +220,18 @@ void follow(const ThresholdOptions& options) {
   }
 }
 
+nlohmann::ordered_json json_of(const FirstSize& size) {
+  return size ? nlohmann::ordered_json(*size) : nlohmann::ordered_json();
+}
+
+}  // namespace
+
 void validate(const ThresholdOptions& options) {
   if (options.max_bytes < 1 || options.max_bytes > (1L << 30))
     throw core::DomainError("max bytes", options.max_bytes, "1 to 2^30");
   if (!(options.absence_s >= 1e-3)) throw core::DomainError("absence", options.absence_s, "at least 1 ms");
   if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
 }
-
-nlohmann::ordered_json json_of(const FirstSize& size) {
-  return size ? nlohmann::ordered_json(*size) : nlohmann::ordered_json();
-}
-
-}  // namespace
 
 FirstSize first_size_without(const std::function<bool(long)>& holds, long max_bytes) {
   if (max_bytes < 1) throw core::DomainError("largest size", max_bytes, "at least 1");

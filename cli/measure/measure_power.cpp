@@ -48,10 +48,10 @@ std::vector<core::PowerSample> wattmeter_samples(const Options& options,
 }
 
 std::string csv_of(const std::vector<core::PowerSample>& samples) {
-  std::ostringstream csv;
-  csv << core::power_csv_header << '\n';
-  for (const core::PowerSample& sample : samples) core::write_row(csv, sample);
-  return csv.str();
+  return core::written([&](std::ostream& csv) {
+    csv << core::power_csv_header << '\n';
+    for (const core::PowerSample& sample : samples) core::write_row(csv, sample);
+  });
 }
 
 /// Mean power of each kind of piece, of the sensors that are the host's power, for people.
@@ -127,6 +127,8 @@ void complete(Options& options) {
 
 /// Does the work that needs no MPI (--join, --dry-run). True if that was all.
 bool without_mpi(Options& options) {
+  require_other_file(options.common.output, {options.meter, options.pieces});
+  if (!options.join) require_other_file(options.pieces, {options.meter});
   if (options.join) {
     if (options.meter.empty() || options.pieces.empty())
       throw core::UsageError("--join needs --meter, the wattmeter's rows, and --pieces, written while it measured");

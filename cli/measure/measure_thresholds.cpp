@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   return run_measuring_program(app, common, argc, argv, [&](const MeasuringRank& rank, const std::string&) {
     options.max_bytes = static_cast<long>(max_bytes);
     const auto peers = calibration::choose_peers(rank.world.hosts(), choice);
+    calibration::validate(options);
     if (common.check) return std::string();
     const auto thresholds = calibration::measure_thresholds(rank.world, peers, options);
     if (rank.world.rank() == 0 && thresholds.empty()) throw InputError("nothing was measured: no pair of ranks");

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -107,6 +108,17 @@ void refuse_nothing(const std::string& csv, bool allow_failures) {
       "--pattern (are there ranks for it?), or other --rows of the design");
 }
 
+/// Each output is a file of its own, and none of them is the design.
+void require_outputs(const MeasuringOptions& options) {
+  std::set<std::string> names;
+  for (const std::string& name : {options.output, options.machine, options.monitoring, options.position}) {
+    require_writable(name);
+    require_other_file(name, {options.design});
+    if (!name.empty() && !names.insert(name).second)
+      throw core::UsageError(name + " is given for two outputs; expected a file for each");
+  }
+}
+
 void measure_and_write(const MeasuringOptions& options, const Measure& measure) {
   calibration::World world;
   calibration::Topology topology = calibration::Topology::of_this_machine();
@@ -118,8 +130,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   if (options.describe && !options.describe_folder.empty())
     describe_hosts(options.describe_folder, options.since_unix_s, world, topology);
   if (options.describe) return;
-  if (root) require_writable(options.output);
-  if (root) require_writable(options.monitoring);
+  if (root) require_outputs(options);
   if (root && !options.machine.empty()) write_result(options.machine, write_context);
   const std::string design = world.broadcast(root && options.takes_design ? core::read_text(options.design) : "");
   if (options.check) {

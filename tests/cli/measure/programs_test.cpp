@@ -414,6 +414,8 @@ TEST_F(Programs, BadInputEndsWithAMessageItsCodeAndNoFile) {
       {"missing.csv", 2, {}, 3, "missing.csv"},
       {"small.csv", static_cast<int>(std::thread::hardware_concurrency()) + 1, {}, 3, "start fewer ranks per host"},
       {"small.csv", 2, {"--warm-up", "soon"}, 2, "soon"},
+      {"small.csv", 2, {"--machine", "small.csv"}, 3, "is a file that is read"},
+      {"small.csv", 2, {"--monitoring", "out.csv"}, 2, "out.csv is given for two outputs"},
   };
   for (const Case& c : cases) {
     std::vector<std::string> arguments{"--design", c.design, "-o", "out.csv"};
@@ -443,7 +445,7 @@ TEST_F(Programs, ThresholdsOfNobodyAreAnErrorAndNoFile) {
   const core::CommandResult remote = run(2, "hplcast-measure-thresholds", {"-o", "out.json", "--scope", "remote"});
   EXPECT_EQ(remote.status, 3);
   EXPECT_THAT(remote.output, HasSubstr("there is no remote rank"));
-  EXPECT_EQ(run(2, "hplcast-measure-thresholds", {"-o", "out.json", "--repetitions", "0"}).status, 3);
+  EXPECT_EQ(run(2, "hplcast-measure-thresholds", {"-o", "out.json", "--repetitions", "0", "--check"}).status, 3);
   EXPECT_FALSE(fs::exists(file("out.json")));
 }
 

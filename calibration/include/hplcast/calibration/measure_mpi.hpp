@@ -92,6 +92,9 @@ struct ThresholdOptions {
   int repetitions = 5;  ///< of every probe; one that does not wait decides
 };
 
+/// @throws DomainError for options with which nothing can be found.
+void validate(const ThresholdOptions& options);
+
 /// Searches between rank 0 and each peer. No deadlock is provoked: a receiver that stays away comes after absence_s.
 /// Collective; the result is on rank 0, empty elsewhere.
 std::vector<ScopeThresholds> measure_thresholds(const World& world, const std::vector<MpiPair>& peers,
