@@ -130,7 +130,7 @@ void check_hpl_kernels(const HplKernelRequest& request) {
 
 std::string observe_program(const ObserveRequest& request) {
   require_archive_name(request.archive);
-  const core::TemporaryFolder work("hplcast-observe");
+  core::TemporaryFolder work("hplcast-observe");
   core::MpiLaunch launch = request.launch;
   launch.exported.insert(launch.exported.end(), {HPLCAST_VARIABLE_OBSERVE_DIR, HPLCAST_VARIABLE_OBSERVE_REACH,
                                                  "LD_PRELOAD", "OMP_NUM_THREADS"});
@@ -149,10 +149,15 @@ std::string observe_program(const ObserveRequest& request) {
     if (request.while_running) request.while_running();
   };
   if (request.before) request.before(work.path());
-  const core::CommandResult result = core::run_checked(command);
-  if (request.after) request.after(work.path());
-  require_all_ranks(request, command, work.path());
-  write_description(request, work.path(), result.wall_s);
+  try {
+    const core::CommandResult result = core::run_checked(command);
+    if (request.after) request.after(work.path());
+    require_all_ranks(request, command, work.path());
+    write_description(request, work.path(), result.wall_s);
+  } catch (const core::ExternalError&) {
+    if (!core::text_if_any(command.output).empty()) work.keep();  // the message says that it is there
+    throw;
+  }
   const std::string output = core::read_text(command.output);
   write_archive(request.archive, work.path(), "observation");
   return output;

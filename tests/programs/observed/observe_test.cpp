@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/fit/program_fit.hpp"
 #include "hplcast/study/program_run.hpp"
 #include "tests/programs/program_cluster.hpp"
@@ -297,6 +299,22 @@ TEST(Observe, TellsOfProgramsInWhichItSeesNothing) {
     FAIL() << "expected an error";
   } catch (const core::ExternalError& error) {
     EXPECT_THAT(error.what(), HasSubstr("0 of 1 ranks were observed"));
+  }
+}
+
+TEST(Observe, KeepsWhatAProgramThatFailsHasPrinted) {
+  calibration::ObserveRequest request = request_of(1, {"-c", "echo no luck; exit 3"});
+  request.program = "/bin/sh";
+  request.archive = HPLCAST_BINARY_DIR "/tests/observed_failure.zip";
+  try {
+    calibration::observe_program(request);
+    FAIL() << "it ended with 3";
+  } catch (const core::Error& error) {
+    const std::string text = error.what(), before = "its output is in ";
+    const std::size_t begin = text.find(before) + before.size();
+    const std::filesystem::path output = text.substr(begin, text.find('\n', begin) - begin);
+    EXPECT_THAT(core::read_text(output), HasSubstr("no luck")) << text;
+    if (output.filename() == "program.out") std::filesystem::remove_all(output.parent_path());
   }
 }
 
