@@ -114,12 +114,7 @@ void run_run_real(RunRealOptions& options) {
     warn("given twice, run once: " + core::to_string(one));
   study::RealObservation& observation = options.request.observation;
   require_place_of(observation.traces);
-  if (std::error_code error;
-      std::filesystem::exists(observation.traces, error) && !std::filesystem::is_directory(observation.traces, error))
-    throw InputError("--trace " + observation.traces.string() +
-                     " is a file; expected a folder: each run has a trace of its own");
-  require_other_file(observation.traces, {options.configurations});
-  check_ranges(options.request);
+  if (!observation.traces.empty()) check_ranges(options.request);
   const std::unique_ptr<SensorRecorder> recorder = recorder_of(options);
   options.request.power = recorder.get();
   if (options.control)
@@ -190,7 +185,8 @@ void setup_run_real(Command& app) {
                      "an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...", required, reads("FILE"));
   command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated",
                      required, writes("RUNS.csv"));
-  command.add_option("--repetitions", request.repetitions, "runs of each configuration", with_default);
+  command.add_option("--repetitions", request.repetitions, "runs of each configuration", between(1, 100000),
+                     with_default);
   add_seed(command, request.seed, "of the random order of the runs");
   command.add_option("--outputs", request.outputs, "folder for HPL's output of each run (default: RUNS.csv.d)",
                      of_type("DIR"));

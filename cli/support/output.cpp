@@ -68,6 +68,8 @@ void require_place_of(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;
   const fs::path parent = fs::absolute(folder).lexically_normal().parent_path();
+  if (fs::exists(folder, error) && !fs::is_directory(folder, error))
+    throw InputError(folder.string() + " is a file; expected a folder");
   if (fs::exists(folder, error) || fs::is_directory(parent, error)) return;
   throw InputError("cannot make " + folder.string() + ": there is no folder " + parent.string() +
                    "\n  hint: make it, or is it mistyped?");

@@ -230,6 +230,10 @@ void write_controls(const fs::path& file, const std::vector<core::ControlRows>& 
   });
 }
 
+double flop(const PlannedRun& run) {
+  return core::hpl_flop(static_cast<double>(run.parameters.N));
+}
+
 core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const PlannedRun& run,
                       const fs::path& folder, const std::function<void()>& tick,
                       std::vector<core::PowerSample>& samples) {
@@ -251,7 +255,10 @@ core::HplRun run_once(const RealRunRequest& request, const fs::path& xhpl, const
   core::run_checked(command);
   if (request.power) samples = request.power->end();
 
-  const auto runs = core::read_from(command.output, core::read_hpl_output, run.parameters);
+  auto runs = core::read_from(command.output, core::read_hpl_output, run.parameters);
+  // HPL prints two decimals of the time, but four digits of the rate; ours prints all of both.
+  if (runs.size() == 1 && runs.front().time_s < 1 && !(runs.front().ended_unix_s > 0))
+    runs.front().time_s = flop(run) / (runs.front().gflops * 1e9);
   if (runs.size() == 1 && runs.front().parameters == run.parameters && runs.front().time_s > 0) return runs.front();
   throw core::program_failure(command, 0, "its output has not one run of " + core::to_string(run.parameters));
 }
@@ -274,10 +281,6 @@ void add_energy(const RealRunRequest& request, std::vector<core::PowerSample> sa
     row.power_sensors = core::joined(energy.sensors, " + ");
   }
   if (request.measured) request.measured(row.run, energy);
-}
-
-double flop(const PlannedRun& run) {
-  return core::hpl_flop(static_cast<double>(run.parameters.N));
 }
 
 }  // namespace
@@ -311,7 +314,8 @@ int hosts_in(const fs::path& hostfile) {
   std::set<std::string> hosts;
   core::read_file(hostfile, [&](std::istream& in, const std::string& name) {
     for (std::string line; core::read_line(in, line, name);) {
-      const std::string host = line.substr(0, line.find_first_of(" \t:#"));
+      const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+      const std::string host = line.substr(begin, line.find_first_of(" \t:#", begin) - begin);
       if (!host.empty()) hosts.insert(host);
     }
   });

@@ -245,6 +245,16 @@ TEST_F(RunReal, OversubscribedRunsAreMarked) {
   EXPECT_THAT(test::text_of(asked.results), HasSubstr(",1,1\n"));
 }
 
+TEST_F(RunReal, TakesTheTimeOfAShortRunFromItsRate) {
+  run_real(request(testing::print_hpl_result("0.00", "1.25") + passed_line));
+  std::ifstream in(programs_.folder() / "runs.csv");
+  core::CsvReader csv(in, "runs.csv");
+  while (csv.next()) {
+    const double N = csv.number(csv.column("N"));
+    EXPECT_NEAR(csv.number(csv.column("time_s")), (2 * N * N * N / 3 + 1.5 * N * N) / 1.25e9, 1e-9);
+  }
+}
+
 TEST(PlanRealRuns, EveryRoundIsARandomOrderOfAllConfigurations) {
   RealRunRequest request;
   request.repetitions = 4;
@@ -265,6 +275,12 @@ TEST(PlanRealRuns, EveryRoundIsARandomOrderOfAllConfigurations) {
     std::sort(round.begin(), round.end());
     for (int i = 0; i < 20; ++i) EXPECT_EQ(round[static_cast<std::size_t>(i)], i + 1);
   }
+}
+
+TEST(HostsIn, AHostfileMayHaveBlanksBeforeNames) {
+  const testing::FakePrograms place;
+  std::ofstream(place.folder() / "hosts") << "  n1 slots=2\n\tn2:4\n # a comment\nn1\n";
+  EXPECT_EQ(hosts_in(place.folder() / "hosts"), 2);
 }
 
 TEST(PlanRealRuns, TheOrderDependsOnTheSeedAlone) {
