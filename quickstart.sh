@@ -58,7 +58,8 @@ tools/setup
 tools/build quickstart_programs
 rm -rf "$work" # of a run that was interrupted
 mkdir -p "$work"
-ranks=$(nproc)
+# Cores: two hardware threads may share one.
+ranks=$("$bin/hplcast" doctor --json | sed -n 's/^ *"cores": \([0-9]*\),$/\1/p')
 [ "$ranks" -lt 2 ] || ranks=2
 
 step 2 265 "looking at the machine"
