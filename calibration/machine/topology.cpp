@@ -20,7 +20,6 @@ namespace hplcast::calibration {
 
 struct Topology::Handle {
   hwloc_topology_t topology = nullptr;
-  bool live = true;
 
   Handle() {
     if (hwloc_topology_init(&topology) != 0)
@@ -164,19 +163,9 @@ Topology Topology::of_this_machine() {
   return Topology(std::move(handle));
 }
 
-Topology Topology::synthetic(const std::string& description) {
-  auto handle = std::make_shared<Handle>();
-  handle->live = false;
-  if (hwloc_topology_set_synthetic(handle->topology, description.c_str()) != 0 ||
-      hwloc_topology_load(handle->topology) != 0) {
-    throw core::InputError("hwloc does not understand the topology \"" + description + "\"");
-  }
-  return Topology(std::move(handle));
-}
-
 std::vector<CorePlace> Topology::bound_cores() const {
   const Bitmap set(hwloc_bitmap_alloc());
-  if (!handle_->live || hwloc_get_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) return cores_;
+  if (hwloc_get_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) return cores_;
   std::vector<CorePlace> bound;
   for (const CorePlace& place : cores_) {
     const hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(handle_->topology, static_cast<unsigned>(place.pu));
@@ -189,7 +178,7 @@ std::vector<CorePlace> Topology::bound_cores() const {
 void Topology::bind(const std::vector<CorePlace>& places) const {
   const Bitmap set(hwloc_bitmap_alloc());
   for (const CorePlace& place : places) hwloc_bitmap_set(set.get(), static_cast<unsigned>(place.pu));
-  if (!handle_->live || hwloc_set_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0)
+  if (hwloc_set_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0)
     throw core::Error(core::ExitCode::external_failure,
                       std::string("the process cannot be bound to its cores: ") + std::strerror(errno));
 }

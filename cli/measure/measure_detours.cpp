@@ -57,7 +57,9 @@ std::string verdict_of(const fit::LevelResult& level) {
   return text;
 }
 
-void print_one(std::ostream& out, const fit::DetectorRuns& detector) {
+/// Clean runs, levels, their 99 % intervals, Welch's p, and the lowest level that is seen; then warnings.
+/// @throws core::Error (bad_input) if a detector has fewer than 2 clean runs, or no level.
+void print_sensitivity(std::ostream& out, const fit::DetectorRuns& detector) {
   const fit::Sensitivity result = fit::detector_sensitivity(detector);
   out << title_of(detector.kind) << '\n';
   TextTable table({"level", "runs", "mean [s]", "sd [s]", "99 % interval [s]", "increase", "gap [s]", "p", "verdict"});
@@ -99,14 +101,6 @@ Json json_of(const fit::DetectorRuns& detector) {
   json["limit"] = result.limit ? Json(*result.limit) : Json(nullptr);
   json["warnings"] = warnings_of(detector, result);
   return json;
-}
-
-/// Prints a table of each detector (operation, size, count, ranks) among the runs: clean runs, levels, their 99 %
-/// intervals, Welch's p, and the lowest level that is seen; then warnings: levels that the source did not reach, clean
-/// runs that changed meanwhile, runs with few periods.
-/// @throws core::Error (bad_input) if a detector has fewer than 2 clean runs, or no level.
-void print_sensitivity(std::ostream& out, const std::vector<fit::DetectorRuns>& detectors) {
-  for (const fit::DetectorRuns& detector : detectors) print_one(out, detector);
 }
 
 /// Nothing: collectives.
@@ -180,7 +174,9 @@ void evaluate(const Options& options) {
   Json json = {{"detectors", Json::array()}};
   for (const fit::DetectorRuns& detector : detectors) json["detectors"].push_back(json_of(detector));
   if (options.json) return write_result(options.common.output, json);
-  write_result(options.common.output, [&](std::ostream& out) { print_sensitivity(out, detectors); });
+  write_result(options.common.output, [&](std::ostream& out) {
+    for (const fit::DetectorRuns& detector : detectors) print_sensitivity(out, detector);
+  });
 }
 
 /// All but collectives. True if that was it.
@@ -210,7 +206,8 @@ std::string measure_collectives(Options& options, const MeasuringRank& rank) {
   progress.clear();
   if (!root) return "";
   const bool is_noisy = options.collectives.series.levels != std::vector<double>{0};
-  if (is_noisy) print_sensitivity(std::cerr, fit::detector_runs(runs));
+  if (is_noisy)
+    for (const fit::DetectorRuns& detector : fit::detector_runs(runs)) print_sensitivity(std::cerr, detector);
   return core::written([&](std::ostream& out) {
     out << core::collective_csv_header << '\n';
     for (const core::CollectiveRun& run : runs) core::write_row(out, run);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <sstream>
 
 #include "tests/calibration/fake_root.hpp"
@@ -15,18 +16,26 @@ using ::testing::HasSubstr;
 using tests::error_in;
 using tests::FakeRoot;
 
+/// An imaginary machine in hwloc's words.
+Topology synthetic(const std::string& description) {
+  ::setenv("HWLOC_SYNTHETIC", description.c_str(), 1);
+  Topology machine = Topology::of_this_machine();
+  ::unsetenv("HWLOC_SYNTHETIC");
+  return machine;
+}
+
 TEST(Topology, CountsTheCoresOfAPlaceForARank) {
-  const Topology machine = Topology::synthetic("pack:2 numa:2 l3:2 core:4 pu:2");
+  const Topology machine = synthetic("pack:2 numa:2 l3:2 core:4 pu:2");
   EXPECT_EQ(machine.cores_per("l3"), 4);
   EXPECT_EQ(machine.cores_per("numa"), 8);
   EXPECT_EQ(machine.cores_per("socket"), 16);
   EXPECT_EQ(machine.cores_per("host"), 32);
   EXPECT_THROW(machine.cores_per("l2"), core::InputError);
-  EXPECT_THROW(Topology::synthetic("pack:2 core:4").cores_per("l3"), core::InputError);
+  EXPECT_THROW(synthetic("pack:2 core:4").cores_per("l3"), core::InputError);
 }
 
 TEST(Topology, KnowsTheCpuOfEveryCore) {
-  const Topology topology = Topology::synthetic("pack:2 l3:1 core:4 pu:2");
+  const Topology topology = synthetic("pack:2 l3:1 core:4 pu:2");
   core::MachineDescription machine;
   topology.describe(machine);
   EXPECT_EQ(machine.packages, 2);
@@ -41,7 +50,6 @@ TEST(Topology, KnowsTheCpuOfEveryCore) {
   ASSERT_EQ(machine.caches.size(), 1u);
   EXPECT_EQ(machine.caches[0].level, 3);
   EXPECT_EQ(machine.caches[0].count, 2);
-  EXPECT_THAT(error_in([] { Topology::synthetic("nonsense"); }), HasSubstr("does not understand"));
 }
 
 TEST(Topology, SeesThisMachine) {
@@ -52,7 +60,7 @@ TEST(Topology, SeesThisMachine) {
 }
 
 TEST(ChooseCores, RespectsTheLauncherElseFillsInOrder) {
-  const std::vector<CorePlace> cores = Topology::synthetic("pack:2 core:2 pu:1").cores();
+  const std::vector<CorePlace> cores = synthetic("pack:2 core:2 pu:1").cores();
   const auto chosen = [&](const std::vector<CorePlace>& bound, int rank, int threads) {
     std::vector<int> numbers;
     for (const CorePlace& place : choose_cores(cores, bound, rank, threads)) numbers.push_back(place.core);
@@ -83,7 +91,7 @@ TEST(DescribeMachine, ReadsWhatTheSystemTells) {
   root.write("sys/fs/cgroup/cpu.max", "150000 100000\n");
   root.write("sys/class/dmi/id/bios_version", "2.12.2\n");
   root.write("sys/class/dmi/id/bios_date", "07/09/2021\n");
-  const core::MachineDescription machine = describe_machine(Topology::synthetic("pack:2 core:2 pu:1"), root.path());
+  const core::MachineDescription machine = describe_machine(synthetic("pack:2 core:2 pu:1"), root.path());
   EXPECT_EQ(machine.cores, 4);
   EXPECT_EQ(machine.core_cpu, (std::vector<int>{0, 0, 1, 1}));
   EXPECT_EQ(machine.memory_bytes, 2048 * 1024);
@@ -114,7 +122,7 @@ TEST(DescribeMachine, LimitsOfTheControlGroupCount) {
 
 TEST(DescribeMachine, LeavesUnknownWhatTheSystemHides) {
   const FakeRoot root;
-  const core::MachineDescription machine = describe_machine(Topology::synthetic("core:1 pu:1"), root.path());
+  const core::MachineDescription machine = describe_machine(synthetic("core:1 pu:1"), root.path());
   EXPECT_EQ(machine.governor, "");
   EXPECT_FALSE(machine.turbo.has_value());
   EXPECT_FALSE(machine.steal.has_value());
@@ -125,7 +133,7 @@ TEST(DescribeMachine, LeavesUnknownWhatTheSystemHides) {
 
 TEST(MachineJson, RoundTripChangesNothing) {
   core::MeasurementContext context;
-  context.machines = {describe_machine(Topology::synthetic("pack:2 l2:2 core:2 pu:1")),
+  context.machines = {describe_machine(synthetic("pack:2 l2:2 core:2 pu:1")),
                       describe_machine(Topology::of_this_machine())};
   context.machines[0].turbo = false;
   context.machines[0].cpu_quota = 0.1;

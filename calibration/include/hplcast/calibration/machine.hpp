@@ -23,9 +23,6 @@ class Topology {
  public:
   /// This machine's topology. @throws core::Error (external_failure) if hwloc cannot tell.
   static Topology of_this_machine();
-  /// An imaginary machine in hwloc's words ("pack:2 core:16 pu:2"): for tests; cannot bind.
-  /// @throws core::InputError if hwloc does not understand them.
-  static Topology synthetic(const std::string& description);
 
   /// Cores that this process may use (cgroups are respected, the present binding is not).
   const std::vector<CorePlace>& cores() const noexcept { return cores_; }
