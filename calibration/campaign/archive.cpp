@@ -76,6 +76,10 @@ void add_file(archive* handle, const fs::path& archive_path, const std::string& 
   }
 }
 
+bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; });
+}
+
 /// Paths of the files below a folder, at any depth, sorted, without empty ones.
 std::vector<fs::path> files_of(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -85,6 +89,18 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   if (error) fail("read", folder, error.message());
   std::sort(files.begin(), files.end());
   return files;
+}
+
+/// The same files with names from the folder that all are in: archives are packed anew, with more folders or without
+/// any.
+std::map<std::string, std::string> below_their_folder(const std::map<std::string, std::string>& files) {
+  if (files.empty()) return files;
+  const std::string &first = files.begin()->first, &last = files.rbegin()->first;
+  const auto differ = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
+  const std::size_t folder = std::string(first.begin(), differ).rfind('/') + 1;
+  std::map<std::string, std::string> result;
+  for (const auto& [name, content] : files) result[name.substr(folder)] = content;
+  return result;
 }
 
 bool is_measurement(const std::string& path) {
@@ -166,6 +182,10 @@ void write_archive(const fs::path& path, const fs::path& folder, const std::stri
   core::replace_file(path, [&](const fs::path& temporary) {
     const Writer handle(archive_write_new());
     set_format(handle.get(), path.string());
+    // Names beyond ASCII stay as they are: libarchive would translate them, from no locale.
+    if (!core::ends_with(path.string(), ".zip") &&
+        !(is_ascii(name) && std::all_of(files.begin(), files.end(), is_ascii)))
+      archive_write_set_options(handle.get(), "hdrcharset=BINARY");
     if (archive_write_open_filename(handle.get(), temporary.c_str()) != ARCHIVE_OK)
       fail("write", path, reason(handle.get()));
     for (const fs::path& file : files)
@@ -196,8 +216,10 @@ std::map<std::string, std::string> read_archive(const fs::path& path) {
     const char* const path_in_it = archive_entry_pathname(entry);
     if (path_in_it == nullptr)
       throw core::InputError("cannot read " + path.string() + ": a file in it has a name that is not text");
-    const std::string name = path_in_it;
-    std::string& content = files[name.substr(name.find('/') + 1)];
+    const std::string name = fs::path(path_in_it).lexically_normal().relative_path().generic_string();
+    if (core::begins_with(name, "__MACOSX/")) continue;  // of the Finder: what a file is like, not what is in it
+    std::string& content = files[name];
+    content.clear();  // of a name that is there twice, the last one counts
     std::vector<char> block(block_bytes);
     la_ssize_t got = 0;
     while ((got = archive_read_data(handle.get(), block.data(), block.size())) > 0) {
@@ -209,7 +231,7 @@ std::map<std::string, std::string> read_archive(const fs::path& path) {
     if (got < 0) fail_to_read(path, handle.get());
   }
   if (status != ARCHIVE_EOF) fail_to_read(path, handle.get());
-  return files;
+  return below_their_folder(files);
 }
 
 std::map<std::string, std::string> read_folder(const fs::path& folder) {

@@ -151,19 +151,23 @@ std::string measured_otherwise(const std::string& remembered, const std::string&
 }  // namespace
 
 CampaignFolder::CampaignFolder(fs::path path, const CampaignPlan& plan, bool resume) : path_(std::move(path)) {
-  const bool is_new = !fs::exists(path_ / "campaign.yaml");
-  if (!is_new && !resume)
-    throw core::InputError(path_.string() +
-                           " has a campaign already\n  hint: --resume continues it; or choose another --folder");
+  const auto is_new = [&] {
+    const bool has_campaign = fs::exists(path_ / "campaign.yaml");
+    if (has_campaign && !resume)
+      throw core::InputError(path_.string() +
+                             " has a campaign already\n  hint: --resume continues it; or choose another --folder");
+    return !has_campaign;
+  };
   std::error_code error;
   // A folder with a lock only: killed before anything was measured.
-  if (is_new && fs::exists(path_, error) && !fs::exists(path_ / lock_file, error) && !fs::is_empty(path_, error))
+  if (is_new() && fs::exists(path_, error) && !fs::exists(path_ / lock_file, error) && !fs::is_empty(path_, error))
     throw core::InputError(path_.string() + " holds something else than a campaign");
   fs::create_directory(path_, error);  // no parents: they may be mistyped
   if (error) core::throw_write_error("make the folder", path_, error.value());
   lock();
+  const bool is_new_now = is_new();  // whoever had the lock may have made one
   remove_leftovers();
-  if (is_new) {
+  if (is_new_now) {
     core::write_file(path_ / "start", [](std::ostream& out) { out << core::shortest(core::unix_time_s()) << '\n'; });
   } else {
     changed_ = core::read_text(path_ / "campaign.yaml") != plan.source;

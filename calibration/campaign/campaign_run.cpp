@@ -2,7 +2,6 @@
 #include <cmath>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <utility>
 
 #include "calibration/campaign/campaign_folder.hpp"
@@ -54,6 +53,8 @@ std::string own_rows(const std::string& printed, const std::string& what, std::s
   for (const char* ours : {"run", "start_s", "host"})
     if (csv.find_column(ours) != core::CsvReader::npos)
       throw core::InputError(what + " printed a column `" + ours + "`, which campaigns add themselves");
+  if (const char separator = core::csv_separator(printed.substr(0, printed.find('\n'))); separator != ',')
+    throw core::InputError(what + " printed `" + separator + "` between its columns; expected commas");
   std::size_t count = 0;
   while (csv.next()) ++count;
   if (count == 0)
@@ -106,6 +107,7 @@ class CampaignRun {
     if (measured && plan_.control) describe_hosts("hosts-end.json", "looking at the hosts again");
     if ((settings_ && !settings_->restore()) || (settings_of_hosts_ && !settings_of_hosts_->restore()))
       tell("not all settings of `set` could be restored: look at them (hplcast doctor --json, on each host)");
+    fs::remove_all(folder_.work());  // no part of the archive
   }
 
  private:
@@ -193,18 +195,18 @@ class CampaignRun {
                              "\n  hint: `set` in the campaign file changes some of them, as root, while it runs");
     for (const std::string& line : differences_of_hosts(context.machines)) tell("hosts differ in " + line);
     int warnings = 0;
-    std::ostringstream all;
-    for (const core::MachineDescription& machine : context.machines) {
-      const std::vector<Check> checks = examine(machine, find_tools(), context.software);
-      for (const Check& check : checks) {
-        if (check.status != CheckStatus::warn || !concerns_measuring(check)) continue;
-        ++warnings;
-        tell(machine.host + ": " + check.name + ": " + check.found + " -> " + check.remedy);
+    core::write_file(folder_.surroundings("checks.txt"), [&](std::ostream& out) {
+      for (const core::MachineDescription& machine : context.machines) {
+        const std::vector<Check> checks = examine(machine, find_tools(), context.software);
+        for (const Check& check : checks) {
+          if (check.status != CheckStatus::warn || !concerns_measuring(check)) continue;
+          ++warnings;
+          tell(machine.host + ": " + check.name + ": " + check.found + " -> " + check.remedy);
+        }
+        out << machine.host << '\n';
+        write_table(out, checks);
       }
-      all << machine.host << '\n';
-      write_table(all, checks);
-    }
-    core::write_file(folder_.surroundings("checks.txt"), [&](std::ostream& out) { out << all.str(); });
+    });
     if (plan_.strict && warnings > 0)
       throw core::InputError(std::to_string(warnings) + " warnings, and the campaign is strict\n  hint: see above");
     describe_launching_host();
@@ -404,9 +406,9 @@ void shorten(CampaignPlan& plan, double total_s) {
   double fixed_s = plan.warm_up_s, free_s = 0;
   for (const CampaignStep& step : plan.steps) (step.may_be_shortened ? free_s : fixed_s) += step.estimated_s;
   if (fixed_s + free_s <= total_s) return;
-  const double share = (total_s - fixed_s) / free_s;
+  const double share = (total_s - fixed_s) / free_s;  // below 0 if nothing may be shortened
   for (CampaignStep& step : plan.steps) {
-    if (!step.may_be_shortened) continue;
+    if (!step.may_be_shortened && share > 0) continue;
     const double rows = std::floor(share * static_cast<double>(step.rows));
     if (!(rows >= 1))
       throw core::DomainError(

@@ -8,6 +8,7 @@
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
+#include "hplcast/calibration/measure_power.hpp"
 #include "hplcast/calibration/mpi_design.hpp"
 #include "hplcast/calibration/power_design.hpp"
 #include "hplcast/core/csv.hpp"
@@ -385,9 +386,13 @@ void power_step(Step& step) {
   step.pass_above(0, "period", core::parse_seconds);
   step.pass_above(-1, "set_aside", core::parse_seconds);
   step.pass_above(-1, "set_aside_end", core::parse_seconds);
+  const std::string word = frequencies.size() == 1 ? frequencies.front() : "";
+  const std::size_t count = word == "all"     ? calibration::FrequencyControl().states_hz().size()
+                            : word == "three" ? 3
+                                              : frequencies.size();
   step.section.at("", [&] {
     const double pieces = calibration::estimated_s(calibration::make_power_design(design, step.common.ranks_per_host));
-    step.result.estimated_s = pieces * static_cast<double>(std::max<std::size_t>(1, frequencies.size()));
+    step.result.estimated_s = pieces * static_cast<double>(std::max<std::size_t>(1, count));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <limits>
 #include <map>
 
 #include "cli/campaign/campaign_section.hpp"
@@ -22,6 +23,13 @@ namespace {
 int slurm_hosts() {
   const char* count = std::getenv("SLURM_JOB_NUM_NODES");
   return count == nullptr ? 0 : std::max(1, std::atoi(count));
+}
+
+/// Of the Slurm job around us; nothing without one, or without its commands.
+std::vector<std::string> slurm_nodes() {
+  const char* const list = std::getenv("SLURM_JOB_NODELIST");
+  if (list == nullptr || core::find_program("scontrol").empty()) return {};
+  return core::words_of(core::run({"scontrol", {"show", "hostnames", list}}).output);
 }
 
 /// Who measures: the hosts of the file, those of the Slurm job (the launcher knows them), or this machine.
@@ -59,6 +67,8 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
     plan.launch.blas = core::blas_of_library(blas).file;
   }
   const int host_count = static_cast<int>(hosts.empty() ? std::max(1, slurm_hosts()) : hosts.size());
+  if (ranks_per_host > std::numeric_limits<int>::max() / host_count)
+    section.fail("ranks_per_host", "expected fewer than 2^31 ranks on all hosts");
   plan.launch.ranks = ranks_per_host * host_count;
   common.ranks_per_host = ranks_per_host;
   common.several_hosts = host_count > 1;
@@ -69,9 +79,11 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   if (!section.has("launcher") && hosts.empty() && slurm_hosts() > 0 && !core::find_program("srun").empty())
     plan.launch.mpirun = "srun";
   const bool is_srun = fs::path(plan.launch.mpirun).filename() == "srun";
+  // Unless it is told, mpirun fills the first node of a job before it takes the next.
+  const std::vector<std::string> places = hosts.empty() && !is_srun ? slurm_nodes() : hosts;
   const auto options_of = [&](int ranks) -> std::vector<std::string> {
-    if (hosts.empty()) return {};
-    return {"--host", core::joined(hosts, ",", [&](const auto& host) { return host + ":" + std::to_string(ranks); })};
+    if (places.empty()) return {};
+    return {"--host", core::joined(places, ",", [&](const auto& host) { return host + ":" + std::to_string(ranks); })};
   };
   plan.launch.options = options_of(ranks_per_host);
   core::MpiLaunch each = plan.launch;
@@ -83,7 +95,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   // The steps of a job share its nodes only if they say so.
   if (is_srun) {
     each.options = {"--nodes=" + std::to_string(host_count), "--ntasks-per-node=1", "--overlap"};
-  } else if (hosts.empty()) {
+  } else if (places.empty()) {
     each.options = {"--map-by", "ppr:1:node"};
   }
   std::vector<std::string> more;

@@ -1,13 +1,21 @@
 #include "hplcast/calibration/campaign.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
+#include "calibration/campaign/campaign_folder.hpp"
 #include "hplcast/calibration/archive.hpp"
+#include "hplcast/core/files.hpp"
 #include "tests/support/errors_in.hpp"
 
 namespace hplcast::calibration {
@@ -82,6 +90,30 @@ TEST(Campaign, IsShortenedByTakingFewerRowsOfTheDesigns) {
   EXPECT_THAT(error_in([&] { shorten(plan, 15); }), HasSubstr("more than the 20 s"));
 }
 
+TEST(Campaign, IsRefusedIfWhatCannotBeShortenedTakesLonger) {
+  CampaignPlan plan = two_steps();
+  plan.steps[0].may_be_shortened = false;
+  EXPECT_THAT(error_in([&] { shorten(plan, 15); }), HasSubstr("more than the 70 s"));
+  shorten(plan, 70);
+  EXPECT_DOUBLE_EQ(plan.steps[0].estimated_s, 50);
+}
+
+TEST(Campaign, OfTwoThatBeginInOneFolderTheSecondIsRefused) {
+  const core::TemporaryFolder place("hplcast-two-campaigns");
+  const fs::path folder = place.path() / "both";
+  fs::create_directory(folder);
+  const int lock = ::open((folder / "lock").c_str(), O_RDWR | O_CREAT, 0644);
+  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+  std::thread first([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the second one waits for the lock by now
+    std::ofstream(folder / "campaign.yaml") << "name: first\n";
+    ::close(lock);
+  });
+  EXPECT_THAT(error_in([&] { CampaignFolder(folder, two_steps(), false); }), HasSubstr("has a campaign already"));
+  first.join();
+  EXPECT_EQ(core::read_text(folder / "campaign.yaml"), "name: first\n");
+}
+
 class Archive : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -107,6 +139,29 @@ TEST_F(Archive, GivesBackWhatWasPackedInEveryFormat) {
     write_archive(folder_ / name, folder_ / "data", "campaign");
     EXPECT_EQ(read_archive(folder_ / name), files) << name;
   }
+}
+
+TEST_F(Archive, HasNamesBeyondAscii) {
+  write("data/b\xC3\xBCro-\xFC.csv", "a\n1\n");
+  const auto files = read_folder(folder_ / "data");
+  for (const char* name : {"x.zip", "x.tar.zst", "x.tar.gz"}) {
+    write_archive(folder_ / name, folder_ / "data", "b\xC3\xBCro");
+    EXPECT_EQ(read_archive(folder_ / name), files) << name;
+  }
+}
+
+TEST_F(Archive, IsReadHoweverItWasPackedAgain) {
+  const auto files_of = [&](const std::string& words) {
+    const std::string packed = "cd '" + folder_.string() + "' && rm -f x.tar && tar cf x.tar " + words;
+    EXPECT_EQ(std::system(packed.c_str()), 0) << words;
+    auto files = read_archive(folder_ / "x.tar");
+    files.erase("empty");
+    return files;
+  };
+  const auto files = read_folder(folder_ / "data");
+  for (const char* words : {"data", "./data", "-P \"$PWD/data\"", "-C data .", "-C data b.csv deeper",
+                            "data && tar rf x.tar data/b.csv"})  // twice: the last one counts
+    EXPECT_EQ(files_of(words), files) << words;
 }
 
 TEST_F(Archive, SaysWhatIsWrong) {

@@ -247,6 +247,7 @@ TEST_F(Calibrate, RefusesCommandsThatPrintNoTable) {
   expect_refused("'true'", 3, "its standard output");
   expect_refused("echo, run", 3, "printed a column `run`");
   expect_refused("echo, 'a,b'", 3, "printed no rows");
+  expect_refused("printf, 'a;b\\n1;2\\n'", 3, "printed `;` between its columns");
   expect_refused("'false'", 6, "step 01-own-x, run 0");
   expect_refused("'yes'", 3, "more than 64 MiB");
   expect_refused("sleep, '9'", 6, "did not end within 1 s");

@@ -26,6 +26,7 @@ TEST_F(Calibrate, MeasuresACampaignAndItsArchiveIsEnoughElsewhere) {
   EXPECT_EQ(files.at("campaign.yaml"), whole.yaml());
   EXPECT_THAT(files.at("log.jsonl"), HasSubstr("\"status\":0"));
   EXPECT_EQ(files.count("measurements/01-dgemm.000000.csv"), 0U) << "pieces are joined";
+  EXPECT_EQ(files.count("work/control.csv"), 0U) << "nobody needs it afterwards";
   // Again: nothing is measured, and another format holds the same.
   const std::string again = (folder_ / "tiny.tar.zst").string();
   ASSERT_EQ(run_hplcast_words({"calibrate", "tiny.yaml", "--resume", "-o", again}, whole.folder().string()).status, 0);
