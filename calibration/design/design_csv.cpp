@@ -1,4 +1,3 @@
-#include <limits>
 #include <ostream>
 
 #include "hplcast/calibration/dgemm_design.hpp"
@@ -10,21 +9,13 @@ namespace hplcast::calibration {
 
 namespace {
 
-long integer_between(const core::CsvReader& csv, std::size_t column, long low, const std::string& what) {
-  const long long value = csv.integer(column);
-  if (value < low || value > std::numeric_limits<int>::max())
-    throw core::ParseError(csv.at(column), "found " + std::to_string(value) + ", expected " + what + " from " +
-                                               std::to_string(low) + " to 2^31 - 1");
-  return static_cast<long>(value);
-}
-
 /// Values of columns that may be missing.
 int repetition_of(const core::CsvReader& csv, std::size_t column) {
-  return column == core::CsvReader::npos ? 0 : static_cast<int>(integer_between(csv, column, 0, "a repetition"));
+  return column == core::CsvReader::npos ? 0 : csv.integer(column, 0);
 }
 
 bool transposed_of(const core::CsvReader& csv, std::size_t column) {
-  return column == core::CsvReader::npos || integer_between(csv, column, 0, "0 or 1,") != 0;
+  return column == core::CsvReader::npos || csv.integer(column, 0) != 0;
 }
 
 void refuse_empty(bool empty, const std::string& name) {
@@ -51,8 +42,7 @@ DgemmDesign read_dgemm_design(std::istream& in, const std::string& name) {
   DgemmDesign design;
   while (csv.next()) {
     DgemmCall call;
-    call.shape = {integer_between(csv, m, 1, "a size"), integer_between(csv, n, 1, "a size"),
-                  integer_between(csv, k, 1, "a size")};
+    call.shape = {csv.integer(m, 1), csv.integer(n, 1), csv.integer(k, 1)};
     if (content != core::CsvReader::npos) call.content = csv.made(content, Content::parse);
     if (role != core::CsvReader::npos) call.role = csv.made(role, core::from_name<DgemmRole>);
     call.transposed = transposed_of(csv, transposed);
@@ -81,9 +71,8 @@ MpiDesign read_mpi_design(std::istream& in, const std::string& name) {
   const std::size_t repetition = csv.find_column("repetition"), pairs = csv.find_column("pairs");
   MpiDesign design;
   while (csv.next()) {
-    design.push_back({csv.made(operation, core::from_name<MpiOperation>),
-                      integer_between(csv, size, 0, "a number of bytes"), repetition_of(csv, repetition),
-                      pairs == core::CsvReader::npos ? 0 : integer_between(csv, pairs, 1, "a number of pairs")});
+    design.push_back({csv.made(operation, core::from_name<MpiOperation>), csv.integer(size, 0),
+                      repetition_of(csv, repetition), pairs == core::CsvReader::npos ? 0 : csv.integer(pairs, 1)});
     const MpiCall& call = design.back();
     if (call.operation == MpiOperation::panel && (call.size_bytes == 0 || call.size_bytes % panel_row_bytes != 0))
       throw core::ParseError(csv.at(size), "found " + std::to_string(call.size_bytes) +

@@ -213,6 +213,13 @@ long long CsvReader::integer(std::size_t column) const {
   return value;
 }
 
+int CsvReader::integer(std::size_t column, int least, int most) const {
+  const long long value = integer(column);
+  if (value >= least && value <= most) return static_cast<int>(value);
+  throw ParseError(at(column), "found " + std::to_string(value) + "; expected at least " + std::to_string(least) +
+                                   ", and at most " + std::to_string(most));
+}
+
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos && (text.empty() || text.front() != '#'))
     return std::string(text);

@@ -198,7 +198,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
     run.mean_power_w = optional_positive(csv, power);
     if (!run.energy_j && run.mean_power_w) run.energy_j = *run.mean_power_w * run.time_s;
     if (run.energy_j && !run.mean_power_w) run.mean_power_w = *run.energy_j / run.time_s;
-    if (threads != CsvReader::npos) run.threads_per_rank = static_cast<int>(csv.integer(threads));
+    if (threads != CsvReader::npos) run.threads_per_rank = csv.integer(threads, 1);
     if (blas != CsvReader::npos) run.blas = csv.text(blas);
     run.control = control.read();
     run.kernels_s = optional_positive(csv, kernels);

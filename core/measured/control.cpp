@@ -28,9 +28,9 @@ std::vector<ControlRows> read_controls(std::istream& in, const std::string& name
   std::vector<ControlRows> controls;
   while (csv.next()) {
     ControlRow row;
-    row.rank = static_cast<int>(csv.integer(rank));
+    row.rank = csv.integer(rank, 0);
     row.host = csv.text(host);
-    row.core = static_cast<int>(csv.integer(core));
+    row.core = csv.integer(core, 0);
     row.start_s = csv.number(start);
     row.shape = csv.text(shape);
     row.calls = static_cast<long>(csv.positive(calls));

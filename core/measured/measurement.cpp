@@ -43,22 +43,7 @@ struct Optional {
   bool there() const { return index != CsvReader::npos; }
   std::string text(const std::string& otherwise) const { return there() ? std::string(csv.text(index)) : otherwise; }
   double number(double otherwise) const { return csv.has(index) ? csv.number(index) : otherwise; }
-  int integer(int otherwise) const {
-    if (!csv.has(index)) return otherwise;
-    const long long value = csv.integer(index);
-    if (value != static_cast<int>(value))
-      throw ParseError(csv.at(index), "found " + std::to_string(value) + "; expected an integer below 2^31");
-    return static_cast<int>(value);
-  }
-  /// @throws ParseError for a number below `least`.
-  long at_least(long least, long otherwise) const {
-    if (!csv.has(index)) return otherwise;
-    const long long value = csv.integer(index);
-    if (value < least)
-      throw ParseError(csv.at(index),
-                       "found " + std::to_string(value) + "; expected at least " + std::to_string(least));
-    return static_cast<long>(value);
-  }
+  int integer(int least, int otherwise) const { return csv.has(index) ? csv.integer(index, least) : otherwise; }
 };
 
 constexpr double most_rows = 1e9, most_message_bytes = 1e15, most_duration_s = 1e9, least_duration_s = 1e-12;
@@ -111,11 +96,11 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
     if (row.error.empty()) row.duration_s = duration_in(csv, duration);
     row.start_s = start.number(0);
     row.host = host.text("");
-    row.cpu = cpu.integer(0);
-    row.core = core.integer(0);
+    row.cpu = cpu.integer(0, 0);
+    row.core = core.integer(0, 0);
     row.content = content.text("");
-    row.busy_ranks = static_cast<int>(busy_ranks.at_least(0, 0));
-    row.leading_dimension = leading_dimension.at_least(0, 0);
+    row.busy_ranks = busy_ranks.integer(0, 0);
+    row.leading_dimension = leading_dimension.integer(0, 0);
     for (std::size_t i = 0; i < further.size(); ++i) texts[i] = csv.text(further[i]);
     each(row, texts);
   }
@@ -149,8 +134,8 @@ void read_mpi_csv(std::istream& in, const std::string& name, const std::string& 
     row.host = host.text("");
     row.peer = peer.text("");
     row.background = background.text("none");
-    row.pairs = pairs.at_least(1, 1);
-    row.order = order.at_least(0, -1);
+    row.pairs = pairs.integer(1, 1);
+    row.order = order.integer(0, -1);
     row.source = source.text("");
     each(row);
     if (round_trip && row.error.empty()) {

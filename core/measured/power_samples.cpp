@@ -31,13 +31,6 @@ double optional_number(const CsvReader& csv, std::size_t column) {
   return csv.has(column) ? csv.non_negative(column) : 0;
 }
 
-int count(const CsvReader& csv, std::size_t column, long long least) {
-  const long long value = csv.integer(column);
-  if (value < least || value > 1000000)
-    throw ParseError(csv.at(column), "found " + std::to_string(value) + "; expected a number of cores");
-  return static_cast<int>(value);
-}
-
 bool is_used(const CsvReader& csv, std::size_t column) {
   const std::string_view text = csv.text(column);
   if (text != "0" && text != "1")
@@ -54,8 +47,8 @@ PowerSample sample_of(const Columns& columns) {
   sample.power_w = csv.positive(columns.power);
   sample.state = csv.text(columns.state);
   if (sample.state.empty()) throw ParseError(csv.at(columns.state), "found nothing; expected idle, polling, dgemm ...");
-  sample.active_cores = count(csv, columns.active, 0);
-  sample.cores = count(csv, columns.cores, 1);
+  sample.active_cores = csv.integer(columns.active, 0, 1000000);
+  sample.cores = csv.integer(columns.cores, 1, 1000000);
   if (sample.active_cores > sample.cores)
     throw ParseError(csv.at(columns.active), "found " + std::to_string(sample.active_cores) +
                                                  "; expected at most the " + std::to_string(sample.cores) +

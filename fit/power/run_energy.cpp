@@ -46,14 +46,6 @@ struct RunColumns {
               campaign = csv.find_column("campaign");
 };
 
-int count_of(const CsvReader& csv, std::size_t column, long long least, const char* what) {
-  const long long value = csv.integer(column);
-  if (value < least || value > 1000000)
-    throw ParseError(csv.at(column), "found " + std::to_string(value) + "; expected a number of " + what +
-                                         (least > 0 ? ", at least 1" : ""));
-  return static_cast<int>(value);
-}
-
 double known_or(const CsvReader& csv, std::size_t column, double otherwise) {
   return csv.has(column) ? csv.non_negative(column) : otherwise;
 }
@@ -102,8 +94,8 @@ RunEnergy run_of(const RunColumns& columns) {
   run.row.field.clear();
   run.configuration = text_or_none(csv, columns.configuration);
   run.campaign = text_or_none(csv, columns.campaign);
-  run.hosts = count_of(csv, columns.hosts, 1, "hosts");
-  run.ranks_per_host = count_of(csv, columns.ranks, 0, "ranks");
+  run.hosts = csv.integer(columns.hosts, 1, 1000000);
+  run.ranks_per_host = csv.integer(columns.ranks, 0, 1000000);
   run.time_s = csv.non_negative(columns.time);
   run.setup_s = known_or(csv, columns.setup, 0);
   run.waiting_s = known_or(csv, columns.waiting, -1);
@@ -111,7 +103,7 @@ RunEnergy run_of(const RunColumns& columns) {
   if (run.waiting_s > run.duration_s())
     throw ParseError(csv.at(columns.waiting),
                      printed("found %.6g s; expected at most the %.6g s of the run", run.waiting_s, run.duration_s()));
-  if (csv.has(columns.runs)) run.runs = count_of(csv, columns.runs, 1, "runs");
+  if (csv.has(columns.runs)) run.runs = csv.integer(columns.runs, 1, 1000000);
   run.energy_sd_j = known_or(csv, columns.sd, 0);
   run.wrap_j = csv.has(columns.wrap) ? csv.positive(columns.wrap) : 0;
   run.sample_s = known_or(csv, columns.sample, 0);

@@ -263,15 +263,13 @@ CountedRun read_counts(const NamedInput& file) {
                     instructions = rows.column("instructions");
   std::unordered_map<std::string, int> numbers;
   while (rows.next()) {
-    const long long number = rows.integer(rank);
-    constexpr long long most_ranks = 1 << 24;
-    if (number < 0 || number >= most_ranks)
-      throw core::ParseError(rows.at(rank), std::to_string(number) + "; expected the number of a rank");
-    if (static_cast<std::size_t>(number) >= run.ranks.size()) run.ranks.resize(static_cast<std::size_t>(number) + 1);
+    constexpr int most_ranks = 1 << 24;
+    const auto number = static_cast<std::size_t>(rows.integer(rank, 0, most_ranks - 1));
+    if (number >= run.ranks.size()) run.ranks.resize(number + 1);
     const std::string name = core::call_site_name(std::string(rows.text(function)), std::string(rows.text(site)));
     const auto [place, is_new] = numbers.try_emplace(name, static_cast<int>(run.calls.size()));
     if (is_new) run.calls.push_back({std::string(rows.text(function)), name});
-    run.ranks[static_cast<std::size_t>(number)].push_back({place->second, rows.non_negative(instructions)});
+    run.ranks[number].push_back({place->second, rows.non_negative(instructions)});
   }
   if (run.ranks.empty())
     throw core::InputError(file.name + ": no calls in it; expected what `hplcast run --count` wrote");

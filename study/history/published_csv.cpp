@@ -107,10 +107,7 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
     CampaignRecord& campaign = jobs[{its_cluster, its_job}];
     campaign.cluster = its_cluster;
     campaign.job = its_job;
-    const long long cpu_index = csv.integer(cpu);
-    if (cpu_index < 0 || cpu_index > 4095)
-      throw core::ParseError(csv.at(cpu), "found " + std::to_string(cpu_index) + "; expected the number of a CPU");
-    const Place place{its_cluster, host_name(its_cluster, not_empty(csv, node)), static_cast<int>(cpu_index)};
+    const Place place{its_cluster, host_name(its_cluster, not_empty(csv, node)), csv.integer(cpu, 0, 4095)};
     const std::int64_t time_s = csv.integer(start);
     for (const auto& [factor, column] : factors)
       if (csv.has(column))

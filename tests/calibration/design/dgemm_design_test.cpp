@@ -298,7 +298,7 @@ TEST(DgemmDesignCsv, SaysWhatIsWrongWithAFile) {
   };
   EXPECT_THAT(reading("m,n\n1,1\n"), HasSubstr("field `k`: no such column"));
   EXPECT_THAT(reading("m,n,k\n"), HasSubstr("the design has no rows"));
-  EXPECT_THAT(reading("m,n,k\n1,1,1\n0,1,1\n"), HasSubstr("d.csv:3, field `m`: found 0, expected a size from 1"));
+  EXPECT_THAT(reading("m,n,k\n1,1,1\n0,1,1\n"), HasSubstr("d.csv:3, field `m`: found 0; expected at least 1"));
   EXPECT_THAT(reading("m,n,k\n1,1,2147483648\n"), HasSubstr("field `k`"));
   EXPECT_THAT(reading("m,n,k\n1,1.5,1\n"), HasSubstr("field `n`"));
   EXPECT_THAT(reading("m,n,k,content\n1,1,1,zero\n"), HasSubstr("field `content`"));

@@ -409,7 +409,7 @@ TEST_F(Programs, BadInputEndsWithAMessageItsCodeAndNoFile) {
   write_text("small.csv", "m,n,k\n5,5,5\n");
   const std::vector<Case> cases = {
       {"no_k.csv", 2, {}, 3, "no_k.csv:1, field `k`: no such column; the columns are: m, n"},
-      {"zero.csv", 2, {}, 3, "zero.csv:3, field `n`: found 0, expected a size"},
+      {"zero.csv", 2, {}, 3, "zero.csv:3, field `n`: found 0; expected at least 1"},
       {"huge.csv", 2, {}, 3, "the largest call is row 1: m=2000000, n=2000000, k=5"},
       {"missing.csv", 2, {}, 3, "missing.csv"},
       {"small.csv", static_cast<int>(std::thread::hardware_concurrency()) + 1, {}, 3, "start fewer ranks per host"},

@@ -210,7 +210,7 @@ TEST(ProgramStretches, AreRefusedWhereTheRunsMadeOtherCalls) {
               HasSubstr("call 4 of MPI is MPI_Send, but there is none"));
   EXPECT_THAT(message("MPI_Init,0\n", 1), HasSubstr("rank 1, but there is none in counts.csv"));
   EXPECT_THAT(message_of([] { counted(""); }), HasSubstr("expected what `hplcast run --count` wrote"));
-  EXPECT_THAT(message_of([] { counted("-1,MPI_Init,main,3\n"); }), HasSubstr("expected the number of a rank"));
+  EXPECT_THAT(message_of([] { counted("-1,MPI_Init,main,3\n"); }), HasSubstr("expected at least 0"));
 }
 
 TEST(ProgramFit, FindsHowMuchLongerMessagesTakeBesideWaiting) {
