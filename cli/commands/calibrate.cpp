@@ -1,3 +1,4 @@
+#include <cmath>
 #include <iostream>
 
 #include "cli/campaign/campaign_yaml.hpp"
@@ -16,7 +17,29 @@ struct CalibrateOptions {
   std::string folder;
   std::string archive;
   bool resume = false;
+  bool dry_run = false;
 };
+
+/// What would be measured, where and for how long.
+void print_plan(std::ostream& out, const calibration::CampaignPlan& plan) {
+  for (const std::string& note : plan.notes) tell(note);
+  std::vector<int> pieces(plan.steps.size(), 0);
+  for (const calibration::CampaignChunk& piece : calibration::chunks_of(plan)) ++pieces[piece.step];
+  TextTable table({"step", "rows", "pieces", "about"});
+  double total_s = plan.warm_up_s;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const calibration::CampaignStep& step = plan.steps[i];
+    total_s += step.estimated_s;
+    table.add({step.name, step.rows > 0 ? std::to_string(step.rows) : "-", std::to_string(pieces[i]),
+               duration_text(std::ceil(step.estimated_s))});
+  }
+  table.write(out);
+  const std::string places = !plan.hosts.empty() ? core::comma_separated(plan.hosts)
+                             : plan.each_host    ? "the nodes of this Slurm job"
+                                                 : "this machine";
+  out << plan.launch.ranks << " ranks" << (plan.launch.threads > 1 ? " of several threads" : "") << " on " << places
+      << ": about " << duration_text(std::ceil(total_s)) << " with the warm-up, and some seconds more for each piece\n";
+}
 
 void run_calibrate(const CalibrateOptions& options) {
   const fs::path programs = core::own_executable().parent_path();
@@ -27,6 +50,7 @@ void run_calibrate(const CalibrateOptions& options) {
   const fs::path archive = options.archive.empty() ? fs::path(plan.name + ".zip") : fs::path(options.archive);
   calibration::require_archive_name(archive);
   require_writable(archive);
+  if (options.dry_run) return print_plan(std::cout, plan);
   const fs::path folder = options.folder.empty() ? fs::path(plan.name + ".campaign") : fs::path(options.folder);
   const bool folder_refuses = fs::exists(folder);  // run_campaign() does, and says how to go on
   if (!options.resume && !folder_refuses && fs::exists(archive))
@@ -59,6 +83,7 @@ void setup_calibrate(Command& app) {
   command.add_option("-o,--output", options.archive, "archive to write: .zip, .tar.zst or .tar.gz (default: NAME.zip)",
                      of_type("FILE"));
   command.add_option("--folder", options.folder, "where to work (default: NAME.campaign)", of_type("DIR"));
+  command.add_flag("--dry-run", options.dry_run, "print steps, places and times only; starts nothing");
   command.add_flag("--resume", options.resume, "continue a campaign that was interrupted");
 }
 
