@@ -25,7 +25,7 @@ int slurm_hosts() {
   return count == nullptr ? 0 : std::max(1, std::atoi(count));
 }
 
-/// Of the Slurm job around us; nothing without one, or without its commands.
+/// Nodes of the Slurm job around us; nothing without one, or without its commands.
 std::vector<std::string> slurm_nodes() {
   const char* const list = std::getenv("SLURM_JOB_NODELIST");
   if (list == nullptr || core::find_program("scontrol").empty()) return {};

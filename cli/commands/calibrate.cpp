@@ -20,7 +20,7 @@ struct CalibrateOptions {
   bool dry_run = false;
 };
 
-/// What would be measured, where and for how long.
+/// Steps, places and times.
 void print_plan(std::ostream& out, const calibration::CampaignPlan& plan) {
   for (const std::string& note : plan.notes) tell(note);
   std::vector<int> pieces(plan.steps.size(), 0);

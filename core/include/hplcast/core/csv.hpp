@@ -47,7 +47,7 @@ class CsvReader {
   double non_negative(std::size_t column) const;  ///< finite and >= 0
   long long integer(std::size_t column) const;
   int integer(std::size_t column, int least, int most = 2147483647) const;
-  /// What `make` makes of the text. @throws ParseError with the words of its DomainError.
+  /// Result of `make` on the text. @throws ParseError with the words of its DomainError.
   template <typename Make>
   auto made(std::size_t column, Make make) const {
     try {
