@@ -1,6 +1,7 @@
 #include "hplcast/core/measurement.hpp"
 
 #include <algorithm>
+#include <map>
 #include <ostream>
 
 #include "hplcast/core/csv.hpp"
