@@ -188,7 +188,7 @@ TEST(MpiDesignCsv, SaysWhatIsWrongWithAFile) {
   };
   EXPECT_THAT(reading("operation\nrecv\n"), HasSubstr("field `size_bytes`: no such column"));
   EXPECT_THAT(reading("operation,size_bytes\nrecv,-1\n"), HasSubstr("d.csv:2, field `size_bytes`"));
-  EXPECT_THAT(reading("operation,size_bytes\nrecv,3000000000\n"), HasSubstr("2^31 - 1"));
+  EXPECT_THAT(reading("operation,size_bytes\nrecv,3000000000\n"), HasSubstr("at most 2147483647"));
   EXPECT_THAT(reading("operation,size_bytes\nscatter,1\n"), HasSubstr("expected recv"));
   EXPECT_THAT(reading("operation,size_bytes,pairs
 one_way,1,0
