@@ -31,7 +31,7 @@ TEST(Topology, CountsTheCoresOfAPlaceForARank) {
   EXPECT_EQ(machine.cores_per("socket"), 16);
   EXPECT_EQ(machine.cores_per("host"), 32);
   EXPECT_THROW(machine.cores_per("l2"), core::InputError);
-  EXPECT_THROW(synthetic("pack:2 core:4").cores_per("l3"), core::InputError);
+  EXPECT_THROW(synthetic("pack:2 core:4 pu:1").cores_per("l3"), core::InputError);
 }
 
 TEST(Topology, KnowsTheCpuOfEveryCore) {
