@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "cli/campaign/campaign_section.hpp"
 #include "hplcast/calibration/machine.hpp"
@@ -37,6 +38,8 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   const int cores = static_cast<int>(calibration::Topology::of_this_machine().cores().size());
   std::vector<std::string> hosts;
   section.read("hosts", hosts);
+  if (std::set<std::string>(hosts.begin(), hosts.end()).size() < hosts.size())
+    section.fail("hosts", "a name is there twice; expected each once, `ranks_per_host` says how many ranks it gets");
   plan.hosts = hosts;
   int& threads = plan.launch.threads;
   std::string place;
