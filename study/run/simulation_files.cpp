@@ -1,12 +1,12 @@
 #include "study/run/simulation_files.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <ostream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/environment.h"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/run_files.hpp"
 
@@ -85,15 +85,12 @@ void observe(core::Command& command, core::SimulationSettings& settings, const O
 
 std::vector<core::PhaseSummary> summarised(const std::vector<RankPhases>& phases) {
   std::vector<core::PhaseSummary> summaries;
-  const auto mean = [](const std::vector<double>& values) {
-    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-    return values.empty() ? 0 : sum / static_cast<double>(values.size());
-  };
   for (const RankPhases& phase : phases) {
     if (phase.elapsed_s.empty()) continue;
     const auto [least, most] = std::minmax_element(phase.elapsed_s.begin(), phase.elapsed_s.end());
-    summaries.push_back({phase.name, mean(phase.elapsed_s), *least, *most, mean(phase.kernels_s),
-                         mean(phase.messages_s), mean(phase.waiting_s), mean(phase.detours_s)});
+    summaries.push_back({phase.name, core::mean(phase.elapsed_s), *least, *most, core::mean(phase.kernels_s),
+                         core::mean(phase.messages_s), core::mean(phase.waiting_s),
+                         phase.detours_s.empty() ? 0 : core::mean(phase.detours_s)});
   }
   return summaries;
 }

@@ -33,9 +33,10 @@ struct IndexRange {
 IndexRange index_range_from(const std::string& what, const std::string& text);
 
 /// Which exchanges of a panel fast mode simulates. In each panel every `panels`-th part is sampled, in rotation: its
-/// first `run` exchanges are simulated. The first `panels` panels sample all parts.
+/// first `run` exchanges are simulated, but never all: what is noted behind them has all ranks wait for each other. The
+/// first `panels` panels sample all parts.
 struct SampledExchanges {
-  int run = 4;      ///< 1 to period - 1: something is noted between two runs
+  int run = 4;      ///< 1 to period - 1
   int period = 32;  ///< exchanges per part; panels wider than 8 periods have 8 longer parts
   static constexpr int most_parts = 8;
   int panels = 4;
@@ -45,12 +46,13 @@ struct SampledExchanges {
   int part(int index, int panel_columns) const { return index / part_length(panel_columns); }
   /// Sampled exchanges of a part, if there are any.
   int run_length(int part, int panel_columns) const {
-    return std::min(run, panel_columns - part * part_length(panel_columns));
+    return std::min(run, panel_columns - part * part_length(panel_columns) - 1);
   }
   /// `panel`: its number, from 0.
   bool is_sampled(int panel, int panel_columns, int index) const {
-    if (index % part_length(panel_columns) >= run) return false;
-    return panel < panels || (panel - part(index, panel_columns)) % panels == 0;
+    const int its_part = part(index, panel_columns);
+    if (index % part_length(panel_columns) >= run_length(its_part, panel_columns)) return false;
+    return panel < panels || (panel - its_part) % panels == 0;
   }
 };
 
