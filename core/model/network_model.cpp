@@ -289,6 +289,8 @@ std::vector<std::pair<std::string, std::string>> smpi_settings(const NetworkMode
           {"smpi/iprobe", shortest(std::max(values.iprobe_s, min_poll_s))},
           {"smpi/test", shortest(std::max(values.test_s, min_poll_s))},
           {"smpi/wtime", shortest(values.wtime_s)},
+          // SimGrid's default, yes, lets a failed probe by one rank slow the probes of all others.
+          {"smpi/grow-injected-times", values.growing_probes ? "yes" : "no"},
           // For platform.xml. A flow gets a share of a link in proportion to 1 / (latency + sum over links of weight-S
           // / bandwidth). With this value the denominator is 1 for the usual route of two links, which is what SimGrid
           // takes for flows without latency, so that all share alike. With 0 it is some 1e-6: flows without latency

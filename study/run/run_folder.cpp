@@ -29,7 +29,7 @@ struct SimulatorOptions {
 /// smpirun itself gives some options to the simulator, which then ignores them in a platform.
 SimulatorOptions options_of(const RunPlan& plan) {
   SimulatorOptions settings;
-  std::vector<std::string> options = platforms::smpi_options(plan.cluster());
+  std::vector<std::string> options = platforms::smpi_options();
   core::append(options, plan.memory().options);
   for (const std::string& option : options) {
     const std::size_t name = std::string("--cfg=").size(), colon = option.find(':');

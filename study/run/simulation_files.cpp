@@ -27,7 +27,7 @@ SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ra
                                        const fs::path& folder) {
   SimulationFiles files;
   files.hostfile = folder / "hostfile";
-  files.options = platforms::smpi_options(cluster);
+  files.options = platforms::smpi_options();
   core::write_file(folder / cluster_file, [&](std::ostream& out) { core::write_cluster(out, cluster); });
   core::write_file(files.hostfile, [&](std::ostream& out) { platforms::write_hostfile(out, cluster, ranks); });
   if (!platform_library.empty()) {  // messages are simulated several times faster with it

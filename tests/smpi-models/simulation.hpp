@@ -48,7 +48,7 @@ inline core::CommandResult simulate(const Simulation& simulation, const std::str
   const std::string platform = simulation.platform == PlatformKind::xml ? "platform.xml" : HPLCAST_PLATFORM_LIBRARY;
   command.arguments = {"-np",      std::to_string(simulation.ranks), "-platform", platform, "-hostfile",
                        "hostfile", "--log=root.thresh:warning"};
-  for (const std::string& option : platforms::smpi_options(simulation.cluster)) command.arguments.push_back(option);
+  for (const std::string& option : platforms::smpi_options()) command.arguments.push_back(option);
   for (const std::string& option : simulation.options) command.arguments.push_back(option);
   command.arguments.push_back(simulation.program);
   for (const std::string& argument : simulation.arguments) command.arguments.push_back(argument);

@@ -76,7 +76,7 @@ class SimulatedXhpl : public ::testing::Test {
     core::Command command;
     command.program = HPLCAST_SMPIRUN;
     command.arguments = {"-np", std::to_string(ranks), "-hostfile", "hostfile", "-platform", platform_};
-    for (const std::string& option : platforms::smpi_options(cluster_)) command.arguments.push_back(option);
+    for (const std::string& option : platforms::smpi_options()) command.arguments.push_back(option);
     command.arguments.push_back("--cfg=smpi/privatization:" + privatization);
     command.arguments.push_back(program);
     command.environment = run_environment();

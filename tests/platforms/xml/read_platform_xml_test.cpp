@@ -58,6 +58,7 @@ void expect_round_trip(const core::ClusterModel& model) {
   EXPECT_EQ(is.detached_bytes, was.detached_bytes);
   EXPECT_EQ(is.iprobe_s, was.iprobe_s);
   EXPECT_EQ(is.wtime_s, was.wtime_s);
+  EXPECT_EQ(is.growing_probes, was.growing_probes);
   EXPECT_DOUBLE_EQ(is.remote->latency_s, was.remote->latency_s);
   EXPECT_DOUBLE_EQ(is.remote->link_bytes_per_s(), was.remote->link_bytes_per_s());
   EXPECT_DOUBLE_EQ(is.local.latency_s, was.local.latency_s);

@@ -279,7 +279,7 @@ double energy_of_plugin(const PredictionRequest& request, const std::filesystem:
           << smpirun_to_run(request.programs.smpirun) << "' -np " << request.parameters.P * request.parameters.Q
           << " -platform '" << request.programs.platform_library.string() << "' -hostfile hostfile "
           << "--cfg=plugin:host_energy";
-  for (const std::string& option : platforms::smpi_options(request.cluster)) command << " '" << option << "'";
+  for (const std::string& option : platforms::smpi_options()) command << " '" << option << "'";
   command << " '" << request.programs.xhpl.string() << "' > loaded.log 2>&1";
   EXPECT_EQ(std::system(command.str().c_str()), 0) << command.str();
   // [2.3] [host_energy/INFO] Total energy consumption: 5.6 Joules (used hosts: ...)

@@ -116,7 +116,7 @@ class Exports : public testing::SimulatedCluster {
     core::Command command;
     command.program = HPLCAST_SMPIRUN;
     command.arguments = {"-np", std::to_string(ranks), "-platform", "platform.xml", "-hostfile", "hostfile"};
-    for (const std::string& option : platforms::smpi_options(request_.cluster)) command.arguments.push_back(option);
+    for (const std::string& option : platforms::smpi_options()) command.arguments.push_back(option);
     command.arguments.push_back("./xhpl");
     core::SimulationSettings settings;
     settings.seed = request_.seed;

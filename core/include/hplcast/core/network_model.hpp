@@ -223,7 +223,7 @@ LinkLimit link_limit(const ScopeModel& scope, Scope which) noexcept;
 double host_link_latency_s(const NetworkModel& network) noexcept;
 
 /// SimGrid settings (name, value) that a network model asks for and that hold for all messages: thresholds, cost of
-/// probes and clock reads, plain max-min sharing without background traffic or TCP window.
+/// probes (and whether it grows) and clock reads, plain max-min sharing without background traffic or TCP window.
 std::vector<std::pair<std::string, std::string>> smpi_settings(const NetworkModel& network);
 
 }  // namespace hplcast::core

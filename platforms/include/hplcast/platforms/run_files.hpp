@@ -14,7 +14,7 @@ void write_hostfile(std::ostream& out, const core::ClusterModel& cluster, int ra
 
 /// The `--cfg=...` arguments that smpirun needs for a simulation with our models, whatever the program. Options for
 /// the network come with platform.xml or with the platform library and are not repeated here.
-std::vector<std::string> smpi_options(const core::ClusterModel& cluster);
+std::vector<std::string> smpi_options();
 
 /// model.h: the kernel macros and the kernel models of a cluster as tables in C99 (docs/formats/model-h.md). It
 /// includes "hplcast/smpi_models/hplcast_smpi.h". Coefficients are hexadecimal floats: the models are equal to those of
