@@ -441,11 +441,11 @@ void EnergyAccount::begin_panel(std::size_t mark, const StateMeter& meter) {
 core::SimulatedEnergy EnergyAccount::end() {
   core::SimulatedEnergy result;
   core::Energy& energy = result.energy;
-  double time_s = 0;
+  double time_s = 0, last_s = 0;
   for (const StateMeter& meter : meters_) time_s = std::max(time_s, meter.time_s());
   StateSums sums;
-  for (StateMeter& meter : meters_) meter.fill(time_s);
-  for (CpuFrequency& frequency : frequencies_) frequency.learn_until(origin_s_ + time_s);
+  for (StateMeter& meter : meters_) last_s = std::max(last_s, meter.fill(time_s));
+  for (CpuFrequency& frequency : frequencies_) frequency.learn_until(last_s);
   for (StateMeter& meter : meters_) {
     meter.hand_over();
     add(sums, meter);

@@ -113,8 +113,11 @@ class StateMeter {
   double time_s() const { return ended_s_ - begun_s_; }
   /// It will not tell its host of active times before this, after the origin.
   double held_from_s() const { return active_begin_s_; }
-  /// Ranks that end before the last wait for it.
-  void fill(double time_s) { pass(core::CoreState::blocked, begun_s_ + time_s); }
+  /// Ranks that end before the last wait for it. @return until when
+  double fill(double time_s) {
+    pass(core::CoreState::blocked, begun_s_ + time_s);
+    return begun_s_ + time_s;
+  }
   /// The intervals that are held back are handed over.
   void hand_over();
 

@@ -146,9 +146,7 @@ RanksOfHosts ranks_of_hosts(const PredictionRequest& request) {
   const int ranks = request.parameters.P * request.parameters.Q;
   const core::Hosts& hosts = request.cluster.hosts;
   RanksOfHosts used{hosts.hosts_of(ranks), 1};
-  if (!hosts.has_kinds()) used.per_host = hosts.ranks_on(0, ranks);
-  for (int host = 0; hosts.has_kinds() && host < used.hosts; ++host)
-    used.per_host = std::max(used.per_host, hosts.ranks_on(host, ranks));
+  for (int host = 0; host < used.hosts; ++host) used.per_host = std::max(used.per_host, hosts.ranks_on(host, ranks));
   return used;
 }
 

@@ -128,6 +128,26 @@ TEST(EnergyAccount, WhoEndsFirstWaitsForTheLast) {
   EXPECT_EQ(totals.energy.energy_j, 2 * 120 + 3 * 10 + 1 * 5);
 }
 
+// Ranks begin one after the other: the last end is later than the time of the run after the first begin.
+TEST(EnergyAccount, HasAllThatWasToldBehindTheLastLookOfAController) {
+  core::ClusterModel cluster = cluster_of(5);
+  core::PowerModel::Values power = cluster.power->values();
+  power.frequency = core::FrequencyModel{1e9, {1e9}, {}, {}, {}};
+  power.frequency->controllers = {core::PowerController{"", {}, 500, 1, {}}};
+  cluster.power = core::PowerModel::make(power);
+  EnergyAccount account(cluster, {0, false});
+  StateMeter& quick = account.add_rank(0, 0);
+  StateMeter& slow = account.add_rank(0, 0);
+  account.begin(quick, 0);
+  account.begin(slow, 0.5);
+  quick.end(dgemm, 1);
+  slow.end(dgemm, 2.25);  // the controller looks at 1 and 2 s, the run took 1.75 s
+  const core::SimulatedEnergy totals = account.end();
+  EXPECT_EQ(quick.total_s(), 1.75);
+  EXPECT_EQ(slow.total_s(), 1.75);
+  EXPECT_EQ(totals.energy.energy_j, 1.75 * 120 + 2.75 * 10 + 0.75 * 5);
+}
+
 TEST(EnergyAccount, AHostWhoseCoresAllWaitForNothingIsIdle) {
   const core::ClusterModel cluster = cluster_of(0);
   EnergyAccount account(cluster, {0.25, true});

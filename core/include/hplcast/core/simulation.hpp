@@ -32,9 +32,8 @@ struct IndexRange {
 /// "3-17". @throws DomainError naming `what` it is of
 IndexRange index_range_from(const std::string& what, const std::string& text);
 
-/// Which exchanges of a panel fast mode simulates. In each panel every `panels`-th part is sampled, in rotation: its
-/// first `run` exchanges are simulated, but never all: what is noted behind them has all ranks wait for each other. The
-/// first `panels` panels sample all parts.
+/// Which exchanges of a panel fast mode simulates: the first `run` of every `panels`-th part, in rotation, and of all
+/// parts of the first `panels` panels. Never all of a part: what is noted behind them has all ranks meet.
 struct SampledExchanges {
   int run = 4;      ///< 1 to period - 1
   int period = 32;  ///< exchanges per part; panels wider than 8 periods have 8 longer parts
