@@ -83,6 +83,8 @@ core::ClusterModel at_control(core::ClusterModel cluster, const PredictOptions& 
 
 /// One request for every configuration and seed.
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
+  if (std::set(options.seeds.begin(), options.seeds.end()).size() < options.seeds.size())
+    throw core::UsageError("--seed: a seed stands twice; expected each once: equal ones give equal predictions");
   study::PredictionRequest base = options.request;
   base.cluster = study::at_levels(at_control(read_cluster_file(options.cluster), options), options.levels);
   warn_about_quality(base.cluster);
@@ -100,6 +102,7 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
       tell("note: " + options.configurations + " has " + std::to_string(configurations.size() + repeated) +
            " configurations, of which " + std::to_string(configurations.size()) + " differ: each is predicted once");
   }
+  const std::size_t simulations = configurations.size() * options.seeds.size();
   std::vector<study::PredictionRequest> requests;
   for (const auto& parameters : configurations) {
     // The needs of a run do not depend on its seed.
@@ -109,10 +112,8 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
       requests.back().parameters = parameters;
       requests.back().seed = options.seeds[i];
       if (options.random_day) requests.back().cluster = study::on_random_day(base.cluster, options.seeds[i]);
-      requests.back().at_a_time =
-          std::min(options.jobs, static_cast<int>(configurations.size() * options.seeds.size()));
-      if (!base.keep.empty() && configurations.size() * options.seeds.size() > 1)
-        requests.back().keep = base.keep / std::to_string(requests.size());
+      requests.back().at_a_time = std::min(options.jobs, static_cast<int>(simulations));
+      if (!base.keep.empty() && simulations > 1) requests.back().keep = base.keep / std::to_string(requests.size());
     }
   }
   return requests;
