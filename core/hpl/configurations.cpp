@@ -225,13 +225,12 @@ bool is_configuration_csv(const std::string& text) {
     field.erase(std::remove(field.begin(), field.end(), '"'), field.end());
     cells.push_back(folded(field));
   }
+  const auto has = [&](const std::string& name) { return std::find(cells.begin(), cells.end(), name) != cells.end(); };
+  if (has("n") && has("time_s")) return true;  // runs may have any other columns: "max temp [C]"
   // HPL.dat begins with a line that says what it likes: a header has a name in every cell, one of them HPL's.
-  if (!std::all_of(cells.begin(), cells.end(), is_column_name)) return false;
-  const auto is_parameter = [](const std::string& cell) {
-    const auto& known = hpl_fields();
-    return std::any_of(known.begin(), known.end(), [&](const auto& field) { return folded(field.name) == cell; });
-  };
-  return std::any_of(cells.begin(), cells.end(), is_parameter);
+  return std::all_of(cells.begin(), cells.end(), is_column_name) &&
+         std::any_of(hpl_fields().begin(), hpl_fields().end(),
+                     [&](const HplField& field) { return has(folded(field.name)); });
 }
 
 std::vector<HplParameters> read_configurations(std::istream& in, const std::string& name, const HplParameters& defaults,

@@ -65,6 +65,17 @@ TEST(RealRuns, ComeFromHplOutputOrCsv) {
   EXPECT_EQ(from_csv[0].time_s, 10.5);
 }
 
+TEST(RealRuns, MayHaveColumnsWhoseNamesAreNoWords) {
+  for (const std::string other : {"node name", "max temp [C]", "cpu.model", "2nd", "rate (Gflop/s)"}) {
+    std::istringstream csv("N,NB,P,Q,time_s," + other + "\n5000,128,2,1,10.5,7\n");
+    const auto runs = read_real_runs(csv, "runs.csv");
+    ASSERT_EQ(runs.size(), 1U) << other;
+    EXPECT_EQ(runs[0].parameters.N, 5000) << other;
+    EXPECT_EQ(read("N,time_s," + other + "\n5000,10.5,7\n").size(), 1U) << other;
+  }
+  EXPECT_FALSE(is_configuration_csv("N and max temp [C]\nan HPL.dat begins as it likes\n"));
+}
+
 TEST(RealRuns, AFileWithoutRunsIsRefused) {
   std::istringstream text("HPL ERROR: cannot open file HPL.dat\n");
   EXPECT_THAT(tests::error_in([&] { read_real_runs(text, "HPL.out"); }), HasSubstr("no HPL run in it"));
