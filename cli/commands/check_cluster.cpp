@@ -35,7 +35,8 @@ void write_text(std::ostream& out, const std::vector<core::Problem>& problems) {
 }
 
 void run_check_cluster(const CheckClusterOptions& options) {
-  const std::vector<core::Problem> problems = read_from(options.cluster, core::cluster_problems);
+  std::optional<core::ClusterModel> cluster;
+  const std::vector<core::Problem> problems = read_from(options.cluster, core::cluster_problems, &cluster);
   options.json ? write_json(std::cout, problems) : write_text(std::cout, problems);
   const auto errors = std::count_if(problems.begin(), problems.end(), [](const auto& one) { return one.is_error; });
   if (errors > 0) {
@@ -46,12 +47,9 @@ void run_check_cluster(const CheckClusterOptions& options) {
             << (problems.empty() ? "fine"
                                  : "no errors, " + std::to_string(problems.size()) +
                                        (problems.size() == 1 ? " warning" : " warnings"));
-  if (!core::is_standard_stream(options.cluster)) {
-    const core::ClusterModel cluster = read_cluster_file(options.cluster);
-    if (cluster.hosts.has_kinds()) std::cerr << "; " << cluster.hosts.text();
-    if (const std::optional<core::Rails>& rails = cluster.network.values().rails)
-      std::cerr << "; " << rails->text(cluster.network.scope(core::Scope::remote).link_bytes_per_s());
-  }
+  if (cluster->hosts.has_kinds()) std::cerr << "; " << cluster->hosts.text();
+  if (const std::optional<core::Rails>& rails = cluster->network.values().rails)
+    std::cerr << "; " << rails->text(cluster->network.scope(core::Scope::remote).link_bytes_per_s());
   std::cerr << '\n';
 }
 

@@ -277,10 +277,11 @@ void append_to_ledger(const CompareOptions& options, const study::Comparison& co
        std::to_string(ledger.size()));
 }
 
-/// Predictions among the real runs.
+/// Predictions among the real runs: files that look so, or if there are none, streams, into which nobody can look.
 void take_predictions(CompareOptions& options) {
-  if (options.predicted.empty()) {
-    const auto first = std::stable_partition(options.real.begin(), options.real.end(), std::not_fn(is_prediction_file));
+  for (const auto& is_one : {std::function(is_prediction_file), std::function<bool(const std::string&)>(is_stream)}) {
+    if (!options.predicted.empty()) continue;
+    const auto first = std::stable_partition(options.real.begin(), options.real.end(), std::not_fn(is_one));
     options.predicted.assign(first, options.real.end());
     options.real.erase(first, options.real.end());
   }

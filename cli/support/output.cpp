@@ -47,11 +47,14 @@ void require_named_file(const std::string& option, const fs::path& path) {
   if (core::is_standard_stream(path)) throw core::UsageError(option + " cannot be `-`; expected the name of a file");
 }
 
-void require_rereadable(const fs::path& path) {
+bool is_stream(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (core::is_standard_stream(path) || is_fifo(status) || is_character_file(status) || is_socket(status))
-    throw core::UsageError(path.string() + " is read more than once; expected a file, not a pipe");
+  return core::is_standard_stream(path) || is_fifo(status) || is_character_file(status) || is_socket(status);
+}
+
+void require_rereadable(const fs::path& path) {
+  if (is_stream(path)) throw core::UsageError(path.string() + " is read more than once; expected a file, not a pipe");
 }
 
 void require_other_file(const fs::path& output, const std::vector<std::string>& inputs) {

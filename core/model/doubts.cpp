@@ -227,7 +227,7 @@ std::vector<QualityFlag> missing_kernels(const ClusterModel& cluster) {
   return flags;
 }
 
-std::vector<Problem> cluster_problems(std::istream& in, const std::string& name) {
+std::vector<Problem> cluster_problems(std::istream& in, const std::string& name, std::optional<ClusterModel>* found) {
   std::vector<Problem> problems;
   try {
     const detail::Json json = detail::parse_json(in, name);
@@ -237,6 +237,7 @@ std::vector<Problem> cluster_problems(std::istream& in, const std::string& name)
     const ClusterModel cluster = read_cluster(TextStream(json_text(json)), name);
     for (const auto& flags : {doubts(cluster), missing_kernels(cluster)})
       for (const QualityFlag& doubt : flags) problems.push_back({false, doubt.subject, doubt.detail, ""});
+    if (found != nullptr) *found = cluster;
   } catch (const ParseError& error) {
     problems.push_back({true, error.location().field, error.what(), ""});
   }

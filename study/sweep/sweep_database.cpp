@@ -277,6 +277,7 @@ std::vector<SweepResult> SweepDatabase::results() const {
 bool is_sqlite_file(const fs::path& path, const std::string& application) {
   constexpr std::size_t length = 72, id = 68;
   std::string begin(length, '\0');
+  if (std::error_code ignored; !fs::is_regular_file(path, ignored)) return false;  // a pipe is read once
   std::ifstream(path, std::ios::binary).read(begin.data(), length);
   return begin.rfind("SQLite format 3", 0) == 0 && begin.compare(id, application.size(), application) == 0;
 }

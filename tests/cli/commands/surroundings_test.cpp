@@ -48,6 +48,19 @@ TEST_F(Surroundings, StreamsMayBeClosed) {
   EXPECT_EQ(shell("$H check-cluster $C --json >&-").status, 3) << "the result cannot be written";
 }
 
+TEST_F(Surroundings, APipeIsReadOnce) {
+  const std::string inputs = "B=" HPLCAST_SOURCE_DIR "/tests/cli/bad_inputs/base; P=$B/observed-prediction.json; ";
+  for (const char* line : {"$H compare $B/observed.csv - < $P", "$H compare $B/observed.csv <(cat $P)",
+                           "cat $P | $H compare $B/observed.csv --predicted /dev/stdin",
+                           "cat $P | $H report /dev/stdin $B/observed.csv -o report.html",
+                           "cat $B/observed.csv | $H report $P /dev/stdin -o report.html", "$H check-cluster <(cat $C)",
+                           "$H check-cluster - < $C"}) {
+    const Outcome outcome = shell("set -o pipefail; " + inputs + line);
+    EXPECT_EQ(outcome.status, 0) << line << '\n' << outcome.output;
+  }
+  EXPECT_THAT(shell(inputs + "$H compare - < $P").output, HasSubstr("there are no real runs"));
+}
+
 TEST_F(Surroundings, ALimitOfFileSizesIsAnErrorAndNotASignal) {
   const Outcome outcome = shell("ulimit -f 1; $H transform $C --scale-dgemm 2 -o t.json");
   EXPECT_EQ(outcome.status, 3) << outcome.output;

@@ -55,8 +55,10 @@ struct Problem {
 };
 
 /// All problems of a cluster.json at once: unknown, missing and doubled keys, values of another type or outside their
-/// range, and doubts(). Never throws because of what is in the file.
-std::vector<Problem> cluster_problems(std::istream& in, const std::string& name);
+/// range, and doubts(). Never throws because of what is in the file. `cluster`: becomes what was read, unless there are
+/// errors.
+std::vector<Problem> cluster_problems(std::istream& in, const std::string& name,
+                                      std::optional<ClusterModel>* cluster = nullptr);
 
 /// `poor_fit` or `no_fit` of dgemm, if its fit says that the formula explains less than 90 or 50 percent of the
 /// variation of its calls. dgemm is nearly all of HPL's time; of other kernels, whose calls are short and scatter, it
