@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/input_files.hpp"
 #include "hplcast/core/doubts.hpp"
 
 namespace hplcast::cli {

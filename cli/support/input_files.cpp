@@ -41,7 +41,7 @@ bool is_prediction_file(const std::string& path) {
   std::ifstream in(path);
   std::string head(16, ' ');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
-  const std::size_t begin = head.find_first_not_of(" \t\r\n");
+  const std::size_t begin = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   return head.compare(0, 13, "SQLite format") == 0 ||
          (begin != std::string::npos && (head[begin] == '{' || head[begin] == '['));
 }

@@ -109,7 +109,6 @@ bool CsvReader::read_line() {
       return false;
     }
     ++line_;
-    if (!buffer_.empty() && buffer_.back() == '\r') buffer_.pop_back();
     if (line_ == 1 && buffer_.compare(0, 3, "\xEF\xBB\xBF") == 0) buffer_.erase(0, 3);
   } while (buffer_.empty() || buffer_.front() == '#');
   return true;

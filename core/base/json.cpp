@@ -128,7 +128,7 @@ void check_json(const std::string& text, const std::string& name) {
 std::string read_json_text(std::istream& in, const std::string& name) {
   // A text that does not begin as JSON does is not read to its end.
   const int first = in.peek();
-  const bool may_be_json = first == '{' || first == '[' || std::isspace(first) != 0;
+  const bool may_be_json = first == '{' || first == '[' || first == 0xEF || std::isspace(first) != 0;
   std::string text =
       read_text(in, name, "is this a file of hplcast?", may_be_json ? most_bytes_of_text : most_bytes_of_plan);
   check_json(text, name);

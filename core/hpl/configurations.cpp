@@ -219,7 +219,6 @@ bool is_configuration_csv(const std::string& text) {
   std::string line;
   while (std::getline(lines, line) && (line.empty() || line[0] == '#' || line == "\r")) {
   }
-  if (line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);
   std::vector<std::string> cells;
   for (std::string field : split(line, csv_separator(line))) {
     field.erase(std::remove(field.begin(), field.end(), '"'), field.end());

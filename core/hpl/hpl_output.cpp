@@ -177,7 +177,6 @@ std::vector<HplRun> read_hpl_output_below(HplHeader header, std::istream& in, co
   double threshold = std::numeric_limits<double>::infinity();  // of residuals; HPL's header says it
   std::string line;
   for (std::size_t number = 1; read_line(in, line, name); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
     if (is_result_line(line)) {
       runs.push_back(parse_result_line(line, {name, number, ""}, defaults));
       complete(runs.back(), header, {name, number, ""});

@@ -309,10 +309,7 @@ std::vector<SlurmEnergy> read_sacct(std::istream& in, const std::string& name) {
 
 std::vector<PerflogRow> read_perflog(std::istream& in, const std::string& name) {
   PerflogReader reader(name);
-  for (std::string line; read_line(in, line, name);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    reader.take(line);
-  }
+  for (std::string line; read_line(in, line, name);) reader.take(line);
   if (reader.rows.empty()) throw ParseError({name, 0, ""}, "no value in it; expected a performance log of ReFrame");
   return std::move(reader.rows);
 }

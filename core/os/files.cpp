@@ -193,6 +193,7 @@ std::string read_text(std::istream& in, const std::string& name, const std::stri
     if (text.size() > most_bytes)
       throw ParseError({name, 0, ""}, "more than " + std::to_string(most_bytes >> 20) + " MiB", hint);
   }
+  if (begins_with(text, "\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
   return text;
 }
 
@@ -213,14 +214,13 @@ bool read_line(std::istream& in, std::string& line, const std::string& name) {
   constexpr std::size_t longest = std::size_t{1} << 20;
   line.clear();
   for (char block[4096]; in.getline(block, sizeof block) || in.gcount() > 0;) {
-    const auto got = static_cast<std::size_t>(in.gcount());
-    if (in && !in.eof()) {
-      line.append(block, got - 1);  // got counts the end of the line
+    const bool is_full = !in && !in.eof();
+    line.append(block, static_cast<std::size_t>(in.gcount()) - (in.eof() || is_full ? 0 : 1));  // with the line's end
+    if (!is_full) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
       return true;
     }
-    line.append(block, got);
-    if (in.eof()) return true;
-    in.clear();  // the block is full
+    in.clear();
     if (line.size() > longest) throw ParseError({name, 0, ""}, "a line of more than 1 MiB", "is this a text file?");
   }
   return !line.empty();

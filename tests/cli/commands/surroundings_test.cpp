@@ -61,6 +61,18 @@ TEST_F(Surroundings, APipeIsReadOnce) {
   EXPECT_THAT(shell(inputs + "$H compare - < $P").output, HasSubstr("there are no real runs"));
 }
 
+TEST_F(Surroundings, AByteOrderMarkDoesNotCount) {
+  const std::string inputs = "B=" HPLCAST_SOURCE_DIR "/tests/cli/bad_inputs/base; ";
+  for (const std::string file : {"observed.csv", "observed-prediction.json"})
+    ASSERT_EQ(shell(inputs + "(printf '\\xEF\\xBB\\xBF'; cat $B/" + file + ") > " + file).status, 0);
+  for (const char* line : {"$H compare observed.csv observed-prediction.json", "$H report . -o report.html",
+                           "(printf '\\xEF\\xBB\\xBF# runs\\n'; cat $B/observed.csv) > noted.csv; "
+                           "$H compare noted.csv observed-prediction.json"}) {
+    const Outcome outcome = shell(inputs + line);
+    EXPECT_EQ(outcome.status, 0) << line << '\n' << outcome.output;
+  }
+}
+
 TEST_F(Surroundings, ALimitOfFileSizesIsAnErrorAndNotASignal) {
   const Outcome outcome = shell("ulimit -f 1; $H transform $C --scale-dgemm 2 -o t.json");
   EXPECT_EQ(outcome.status, 3) << outcome.output;

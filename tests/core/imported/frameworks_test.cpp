@@ -139,6 +139,7 @@ TEST(Sacct, JoulesOfJobsAndSteps) {
   EXPECT_EQ(jobs[0].elapsed_s, 86400 + 3600 + 100);
   EXPECT_EQ(jobs[0].energy_j, 50000);
   EXPECT_EQ(slurm_jobs("JobID|Elapsed|ConsumedEnergy\n7|00:10.500|2.5M\n")[0].energy_j, 2.5e6);
+  EXPECT_EQ(slurm_jobs("JobID|Elapsed|ConsumedEnergyRaw\r\n7|00:10.500|2500\r\n")[0].energy_j, 2500);
 }
 
 TEST(Sacct, RefusesOtherTables) {

@@ -116,6 +116,28 @@ TEST_F(Files, WhatDoesNotEndIsNotReadToItsEnd) {
   EXPECT_THROW(read_text(folder_ / "hole"), Error);
 }
 
+TEST(Text, HasNoByteOrderMark) {
+  std::istringstream marked("\xEF\xBB\xBF{}"), within("{\xEF\xBB\xBF}");
+  EXPECT_EQ(read_text(marked, "marked", ""), "{}");
+  EXPECT_EQ(read_text(within, "within", ""), "{\xEF\xBB\xBF}");
+}
+
+TEST(Lines, EndWithALineFeedOrBothOrTheFile) {
+  constexpr std::size_t block = 4095;  // what read_line() takes at once
+  for (const std::size_t length : {std::size_t{0}, std::size_t{1}, block - 1, block, block + 1, 2 * block + 7}) {
+    const std::string text(length, 'x');
+    for (const std::string end : {"\n", "\r\n", ""}) {
+      std::istringstream in("first\r\n" + text + end);
+      std::string line;
+      ASSERT_TRUE(read_line(in, line, "f"));
+      EXPECT_EQ(line, "first");
+      EXPECT_EQ(read_line(in, line, "f"), !(text + end).empty()) << length;
+      EXPECT_EQ(line, text) << length;
+      EXPECT_FALSE(read_line(in, line, "f")) << length;
+    }
+  }
+}
+
 TEST_F(Files, ALinkToItselfIsNotWritten) {
   fs::create_symlink("loop", folder_ / "loop");
   EXPECT_THROW(write_file(folder_ / "loop", [](std::ostream& out) { out << "x"; }), Error);

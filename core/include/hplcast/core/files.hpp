@@ -78,8 +78,8 @@ constexpr std::size_t most_bytes_of_file = std::size_t{1} << 32;    ///< measure
 /// most_bytes_of_file, or a pipe with more than most_bytes_of_output.
 std::string read_text(const std::filesystem::path& path);
 
-/// The text of a stream that may be a device that never ends. `hint`: for the error, what kind of file is expected.
-/// @throws ParseError for more than `most_bytes`.
+/// The text of a stream that may be a device that never ends, without a byte order mark. `hint`: for the error, what
+/// kind of file is expected. @throws ParseError for more than `most_bytes`.
 std::string read_text(std::istream& in, const std::string& name, const std::string& hint,
                       std::size_t most_bytes = most_bytes_of_text);
 
@@ -89,8 +89,8 @@ std::string text_if_any(const std::filesystem::path& path);
 /// The number behind `key` in such a file with lines "key: number kB", in bytes; 0 if it is not there.
 double kib_field(const std::filesystem::path& path, const std::string& key);
 
-/// The next line, without its end; false if there is none. Stops before memory does: a device or a binary file may have
-/// one line without end. @throws ParseError for more than 1 MiB.
+/// The next line, without its end (also \r\n); false if there is none. Stops before memory does: a device or a binary
+/// file may have one line without end. @throws ParseError for more than 1 MiB.
 bool read_line(std::istream& in, std::string& line, const std::string& name);
 
 /// A folder with a unique name, made at construction and removed with all its content at destruction; also when we are
