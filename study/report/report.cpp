@@ -340,10 +340,12 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
     return StudyFile::predictions;
   }
   const auto has = [&text](const char* column) { return text.find(column) != std::string::npos; };
+  const bool is_csv = core::is_configuration_csv(text);
   // With a model they are predictions: the CSV of `hplcast sweep export`.
-  const bool runs_as_csv = has("time_s") && !has("model_sha256");
-  if (core::is_configuration_csv(text) ? !runs_as_csv : !core::has_hpl_results(text)) return StudyFile::other;
-  core::append(data.real, core::read_real_runs(core::TextStream(text), name));
+  if (is_csv ? !has("time_s") || has("model_sha256") : !core::has_hpl_results(text)) return StudyFile::other;
+  const auto runs = (is_csv ? core::read_hpl_csv : core::read_hpl_output)(core::TextStream(text), name, {});
+  if (runs.empty()) return StudyFile::other;  // `run-real` has just begun
+  core::append(data.real, runs);
   data.sources.push_back(name);
   return StudyFile::real_runs;
 }

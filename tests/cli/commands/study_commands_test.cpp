@@ -374,6 +374,7 @@ TEST_F(StudyCommands, ReportLeavesOutFilesOfAFolderThatAreNoPredictionsAndNoRuns
   real_file();
   file("study.csv", "N,NB,P,Q,seed,model_sha256,time_s\n1000,128,1,1,1,ab,1\n");  // of `sweep export`
   file("job.out", "WARNING: no device\n");
+  file("begun.csv", "N,NB,P,Q,time_s\n");  // of `run-real` before its first run has ended
   file("jobs.csv", "cluster,node,cpu,jobid,start_time,dgemm_gflops\ndemo,node-1,0,1000,1736146800,30\n");
   expect({"history", "import", "jobs.csv", "--database", "watch.db"}, 0, "1 rows of 1 jobs");
   expect({"report", ".", "-o", "report.html"}, 0, "1 prediction, 1 real run");
