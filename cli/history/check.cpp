@@ -21,11 +21,6 @@ namespace {
 
 using study::HistoryDatabase;
 
-std::string where(const study::HistoryFinding& one, bool several_clusters) {
-  const std::string name = one.place.host.empty() ? "all CPUs" : study::to_string(one.place);
-  return several_clusters ? one.cluster + ": " + name : name;
-}
-
 std::string nearest_text(const study::HistoryFinding& one) {
   if (!one.nearest) return "-";
   const double days = static_cast<double>(one.finding.since_s - one.nearest->time_s) / core::day_s;
@@ -49,9 +44,9 @@ bool is_told(const study::HistoryCheck& check, const study::FindingEvent& event)
          });
 }
 
-void write_missing(std::ostream& out, const study::MissingHost& one) {
+void write_missing(std::ostream& out, const study::HistoryCheck& check, const study::MissingHost& one) {
   const std::string last = one.answered_s == 0 ? "never" : "last on " + study::date_text(one.answered_s);
-  out << one.host
+  out << check.where({one.cluster, one.host, -1})
       << (one.did_not_come_back ? ": was to measure on " + study::date_text(one.asked_s) + " and gave no result ("
                                 : ": takes no part any more (")
       << last << (one.told_s ? "; first told on " + study::date_text(*one.told_s) : "") << ")\n";
@@ -67,14 +62,12 @@ void write_findings(std::ostream& out, const study::HistoryCheck& check, bool pa
   if (any_told) header.emplace_back("first told");
   TextTable table(std::move(header));
   std::size_t rows = 0;
-  const bool several = std::any_of(check.findings.begin(), check.findings.end(),
-                                   [&](const auto& one) { return one.cluster != check.findings.front().cluster; });
   for (const study::FindingEvent& event : check.events()) {
     const study::HistoryFinding& one = check.findings[event.first];
     const fit::Finding& finding = one.finding;
     if ((!finding.open && !past) || (only_new && is_told(check, event))) continue;
     ++rows;
-    std::vector<std::string> row = {where(one, several),
+    std::vector<std::string> row = {check.where(one.place),
                                     one.factor,
                                     study::date_text(finding.since_s),
                                     finding.open ? "now" : study::date_text(finding.last_s),
@@ -91,7 +84,7 @@ void write_findings(std::ostream& out, const study::HistoryCheck& check, bool pa
   if (rows > 0) table.write(out);
   for (const study::MissingHost& one : check.missing) {
     if (only_new && one.told_s) continue;
-    write_missing(out, one);
+    write_missing(out, check, one);
     ++rows;
   }
   if (rows == 0) out << (only_new && check.open() > 0 ? "nothing new\n" : "nothing found\n");

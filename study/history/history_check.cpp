@@ -134,6 +134,10 @@ std::vector<Verdict> HistoryCheck::verdicts() const {
   return result;
 }
 
+std::string HistoryCheck::where(const Place& place) const {
+  return (clusters > 1 ? place.cluster + ": " : "") + (place.host.empty() ? "all CPUs" : to_string(place));
+}
+
 HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& options) {
   const FactorLoader loader(database, options);
   HistoryCheck check;
@@ -144,6 +148,7 @@ HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& 
     check.newest_s = std::max(check.newest_s.value_or(one.start_s), one.start_s);
   }
   const auto clusters = loader.clusters();
+  check.clusters = clusters.size();
   if (check.campaigns == 0) throw core::InputError("the history has no campaign until " + date_text(*options.until_s));
   for (const std::string& cluster : clusters) {
     std::vector<LoadedFactor> loaded;

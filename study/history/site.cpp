@@ -30,19 +30,24 @@ std::string cell_look(CellKind kind, int shade) {
   return std::string(shade < 0 ? "below" : "above") + " shade-" + std::to_string(std::abs(shade));
 }
 
-/// Part of a file's name: letters, digits, "-", ".", "_"; others become "_".
-std::string file_part(std::string text) {
-  for (char& c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.' && c != '_') c = '_';
-  return text;
+/// "CLUSTER-NAME", of no two the same: letters, digits, ".", "_" and the name's "-" as they are, others as "_2f".
+std::string file_stem(const std::string& cluster, const std::string& name) {
+  const std::string both = cluster + "-" + name, plain = "._-";
+  std::string stem;
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    const auto c = static_cast<unsigned char>(both[i]);
+    const bool is_plain = std::isalnum(c) != 0 || plain.find(both[i]) < (i < cluster.size() ? 2U : 3U);
+    stem += is_plain ? both.substr(i, 1) : core::printed("_%02x", c);
+  }
+  return stem;
 }
 
 std::string host_page(const Place& place) {
-  return "host-" + file_part(place.cluster + "-" + place.host) + ".html";
+  return "host-" + file_stem(place.cluster, place.host) + ".html";
 }
 
 std::string overview_page(const std::string& cluster, const std::string& factor, std::size_t part) {
-  return "overview-" + file_part(cluster + "-" + factor) + (part == 0 ? "" : "-" + std::to_string(part + 1)) + ".html";
+  return "overview-" + file_stem(cluster, factor) + (part == 0 ? "" : "-" + std::to_string(part + 1)) + ".html";
 }
 
 struct TimeRange {
@@ -233,7 +238,7 @@ class Site {
     html += findings_table(check, true);
     if (check.open() == 0) html += nothing;
     for (const MissingHost& one : check.missing)
-      html += "<p class=\"bad\">" + core::xml_escaped(one.host) +
+      html += "<p class=\"bad\">" + core::xml_escaped(check.where({one.cluster, one.host, -1})) +
               (one.did_not_come_back ? " was to measure and gave no result" : " takes no part any more") +
               (one.answered_s == 0 ? "" : ", last result on " + date_text(one.answered_s)) +
               (one.told_s ? "; first told on " + date_text(*one.told_s) : "") + ".</p>\n";
@@ -390,8 +395,9 @@ class Site {
     for (const FindingEvent& event : check.events()) {
       const HistoryFinding& one = check.findings[event.first];
       if (one.finding.open != open) continue;
-      const std::string where = one.place.host.empty() ? link(overview_page(one.cluster, one.factor, 0), "all CPUs")
-                                                       : link(host_page(one.place), to_string(one.place));
+      const bool of_all = one.place.host.empty();
+      const std::string where =
+          link(of_all ? overview_page(one.cluster, one.factor, 0) : host_page(one.place), check.where(one.place));
       std::string also;
       for (const std::string& text : also_texts(check, event))
         also += (also.empty() ? "" : "<br>") + core::xml_escaped(text);

@@ -58,6 +58,24 @@ TEST_F(HistorySite, BeginsWithWhatNeedsAttention) {
   EXPECT_THAT(page("host-demo-node-3.html"), HasSubstr("class=\"band\""));
 }
 
+TEST_F(HistorySite, HasAPageForEachHostWhateverItsName) {
+  const fs::path runs = folder_.path() / "runs.csv";
+  std::ofstream out(runs);
+  out << "cluster,host,cpu,job,start_time,dgemm_gflops\n";
+  int job = 0;
+  for (const char* host : {"gpu,old-x", "gpu-old,x", "gpu,n\u00f6d", "gpu,n\u00fcd", "gpu,a b", "gpu,a_b"})
+    out << host << ",0," << ++job << ",1500000000,30\n";
+  out << "gpu-old,x,0,7,1600000000,30\ngpu-old,a b,0,7,1600000000,30\n";  // where the others take no part any more
+  out << "gpu-old,z,0,8,1500000000,30\n";
+  out.close();
+  import(database_, runs);
+  EXPECT_EQ(write_site(HistoryDatabase(database_, Access::read), {}, site_).pages, 1U + 2 + 8);
+  EXPECT_EQ(std::distance(fs::directory_iterator(site_), fs::directory_iterator()), 1 + 2 + 8);
+  EXPECT_THAT(page("host-gpu-old-x.html"), HasSubstr("old-x CPU 0"));
+  EXPECT_THAT(page("host-gpu_2dold-x.html"), HasSubstr("2020-09-13"));
+  EXPECT_THAT(page("index.html"), HasSubstr(">gpu-old: z takes no part any more"));
+}
+
 TEST_F(HistorySite, IsStaticAndItsLinksLeadSomewhere) {
   write_example();
   std::size_t links = 0;

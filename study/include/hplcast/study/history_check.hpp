@@ -57,13 +57,14 @@ struct HistoryCheck {
   std::vector<HistoryFinding> findings;  ///< open and past ones
   std::vector<MissingHost> missing;
   fit::FindingCounts counts;
-  std::size_t campaigns = 0;
+  std::size_t campaigns = 0, clusters = 0;
   std::optional<std::int64_t> newest_s;  ///< of the newest campaign
   std::vector<std::string> notes;        ///< what could not be tested, and what that would need
 
-  std::size_t open() const;                  ///< findings that the newest run shows, and missing hosts
-  std::vector<FindingEvent> events() const;  ///< all findings, the open ones apart from the past ones
-  std::vector<Verdict> verdicts() const;     ///< what is open, to be recorded
+  std::size_t open() const;                     ///< findings that the newest run shows, and missing hosts
+  std::vector<FindingEvent> events() const;     ///< all findings, the open ones apart from the past ones
+  std::vector<Verdict> verdicts() const;        ///< what is open, to be recorded
+  std::string where(const Place& place) const;  ///< with the cluster, if there are several
 };
 
 /// The others of an event: "frequency_ghz -4.7 %", "temperature_celsius +11.0 % (host)".
