@@ -20,11 +20,12 @@ PREDICTION_VERSION = 1
 # Columns that are texts in any CSV of hplcast; all others are numbers, or empty.
 TEXTS = {"kernel", "host", "node", "cpu", "core", "content", "error", "operation", "scope", "peer", "background", "source",
          "residual", "start", "power_sensors", "blas", "control_shape", "shape", "kind", "work", "date", "cluster",
-         "model_sha256", "file", "mode", "cluster_name", "time", "sensor", "factor", "unit"}
+         "model_sha256", "file", "mode", "cluster_name", "time", "sensor", "factor", "unit", "quantity"}
 # A column that tells what a CSV is, and its name; the first that is there counts.
-KINDS = [("real_gflops", "ledger"), ("repetition", "real runs"), ("error_95_s", "sweep"), ("operation", "messages"),
-         ("m", "kernels"), ("round_trip_s", "control"), ("unit_s", "detours"), ("gflops", "real runs"),
-         ("time_s", "real runs"), ("size_bytes", "messages"), ("duration_s", "kernels"), ("nb", "configurations")]
+KINDS = [("real_gflops", "ledger"), ("error_95_s", "sweep"), ("operation", "messages"), ("m", "kernels"),
+         ("round_trip_s", "control"), ("unit_s", "detours"), ("sensor", "sensors"), ("repetition", "real runs"),
+         ("gflops", "real runs"), ("time_s", "real runs"), ("size_bytes", "messages"), ("duration_s", "kernels"),
+         ("nb", "configurations")]
 
 
 class FormatError(ValueError):
@@ -108,7 +109,7 @@ def _frame_of_csv(text: str, name: str) -> pandas.DataFrame:
     if not lines:
         raise FormatError(f"{name}: empty")
     separator = max(",;\t", key=lines[0].count)
-    columns = [column.strip().lower() for column in lines[0].split(separator)]
+    columns = [column.strip(' "').lower() for column in lines[0].split(separator)]
     kind = next((kind for column, kind in KINDS if column in columns), None)
     if kind is None or len(columns) < 2:
         raise FormatError(f"{name}: neither JSON, a database nor a CSV of hplcast; its first line is `{lines[0][:80]}`")

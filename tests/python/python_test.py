@@ -51,7 +51,7 @@ class Reads(Folder):
 
     def test_measurements_real_runs_and_ledgers_by_their_columns(self):
         for name, kind in (("dgemm.csv", "kernels"), ("mpi.csv", "messages"), ("runs.csv", "configurations"),
-                           ("ledger.csv", "ledger")):
+                           ("ledger.csv", "ledger"), ("samples.csv", "sensors")):
             frame = hplcast.read(BASE / name)
             rows = [line for line in (BASE / name).read_text().splitlines() if line and not line.startswith("#")]
             self.assertEqual(frame.attrs["kind"], kind, name)
@@ -59,6 +59,11 @@ class Reads(Folder):
         self.assertEqual(hplcast.read(BASE / "dgemm.csv").duration_s.dtype.kind, "f")
         runs = hplcast.read(self.file("real.csv", "N,NB,P,Q,BCAST,time_s,gflops,residual\n5000,128,1,2,1ring,2.5,33.3,passed\n"))
         self.assertEqual((runs.attrs["kind"], runs.gflops[0], runs.BCAST[0]), ("real runs", 33.3, "1ring"))
+        for text, kind in (("order,m,n,k,content,repetition\n0,1,2,3,random,1\n", "kernels"),
+                           ("order,operation,size_bytes,repetition\n0,recv,8,1\n", "messages"),
+                           ("host,time_s,quantity,sensor,value\na,0.5,power_w,package-0,90\n", "sensors"),
+                           ('"N","NB","P","Q","time_s"\n"5000","128","1","2","2.5"\n', "real runs")):
+            self.assertEqual(hplcast.read(self.file("one.csv", text)).attrs["kind"], kind, text)
 
     def test_failed_calls_as_rows_without_a_duration(self):
         frame = hplcast.read(self.file("calls.csv", "kernel,m,n,k,duration_s,error\ndgemm,1,2,3,0.5,\ndgemm,1,2,3,,killed\n"))
@@ -118,6 +123,8 @@ class Runs(Folder):
                                   "--json"], capture_output=True, check=True).stdout
         same = frame[(frame.N == 500) & (frame.NB == 64)].iloc[0]
         self.assertEqual(same.time_s, json.loads(printed)["time_s"])
+        mix = hplcast.predict(cluster, N=500, NB=64, P=1, Q=2, SWAP=2, swap_threshold=[32, 64])
+        self.assertEqual(mix.swap_threshold.tolist(), [32, 64])
         plan = self.file("plan.yaml", f"cluster: {cluster}\nseeds: 1\nfixed: {{NB: 64, P: 1, Q: 2}}\n"
                                       "factors: {N: [500]}\n")
         swept = hplcast.sweep(plan, self.folder / "sweep.db")
