@@ -115,10 +115,9 @@ class Watch {
     if (outlook_.high_gflops < options_.abort_below_gflops) {
       line_.clear();
       draw(run);
-      throw core::Error(
-          core::ExitCode::limit_exceeded,
-          core::printed("the run will end with %s Gflop/s at most (with 95 %%), below %s",
-                        significant(outlook_.high_gflops).c_str(), significant(options_.abort_below_gflops).c_str()));
+      throw core::Error(core::ExitCode::limit_exceeded, "the run will end with " + significant(outlook_.high_gflops) +
+                                                            " Gflop/s at most (with 95 %), below " +
+                                                            significant(options_.abort_below_gflops));
     }
   }
 
@@ -190,8 +189,7 @@ class Watch {
 
   std::string state() const {
     std::string text;
-    if (outlook_.behind_prediction)
-      text = core::printed("%s of the predicted time", signed_percent(*outlook_.behind_prediction).c_str());
+    if (outlook_.behind_prediction) text = signed_percent(*outlook_.behind_prediction) + " of the predicted time";
     if (outlook_.departures.empty()) return text.empty() ? "as it began" : text;
     return text + (text.empty() ? "" : "; ") + text_of(outlook_.departures.back());
   }
@@ -294,10 +292,10 @@ void run_follow(FollowOptions& options) {
         (run.result ? "; its run has ended, with " + significant(run.result->gflops) + " Gflop/s" : "") +
         "\n  hint: Netlib's HPL prints them if it is compiled with -DHPL_PROGRESS_REPORT, Intel's always does");
   if (!run.result)
-    throw InputError(core::printed(
-        "%s ends without a result, at %.1f %% of the columns\n  hint: was it cut off, or the "
-        "run killed? --timeout says how long to wait for more",
-        options.output.c_str(), 100 * run.progress.back().column / static_cast<double>(run.parameters.N)));
+    throw InputError(
+        options.output + " ends without a result, at " +
+        percent(run.progress.back().column / static_cast<double>(run.parameters.N)) +
+        " of the columns\n  hint: was it cut off, or the run killed? --timeout says how long to wait for more");
   if (has_failed) throw InputError("the residual check of HPL has failed: the result does not count");
 }
 

@@ -2,17 +2,27 @@
 
 #include <CLI/CLI.hpp>
 
+#include "hplcast/core/csv.hpp"
+
 namespace hplcast::cli {
 
 namespace {
 
-/// `expected`: in place of the library's words.
-Check known(const CLI::Validator& validator, const std::string& expected = "") {
-  const auto take = [validator, expected](std::string& text) {
-    if (const std::string problem = validator(text); !problem.empty())
-      throw core::UsageError(expected.empty() ? problem : "found `" + text + "`; expected " + expected);
+Check known(const CLI::Validator& validator) {
+  const auto take = [validator](std::string& text) {
+    if (const std::string problem = validator(text); !problem.empty()) throw core::UsageError(problem);
   };
   return {take, validator.get_description()};
+}
+
+/// A finite number above 0, or of at least 0.
+Check number_from_zero(bool with_zero, const char* type) {
+  const auto take = [with_zero](const std::string& text) {
+    double value = 0;
+    if (!core::parse_double(text, value) || value < 0 || (value == 0 && !with_zero))
+      throw core::UsageError("found `" + text + "`; expected a number " + (with_zero ? "of at least 0" : "above 0"));
+  };
+  return {take, type};
 }
 
 Setting use_as(Option::Use use, const std::string& type) {
@@ -33,10 +43,10 @@ template Check between(long, long);
 template Check between(double, double);
 
 Check positive() {
-  return known(CLI::PositiveNumber, "a number above 0");
+  return number_from_zero(false, "POSITIVE");
 }
-Check not_negative() {
-  return known(CLI::NonNegativeNumber, "a number of at least 0");
+Check at_least_zero() {
+  return number_from_zero(true, "NUMBER");
 }
 Check among(const std::vector<std::string>& names) {
   return known(CLI::IsMember(names));

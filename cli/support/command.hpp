@@ -39,8 +39,8 @@ struct Check {
 
 template <typename Number>
 Check between(Number low, Number high);  ///< both inclusive; int, long or double
-Check positive();
-Check not_negative();
+Check positive();                        ///< these two: a finite number
+Check at_least_zero();
 Check among(const std::vector<std::string>& names);
 Check existing_file();
 Check existing_folder();

@@ -213,15 +213,6 @@ void unify_json_output(bool& json, std::string& output) {
   output.clear();
 }
 
-Check at_least_zero() {
-  const auto take = [](const std::string& text) {
-    double value = 0;
-    if (!core::parse_double(text, value) || !(value >= 0))
-      throw core::UsageError("`" + text + "` is not a number of at least 0");
-  };
-  return {take, "NUMBER"};
-}
-
 Check first_to_last() {
   const auto take = [](const std::string& text) {
     static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");

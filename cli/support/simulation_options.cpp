@@ -119,7 +119,7 @@ void add_windows(Command& command, study::PredictionRequest& request) {
   command.add_option(
       "--only-window", request.only_window,
       "simulate this window alone, counted from 0, into the folder of --keep: for job arrays (docs/use/sampled.md)",
-      not_negative(), in_group("Sampled prediction"));
+      at_least_zero(), in_group("Sampled prediction"));
 }
 
 void add_trace(Command& command, study::Observation& observation) {
