@@ -40,12 +40,10 @@ void run_check_cluster(const CheckClusterOptions& options) {
   const auto errors = std::count_if(problems.begin(), problems.end(), [](const auto& one) { return one.is_error; });
   if (errors > 0) {
     std::cout.flush();
-    throw InputError(options.cluster + " has " + std::to_string(errors) + (errors == 1 ? " error" : " errors"));
+    throw InputError(options.cluster + " has " + core::counted(errors, "error"));
   }
   std::cerr << options.cluster << ": "
-            << (problems.empty() ? "fine"
-                                 : "no errors, " + std::to_string(problems.size()) +
-                                       (problems.size() == 1 ? " warning" : " warnings"));
+            << (problems.empty() ? "fine" : "no errors, " + core::counted(problems.size(), "warning"));
   if (cluster->hosts.has_kinds()) std::cerr << "; " << cluster->hosts.text();
   if (const std::optional<core::Rails>& rails = cluster->network.values().rails)
     std::cerr << "; " << rails->text(cluster->network.scope(core::Scope::remote).link_bytes_per_s());

@@ -82,7 +82,7 @@ void write_program_table(std::ostream& out, const study::ProgramComparison& comp
   table.write(out);
   out << "\n|error|" << (valid ? "" : " (not valid)") << ": median " << percent(comparison.summary.median_abs_error)
       << ", worst " << percent(comparison.summary.max_abs_error) << "; bias " << signed_percent(comparison.summary.bias)
-      << "; " << comparison.rows.size() << (comparison.rows.size() == 1 ? " configuration\n" : " configurations\n");
+      << "; " << core::counted(comparison.rows.size(), "configuration") << '\n';
 }
 
 /// The same file again would count as another run.
@@ -226,7 +226,7 @@ void write_table(std::ostream& out, const study::Comparison& comparison) {
       << percent(summary.median_abs_error) << ", mean " << percent(summary.mean_abs_error) << ", worst "
       << percent(summary.max_abs_error) << "; bias " << signed_percent(summary.bias);
   if (summary.rank_correlation) out << "; rank correlation " << significant(*summary.rank_correlation, 3);
-  out << "; " << summary.n << " configurations\n";
+  out << "; " << core::counted(summary.n, "configuration") << '\n';
   const study::IntervalCount inside = study::count_inside(comparison);
   if (inside.runs > 0)
     out << inside.inside << " of " << inside.runs << " real runs (" << percent(inside.share())

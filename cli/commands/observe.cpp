@@ -84,8 +84,7 @@ void run_observe(ObserveOptions& options) {
   const std::string output = calibration::observe_program(request);
   if (control) judge(before, after);
   if (!is_quiet()) std::cout << output;
-  tell(std::to_string(request.launch.ranks) + (request.launch.ranks == 1 ? " rank" : " ranks") + " observed, in " +
-       request.archive.string());
+  tell(core::counted(request.launch.ranks, "rank") + " observed, in " + request.archive.string());
 }
 
 }  // namespace

@@ -108,10 +108,7 @@ void run_report(const ReportOptions& options) {
   tell_models(data);
   write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });
   if (!options.pictures.empty()) write_pictures(options.pictures, study::report_pictures(data));
-  const auto counted = [](std::size_t count, const std::string& what) {
-    return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
-  };
-  tell(counted(data.predictions.size(), "prediction") + ", " + counted(data.real.size(), "real run"));
+  tell(core::counted(data.predictions.size(), "prediction") + ", " + core::counted(data.real.size(), "real run"));
 }
 
 }  // namespace

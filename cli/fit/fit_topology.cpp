@@ -79,9 +79,8 @@ void run_fit_topology(const FitTopologyOptions& options) {
     if (options.json) throw core::UsageError("--json beside --cluster, which writes a cluster.json");
     core::ClusterModel cluster = fit::with_groups(read_cluster_file(options.cluster), topology);
     auto provenance = core::parse_json<nlohmann::ordered_json>(cluster.provenance);
-    provenance["topology"] = core::comma_separated(options.files) + ": hosts in " +
-                             std::to_string(topology.groups.size()) +
-                             (topology.groups.size() == 1 ? " group" : " groups");
+    provenance["topology"] =
+        core::comma_separated(options.files) + ": hosts in " + core::counted(topology.groups.size(), "group");
     cluster.provenance = core::json_text(provenance);
     if (!is_quiet()) write_topology(std::cerr, topology);
     return write_result(options.output, [&](std::ostream& out) { core::write_cluster(out, cluster); });

@@ -244,8 +244,9 @@ Json cost_json(const study::Cost& cost) {
 }
 
 void tell_summary(const study::HistoryCheck& check) {
-  std::cerr << check.campaigns << " campaigns" << (check.newest_s ? " until " + study::date_text(*check.newest_s) : "")
-            << ", " << check.counts.tests << " tests\n";
+  std::cerr << core::counted(check.campaigns, "campaign")
+            << (check.newest_s ? " until " + study::date_text(*check.newest_s) : "") << ", "
+            << core::counted(check.counts.tests, "test") << '\n';
   for (const std::string& note : check.notes) std::cerr << note << '\n';
 }
 
@@ -326,7 +327,7 @@ void run_check(CheckCommandOptions& options) {
   if (found == 0) return;
   std::cout.flush();
   throw core::Error(core::ExitCode::limit_exceeded,
-                    std::to_string(found) + (found == 1 ? " finding" : " findings") +
+                    core::counted(found, "finding") +
                         "\n  hint: log what explains them: `hplcast history change`, `hplcast history outlier`");
 }
 

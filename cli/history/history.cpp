@@ -244,8 +244,8 @@ void run_export(ExportOptions& options) {
   if (made.days.days >= 3)
     days = "; days differ by " + percent(made.days.sd) + " (standard deviation of " + std::to_string(made.days.days) +
            " days)";
-  tell(std::to_string(made.cpus) + " CPUs of " + std::to_string(made.cluster.hosts.count()) + " hosts, " +
-       std::to_string(made.runs) + " runs of dgemm" + days);
+  tell(core::counted(made.cpus, "CPU") + " of " + core::counted(made.cluster.hosts.count(), "host") + ", " +
+       core::counted(made.runs, "run") + " of dgemm" + days);
 }
 
 void setup_history_export(Command& group) {
@@ -371,8 +371,8 @@ void import_file(HistoryDatabase& database, const std::string& path, const std::
   });
   tell_added(name, added);
   if (!added) return;
-  std::cerr << "  " << found.rows << " rows of " << found.campaigns << " jobs: " << core::comma_separated(found.factors)
-            << '\n';
+  std::cerr << "  " << core::counted(found.rows, "row") << " of " << core::counted(found.campaigns, "job") << ": "
+            << core::comma_separated(found.factors) << '\n';
   if (!found.unused.empty())
     std::cerr << "  columns that are no factors: " << core::comma_separated(found.unused) << '\n';
 }

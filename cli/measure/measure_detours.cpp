@@ -21,8 +21,7 @@ using namespace hplcast::cli;
 std::string title_of(const core::CollectiveRun& kind) {
   std::string text = std::to_string(kind.count) + " x " + (kind.operation.empty() ? "series" : kind.operation);
   if (kind.size_bytes > 0) text += " of " + significant(kind.size_bytes, 6) + " B";
-  return text + ", " + std::to_string(kind.ranks) + " ranks on " + std::to_string(kind.hosts) +
-         (kind.hosts == 1 ? " host" : " hosts");
+  return text + ", " + std::to_string(kind.ranks) + " ranks on " + core::counted(kind.hosts, "host");
 }
 
 std::vector<std::string> warnings_of(const fit::DetectorRuns& detector, const fit::Sensitivity& result) {

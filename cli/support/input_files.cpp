@@ -84,8 +84,8 @@ void warn_of_idle_cores(const std::string& of, const study::QuickMachine& machin
   if (idle == 0) return;
   const std::string share = std::to_string(machine.cores / ranks);
   const bool would_use_all = machine.threads.empty() && machine.cores % ranks == 0;
-  warn(of + std::to_string(idle) + " of the " + std::to_string(machine.cores) + " cores of a node are idle: " +
-       std::to_string(ranks) + " ranks of " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+  warn(of + std::to_string(idle) + " of the " + std::to_string(machine.cores) +
+       " cores of a node are idle: " + std::to_string(ranks) + " ranks of " + core::counted(threads, "thread") +
        (would_use_all ? "; with " + share + " threads each they use all" : ""));
 }
 

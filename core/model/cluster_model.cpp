@@ -246,8 +246,7 @@ int Hosts::ranks_on(int host, int ranks) const noexcept {
 
 std::string Hosts::text() const {
   const auto hosts_text = [](long hosts, const std::string& of, int cores) {
-    return std::to_string(hosts) + (hosts == 1 ? " host" : " hosts") + of + " of " + std::to_string(cores) +
-           (cores == 1 ? " core" : " cores");
+    return counted(hosts, "host") + of + " of " + counted(cores, "core");
   };
   if (!has_kinds()) return hosts_text(count(), "", values_.cores);
   std::vector<std::string> parts;

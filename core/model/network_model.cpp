@@ -203,7 +203,7 @@ Rails::Way Rails::way(const End& from, const End& to, double size_bytes) const {
 }
 
 std::string Rails::text(double link_bytes_per_s) const {
-  std::string text = std::to_string(cards.size()) + (cards.size() == 1 ? " card" : " cards");
+  std::string text = counted(cards.size(), "card");
   if (cards.size() > 1) text += std::string(", ") + to_string(use);
   for (std::size_t cpu = 0; cpu < near.size(); ++cpu) {
     text += (cpu == 0 ? ": CPU " : "; CPU ") + std::to_string(cpu) + " has";

@@ -29,8 +29,8 @@ void warn_of_assumptions(const std::string& file, const std::vector<core::HplRun
     if (!list.empty()) ++assumed[list];
   }
   for (const auto& [list, count] : assumed)
-    warn(file + " does not say all parameters of " + std::to_string(count) + (count == 1 ? " run" : " runs") +
-         "; assumed: " + list + "\n  (HPL's output says them in its header, a CSV in columns)");
+    warn(file + " does not say all parameters of " + core::counted(count, "run") + "; assumed: " + list +
+         "\n  (HPL's output says them in its header, a CSV in columns)");
 }
 
 /// @throws core::Error if predictions of several models would be taken for several seeds of one.

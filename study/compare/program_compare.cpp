@@ -93,7 +93,7 @@ std::string named(const std::string& configuration) {
 }
 
 std::string ranks_of(const ProgramOutput& output) {
-  return output.source + " is on " + std::to_string(output.ranks) + (output.ranks == 1 ? " rank" : " ranks");
+  return output.source + " is on " + core::counted(output.ranks, "rank");
 }
 
 void require_equal_ranks(const std::string& configuration, const std::vector<const ProgramOutput*>& outputs) {

@@ -290,8 +290,8 @@ std::vector<std::string> verdict(const Explanation& e) {
     if (!disturbed.empty()) lines.insert(lines.begin(), disturbed);
   }
   if (untold > 0 && lines.size() > 1)
-    lines.push_back(std::to_string(untold) + (untold == 1 ? " smaller difference" : " smaller differences") + ": " +
-                    core::percent(untold_s / e.predicted_s) + " together.");
+    lines.push_back(core::counted(untold, "smaller difference") + ": " + core::percent(untold_s / e.predicted_s) +
+                    " together.");
   if (!e.kinds.empty())
     lines.push_back(groups_line(e, e.kinds, "Hosts of kind ", "Kinds of hosts wait alike"));
   else if (!e.cards.empty())

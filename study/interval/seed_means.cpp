@@ -69,7 +69,7 @@ std::string to_string(const SeedRatio& ratio) {
 std::string equals_text(const SeedMeans& means, std::size_t i, const std::function<bool(std::size_t)>& counts) {
   const std::size_t count = means.equals(i, counts);
   if (count == 0) return "";
-  return "; " + std::to_string(count) + (count == 1 ? " other" : " others") + " cannot be told apart from it";
+  return "; " + core::counted(count, "other") + " cannot be told apart from it";
 }
 
 }  // namespace hplcast::study

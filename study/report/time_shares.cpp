@@ -194,10 +194,8 @@ std::optional<OneConfiguration> one_configuration(const ReportData& data) {
     tile(readable(energy.gflops_per_w, 3), "Gflop/s per W");
   }
   const core::HplParameters& p = first.parameters;
-  const auto counted = [](int count, const char* what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-  };
-  result.machine = (first.hosts == 0 ? "" : counted(first.hosts, "host") + ", ") + counted(p.P * p.Q, "rank") +
+  result.machine = (first.hosts == 0 ? "" : core::counted(first.hosts, "host") + ", ") +
+                   core::counted(p.P * p.Q, "rank") +
                    (first.threads_per_rank == 1 ? "" : " of " + std::to_string(first.threads_per_rank) + " threads");
   result.html = "<p class=\"lead\">" + core::xml_escaped(first.cluster) + ", " + result.machine +
                 " (P x Q = " + grid_name(grid_of(p), " x ") + "), N = " + with_decimals(static_cast<double>(p.N), 0) +

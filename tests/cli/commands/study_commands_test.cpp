@@ -376,7 +376,7 @@ TEST_F(StudyCommands, ReportLeavesOutFilesOfAFolderThatAreNoPredictionsAndNoRuns
   file("job.out", "WARNING: no device\n");
   file("begun.csv", "N,NB,P,Q,time_s\n");  // of `run-real` before its first run has ended
   file("jobs.csv", "cluster,node,cpu,jobid,start_time,dgemm_gflops\ndemo,node-1,0,1000,1736146800,30\n");
-  expect({"history", "import", "jobs.csv", "--database", "watch.db"}, 0, "1 rows of 1 jobs");
+  expect({"history", "import", "jobs.csv", "--database", "watch.db"}, 0, "1 row of 1 job");
   expect({"report", ".", "-o", "report.html"}, 0, "1 prediction, 1 real run");
   expect({"report", "prediction.json", "watch.db"}, 3, "not a database of hplcast sweep");
   expect({"report", "prediction.json", "study.csv"}, 3, "study.csv: neither predictions");
