@@ -305,8 +305,7 @@ void run_compare(CompareOptions options) {
   const study::Comparison comparison = study::compare(real, predicted);
   report_unmatched(comparison);
   warn_all(study::implausible_runs(real, predicted, comparison));
-  if (const std::string differing = study::differing_threads(real, predicted); !differing.empty()) warn(differing);
-  if (const std::string differing = study::differing_blas(real, predicted); !differing.empty()) warn(differing);
+  warn_all(study::differing_software(real, predicted));
   if (comparison.rows.empty()) {
     throw InputError(
         "no configuration is both run and predicted\n  hint: all HPL parameters must agree; the warnings "

@@ -152,24 +152,22 @@ std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
   return lines;
 }
 
-std::string differing_threads(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted) {
+std::vector<std::string> differing_software(const std::vector<core::HplRun>& real,
+                                            const std::vector<core::Prediction>& predicted) {
+  std::vector<std::string> threads, blas;
   for (const core::HplRun& run : real)
-    for (const core::Prediction& one : predicted)
-      if (run.parameters == one.parameters && run.threads_per_rank.value_or(1) != one.threads_per_rank)
-        return core::to_string(run.parameters) +
-               core::printed(": run with %d threads per rank, predicted with %d", run.threads_per_rank.value_or(1),
-                             one.threads_per_rank) +
-               (run.threads_per_rank ? "" : " (the real run does not say; run-real --threads does)");
-  return "";
-}
-
-std::string differing_blas(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted) {
-  for (const core::HplRun& run : real)
-    for (const core::Prediction& one : predicted)
-      if (run.parameters == one.parameters && !run.blas.empty() && !one.blas.empty() && run.blas != one.blas)
-        return core::to_string(run.parameters) + ": run with " + run.blas + ", predicted from kernels measured with " +
-               one.blas + "; calibrate with `blas:` of the run, or run-real --blas";
-  return "";
+    for (const core::Prediction& one : predicted) {
+      if (!(core::without_unused(run.parameters) == core::without_unused(one.parameters))) continue;
+      const std::string which = core::to_string(run.parameters) + ": run with ";
+      if (const int its = run.threads_per_rank.value_or(1); threads.empty() && its != one.threads_per_rank)
+        threads.push_back(which + core::printed("%d threads per rank, predicted with %d", its, one.threads_per_rank) +
+                          (run.threads_per_rank ? "" : " (the real run does not say; run-real --threads does)"));
+      if (blas.empty() && !run.blas.empty() && !one.blas.empty() && run.blas != one.blas)
+        blas.push_back(which + run.blas + ", predicted from kernels measured with " + one.blas +
+                       "; calibrate with `blas:` of the run, or run-real --blas");
+    }
+  core::append(threads, blas);
+  return threads;
 }
 
 std::string nearest_difference(const core::HplParameters& parameters, const std::vector<core::HplParameters>& others) {

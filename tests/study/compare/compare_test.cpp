@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/distributions.hpp"
 
 namespace hplcast::study {
@@ -353,17 +355,25 @@ TEST(Compare, JsonHasTheFieldsOfTheContract) {
   EXPECT_EQ(row["error"], 0.5);
 }
 
-TEST(DifferingBlas, IsToldWhereBothSayWhichItIs) {
+TEST(DifferingSoftware, IsToldWhereBothSayWhichItIs) {
   core::HplRun run;
   core::Prediction prediction;
   run.parameters = prediction.parameters;
   prediction.blas = "BLIS 0.9.0";
-  EXPECT_EQ(differing_blas({run}, {prediction}), "") << "the run does not say";
+  const auto told = [&] { return core::joined(differing_software({run}, {prediction, prediction}), "\n"); };
+  EXPECT_EQ(told(), "") << "the run does not say which BLAS";
   run.blas = "BLIS 0.9.0";
-  EXPECT_EQ(differing_blas({run}, {prediction}), "");
+  EXPECT_EQ(told(), "");
   run.blas = "OpenBLAS 0.3.21";
-  EXPECT_THAT(differing_blas({run}, {prediction}),
-              testing::HasSubstr("run with OpenBLAS 0.3.21, predicted from kernels measured with BLIS 0.9.0"));
+  EXPECT_THAT(told(), testing::HasSubstr("run with OpenBLAS 0.3.21, predicted from kernels measured with BLIS 0.9.0"));
+  ++run.parameters.swap_threshold;  // without SWAP = 2 it is not used
+  run.threads_per_rank = 2;
+  const std::string both = told();
+  EXPECT_THAT(both, testing::HasSubstr("run with 2 threads per rank, predicted with 1"));
+  EXPECT_THAT(both, testing::HasSubstr("predicted from kernels"));
+  EXPECT_EQ(std::count(both.begin(), both.end(), '\n'), 1) << "each once";
+  ++run.parameters.N;
+  EXPECT_EQ(told(), "");
 }
 
 TEST(RankCorrelation, IsThatOfTheRanksWithTiesAtTheirMean) {

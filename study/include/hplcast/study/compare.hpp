@@ -173,11 +173,10 @@ std::vector<core::Prediction> read_compared_predictions(const std::vector<std::s
 std::vector<std::string> implausible_runs(const std::vector<core::HplRun>& real,
                                           const std::vector<core::Prediction>& predicted, const Comparison& comparison);
 
-/// A configuration that was run with another number of threads per rank than predicted, for people; empty: none.
-std::string differing_threads(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted);
-
-/// The same for the BLAS, where both say which it is.
-std::string differing_blas(const std::vector<core::HplRun>& real, const std::vector<core::Prediction>& predicted);
+/// For people: a configuration that was run with another number of threads per rank than predicted, and one with
+/// another BLAS, where both say which it is.
+std::vector<std::string> differing_software(const std::vector<core::HplRun>& real,
+                                            const std::vector<core::Prediction>& predicted);
 
 /// Matches real and predicted runs that agree in all HPL parameters (the threshold of SWAP counts where SWAP is mix).
 /// @throws core::DomainError if a rate is not positive, core::InputError for controls of several shapes.
