@@ -85,13 +85,6 @@ void write_program_table(std::ostream& out, const study::ProgramComparison& comp
       << "; " << core::counted(comparison.rows.size(), "configuration") << '\n';
 }
 
-/// The same file again would count as another run.
-void warn_of_repeated(std::vector<std::string> paths) {
-  std::sort(paths.begin(), paths.end());
-  for (std::size_t i = 1; i < paths.size(); ++i)
-    if (paths[i] == paths[i - 1]) warn(paths[i] + " is given twice: its runs count twice");
-}
-
 /// @throws core::Error (limit_exceeded) for an error above the limit, if there is one.
 void check_limit(double max_abs_error, const std::optional<double>& limit) {
   if (!limit || max_abs_error <= *limit) return;

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/study/compare.hpp"
 
@@ -105,6 +106,7 @@ void run_report(const ReportOptions& options) {
     return report_campaign(options);
   require_place_of(options.pictures);
   const study::ReportData data = read_inputs(options.inputs);
+  warn_of_repeated(data.sources);
   tell_models(data);
   write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });
   if (!options.pictures.empty()) write_pictures(options.pictures, study::report_pictures(data));

@@ -46,6 +46,12 @@ bool is_prediction_file(const std::string& path) {
          (begin != std::string::npos && (head[begin] == '{' || head[begin] == '['));
 }
 
+void warn_of_repeated(std::vector<std::string> paths) {
+  std::sort(paths.begin(), paths.end());
+  for (auto again = paths.begin(); (again = std::adjacent_find(again, paths.end())) != paths.end(); ++again)
+    warn(*again + " is given twice: its runs count twice");
+}
+
 void put_cluster_first(std::string& cluster, std::string& configurations) {
   if (is_prediction_file(configurations) && !is_prediction_file(cluster) && !core::is_standard_stream(cluster))
     std::swap(cluster, configurations);

@@ -23,6 +23,8 @@ void write_cluster_file(const std::string& path, const core::ClusterModel& clust
 
 /// JSON, or a database of a sweep, by its first bytes. A pipe is not looked into.
 bool is_prediction_file(const std::string& path);
+/// The same file again counts as other runs, or seeds.
+void warn_of_repeated(std::vector<std::string> paths);
 
 /// An HPL.dat and a cluster.json may be given in either order.
 void put_cluster_first(std::string& cluster, std::string& configurations);

@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 const std::string cluster = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
@@ -59,6 +60,14 @@ TEST_F(Surroundings, APipeIsReadOnce) {
     EXPECT_EQ(outcome.status, 0) << line << '\n' << outcome.output;
   }
   EXPECT_THAT(shell(inputs + "$H compare - < $P").output, HasSubstr("there are no real runs"));
+}
+
+TEST_F(Surroundings, ReportSaysWhatIsGivenTwice) {
+  const std::string inputs = "B=" HPLCAST_SOURCE_DIR
+                             "/tests/cli/bad_inputs/base; cp $B/observed.csv real.csv; "
+                             "cp $B/observed-prediction.json p.json; F=$(pwd); $H report $F -o r.html ";
+  EXPECT_THAT(shell(inputs).output, Not(HasSubstr("twice")));
+  EXPECT_THAT(shell(inputs + "$F/real.csv").output, HasSubstr("/real.csv is given twice"));
 }
 
 TEST_F(Surroundings, AByteOrderMarkDoesNotCount) {
