@@ -73,15 +73,19 @@ detail::RegressionRows regression_rows(const ShapeRows& shapes, Averaging averag
   return rows;
 }
 
+/// Where smaller calls have a piece of their own a line may go below 0 for them: memory costs from a cache's size on.
+bool is_free_line(const KernelFitOptions& options, bool is_later) {
+  return is_later && options.keep_positive &&
+         regression_terms(options) == std::vector<Monomial>{options.split, constant_term};
+}
+
 RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& options, bool is_later) {
   const detail::RegressionRows rows = regression_rows(shapes, options.averaging);
   detail::PolynomialRegression what;
   what.terms = regression_terms(options);
   what.weighting = options.weighting;
-  // Where smaller calls have a piece of their own a line may go below 0 for them: memory costs from a cache's size on.
-  const bool is_free_line = is_later && options.non_negative && options.keep_positive &&
-                            what.terms == std::vector<Monomial>{options.split, constant_term};
-  what.non_negative = options.non_negative && !is_free_line;
+  const bool is_free = is_free_line(options, is_later);
+  what.non_negative = options.non_negative && !is_free;
   what.robust = standard_errors_of(options) != StandardErrors::classical;
   what.min_abs_t = options.remove_insignificant ? options.min_abs_t : 0;
   what.main = what.terms.front();
@@ -90,8 +94,8 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
   RegressionResult result = fit_polynomial(shapes, rows, what, "mu");
   const auto positive = [&] {
     const core::Polynomial& mu = result.fit.polynomial;
-    const bool inside =
-        is_free_line ? mu.coefficient(options.split) > 0 : detail::smallest_in_range(mu, range_of(shapes.shapes)) > 0;
+    const bool rises = is_free && mu.coefficient(options.split) > 0;
+    const bool inside = rises || (!options.non_negative && detail::smallest_in_range(mu, range_of(shapes.shapes)) > 0);
     return inside && *std::min_element(result.fitted.begin(), result.fitted.end()) > 0;
   };
   if (!options.keep_positive || what.non_negative || positive()) return result;
@@ -277,8 +281,11 @@ KernelFit fit_kernel(const KernelTable& table, const KernelFitOptions& given) {
       return failure;
     }
     for (const std::string& note : piece->mean.notes) notes.push_back(where + note);
+    const core::Polynomial& mu = piece->piece.mu.polynomial;
+    const double constant_s = mu.coefficient(constant_term);
     if (const std::vector<double> calls = detail::column_of(parts.back(), options.split);
-        p > 0 && options.non_negative && piece->piece.mu.polynomial.coefficient(constant_term) < 0)
+        is_free_line(options, p > 0) && constant_s < 0 &&
+        (options.non_negative || mu.coefficient(options.split) * starts[p] + constant_s <= 0))
       starts[p] = *std::min_element(calls.begin(), calls.end());  // between the pieces it may be negative still
     piece->piece.from = starts[p];
     laws.push_back({starts[p], piece->law});

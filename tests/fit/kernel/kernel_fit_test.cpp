@@ -307,6 +307,24 @@ TEST(KernelFit, ALaterPieceIsNegativeNeitherWhereItBeginsNorInItsProducts) {
   EXPECT_TRUE(all_positive(fewer));
 }
 
+TEST(KernelFit, ALaterPieceIsThatOfItsCallsNotOfAllSizesBetweenTheirs) {
+  KernelTable table;  // at the least m and the least n of the later calls the line is far below 0
+  for (int m = 100; m <= 3000; m += 100)
+    for (int n = 5; n <= 200; n += 15) {
+      const double elements = 1.0 * m * n;
+      table.add({1.0 * m, 1.0 * n, 1}, elements < 2e5 ? 1e-7 + 1e-10 * elements : 5e-10 * elements - 7.99e-5);
+    }
+  KernelFitOptions options;
+  options.level = "M'";
+  options.split = {1, 1, 0};
+  options.breakpoints = {2e5};
+  const KernelFit fit = fit_kernel(table, options);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_NEAR(fit.pieces[1].mu.polynomial.coefficient({1, 1, 0}) / 5e-10, 1, 1e-6);
+  EXPECT_NEAR(fit.pieces[1].mu.polynomial.coefficient({}) / -7.99e-5, 1, 1e-6);
+  EXPECT_EQ(fit.pieces[1].from, 2e5) << "where it is above 0 already";
+}
+
 TEST(KernelFit, OnePieceIsEnoughForOneLine) {
   KernelFitOptions options = m1("n");
   options.level = "M'";
