@@ -51,6 +51,16 @@ std::vector<double> with_threshold(std::vector<double> found, double threshold) 
   return found;
 }
 
+/// Published calibrations have one set of segments, and overheads in whole ones.
+bool has_published_segments(const NetworkFitOptions& options) {
+  return options.breakpoints && options.transfer != TransferArithmetic::simulated;
+}
+
+/// The operation that tells the cost of MPI_Send.
+SizedOperation sending_of(const ScopeLines& lines) {
+  return lines.of[op_send].empty() ? op_isend : op_send;
+}
+
 using LogModes = std::vector<core::MixtureMode>;
 
 /// A line on [from, to], and the relative noise around it.
@@ -172,12 +182,12 @@ core::Segment core_segment(const Piece& piece) {
   return segment;
 }
 
-/// Overheads end at the threshold, however few sizes are beyond it; with one given set of breakpoints, as published, at
-/// one of these.
+/// Overheads end at the threshold, however few sizes are beyond it; with one set of breakpoints, as published, at one
+/// of these.
 std::vector<double> starts_of(const ScopeLines& lines, double threshold, double max_bytes, bool one_set) {
   std::vector<double> starts;
   if (!one_set && threshold > 0 && threshold < max_bytes) starts.push_back(threshold);
-  for (int operation : {op_pingpong, op_send, op_recv}) {
+  for (int operation : {op_pingpong, sending_of(lines), op_recv}) {
     for (const FittedSegment& s : lines.of[static_cast<std::size_t>(operation)]) starts.push_back(s.min);
     if (one_set) break;
   }
@@ -218,8 +228,7 @@ double least_latency(const std::vector<Parts>& all) {
 std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeResiduals& residuals, const Thresholds& thresholds,
                               double max_bytes, const NetworkFitOptions& options) {
   const std::vector<double> starts =
-      starts_of(lines, thresholds.detached_bytes, max_bytes, options.breakpoints.has_value());
-  const SizedOperation sending = lines.of[op_send].empty() ? op_isend : op_send;
+      starts_of(lines, thresholds.detached_bytes, max_bytes, has_published_segments(options));
   std::vector<Parts> all;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const bool last = i + 1 == starts.size();
@@ -229,7 +238,7 @@ std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeResiduals& res
     parts.send = parts.recv = {from, to};
     // Published fits count a segment as below the threshold if it ends there at the latest.
     if (last ? thresholds.detached_bytes > to : to <= thresholds.detached_bytes) {
-      parts.send = piece(lines, residuals, sending, from, to);
+      parts.send = piece(lines, residuals, sending_of(lines), from, to);
       parts.recv = piece(lines, residuals, op_recv, from, to);
     }
     parts.transfer = arithmetic(parts, options.transfer);
@@ -281,7 +290,7 @@ ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, 
     std::vector<SizeCell> cells = cells_of(operation);
     // Above the threshold MPI_Send and MPI_Recv wait for each other: no overhead of their own.
     const bool overhead = operation == op_send || operation == op_recv;
-    if (overhead && !options.breakpoints) cells = below(std::move(cells), threshold);
+    if (overhead && !has_published_segments(options)) cells = below(std::move(cells), threshold);
     if (cells.empty()) continue;
     std::vector<double> breakpoints = options.breakpoint_choice == BreakpointChoice::shared && operation != op_panel
                                           ? shared

@@ -157,6 +157,48 @@ TEST(NetworkFit, BearsPublishedLinesBelowZero) {
   EXPECT_EQ(fit.model.scope(core::Scope::local).cost(core::MessageCost::transfer).mean_s(100), 0);
 }
 
+TEST(NetworkFit, TakesTheBreakpointsOfIsendForSendThatWasNotMeasured) {
+  const auto isend_s = [](double size) { return size < 4096 ? 2e-7 : 1e-6 + 1e-10 * size; };
+  std::vector<MpiMeasurement> rows;
+  for (double size = 1; size < 1e6; size *= 1.07) {
+    rows.push_back(row_of("pingpong", "local", size, 2 * (1e-5 + 5e-10 * size)));  // one line
+    rows.push_back(row_of("isend", "local", size, isend_s(size)));
+    rows.push_back(row_of("recv", "local", size, 3e-7));
+  }
+  NetworkFitOptions options;
+  options.breakpoint_choice = BreakpointChoice::each;
+  const NetworkFit fit = fit_network(rows, options);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  const core::ScopeModel& local = fit.model.scope(Scope::local);
+  for (const double size : {1.0, 100.0, 3000.0, 5000.0, 1e5, 9e5}) {
+    EXPECT_NEAR(local.cost(MessageCost::send).mean_s(size) / isend_s(size), 1, 1e-6) << size;
+    EXPECT_NEAR(round_trip_s(local, size, 1e9) / (2e-5 + 1e-9 * size), 1, 1e-6) << size;
+  }
+}
+
+TEST(NetworkFit, OverheadsEndAtTheThresholdWhateverBreakpointsAreGiven) {
+  std::vector<MpiMeasurement> rows;
+  for (double size = 1; size < 1e6; size *= 1.07) {
+    const double half_s = 2e-6 + 5e-10 * size;
+    rows.push_back(row_of("pingpong", "local", size, 2 * half_s));
+    rows.push_back(row_of("send", "local", size, size < 65536 ? 4e-7 : half_s));
+    rows.push_back(row_of("recv", "local", size, size < 65536 ? 3e-7 : half_s));
+  }
+  NetworkFitOptions options;
+  options.breakpoints = std::vector<double>{4096};
+  options.async_small_bytes = options.detached_bytes = 65536;
+  const NetworkFit fit = fit_network(rows, options);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  const core::ScopeModel& local = fit.model.scope(Scope::local);
+  for (const double size : {1.0, 1000.0, 10000.0, 60000.0}) {
+    EXPECT_NEAR(local.cost(MessageCost::send).mean_s(size) / 4e-7, 1, 1e-6) << size;
+    EXPECT_NEAR(local.cost(MessageCost::recv).mean_s(size) / 3e-7, 1, 1e-6) << size;
+  }
+  EXPECT_EQ(local.cost(MessageCost::send).mean_s(65536), 0);
+  EXPECT_EQ(local.cost(MessageCost::recv).mean_s(65536), 0);
+  EXPECT_NEAR(local.cost(MessageCost::transfer).mean_s(1e5) / 5.2e-5, 1, 1e-6);
+}
+
 TEST(NetworkFit, OfPingPongsAloneKeepsTheCostOfTheShortestMessages) {
   // Short messages at 17.5 GB/s, long ones at 4.6 GB/s, as on dahu (facts of the ring data).
   std::vector<MpiMeasurement> rows;
