@@ -61,9 +61,10 @@ void add_row(const core::KernelMeasurement& row, KernelTable& table, bool all_co
 
 MpiRows rows_of_messages(const MpiRows& rows, bool all_backgrounds, std::vector<std::string>& notes) {
   long of_several = 0, left_out = 0;
-  std::map<std::string, long> loaded, unloaded;  // by scope
+  std::map<std::pair<std::string, std::string>, long> loaded, unloaded;  // by scope and operation
   rows([&](const core::MpiMeasurement& row) {
-    if (!is_one_way(row)) ++(row.pairs > 1 ? of_several : (is_loaded(row) ? loaded : unloaded)[row.scope]);
+    if (is_one_way(row) || !row.error.empty()) return;
+    ++(row.pairs > 1 ? of_several : (is_loaded(row) ? loaded : unloaded)[{row.scope, row.operation}]);
   });
   if (all_backgrounds) loaded.clear();
   for (const auto& entry : loaded) left_out += unloaded[entry.first];
@@ -75,7 +76,8 @@ MpiRows rows_of_messages(const MpiRows& rows, bool all_backgrounds, std::vector<
                     " rows are left out: others were measured with the background dgemm+iprobe, as in HPL");
   return [rows, loaded](const std::function<void(const core::MpiMeasurement&)>& each) {
     rows([&](const core::MpiMeasurement& row) {
-      if (!is_one_way(row) && row.pairs <= 1 && (is_loaded(row) || loaded.count(row.scope) == 0)) each(row);
+      if (!is_one_way(row) && row.pairs <= 1 && (is_loaded(row) || loaded.count({row.scope, row.operation}) == 0))
+        each(row);
     });
   };
 }

@@ -91,6 +91,17 @@ TEST(RowRules, LoadedMessagesOfAHostLeaveThoseBetweenHosts) {
   EXPECT_THAT(notes, ElementsAre(HasSubstr("1 rows are left out: others were measured")));
 }
 
+TEST(RowRules, LoadedMessagesLeaveThoseOfOtherOperationsAndFailedOnesLeaveAll) {
+  std::vector<core::MpiMeasurement> rows = {message(1, "none"), message(2, "dgemm+iprobe", 1, "iprobe"),
+                                            message(3, "none", 1, "iprobe")};
+  std::vector<std::string> notes, none;
+  EXPECT_THAT(sizes_of(rows, false, notes), ElementsAre(1, 2));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("1 rows are left out: others were measured")));
+  rows[1].error = "timed out";
+  EXPECT_THAT(sizes_of(rows, false, none), ElementsAre(1, 2, 3));
+  EXPECT_THAT(none, IsEmpty());
+}
+
 TEST(RowRules, MessagesOfSeveralPairsTellNoCosts) {
   std::vector<std::string> notes;
   EXPECT_THAT(sizes_of({message(1, "none"), message(2, "dgemm+iprobe", 2), message(3, "dgemm+iprobe", 1, "one_way")},

@@ -38,9 +38,9 @@ void add_row(const core::KernelMeasurement& row, KernelTable& table, bool all_co
 bool is_loaded(const core::MpiMeasurement& row);
 
 /// The rows that tell what a message costs. Those of several pairs of ranks at once tell where bandwidth is shared
-/// instead, and so do all rows of one_way. If some were measured while the other ranks compute and poll, as in HPL
-/// (background dgemm+iprobe), the others are left out unless `all_backgrounds`. `notes` gets how many were left out,
-/// and why. Passes over `rows` once to count.
+/// instead, and so do all rows of one_way. If some of an operation and scope were measured while the other ranks
+/// compute and poll, as in HPL (background dgemm+iprobe), its others are left out unless `all_backgrounds`. `notes`
+/// gets how many were left out, and why. Passes over `rows` once to count.
 MpiRows rows_of_messages(const MpiRows& rows, bool all_backgrounds, std::vector<std::string>& notes);
 
 /// Rows that lie in memory. They must outlive the result.
