@@ -41,7 +41,7 @@ struct CampaignRows {
 void add_kernels(const std::string& name, const std::string& text, const std::vector<MeasuredHost>& hosts,
                  CampaignRows& rows) {
   core::read_kernel_csv(core::TextStream(text), name, "dgemm", [&](core::KernelMeasurement row) {
-    if (is_of_columns(row)) return;
+    if (is_of_columns(row) || (is_empty(row) && !row.error.empty())) return;
     if (is_empty(row))
       return rows.empty[row.kernel].add(row.shape, row.duration_s / rows.control.slowdown(row.host, row.start_s));
     const bool in_pair = is_alone(row) || is_beside(row);  // no kernel of its own
@@ -193,6 +193,8 @@ void fit_kinds(const CampaignRows& rows, CampaignFit& fit) {
 void fit_kernels(const CampaignRows& rows, CampaignFit& fit) {
   if (rows.kernels.empty()) throw core::InputError("the campaign has measured no kernels");
   for (const auto& [kernel, table] : rows.kernels) {
+    if (!core::kernel_from_name(kernel))
+      throw core::InputError("the campaign has calls of `" + kernel + "`; expected kernels of HPL");
     KernelFit one = fit_hpl_kernel(kernel, table);
     if (!one.ok())
       throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit of " + kernel + ": " + one.reason);
@@ -483,9 +485,8 @@ CampaignFit fit_campaign(const Campaign& campaign) {
   const Json alone =
       core::parse_json<Json>(alone_json(campaign, rows.pairs_of_dgemm, rows.control, fit.cluster, fit.notes));
   fit.flags = campaign.doubts;
-  for (const std::vector<QualityFlag>& more :
-       {flags_of(campaign, rows, fit.cluster, std::move(designed)), fit.network.flags})
-    fit.flags.insert(fit.flags.end(), more.begin(), more.end());
+  core::append(fit.flags, flags_of(campaign, rows, fit.cluster, std::move(designed)));
+  core::append(fit.flags, fit.network.flags);
   add_topology(rows, fit);
   add_rails(rows, fit);
   fit.cluster.provenance = provenance_of(campaign, rows.control, alone, fit);

@@ -188,6 +188,8 @@ TEST(FitCampaign, CallsWithoutWorkAreNoKernelOfTheirOwn) {
     if (i <= 10) text += "dgemv_empty,1,1,1,1e-4" + rest;
   }
   campaign.measurements["measurements/02-kernels.csv"] = text;
+  campaign.measurements["measurements/03-kernels.csv"] =
+      "kernel,m,n,k,duration_s,start_s,host,content,error\ndgemm_empty,1,1,1,,50,h,hpl,killed\n";
   const CampaignFit fit = fit_campaign(campaign);
   ASSERT_EQ(fit.cluster.empty_call_s.size(), 1U) << "dtrsm returns at once, dgemv has too few";
   EXPECT_NEAR(fit.cluster.empty_call_s.at("dgemm"), 1.3e-4, 1e-12);
@@ -277,6 +279,8 @@ TEST(FitCampaign, SaysWhatItLacks) {
   EXPECT_THAT(error_of(campaign, core::ExitCode::no_acceptable_fit), HasSubstr("no step `mpi`"));
   campaign.measurements = {{"a.csv", dgemm_csv("dtrsm")}};
   EXPECT_THAT(error_of(campaign, core::ExitCode::no_acceptable_fit), HasSubstr("no calls of dgemm"));
+  campaign.measurements = {{"a.csv", dgemm_csv()}, {"b.csv", dgemm_csv("dgem")}};
+  EXPECT_THAT(error_of(campaign, core::ExitCode::bad_input), HasSubstr("calls of `dgem`; expected kernels of HPL"));
   campaign.measurements = {{"a.csv", "kernel,n,duration_s,content\ndgemm,1,1,constant\n"}};
   EXPECT_THAT(error_of(campaign, core::ExitCode::no_acceptable_fit),
               HasSubstr("dgemm: there are no measurements that count: 1 rows set aside"));
