@@ -115,7 +115,7 @@ struct FitKernelOptions {
   std::string level;
   std::vector<std::string> terms;
   std::vector<std::string> sigma_terms;
-  std::string split = "mnk";
+  std::string split;
   std::string family = "half-normal";
   std::string hosts;
   bool published = false;
@@ -154,7 +154,7 @@ fit::KernelFitOptions library_options(const FitKernelOptions& options) {
   }
   result.terms = monomials(options.terms);
   result.sigma_terms = monomials(options.sigma_terms);
-  result.split = core::parse_monomial(options.split);
+  if (!options.split.empty()) result.split = core::parse_monomial(options.split);
   return result;
 }
 
@@ -273,8 +273,10 @@ void add_cpu_laws(std::map<std::string, core::KernelModel>& models, FitKernelOpt
 void run_fit_kernel(FitKernelOptions options) {
   require_distinct("--by", options.csv.by);
   if (options.formula_given) of_options([&] { fit::validate(library_options(options)); });
+  if (options.level != "M'" && !(options.split.empty() && options.fit.breakpoints.empty()))
+    throw core::UsageError("--split and --breakpoints without --level \"M'\", which has pieces");
   if (!options.hosts.empty()) {
-    of_options([&] { core::expand_hosts(options.hosts); });
+    of_options([&] { core::Hosts::make({options.hosts, 1, 1, {}}); });
     for (const std::string& file : options.files) require_rereadable(file);
   }
   const std::vector<Fitted> all = fit_all(read_tables(options), options);
@@ -301,12 +303,9 @@ std::vector<std::string> family_choices() {
 }
 
 std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& options) {
-  return {
+  std::vector<Option*> formula = {
       command.add_option("--level", options.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise",
                          among({"M0", "M1", "M2", "M'"})),
-      command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)",
-                         by_commas),
-      add_choice(command, "--intercept", options.fit.intercept, "free, none or published"),
       add_choice(command, "--weights", options.fit.weighting, weightings,
                  "totals (keeps the total time), ordinary or relative"),
       add_choice(command, "--average", options.fit.averaging, "calls: all count; shapes: equal shapes are averaged"),
@@ -316,14 +315,23 @@ std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& opt
       command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"),
       add_choice(command, "--noise", options.fit.noise, "N0 none, N1 constant, N2 polynomial, mixture"),
       command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best",
-                         among(family_choices())),
-      command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1", by_commas),
-      command.add_flag("--published", options.published,
-                       "T. Cornebize's dgemm regression (M2, averaged shapes, ordinary weights)"),
-      command.add_option("--split", options.split, "M': the product along which pieces follow each other (mnk)"),
-      command.add_option("--breakpoints", options.fit.breakpoints,
-                         "M': starts of the pieces after the first (searched)", by_commas),
-      command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)", between(1, 16))};
+                         among(family_choices()))};
+  Option* published = command.add_flag("--published", options.published,
+                                       "T. Cornebize's dgemm regression (M2, averaged shapes, ordinary weights)");
+  for (const Option* decided : formula) published->with(excludes(decided));
+  core::append(
+      formula,
+      {published,
+       command.add_option("--terms", options.terms, "products without the constant: mnk,mn,mk,nk (that of M2)",
+                          by_commas),
+       add_choice(command, "--intercept", options.fit.intercept, "free, none or published"),
+       command.add_option("--sigma-terms", options.sigma_terms, "terms of sigma (those of mu): mnk,1", by_commas),
+       command.add_option("--split", options.split, "M': the product along which pieces follow each other (mnk)"),
+       command.add_option("--breakpoints", options.fit.breakpoints,
+                          "M': starts of the pieces after the first (searched)", by_commas),
+       command.add_option("--max-pieces", options.fit.max_pieces, "M': most pieces of the search (4)",
+                          between(1, 16))});
+  return formula;
 }
 
 }  // namespace

@@ -224,8 +224,9 @@ std::string no_rows_text(const KernelTable& table) {
 void validate(const KernelFitOptions& options) {
   if (options.level != "M0" && options.level != "M1" && options.level != "M2" && options.level != "M'")
     throw core::DomainError("level", options.level, "M0, M1, M2 or M'");
-  if (options.level == "M1" && options.terms.size() > 1)
-    throw core::DomainError("number of terms of M1", options.terms.size(), "one product; M2 takes several");
+  if ((options.level == "M1" && options.terms.size() > 1) || (options.level == "M0" && !options.terms.empty()))
+    throw core::DomainError("number of terms of " + options.level, options.terms.size(),
+                            options.level == "M0" ? "none" : "one product; M2 takes several");
   check_terms(options.terms);
   check_terms(options.sigma_terms);
   if (std::find(options.terms.begin(), options.terms.end(), constant_term) != options.terms.end())

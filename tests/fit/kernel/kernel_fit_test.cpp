@@ -420,6 +420,9 @@ TEST(KernelFit, ContradictingOptionsAreRefused) {
   options = m1("n");
   options.terms.push_back({1, 0, 0});
   EXPECT_THROW(fit_kernel(table, options), core::DomainError);
+  options.level = "M0";
+  options.terms.resize(1);
+  EXPECT_THROW(fit_kernel(table, options), core::DomainError);
   options = {};
   options.terms = {{1, 1, 1}, {1, 1, 1}};
   EXPECT_THROW(fit_kernel(table, options), core::DomainError);
