@@ -56,7 +56,7 @@ std::vector<double> solve_log(const Points& points, RegressionData& data) {
   constexpr int max_iterations = 50;
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const double f = value(data.columns, best, i);
+      const double f = std::max(value(data.columns, best, i), 1e-6 * std::exp(points.y[i]));  // 0 has no logarithm
       data.y[i] = f * (1 + points.y[i] - std::log(f));
       data.weights[i] = points.weight[i] / (f * f);
     }
@@ -67,7 +67,7 @@ std::vector<double> solve_log(const Points& points, RegressionData& data) {
       for (std::size_t j = 0; j < c.size(); ++j) c[j] += share * (step[j] - best[j]);
       const double objective = objective_of(points, data.columns, c);
       if (!(objective < least)) continue;
-      better = least - objective > 1e-12 * least;
+      better = !std::isfinite(least) || least - objective > 1e-12 * least;
       least = objective;
       best = std::move(c);
     }

@@ -254,6 +254,16 @@ TEST(SegmentedRegression, JoinsSegmentsIfAsked) {
   }
 }
 
+TEST(SegmentedRegression, JoinsSegmentsWhereTheFirstBeginsWithMessagesOfNoBytes) {
+  std::vector<std::pair<double, double>> rows = {{0, 1}};
+  for (int i = 0; i < 100; ++i) rows.insert(rows.end(), {{1, 1e-3}, {2, 1}});
+  SegmentedOptions options = with(Objective::log);
+  options.continuous = true;
+  const SegmentedFit fit = fit_segmented(cells_of(rows), options);  // the least relative errors begin at 0
+  ASSERT_THAT(fit.segments, SizeIs(1));
+  EXPECT_NEAR(fit.rss / 1992.467132, 1, 1e-3) << "the least of a fine grid";
+}
+
 TEST(SegmentedRegression, SaysWhenTheDataCannotSupportIt) {
   EXPECT_EQ(fit_segmented({}).status, SegmentedStatus::no_rows);
 
