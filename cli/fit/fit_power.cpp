@@ -110,16 +110,18 @@ struct FitPowerOptions {
   fit::RunPowerOptions runs;
 };
 
-void write_model(const FitPowerOptions& options, std::optional<core::ClusterModel> cluster, const fit::PowerFit& fit,
-                 const fit::PowerRows& rows) {
-  if (!cluster) {
-    Json json = core::parse_json<Json>(core::power_json(fit.model));
-    json["report"] = core::parse_json<Json>(fit::power_report_json(fit, rows));
-    return write_result(options.output, json);
+/// `set_power` puts the model into the cluster, if there is one.
+template <typename SetPower>
+void write_power(const FitPowerOptions& options, std::optional<core::ClusterModel> cluster,
+                 const core::PowerModel& model, const std::string& report, const SetPower& set_power) {
+  if (cluster) {
+    if (cluster->power) std::cerr << "  note: this takes the place of the power of " << options.cluster << '\n';
+    set_power(*cluster);
+    return write_cluster_file(options.output, *cluster);
   }
-  if (cluster->power) std::cerr << "  note: this takes the place of the power of " << options.cluster << '\n';
-  fit::set_power(fit, rows, *cluster);
-  write_cluster_file(options.output, *cluster);
+  Json json = core::parse_json<Json>(core::power_json(model));
+  json["report"] = core::parse_json<Json>(report);
+  write_result(options.output, json);
 }
 
 /// Samples, or whole runs.
@@ -137,12 +139,10 @@ PowerInput read_power_input(const FitPowerOptions& options) {
       std::string header;
       std::getline(text, header);
       text.seekg(0);
-      if (fit::is_run_table(header)) {
-        for (auto& run : fit::read_run_energies(text, name)) input.runs.push_back(std::move(run));
-      } else {
-        for (auto& sample : core::read_power_samples(text, name, options.application, options.pstates))
-          input.samples.push_back(std::move(sample));
-      }
+      if (fit::is_run_table(header))
+        core::append(input.runs, fit::read_run_energies(text, name));
+      else
+        core::append(input.samples, core::read_power_samples(text, name, options.application, options.pstates));
       return true;
     });
   if (input.runs.empty()) return input;
@@ -188,13 +188,8 @@ void fit_power_of_runs(const FitPowerOptions& options, std::optional<core::Clust
   if (!is_quiet()) print_run_fit(std::cerr, fit);
   warn_of_flags(fit.flags);
   if (!options.plot.empty()) write_picture(options.plot, run_power_picture(fit));
-  if (cluster) {
-    fit::set_power(fit, *cluster);
-    return write_cluster_file(options.output, *cluster);
-  }
-  Json json = core::parse_json<Json>(core::power_json(fit.model));
-  json["report"] = core::parse_json<Json>(fit::run_power_report_json(fit));
-  write_result(options.output, json);
+  write_power(options, std::move(cluster), fit.model, fit::run_power_report_json(fit),
+              [&](core::ClusterModel& with_power) { fit::set_power(fit, with_power); });
 }
 
 void run_fit_power(FitPowerOptions options) {
@@ -208,8 +203,7 @@ void run_fit_power(FitPowerOptions options) {
   const PowerInput input = read_power_input(options);
   if (!input.runs.empty()) return fit_power_of_runs(options, std::move(cluster), input.runs);
   if (options.runs.fit_setup) throw core::UsageError("--fit-setup is of tables of runs; the files are samples");
-  const std::vector<core::PowerSample>& samples = input.samples;
-  const fit::PowerRows rows = fit::power_rows(samples, options.sensors);
+  const fit::PowerRows rows = fit::power_rows(input.samples, options.sensors);
   const fit::PowerFit fit = fit::fit_power(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   if (!is_quiet()) print_power_fit(std::cerr, fit, rows);
@@ -217,13 +211,14 @@ void run_fit_power(FitPowerOptions options) {
   if (!cluster) {
     core::ClusterModel alone;
     core::Hosts::Values host = alone.hosts.values();
-    for (const core::PowerSample& sample : samples) host.cores = std::max(host.cores, sample.cores);
+    for (const core::PowerSample& sample : input.samples) host.cores = std::max(host.cores, sample.cores);
     alone.hosts = core::Hosts::make(std::move(host));
     alone.power = fit.model;
     warn_of_implausible(alone, "/power");
   }
   if (!options.plot.empty()) write_picture(options.plot, power_picture(fit));
-  write_model(options, std::move(cluster), fit, rows);
+  write_power(options, std::move(cluster), fit.model, fit::power_report_json(fit, rows),
+              [&](core::ClusterModel& with_power) { fit::set_power(fit, rows, with_power); });
 }
 
 }  // namespace
