@@ -8,6 +8,7 @@
 #include "cli/support/options.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 
 namespace hplcast::cli {
@@ -53,9 +54,7 @@ void take_device(const std::string& file, core::AcceleratorModel& model) {
 double median_s(const fit::KernelTable& table) {
   std::vector<double> all_s;
   for (const fit::SampledCall& call : table.sample()) all_s.push_back(call.duration_s);
-  const auto middle = all_s.begin() + static_cast<std::ptrdiff_t>(all_s.size() / 2);
-  std::nth_element(all_s.begin(), middle, all_s.end());
-  return *middle;
+  return core::upper_median(std::move(all_s));
 }
 
 /// Takes a table away: what is left in the end are kernels.

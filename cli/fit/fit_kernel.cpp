@@ -112,14 +112,12 @@ struct FitKernelOptions {
   std::vector<std::string> files;
   fit::KernelCsvOptions csv;
   fit::KernelFitOptions fit;
-  std::string level;
   std::vector<std::string> terms;
   std::vector<std::string> sigma_terms;
   std::string split;
   std::string family = "half-normal";
   std::string hosts;
   bool published = false;
-  bool keep_all_terms = false;
   std::string plot;
   std::string output;
   bool formula_given = false;  ///< an option says which formula to fit: else the forms of HPL's kernels are tried
@@ -147,10 +145,8 @@ fit::KernelFitOptions library_options(const FitKernelOptions& options) {
     result = fit::published_options(options.fit.intercept == fit::Intercept::free ? fit::Intercept::none
                                                                                   : options.fit.intercept);
   } else {
-    if (!options.level.empty()) result.level = options.level;
     result.family.reset();
     if (options.family != "auto") result.family = core::from_name<core::NoiseFamily>(options.family);
-    result.remove_insignificant = !options.keep_all_terms;
   }
   result.terms = monomials(options.terms);
   result.sigma_terms = monomials(options.sigma_terms);
@@ -273,7 +269,7 @@ void add_cpu_laws(std::map<std::string, core::KernelModel>& models, FitKernelOpt
 void run_fit_kernel(FitKernelOptions options) {
   require_distinct("--by", options.csv.by);
   if (options.formula_given) of_options([&] { fit::validate(library_options(options)); });
-  if (options.level != "M'" && !(options.split.empty() && options.fit.breakpoints.empty()))
+  if (options.fit.level != "M'" && !(options.split.empty() && options.fit.breakpoints.empty()))
     throw core::UsageError("--split and --breakpoints without --level \"M'\", which has pieces");
   if (!options.hosts.empty()) {
     of_options([&] { core::Hosts::make({options.hosts, 1, 1, {}}); });
@@ -304,7 +300,7 @@ std::vector<std::string> family_choices() {
 
 std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& options) {
   std::vector<Option*> formula = {
-      command.add_option("--level", options.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise",
+      command.add_option("--level", options.fit.level, "M0 constant, M1 one product, M2 a polynomial, M' piecewise",
                          among({"M0", "M1", "M2", "M'"})),
       add_choice(command, "--weights", options.fit.weighting, weightings,
                  "totals (keeps the total time), ordinary or relative"),
@@ -312,7 +308,7 @@ std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& opt
       command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu (M': see docs)"),
       command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (1)",
                          at_least_zero()),
-      command.add_flag("--keep-all-terms", options.keep_all_terms, "leave no term out"),
+      command.add_flag("!--keep-all-terms", options.fit.remove_insignificant, "leave no term out"),
       add_choice(command, "--noise", options.fit.noise, "N0 none, N1 constant, N2 polynomial, mixture"),
       command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best",
                          among(family_choices()))};

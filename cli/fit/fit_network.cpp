@@ -27,7 +27,6 @@ struct FitNetworkOptions {
   bool breakpoints_each = false;
   std::string thresholds;
   std::optional<double> async_small_bytes, detached_bytes;
-  double bandwidth_bytes_per_s = 0, latency_s = 0;
   CapacityOptions capacities;
   fit::NetworkFitOptions fit;
   std::string plot;
@@ -108,8 +107,6 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   if (!given.thresholds.empty()) read_from(given.thresholds, fit::set_thresholds, options);
   if (given.async_small_bytes) options.async_small_bytes = static_cast<std::uint64_t>(*given.async_small_bytes);
   if (given.detached_bytes) options.detached_bytes = static_cast<std::uint64_t>(*given.detached_bytes);
-  if (given.bandwidth_bytes_per_s > 0) options.bandwidth_bytes_per_s = given.bandwidth_bytes_per_s;
-  if (given.latency_s > 0) options.latency_s = given.latency_s;
   const auto give = [&](core::Scope scope, double bytes_per_s) {
     if (bytes_per_s > 0) options.capacity_bytes_per_s[static_cast<std::size_t>(scope)] = bytes_per_s;
   };
@@ -304,9 +301,9 @@ void setup_fit_network(Command& app) {
                      "below, MPI_Send does not wait for the receiver (default: --async-small)", as_bytes(), int_bytes);
   command.add_option("--receive-delay", options.fit.receive_delay_s, "how late the receiver of send_unmatched came",
                      as_seconds(), with_default);
-  command.add_option("--bandwidth", options.bandwidth_bytes_per_s, "that factors refer to (default: of long messages)",
-                     as_link_bandwidth("--bandwidth"));
-  command.add_option("--latency", options.latency_s, "that factors refer to (default: of the shortest messages)",
+  command.add_option("--bandwidth", options.fit.bandwidth_bytes_per_s,
+                     "that factors refer to (default: of long messages)", as_link_bandwidth("--bandwidth"));
+  command.add_option("--latency", options.fit.latency_s, "that factors refer to (default: of the shortest messages)",
                      as_latency("--latency"));
   add_capacity_options(command, options.capacities);
   command.add_flag("--all-backgrounds", options.fit.all_backgrounds,

@@ -49,6 +49,20 @@ void divide(SquareMatrix& matrix, double divisor) {
     for (double& value : row) value /= divisor;
 }
 
+SquareMatrix covariance(const std::vector<const Vector*>& values, const Vector& mean) {
+  SquareMatrix sum = zeros(mean.size());
+  add_products(values, mean, sum);
+  divide(sum, static_cast<double>(values.size() - 1));
+  return sum;
+}
+
+/// a + factor b
+SquareMatrix sum_of(SquareMatrix a, double factor, const SquareMatrix& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < a.size(); ++j) a[i][j] += factor * b[i][j];
+  return a;
+}
+
 std::vector<Cpu> cpus_of(const std::vector<DailyRegression>& rows) {
   std::map<std::pair<std::string, std::string>, Cpu> by_name;
   std::map<std::tuple<std::string, std::string, std::string>, int> rows_of_day;
@@ -81,11 +95,7 @@ SquareMatrix between_days(const std::vector<const Cpu*>& cpus, DaysCovariance ho
   double counted = 0;
   for (const Cpu* cpu : cpus) {
     if (cpu->days.size() < 2) continue;
-    SquareMatrix own = zeros(size);
-    add_products(cpu->days, cpu->mean, own);
-    divide(own, static_cast<double>(cpu->days.size() - 1));
-    for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t j = 0; j < size; ++j) sum[i][j] += own[i][j];
+    sum = sum_of(std::move(sum), 1, covariance(cpu->days, cpu->mean));
     counted += 1;
   }
   if (counted > 0) divide(sum, counted);
@@ -111,13 +121,6 @@ SquareMatrix positive_part(const SquareMatrix& matrix, const SquareMatrix& scale
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < n; ++j) result[at(i)][at(j)] = positive(i, j);
   return result;
-}
-
-/// a + factor b
-SquareMatrix sum_of(SquareMatrix a, double factor, const SquareMatrix& b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < a.size(); ++j) a[i][j] += factor * b[i][j];
-  return a;
 }
 
 /// Means over the CPUs of how far a day is from the mean of its CPU.
@@ -157,9 +160,7 @@ SquareMatrix common_days(const std::vector<const Cpu*>& cpus, const SquareMatrix
   if (means.all.size() < least_days) return {};
   std::vector<const Vector*> days;
   for (const Vector& day : means.all) days.push_back(&day);
-  SquareMatrix of_means = zeros(size);
-  add_products(days, mean_of(days), of_means);
-  divide(of_means, static_cast<double>(days.size() - 1));
+  const SquareMatrix of_means = covariance(days, mean_of(days));
   // of_means = Sigma_C + Sigma_e / P and Sigma_T = Sigma_C + Sigma_e
   SquareMatrix own = sum_of(between_days, -1, of_means);
   divide(own, 1 - 1 / means.cpus);
@@ -183,9 +184,7 @@ core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& 
   }
   kind.cpus = static_cast<long>(cpus.size());
   kind.mean = mean_of(means);
-  kind.between_cpus = zeros(kind.mean.size());
-  add_products(means, kind.mean, kind.between_cpus);
-  divide(kind.between_cpus, static_cast<double>(cpus.size() - 1));
+  kind.between_cpus = covariance(means, kind.mean);
   kind.between_days = between_days(cpus, days, kind.mean.size());
   kind.common_days = common_days(cpus, kind.between_days);
   return kind;
@@ -283,8 +282,7 @@ GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const Gen
     }
     for (const auto& [node, kind] : options.kind_of_node) {
       if (fit.kind_of_node.count(node) > 0) continue;
-      std::string note = "kind ";
-      fit.notes.push_back(note.append(kind).append(": no regressions of node ").append(node));
+      fit.notes.push_back("kind " + kind + ": no regressions of node " + node);
     }
   }
   std::map<std::string, std::vector<const Cpu*>> by_kind;

@@ -170,11 +170,9 @@ core::ClusterModel sample_cluster(const core::ClusterModel& base, const core::Ge
   long products = 0;
   for (const core::LawParameter& parameter : model.parameters())
     products += parameter.of_sigma || parameter.term == core::Monomial{} ? 0 : 1;
-  cluster.kernels[model.kernel()] =
-      core::KernelModel::make(products > 1    ? "M2"
-                              : products == 1 ? "M1"
-                                              : "M0",
-                              core::PiecewiseLaw(mean_law(model)), std::move(laws), range);
+  const char* const levels[] = {"M0", "M1", "M2"};
+  cluster.kernels[model.kernel()] = core::KernelModel::make(
+      levels[std::min(products, 2L)], core::PiecewiseLaw(mean_law(model)), std::move(laws), range);
   return cluster;
 }
 

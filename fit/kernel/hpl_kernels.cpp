@@ -30,10 +30,9 @@ std::vector<std::vector<Monomial>> terms_of_kernel(KernelId kernel) {
 
 /// How far a fit is off, and what it costs in coefficients.
 struct Score {
-  double by_weight =
-      0;               ///< root mean square of the relative errors of the shapes, by the time in them, or as asked for
-  double by_call = 0;  ///< mean of their absolute values, by calls
-  double bic = 0;      ///< n log(by_weight^2) + coefficients log n
+  double by_weight = 0;  ///< root mean square of relative errors of shapes, by the time in them, or as asked for
+  double by_call = 0;    ///< mean of their absolute values, by calls
+  double bic = 0;        ///< n log(by_weight^2) + coefficients log n
 };
 
 /// A shape weighs as much in the BIC as the time spent in it: thousands of tiny calls must not choose the formula of

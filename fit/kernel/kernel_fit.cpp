@@ -95,8 +95,8 @@ RegressionResult fit_mean(const ShapeRows& shapes, const KernelFitOptions& optio
   const auto positive = [&] {
     const core::Polynomial& mu = result.fit.polynomial;
     const bool rises = is_free && mu.coefficient(options.split) > 0;
-    const bool inside = rises || (!options.non_negative && detail::smallest_in_range(mu, range_of(shapes.shapes)) > 0);
-    return inside && *std::min_element(result.fitted.begin(), result.fitted.end()) > 0;
+    return (rises || (!options.non_negative && detail::smallest_in_range(mu, range_of(shapes.shapes)) > 0)) &&
+           *std::min_element(result.fitted.begin(), result.fitted.end()) > 0;
   };
   if (!options.keep_positive || what.non_negative || positive()) return result;
   what.non_negative = true;

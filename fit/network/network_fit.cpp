@@ -93,8 +93,8 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
   if (samples.empty()) return std::nullopt;
   const std::string where = std::string(to_string(scope)) + ": ";
   if (!lines.problem.empty()) {
-    const auto sizes = samples.sized[detail::op_pingpong].by_size.distinct_sizes();
-    fit.status = sizes == 0 ? NetworkStatus::no_pingpong : NetworkStatus::too_few_sizes;
+    const bool is_empty = samples.sized[detail::op_pingpong].by_size.rows() == 0;
+    fit.status = is_empty ? NetworkStatus::no_pingpong : NetworkStatus::too_few_sizes;
     fit.reason = where + lines.problem;
     fit.notes.push_back(fit.reason);
     return std::nullopt;

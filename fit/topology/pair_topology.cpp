@@ -1,6 +1,7 @@
 #include "hplcast/fit/pair_topology.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -196,43 +197,27 @@ void add_slow(const Pairs& pairs, const Explained& latency, const Explained* ban
   }
 }
 
-/// Means inside groups and between them, without what slow hosts add.
-void add_difference(const Pairs& pairs, const Explained& fit, const std::vector<std::size_t>& group,
-                    PairTopology& result) {
-  double sums[2] = {0, 0}, squares[2] = {0, 0}, counts[2] = {0, 0};
-  for (std::size_t i = 0; i < pairs.count(); ++i)
+/// Sums over the values of some pairs; of none all is 0.
+struct PairSums {
+  double sum = 0, squares = 0, count = 0;
+  double mean() const { return count > 0 ? sum / count : 0; }
+  double error_square() const { return count > 0 ? std::max(0.0, squares / count - mean() * mean()) / count : 0; }
+};
+
+/// Pairs inside groups, and those between them, without what slow hosts add.
+std::array<PairSums, 2> inside_and_between(const Matrix& values, const Explained& fit,
+                                           const std::vector<std::size_t>& group) {
+  std::array<PairSums, 2> sums;
+  for (std::size_t i = 0; i < values.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
-      const int apart = group[i] == group[j] ? 0 : 1;
-      const double value = pairs.latency[i][j] - fit.hosts[i] - fit.hosts[j];
-      sums[apart] += value;
-      squares[apart] += value * value;
-      ++counts[apart];
+      PairSums& one = sums[group[i] == group[j] ? 0 : 1];
+      const double value = values[i][j] - fit.hosts[i] - fit.hosts[j];
+      one.sum += value;
+      one.squares += value * value;
+      ++one.count;
     }
-  double variance = 0;
-  for (const int apart : {0, 1}) {
-    if (counts[apart] == 0) continue;
-    const double mean = sums[apart] / counts[apart];
-    (apart == 0 ? result.within_s : result.between_s) = mean;
-    variance += std::max(0.0, squares[apart] / counts[apart] - mean * mean) / counts[apart];
-  }
-  result.difference_error_s = std::sqrt(variance);
+  return sums;
 }
-
-/// Geometric means of bandwidths between groups over those inside, without what slow hosts lack.
-double share_between(const Pairs& pairs, const Explained& fit, const std::vector<std::size_t>& group) {
-  double sums[2] = {0, 0}, counts[2] = {0, 0};
-  for (std::size_t i = 0; i < pairs.count(); ++i)
-    for (std::size_t j = 0; j < i; ++j) {
-      const int apart = group[i] == group[j] ? 0 : 1;
-      sums[apart] += pairs.log_bandwidth[i][j] - fit.hosts[i] - fit.hosts[j];
-      ++counts[apart];
-    }
-  return counts[0] == 0 || counts[1] == 0 ? 1 : std::exp(sums[1] / counts[1] - sums[0] / counts[0]);
-}
-
-}  // namespace
-
-namespace {
 
 /// Round trips of `hplcast-measure-mpi`.
 std::vector<PairMeasurement> pairs_of_messages(core::CsvReader& csv) {
@@ -357,8 +342,13 @@ PairTopology fit_pair_topology(const std::vector<PairMeasurement>& measured) {
     }
   }
   add_slow(pairs, latency, bandwidth ? &*bandwidth : nullptr, rounding, result);
-  add_difference(pairs, latency, best, result);
-  if (bandwidth) result.bandwidth_share = share_between(pairs, *bandwidth, best);
+  const auto [inside, between] = inside_and_between(pairs.latency, latency, best);
+  result.within_s = inside.mean();
+  result.between_s = between.mean();
+  result.difference_error_s = std::sqrt(inside.error_square() + between.error_square());
+  if (!bandwidth || groups == 1) return result;
+  const auto logs = inside_and_between(pairs.log_bandwidth, *bandwidth, best);
+  if (logs[0].count > 0) result.bandwidth_share = std::exp(logs[1].mean() - logs[0].mean());
   return result;
 }
 

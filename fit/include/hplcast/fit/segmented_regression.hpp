@@ -29,7 +29,6 @@ class SamplesBySize {
 
   /// Ascending by size.
   std::vector<SizeCell> cells() const;
-  std::size_t distinct_sizes() const noexcept { return cells_.size(); }
   long rows() const noexcept { return rows_; }
 
  private:
