@@ -190,12 +190,8 @@ TEST(MpiDesignCsv, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(reading("operation,size_bytes\nrecv,-1\n"), HasSubstr("d.csv:2, field `size_bytes`"));
   EXPECT_THAT(reading("operation,size_bytes\nrecv,3000000000\n"), HasSubstr("at most 2147483647"));
   EXPECT_THAT(reading("operation,size_bytes\nscatter,1\n"), HasSubstr("expected recv"));
-  EXPECT_THAT(reading("operation,size_bytes,pairs
-one_way,1,0
-"), HasSubstr("found 0; expected at least 1"));
-  EXPECT_THAT(reading("operation,size_bytes
-panel,66000
-"), HasSubstr("expected a multiple of 1024"));
+  EXPECT_THAT(reading("operation,size_bytes,pairs\none_way,1,0\n"), HasSubstr("found 0; expected at least 1"));
+  EXPECT_THAT(reading("operation,size_bytes\npanel,66000\n"), HasSubstr("expected a multiple of 1024"));
   EXPECT_THAT(reading("operation,size_bytes\n"), HasSubstr("no rows"));
 }
 
