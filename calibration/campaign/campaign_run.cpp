@@ -107,7 +107,8 @@ class CampaignRun {
     if (measured && plan_.control) describe_hosts("hosts-end.json", "looking at the hosts again");
     if ((settings_ && !settings_->restore()) || (settings_of_hosts_ && !settings_of_hosts_->restore()))
       tell("not all settings of `set` could be restored: look at them (hplcast doctor --json, on each host)");
-    fs::remove_all(folder_.work());  // no part of the archive
+    std::error_code ignored;                  // of files that a server keeps for a while
+    fs::remove_all(folder_.work(), ignored);  // no part of the archive
   }
 
  private:

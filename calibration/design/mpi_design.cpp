@@ -190,7 +190,8 @@ MpiDesign make_mpi_design(const MpiDesignOptions& given) {
         design.push_back({operation, size, repetition});
   }
   if (design.empty())
-    throw core::DomainError("max bytes", options.max_bytes, "at least 64 for a design of send_unmatched alone");
+    throw core::DomainError("max bytes", options.max_bytes,
+                            "at least 64 for a design of send_unmatched alone, 65536 for one of panel");
   core::shuffle(design, random);
   return design;
 }

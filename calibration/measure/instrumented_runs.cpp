@@ -149,15 +149,16 @@ std::string observe_program(const ObserveRequest& request) {
     if (request.while_running) request.while_running();
   };
   if (request.before) request.before(work.path());
+  core::CommandResult result;
   try {
-    const core::CommandResult result = core::run_checked(command);
-    if (request.after) request.after(work.path());
+    result = core::run_checked(command);
     require_all_ranks(request, command, work.path());
-    write_description(request, work.path(), result.wall_s);
   } catch (const core::ExternalError&) {
     if (!core::text_if_any(command.output).empty()) work.keep();  // the message says that it is there
     throw;
   }
+  if (request.after) request.after(work.path());
+  write_description(request, work.path(), result.wall_s);
   const std::string output = core::read_text(command.output);
   write_archive(request.archive, work.path(), "observation");
   return output;

@@ -126,10 +126,12 @@ class Side {
         break;
       case MpiOperation::wtime:
         break;
-      case MpiOperation::exchange:
+      case MpiOperation::exchange: {
+        void* const answer = out();
         take(in(), tag_data);
-        both_ways(out(), in());
+        both_ways(answer, in());
         break;
+      }
       case MpiOperation::panel:
         panel(false);
         break;

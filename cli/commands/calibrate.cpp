@@ -37,8 +37,9 @@ void print_plan(std::ostream& out, const calibration::CampaignPlan& plan) {
   const std::string places = !plan.hosts.empty() ? core::comma_separated(plan.hosts)
                              : plan.each_host    ? "the nodes of this Slurm job"
                                                  : "this machine";
-  out << plan.launch.ranks << " ranks" << (plan.launch.threads > 1 ? " of several threads" : "") << " on " << places
-      << ": about " << duration_text(std::ceil(total_s)) << " with the warm-up, and some seconds more for each piece\n";
+  out << core::counted(plan.launch.ranks, "rank") << (plan.launch.threads > 1 ? " of several threads" : "") << " on "
+      << places << ": about " << duration_text(std::ceil(total_s))
+      << " with the warm-up, and some seconds more for each piece\n";
 }
 
 void run_calibrate(const CalibrateOptions& options) {

@@ -114,7 +114,7 @@ void require_outputs(const MeasuringOptions& options) {
   for (const std::string& name : {options.output, options.machine, options.monitoring, options.position}) {
     require_writable(name);
     require_other_file(name, {options.design});
-    if (!name.empty() && !names.insert(name).second)
+    if (!name.empty() && name != "/dev/null" && !names.insert(name).second)
       throw core::UsageError(name + " is given for two outputs; expected a file for each");
   }
 }

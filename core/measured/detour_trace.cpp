@@ -40,7 +40,7 @@ void add_ftq_events(const std::vector<WorkQuantum>& quanta, const DetourReading&
   if (!(best > 0)) return;
   const double unit_s = 1 / best;  // half a unit is rounding
   for (const WorkQuantum& quantum : quanta) {
-    core.resolution_s = std::max(core.resolution_s, quantum.duration_s);
+    core.resolution_s = std::max(core.resolution_s, quantum.work / best);
     const double lost_s = quantum.duration_s - quantum.work / best;
     if (lost_s > reading.threshold_s + 1.5 * unit_s)
       core.events.push_back({quantum.start_s, std::min(lost_s, quantum.duration_s)});

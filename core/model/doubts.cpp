@@ -138,18 +138,21 @@ void doubt_kernel(const std::string& name, const KernelModel& model, std::vector
 }
 
 void doubt_costs(const std::string& field, const ScopeModel& scope, std::vector<QualityFlag>& flags) {
-  for (std::size_t i = 0; i < message_cost_count; ++i) {
-    const std::vector<Segment>& segments = scope.costs[i].segments();
+  const auto look_at = [&](const SegmentedLaw& law, const std::string& name) {
+    const std::vector<Segment>& segments = law.segments();
     for (std::size_t s = 0; s < segments.size(); ++s) {
       const Segment& one = segments[s];
       const double first_s = one.intercept_s + one.slope_s_per_byte * one.min_bytes;
       const bool falls = one.slope_s_per_byte < 0 && s + 1 == segments.size();
       if (!one.modes.empty() || (first_s >= 0 && !falls)) continue;
-      flags.push_back({field + "/operations/" + message_cost_names[i] + "/" + std::to_string(s), "negative_cost",
+      flags.push_back({field + name + "/" + std::to_string(s), "negative_cost",
                        falls ? "slope_s_per_byte is negative in the last segment: long messages cost nothing"
                              : "the cost is negative for the smallest messages: it is simulated as 0"});
     }
-  }
+  };
+  for (std::size_t i = 0; i < message_cost_count; ++i)
+    look_at(scope.costs[i], std::string("/operations/") + message_cost_names[i]);
+  if (scope.panels) look_at(*scope.panels, "/panels");
   for (const std::string& note : scope.notes)
     if (begins_with(note, "imported: ")) flags.push_back({field, "imported", note});
 }

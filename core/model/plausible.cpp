@@ -180,7 +180,9 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
     flags.push_back(beyond_limits(field + "/operations", "a message of 1 byte takes " + text(short_s, "s"),
                                   "at most " + text(most_short_message_s, "s"), "microseconds in place of seconds"));
   double widest_s = 0, largest_s = 0;
-  for (const SegmentedLaw& law : scope.costs) {
+  std::vector<SegmentedLaw> laws(scope.costs.begin(), scope.costs.end());
+  laws.push_back(scope.transfer(true));
+  for (const SegmentedLaw& law : laws) {
     for (const Segment& segment : law.segments()) {
       widest_s = std::max(widest_s, segment.sd_s);
       if (std::abs(segment.intercept_s) > std::abs(largest_s)) largest_s = segment.intercept_s;

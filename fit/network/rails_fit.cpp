@@ -231,13 +231,16 @@ core::NetworkModel with_rails(const core::NetworkModel& network, const RailsFit&
   if (!found.rails || !values.remote) return network;
   const core::Rails::End first{0, found.rails->card_of(0, 0)};
   const core::Rails::Way measured = found.rails->way(first, first, 0);
-  core::SegmentedLaw& transfer = values.remote->cost(core::MessageCost::transfer);
-  std::vector<core::Segment> segments = transfer.segments();
-  for (core::Segment& segment : segments) {
-    segment.intercept_s -= std::min(measured.extra_latency_s, std::max(0.0, segment.intercept_s));
-    segment.slope_s_per_byte *= measured.rate;
-  }
-  transfer = core::SegmentedLaw::make(std::move(segments));
+  const auto over_first_card = [&](core::SegmentedLaw& transfer) {
+    std::vector<core::Segment> segments = transfer.segments();
+    for (core::Segment& segment : segments) {
+      segment.intercept_s -= std::min(measured.extra_latency_s, std::max(0.0, segment.intercept_s));
+      segment.slope_s_per_byte *= measured.rate;
+    }
+    transfer = core::SegmentedLaw::make(std::move(segments));
+  };
+  over_first_card(values.remote->cost(core::MessageCost::transfer));
+  if (values.remote->panels) over_first_card(*values.remote->panels);
   values.remote->bandwidth_bytes_per_s /= measured.rate;
   values.remote->capacity = core::LinkCapacity{found.link_bytes_per_s, 0, 0, core::LinkCapacity::Origin::measured};
   values.rails = found.rails;

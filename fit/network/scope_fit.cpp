@@ -224,6 +224,20 @@ double least_latency(const std::vector<Parts>& all) {
   return 1e-9;
 }
 
+/// Round trips of an operation in a range of sizes, and what the calls take of them.
+Parts parts_of(SizedOperation round_trip, const ScopeLines& lines, const ScopeResiduals& residuals,
+               const Thresholds& thresholds, const Piece& range, bool last) {
+  Parts parts{};
+  parts.round_trip = piece(lines, residuals, round_trip, range.from, range.to);
+  parts.send = parts.recv = range;
+  // Published fits count a segment as below the threshold if it ends there at the latest.
+  if (last ? thresholds.detached_bytes > range.to : range.to <= thresholds.detached_bytes) {
+    parts.send = piece(lines, residuals, sending_of(lines), range.from, range.to);
+    parts.recv = piece(lines, residuals, op_recv, range.from, range.to);
+  }
+  return parts;
+}
+
 /// The costs between all starts of segments, before they are made to agree.
 std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeResiduals& residuals, const Thresholds& thresholds,
                               double max_bytes, const NetworkFitOptions& options) {
@@ -233,31 +247,23 @@ std::vector<Parts> take_apart(const ScopeLines& lines, const ScopeResiduals& res
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const bool last = i + 1 == starts.size();
     const double from = starts[i], to = last ? std::max(max_bytes, from + 1) : starts[i + 1];
-    Parts parts{};
-    parts.round_trip = piece(lines, residuals, op_pingpong, from, to);
-    parts.send = parts.recv = {from, to};
-    // Published fits count a segment as below the threshold if it ends there at the latest.
-    if (last ? thresholds.detached_bytes > to : to <= thresholds.detached_bytes) {
-      parts.send = piece(lines, residuals, sending_of(lines), from, to);
-      parts.recv = piece(lines, residuals, op_recv, from, to);
-    }
+    Parts parts = parts_of(op_pingpong, lines, residuals, thresholds, {from, to}, last);
     parts.transfer = arithmetic(parts, options.transfer);
     all.push_back(std::move(parts));
   }
   return all;
 }
 
-/// Transfers of panels: half of their round trips, which are long enough for calls to have no costs of their own.
+/// Transfers of panels: half of their round trips, without the costs of calls below the threshold.
 std::optional<core::SegmentedLaw> panels_of(const ScopeLines& lines, const ScopeResiduals& residuals,
-                                            double max_bytes) {
+                                            const Thresholds& thresholds, double max_bytes) {
   const std::vector<FittedSegment>& fitted = lines.of[op_panel];
   if (fitted.empty()) return std::nullopt;
   std::vector<core::Segment> segments;
   for (std::size_t i = 0; i < fitted.size(); ++i) {
-    const double from = fitted[i].min, to = i + 1 < fitted.size() ? fitted[i + 1].min : std::max(max_bytes, from + 1);
-    Parts parts{};
-    parts.round_trip = piece(lines, residuals, op_panel, from, to);
-    parts.send = parts.recv = {from, to};
+    const bool last = i + 1 == fitted.size();
+    const double from = fitted[i].min, to = last ? std::max(max_bytes, from + 1) : fitted[i + 1].min;
+    Parts parts = parts_of(op_panel, lines, residuals, thresholds, {from, to}, last);
     constexpr double least_slope = 1e-12;  // s per byte: 1 TB/s
     parts.transfer = possible_transfer(arithmetic(parts, TransferArithmetic::simulated), least_slope);
     parts.transfer.noise = noise_of_transfer(parts);
@@ -336,7 +342,7 @@ core::ScopeModel make_scope_model(const ScopeLines& lines, const ScopeResiduals&
     add(core::MessageCost::isend, piece(lines, residuals, isending, s.min, s.min));
   if (lines.of[isending].empty()) add(core::MessageCost::isend, {});
   for (std::size_t c = 0; c < segments.size(); ++c) model.costs[c] = core::SegmentedLaw::make(segments[c]);
-  model.panels = panels_of(lines, residuals, max_bytes);
+  model.panels = panels_of(lines, residuals, thresholds, max_bytes);
   return model;
 }
 

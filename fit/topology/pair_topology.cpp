@@ -383,11 +383,14 @@ core::ClusterModel with_groups(core::ClusterModel cluster, const PairTopology& f
     if (!one_switch) network.topology = core::SingleSwitch{};
   } else {
     if (network.remote && apart > 0) {
-      core::SegmentedLaw& transfer = network.remote->cost(core::MessageCost::transfer);
-      std::vector<core::Segment> segments = transfer.segments();
-      for (core::Segment& segment : segments)
-        segment.intercept_s -= std::min(apart * groups.extra_latency_s, std::max(0.0, segment.intercept_s));
-      transfer = core::SegmentedLaw::make(std::move(segments));
+      const auto within_a_group = [&](core::SegmentedLaw& transfer) {
+        std::vector<core::Segment> segments = transfer.segments();
+        for (core::Segment& segment : segments)
+          segment.intercept_s -= std::min(apart * groups.extra_latency_s, std::max(0.0, segment.intercept_s));
+        transfer = core::SegmentedLaw::make(std::move(segments));
+      };
+      within_a_group(network.remote->cost(core::MessageCost::transfer));
+      if (network.remote->panels) within_a_group(*network.remote->panels);
     }
     network.topology = std::move(groups);
   }

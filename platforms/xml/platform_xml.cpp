@@ -187,6 +187,8 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
     losses.emplace_back("routing: routes are static, over all links");
   if (std::holds_alternative<core::HostGroups>(cluster.network.values().topology))
     losses.emplace_back("topology: messages between groups of hosts are as fast as inside of them");
+  if (local.panels || cluster.network.scope(core::Scope::remote).panels)
+    losses.emplace_back("panels: they cost what other messages do");
   if (cluster.network.values().rails) losses.emplace_back("rails: every host has one card, as near to all its CPUs");
   if (cluster_element_name(cluster) != nullptr && cluster.hosts.has_kinds())
     losses.emplace_back("kinds of hosts: all have as many cores as those of no kind; model.h has the kinds");

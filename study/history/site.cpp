@@ -30,13 +30,13 @@ std::string cell_look(CellKind kind, int shade) {
   return std::string(shade < 0 ? "below" : "above") + " shade-" + std::to_string(std::abs(shade));
 }
 
-/// "CLUSTER-NAME", of no two the same: letters, digits, ".", "_" and the name's "-" as they are, others as "_2f".
+/// "CLUSTER-NAME", of no two the same: letters, digits, "." and the name's "-" as they are, others as "_2f".
 std::string file_stem(const std::string& cluster, const std::string& name) {
-  const std::string both = cluster + "-" + name, plain = "._-";
+  const std::string both = cluster + "-" + name, plain = ".-";
   std::string stem;
   for (std::size_t i = 0; i < both.size(); ++i) {
     const auto c = static_cast<unsigned char>(both[i]);
-    const bool is_plain = std::isalnum(c) != 0 || plain.find(both[i]) < (i < cluster.size() ? 2U : 3U);
+    const bool is_plain = std::isalnum(c) != 0 || plain.find(both[i]) < (i < cluster.size() ? 1U : 2U);
     stem += is_plain ? both.substr(i, 1) : core::printed("_%02x", c);
   }
   return stem;
@@ -232,7 +232,7 @@ class Site {
 
   void add_index(const HistoryCheck& check) {
     const std::string nothing = "<p>None.</p>\n";
-    std::string html = "<p>" + std::to_string(check.campaigns) + " campaigns" +
+    std::string html = "<p>" + core::counted(check.campaigns, "campaign") +
                        (check.newest_s ? ", the newest of " + date_text(*check.newest_s) : "") + ", " +
                        std::to_string(check.counts.tests) + " tests.</p>\n<h2>What needs attention</h2>\n";
     html += findings_table(check, true);

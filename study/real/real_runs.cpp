@@ -145,7 +145,8 @@ class ResultsFile {
       throw core::ParseError({path_.string(), 1, ""}, "other columns than those of real runs; expected " + header(),
                              "choose another output file; runs with --phases or --trace, and those with --power, have "
                              "more columns, as have those of several threads, and files of their own");
-    if (whole < text.size() && ::ftruncate(file_.descriptor(), static_cast<off_t>(whole)) != 0) fail("write");
+    const std::size_t mark = fs::file_size(path_) - text.size();  // a byte order mark, which is no text
+    if (whole < text.size() && ::ftruncate(file_.descriptor(), static_cast<off_t>(mark + whole)) != 0) fail("write");
 
     core::CsvReader csv(core::TextStream(text.substr(0, whole)), path_.string());
     while (csv.next()) {

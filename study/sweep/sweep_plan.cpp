@@ -187,7 +187,7 @@ class PlanReader : YamlReader {
     const auto add = [&](const std::string& grid) {
       if (std::find(levels.begin(), levels.end(), grid) == levels.end()) levels.push_back(grid);
     };
-    if (value.find('x') != std::string::npos) return add(level("grid", node));
+    if (value.find('x') != std::string::npos) return levels.push_back(level("grid", node));
     const std::optional<std::uint64_t> ranks = rank_count(value);
     if (!ranks) fail(node, "grid", "found `" + value + "`; expected PxQ such as 30x32, or a number of ranks");
     for (std::uint64_t P = 1; P <= *ranks; ++P)

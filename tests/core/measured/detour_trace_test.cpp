@@ -75,6 +75,9 @@ TEST(DetourTrace, OfFixedTimeIsWhatWasNotDoneInIt) {
   for (int i = 0; i < 100; ++i)
     text += "ftq,a,0," + std::to_string(0.001 * i) + ",0.001," + (i == 50 ? "7500" : "10000") + ",0\n";
   const DetourTrace trace = read(text);
+  EXPECT_NEAR(trace.cores[0].resolution_s, 0.001, 1e-9);
+  // A detour of 100 ms at the end of a quantum makes it longer, and starts no less known.
+  EXPECT_NEAR(read(text + "ftq,a,0,0.1,0.101,10000,0\n").cores[0].resolution_s, 0.001, 1e-9);
   ASSERT_EQ(trace.cores[0].events.size(), 1U);
   EXPECT_NEAR(trace.cores[0].events[0].duration_s, 0.00025, 1e-12);
   EXPECT_NEAR(trace.cores[0].watched_s(), 0.1, 1e-9);

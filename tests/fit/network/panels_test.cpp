@@ -9,7 +9,10 @@
 namespace hplcast::fit {
 namespace {
 
-std::vector<core::MpiMeasurement> rows_of(double noise, bool with_panels) {
+constexpr double send_s = 4e-6, recv_s = 3e-6;
+
+/// Sends up to `threshold` do not wait; then 4 and 3 us of a message are of its calls.
+std::vector<core::MpiMeasurement> rows_of(double noise, bool with_panels, double threshold = 4000) {
   core::RandomStream stream({1, core::stream_fit, 0, 0});
   std::vector<core::MpiMeasurement> rows;
   for (int i = 0; i < 300; ++i) {
@@ -22,11 +25,13 @@ std::vector<core::MpiMeasurement> rows_of(double noise, bool with_panels) {
       row.duration_s = duration_s * std::exp(noise * stream.normal());
       rows.push_back(row);
     };
-    add("pingpong", 2 * (1e-6 + 2e-10 * size));
-    add("send", size < 4000 ? 4e-7 : 1e-6 + 2e-10 * size);
-    add("recv", size < 4000 ? 3e-7 : 1e-6 + 2e-10 * size);
-    add("send_unmatched", size < 4000 ? 4e-7 : 0.02);
-    if (with_panels && size >= 65536) add("panel", 2 * (8e-6 + 6e-11 * size));
+    const bool detached = size < threshold;
+    const double calls_s = detached && threshold > 65536 ? send_s + recv_s : 0;
+    add("pingpong", 2 * (1e-6 + 2e-10 * size + calls_s));
+    add("send", detached ? send_s : 1e-6 + 2e-10 * size);
+    add("recv", detached ? recv_s : 1e-6 + 2e-10 * size);
+    add("send_unmatched", detached ? send_s : 0.02);
+    if (with_panels && size >= 65536) add("panel", 2 * (8e-6 + 6e-11 * size + calls_s));
   }
   return rows;
 }
@@ -47,6 +52,15 @@ TEST(Panels, HaveATransferOfTheirOwn) {
     }
     EXPECT_EQ(model.panels->segments().front().has_noise(), noise > 0);
   }
+}
+
+// The simulation adds the costs of both calls to messages below the threshold.
+TEST(Panels, HaveNoCostsOfCallsInThem) {
+  const NetworkFit fit = fit_network(rows_of(0, true, 1e6));
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  const core::ScopeModel& model = fit.model.scope(core::Scope::local);
+  for (const double size : {1e5, 5e5, 4e6})
+    EXPECT_NEAR(model.panels.value().mean_s(size) / (8e-6 + 6e-11 * size), 1, 0.01) << size;
 }
 
 TEST(Panels, WithoutRowsHaveNone) {
