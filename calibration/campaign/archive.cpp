@@ -217,7 +217,7 @@ std::map<std::string, std::string> read_archive(const fs::path& path) {
     if (path_in_it == nullptr)
       throw core::InputError("cannot read " + path.string() + ": a file in it has a name that is not text");
     const std::string name = fs::path(path_in_it).lexically_normal().relative_path().generic_string();
-    // Of the Finder: what a file is like, not what is in it.
+    // The Finder adds what a file is like, not what is in it.
     const std::string file = fs::path(name).filename();
     if (core::begins_with(name, "__MACOSX/") || core::begins_with(file, "._") || file == ".DS_Store") continue;
     std::string& content = files[name];

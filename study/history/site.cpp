@@ -30,14 +30,17 @@ std::string cell_look(CellKind kind, int shade) {
   return std::string(shade < 0 ? "below" : "above") + " shade-" + std::to_string(std::abs(shade));
 }
 
-/// "CLUSTER-NAME", of no two the same: letters, digits, "." and the name's "-" as they are, others as "_2f".
+/// "CLUSTER-NAME", of no two the same: letters, digits, ".", "_" and the name's "-" as they are, others as "_2f", and
+/// "_" where it could begin such a one.
 std::string file_stem(const std::string& cluster, const std::string& name) {
-  const std::string both = cluster + "-" + name, plain = ".-";
+  const std::string both = cluster + "-" + name, plain = "._-";
   std::string stem;
   for (std::size_t i = 0; i < both.size(); ++i) {
     const auto c = static_cast<unsigned char>(both[i]);
-    const bool is_plain = std::isalnum(c) != 0 || plain.find(both[i]) < (i < cluster.size() ? 1U : 2U);
-    stem += is_plain ? both.substr(i, 1) : core::printed("_%02x", c);
+    constexpr const char* digits = "0123456789abcdef";
+    const bool begins_code = c == '_' && i + 2 < both.size() && both.find_first_not_of(digits, i + 1) > i + 2;
+    const bool is_plain = std::isalnum(c) != 0 || plain.find(both[i]) < (i < cluster.size() ? 2U : 3U);
+    stem += is_plain && !begins_code ? both.substr(i, 1) : core::printed("_%02x", c);
   }
   return stem;
 }
