@@ -237,6 +237,8 @@ HPLCAST_DESCRIPTION(ScopeModel, scope) {
   fields("latency_s", scope.latency_s, positive);
   fields.if_any("max_bytes", scope.max_bytes, at_least_zero);
   fields.if_any("first_use_s_per_byte", scope.first_use_s_per_byte, at_least_zero);
+  fields.if_any("exchange_s", scope.exchange_s, at_least_zero);
+  fields.if_any("exchange_s_per_byte", scope.exchange_s_per_byte, at_least_zero);
   fields.if_any("half_duplex", scope.half_duplex);
   fields("operations", scope.costs);
   fields.if_any("panels", scope.panels);

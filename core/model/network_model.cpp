@@ -111,8 +111,10 @@ void check_scope(const char* name, const ScopeModel& scope) {
   require(scope.bandwidth_bytes_per_s > 0 && std::isfinite(scope.bandwidth_bytes_per_s), "bandwidth_bytes_per_s",
           scope.bandwidth_bytes_per_s, "a positive number");
   require(scope.latency_s > 0 && std::isfinite(scope.latency_s), "latency_s", scope.latency_s, "a positive number");
-  require(scope.first_use_s_per_byte >= 0 && std::isfinite(scope.first_use_s_per_byte), "first_use_s_per_byte",
-          scope.first_use_s_per_byte, "a number >= 0");
+  for (const auto& [field, value] : {std::pair("first_use_s_per_byte", scope.first_use_s_per_byte),
+                                     {"exchange_s", scope.exchange_s},
+                                     {"exchange_s_per_byte", scope.exchange_s_per_byte}})
+    require(value >= 0 && std::isfinite(value), field, value, "a number >= 0");
   if (!scope.capacity) return;
   const LinkCapacity& capacity = *scope.capacity;
   require(capacity.bytes_per_s > 0 && std::isfinite(capacity.bytes_per_s), "capacity.bytes_per_s", capacity.bytes_per_s,

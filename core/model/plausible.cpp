@@ -173,7 +173,7 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
     flags.push_back(beyond_limits(field + "/first_use_s_per_byte", text(scope.first_use_s_per_byte, "s/byte"),
                                   "at most " + text(most_first_use_s_per_byte, "s/byte"),
                                   "seconds per page or per MB in place of per byte"));
-  double short_s = 0;
+  double short_s = scope.exchange_cost_s(1);
   for (const MessageCost cost : {MessageCost::send, MessageCost::transfer, MessageCost::recv})
     short_s += scope.cost(cost).mean_s(1);
   if (short_s > most_short_message_s)

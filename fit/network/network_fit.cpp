@@ -5,6 +5,7 @@
 
 #include "fit/network/network_steps.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
@@ -152,6 +153,35 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
   }
 }
 
+/// What an exchange behind a message takes beyond two messages: of short ones, and per byte of long ones, where these
+/// do not go one way at a time.
+void find_exchange_costs(const MpiRows& rows, double detached_bytes,
+                         std::array<std::optional<core::ScopeModel>, 2>& models) {
+  constexpr double most_short_bytes = 16 * 1024, least_long_bytes = 256 * 1024;
+  const auto beyond_s = [&](const core::ScopeModel& model, const core::MpiMeasurement& row) {
+    const auto cost_s = [&](core::MessageCost which) { return model.cost(which).mean_s(row.size_bytes); };
+    double message_s = cost_s(core::MessageCost::transfer);
+    if (row.size_bytes < detached_bytes) message_s += cost_s(core::MessageCost::send) + cost_s(core::MessageCost::recv);
+    return row.duration_s - 2 * message_s - model.exchange_s;
+  };
+  const auto found = [&](core::Scope scope, double least_bytes, double most_bytes, bool per_byte) {
+    const core::ScopeModel& model = *models[static_cast<std::size_t>(scope)];
+    std::vector<double> values;
+    rows([&](const core::MpiMeasurement& row) {
+      if (row.operation == "exchange" && row.error.empty() && row.scope == to_string(scope) &&
+          row.size_bytes >= least_bytes && row.size_bytes <= most_bytes)
+        values.push_back(beyond_s(model, row) / (per_byte ? row.size_bytes : 1));
+    });
+    return values.empty() ? 0 : std::max(0.0, core::median(std::move(values)));
+  };
+  for (const core::Scope scope : scopes) {
+    auto& model = models[static_cast<std::size_t>(scope)];
+    if (!model) continue;
+    model->exchange_s = found(scope, 0, most_short_bytes, false);
+    if (!model->half_duplex) model->exchange_s_per_byte = found(scope, least_long_bytes, infinity, true);
+  }
+}
+
 /// The capacity of each scope that has a model; where it was not measured, a note in the model says so. A pair with
 /// many messages on their way shows what the link carries at least.
 void find_capacities(const MpiRows& rows, const NetworkFitOptions& options, const detail::ImportedRows& imported,
@@ -256,6 +286,7 @@ NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options
   }
   if (options.filter == RowFilter::robust) note_interruptions(options.means, fit);
   find_half_duplex(rows, thresholds.detached_bytes, models, fit);
+  find_exchange_costs(rows, thresholds.detached_bytes, models);
   const detail::ImportedRows imported = detail::imported_rows(all_rows);
   find_capacities(all_rows, options, imported, models, fit);
   detail::flag_imported(imported, models, fit);

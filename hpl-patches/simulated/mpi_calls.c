@@ -41,6 +41,7 @@ static hplcast_message message(const void* data, double bytes, hplcast_channel e
   result.bytes = bytes;
   result.probed = 1;
   result.new_bytes = 0;
+  result.exchanged = 0;
   result.panel = 0;
   hplcast_find_content(data, (size_t)bytes, &result);
   return result;
@@ -59,8 +60,9 @@ static void send_directly(hplcast_mpi operation, const void* data, double bytes,
     *request = (MPI_Request)hplcast_isend(&out, synchronous);
 }
 
-static MPI_Request receive_directly(const void* data, double bytes, hplcast_channel ends) {
+static MPI_Request receive_directly(const void* data, double bytes, hplcast_channel ends, int exchanged) {
   hplcast_message in = message(data, bytes, ends);
+  in.exchanged = exchanged;
   in.new_bytes = hplcast_take_new_bytes(data, bytes);
   return (MPI_Request)hplcast_irecv(&in);
 }
@@ -117,7 +119,7 @@ WRAP(int, MPI_Recv, void* data, int count, MPI_Datatype type, int from, int tag,
   int result;
   const double bytes = begin_receive(HPLCAST_MPI_RECV, &count, &type, from, tag, comm);
   if (direct_messages()) {
-    MPI_Request request = receive_directly(data, bytes, channel_from(from, tag, comm));
+    MPI_Request request = receive_directly(data, bytes, channel_from(from, tag, comm), 0);
     result = wait_directly(&request);
   } else {
     result = PMPI_Recv(data, count, type, in_world(from, comm), tag, MPI_COMM_WORLD, status);
@@ -130,7 +132,7 @@ WRAP(int, MPI_Irecv, void* data, int count, MPI_Datatype type, int from, int tag
   int status = MPI_SUCCESS;
   const double bytes = begin_receive(HPLCAST_MPI_IRECV, &count, &type, from, tag, comm);
   if (direct_messages())
-    *request = receive_directly(data, bytes, channel_from(from, tag, comm));
+    *request = receive_directly(data, bytes, channel_from(from, tag, comm), 1); /* HPL has no others */
   else
     status = PMPI_Irecv(data, count, type, in_world(from, comm), tag, MPI_COMM_WORLD, request);
   hplcast_call_end(*request, 1);

@@ -284,6 +284,8 @@ std::vector<std::string> xml_cost_losses(const ScopeModel& scope, core::Scope wh
                      " half_duplex: messages in both directions overlap (two that meet take half of their time)");
   if (scope.first_use_s_per_byte > 0)
     losses.push_back(name + " first_use_s_per_byte: memory that is new to messages costs nothing");
+  if (scope.exchange_cost_s(1) > 0)
+    losses.push_back(name + " exchange_s: exchanges take no longer than messages in both directions at once");
   for (std::size_t i = 0; i < core::message_cost_count; ++i)
     for (std::string& loss : segment_losses(scope, static_cast<MessageCost>(i), name))
       losses.push_back(std::move(loss));

@@ -96,6 +96,7 @@ class Exchange {
     double sender_s;
     double arrival_s;
     double receiver_cost_s;
+    double exchange_s;
     double there_s;  ///< when the sender has come: until then the receiver waits for it
   };
   Passage pass(int from, int to, int count, double sent_s, double wanted_s) {
@@ -104,11 +105,11 @@ class Exchange {
     if (size >= costs_.detached_bytes) {
       const double arrival_s = std::max(sent_s, wanted_s) + message.transfer_s;
       if (wanted_s > sent_s) waited(from, wanted_s - sent_s);
-      return {arrival_s, arrival_s, 0, sent_s};
+      return {arrival_s, arrival_s, 0, message.exchange_s, sent_s};
     }
     const double leaves_s = after(from, Work::other, sent_s, message.send_s);
     const double starts_s = size < costs_.async_small_bytes ? leaves_s : std::max(leaves_s, wanted_s);
-    return {leaves_s, starts_s + message.transfer_s, message.recv_s, leaves_s};
+    return {leaves_s, starts_s + message.transfer_s, message.recv_s, message.exchange_s, leaves_s};
   }
 
   /// HPL_send and HPL_recv.
@@ -122,8 +123,9 @@ class Exchange {
   void both_ways(int a, int b, int count_of_a, int count_of_b) {
     const double a_s = times_s_[at(a)];
     const double b_s = times_s_[at(b)];
-    const Passage to_b = pass(a, b, count_of_a, a_s, b_s);
-    const Passage to_a = pass(b, a, count_of_b, b_s, a_s);
+    Passage to_b = pass(a, b, count_of_a, a_s, b_s);
+    Passage to_a = pass(b, a, count_of_b, b_s, a_s);
+    for (Passage* const one : {&to_a, &to_b}) one->receiver_cost_s += one->exchange_s;
     times_s_[at(a)] = received(a, to_b.sender_s, to_a);
     times_s_[at(b)] = received(b, to_a.sender_s, to_b);
   }

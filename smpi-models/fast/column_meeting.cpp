@@ -72,7 +72,7 @@ class ColumnMeetings::Costs : public ColumnCosts {
         meetings_.messages_.between(ends.source, ends.destination, bytes, costs.flow(ends.scope, bytes, name));
     return {costs.overhead_s(core::MessageCost::send, ends.scope, bytes, name),
             NetworkCosts::time_alone_s(flow, bytes + core::smpi_envelope_bytes),
-            costs.overhead_s(core::MessageCost::recv, ends.scope, bytes, name)};
+            costs.overhead_s(core::MessageCost::recv, ends.scope, bytes, name), costs.exchange_s(ends.scope, bytes)};
   }
   static ExchangeMessage with_excess(ExchangeMessage message, double excess_s) {
     message.transfer_s = std::max(0.0, message.transfer_s + excess_s);

@@ -410,7 +410,11 @@ void Messages::finish_receive(MessageRequest& request) {
   copy_content(sent, request.wanted);
   rank.clock.resume();
   rank.let_in_s = rank.clock.now_s();
-  if (sent.detached) rank.clock.spend(overhead_s(core::MessageCost::recv, sent));
+  double calls_s = sent.detached ? overhead_s(core::MessageCost::recv, sent) : 0;
+  const hplcast_channel& channel = sent.message.channel;
+  if (request.wanted.exchanged != 0)
+    calls_s += costs_.exchange_s(scope(channel.source, channel.destination), sent.message.bytes);
+  if (calls_s > 0) rank.clock.spend(calls_s);
 }
 
 /// Causality: nobody receives from the future. The bytes of a message move when it was sent and no faster than alone,

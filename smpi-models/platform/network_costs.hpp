@@ -84,6 +84,11 @@ class NetworkCosts {
     return network_.scope(scope).first_use_s_per_byte * new_bytes;
   }
 
+  /// Time in s that the calls of a receiver take longer than MPI_Recv, for a message in an exchange.
+  double exchange_s(core::Scope scope, double size_bytes) const {
+    return network_.scope(scope).exchange_cost_s(size_bytes);
+  }
+
   /// Whether messages that wait for their receivers go one way at a time between two ranks.
   bool is_half_duplex(core::Scope scope) const { return network_.scope(scope).half_duplex; }
 

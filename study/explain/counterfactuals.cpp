@@ -147,6 +147,8 @@ void slow_scope(core::ScopeModel& scope, const NetworkFactors& by) {
       segment.slope_s_per_byte *= slope;
     });
   };
+  scope.exchange_s *= by.calls;
+  scope.exchange_s_per_byte *= by.bandwidth;
   slow(scope.cost(core::MessageCost::transfer), by.latency, by.bandwidth);
   if (scope.panels) slow(*scope.panels, by.latency, by.bandwidth);
   for (const auto call : {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv})

@@ -24,7 +24,7 @@ struct Sides {
   double sent_s = unknown, send_over_s = unknown;
   double wanted_s = unknown, received_s = unknown;
   double bytes = 0;
-  bool isend = false, synchronous = false, panel = false;
+  bool isend = false, synchronous = false, panel = false, exchanged = false;
 };
 
 using SidesByMessage = std::unordered_map<MessageKey, Sides, MessageHash>;
@@ -42,6 +42,7 @@ void add_call(Sides& sides, const ActivityEvent& event, double begin_s, double e
   } else {
     sides.wanted_s = begin_s;
     if (is(event.name, "recv")) sides.received_s = end_s;
+    sides.exchanged = is(event.name, "irecv");
   }
 }
 
@@ -83,7 +84,8 @@ SeenMessage against(const core::NetworkModel& network, const Sides& sides, core:
   const double there_s = begins_s + transfer_s;
   message.receiver_in_time = there_s > sides.wanted_s;
   message.real_s = sides.received_s - both_s;
-  message.model_s = std::max(there_s, sides.wanted_s) + (detached ? cost_s(core::MessageCost::recv) : 0) - both_s;
+  message.model_s = std::max(there_s, sides.wanted_s) + (detached ? cost_s(core::MessageCost::recv) : 0) +
+                    (sides.exchanged ? model.exchange_cost_s(bytes) : 0) - both_s;
   message.bytes_s = std::min(transfer_s, std::max(0.0, segment.slope_s_per_byte) * bytes);
   message.latency_s = transfer_s - message.bytes_s;
   return message;

@@ -106,7 +106,7 @@ PanelCosts::PanelCosts(const core::ClusterModel& cluster, const core::HplParamet
   const double bytes = 8.0 * (p.NB + 4);
   for (int apart = 1; 2 * apart <= p.P; apart *= 2) {
     const Hop hop = grid_.hop(apart, 0);
-    exchange_s_ += grid_.slowest_s(hop, bytes, hop.together) + mean_s("dcopy", 1, p.NB);
+    exchange_s_ += grid_.slowest_s(hop, bytes, hop.together) + grid_.exchange_s(hop, bytes) + mean_s("dcopy", 1, p.NB);
     if (4 * apart > p.P && 2 * apart != p.P) exchange_s_ += 2 * grid_.slowest_s(hop, bytes, hop.together);
   }
 }
@@ -156,7 +156,7 @@ RowSwap PanelCosts::row_swap(double columns, std::size_t ranks, bool crowded) co
     swap.tree_s[std::min(level, swap.tree_s.size() - 1)] += message_s(part /= 2, 1);
   swap.rolls = ranks - 1;
   const double each = (p_.P - 1) / std::max(1.0, static_cast<double>(swap.rolls));
-  swap.roll_s = each * message_s(1.0 / p_.P, roll_hop_.together);
+  swap.roll_s = each * (message_s(1.0 / p_.P, roll_hop_.together) + grid_.exchange_s(roll_hop_, bytes / p_.P));
   if (p_.EQUIL != 0 && p_.P > 2) swap.equil_s = each * message_s(std::sqrt(2 / pi) * pi / 8 / std::sqrt(p_.NB), 1);
   return swap;
 }

@@ -78,6 +78,10 @@ class Grid {
     const double local_s = message_s(core::Scope::local, bytes, 1);
     return hop.leaving == 0 ? local_s : std::max(local_s, message_s(core::Scope::remote, bytes, at_once));
   }
+  /// By which an exchange takes longer.
+  double exchange_s(const Hop& hop, double bytes) const {
+    return cluster_.network.scope(hop.leaving == 0 ? core::Scope::local : core::Scope::remote).exchange_cost_s(bytes);
+  }
   double mean_s(const Hop& hop, double bytes, bool panel = false) const {
     return (1 - hop.leaving) * message_s(core::Scope::local, bytes, 1, panel) +
            (hop.leaving == 0 ? 0 : hop.leaving * message_s(core::Scope::remote, bytes, hop.together, panel));

@@ -38,6 +38,8 @@ void scale_scope(core::ScopeModel& scope, const NetworkSpeed& by) {
   };
   for (const auto cost : {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv})
     scale(scope.cost(cost), by.calls, by.calls);
+  scope.exchange_s /= by.calls;
+  scope.exchange_s_per_byte /= by.bandwidth;
   scale(scope.cost(core::MessageCost::transfer), by.latency, by.bandwidth);
   if (scope.panels) scale(*scope.panels, by.latency, by.bandwidth);
 }

@@ -45,6 +45,8 @@ ClusterModel example() {
   network.remote->cost(MessageCost::recv) = SegmentedLaw::make({{0, 1e-6, 0, 0, {{0.5, 1e-6, 1e-8}, {0.5, 2e-6, 0}}}});
   network.remote->half_duplex = true;
   network.remote->first_use_s_per_byte = 2e-9;
+  network.remote->exchange_s = 1e-6;
+  network.remote->exchange_s_per_byte = 3e-11;
   network.remote->panels = SegmentedLaw::make({{0, 1e-6, 1e-10}, {1e5, 2e-6, 5e-11}});
   network.async_small_bytes = 4096;
   network.detached_bytes = 65536;
@@ -355,6 +357,7 @@ TEST(ClusterJson, ARoundTripChangesNothing) {
   EXPECT_TRUE(back.network.values().remote->half_duplex);
   EXPECT_EQ(back.network.values().remote->first_use_s_per_byte, 2e-9);
   EXPECT_DOUBLE_EQ(back.network.values().remote->panels.value().mean_s(1e6), 5.2e-5);
+  EXPECT_EQ(back.network.values().remote->exchange_cost_s(1e6), 1e-6 + 3e-11 * 1e6);
   EXPECT_FALSE(back.network.values().local.panels);
   EXPECT_FALSE(back.network.values().local.half_duplex);
   ASSERT_EQ(back.detours.size(), 1U);

@@ -97,6 +97,9 @@ TEST(Plausible, MessagesInOtherUnitsAreNot) {
   machine.network.remote->cost(MessageCost::transfer) = SegmentedLaw::make({{0, 1, 1e-10}});
   EXPECT_THAT(said_of(machine), HasSubstr("a message of 1 byte takes 1 s"));
   machine = {};
+  machine.network.remote->exchange_s = 1;
+  EXPECT_THAT(said_of(machine), HasSubstr("a message of 1 byte takes 1 s"));
+  machine = {};
   machine.network.remote->cost(MessageCost::transfer) = SegmentedLaw::make({{0, 1e-6, 0.1}});
   EXPECT_THAT(said_of(machine), HasSubstr("slopes in s per GB"));
   machine = {};

@@ -172,13 +172,15 @@ TEST(PlatformXml, SaysThatProbesFindMessagesAtOnce) {
   EXPECT_THAT(platform_xml_losses(cluster), ElementsAre(HasSubstr("late_probes")));
 }
 
-TEST(PlatformXml, SaysThatNewMemoryCostsNothing) {
+TEST(PlatformXml, SaysThatNewMemoryAndExchangesCostNothing) {
   auto cluster = with_network(example_cluster(false), [](auto& network) {
     network.remote.reset();
     network.local.first_use_s_per_byte = 1e-9;
+    network.local.exchange_s = 1e-6;
   });
   cluster.hosts = core::Hosts::make({"localhost", 2, 1, {}, 0});
-  EXPECT_THAT(platform_xml_losses(cluster), ElementsAre(HasSubstr("first_use_s_per_byte")));
+  EXPECT_THAT(platform_xml_losses(cluster),
+              ElementsAre(HasSubstr("first_use_s_per_byte"), HasSubstr("local exchange_s")));
 }
 
 /// Two cores at 2 and 1 GHz; a core adds f^2 W, a host 100 + 30 W.

@@ -48,6 +48,26 @@ TEST(ColumnExchange, OfTwoTakesOneMessageEachWay) {
   EXPECT_EQ(costs.sent_bytes, 8 * (2 * 4 + 4) + 8 * (4 + 4));  // the owner of the current row sends it along
 }
 
+/// 2 s of MPI_Irecv and MPI_Wait beside the others.
+class CostsOfExchanges final : public ColumnCosts {
+ public:
+  explicit CostsOfExchanges(double detached) { detached_bytes = async_small_bytes = detached; }
+  ExchangeMessage message(int /*from*/, int /*to*/, double /*bytes*/) override { return {1, 10, 0.1, 2}; }
+  double copy_s(int /*position*/, int /*count*/) override { return 0; }
+};
+
+TEST(ColumnExchange, CostsMoreInBothDirectionsOnly) {
+  for (const double detached : {0.0, 1e9}) {
+    CostsOfExchanges costs(detached);
+    std::vector<double> times_s(3, 0.0);
+    auto candidates = candidates_of({1, 1, 1});
+    exchange_column(4, costs, times_s, candidates);
+    // The third gives and gets something before and after the others: an exchange, theirs, a message.
+    const double one_way_s = detached > 0 ? 11.1 : 10;
+    EXPECT_NEAR(times_s[2], 3 * one_way_s + 2 * 2, 1e-9);
+  }
+}
+
 TEST(ColumnExchange, FindsTheGreatestForEverybodyWhateverTheirNumber) {
   for (int size = 2; size <= 17; ++size) {
     for (int winner = 0; winner < size; ++winner) {

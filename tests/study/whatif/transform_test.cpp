@@ -135,6 +135,20 @@ TEST(TransformSpeed, PanelsCostLessAsOtherMessagesDo) {
   EXPECT_FALSE(panels("scale-network-noise", "0").has_noise());
 }
 
+TEST(TransformSpeed, ExchangesCostLessAsCallsAndBytesDo) {
+  core::ClusterModel cluster = dahu_like();
+  core::NetworkModel::Values values = cluster.network.values();
+  values.remote->exchange_s = 1e-6;
+  values.remote->exchange_s_per_byte = 4e-11;
+  cluster.network = core::NetworkModel::make(values);
+  const auto cost_s = [&](const char* name, double bytes) {
+    return transformed(cluster, {{name, "2"}}).network.scope(core::Scope::remote).exchange_cost_s(bytes);
+  };
+  EXPECT_DOUBLE_EQ(cost_s("scale-latency", 0), 1e-6);
+  EXPECT_DOUBLE_EQ(cost_s("scale-bandwidth", 1e6), 1e-6 + 2e-5);
+  EXPECT_DOUBLE_EQ(cost_s("scale-messages", 1e6), 5e-7 + 2e-5);
+}
+
 TEST(TransformSpeed, CapacitiesScaleWithTheirIntervalsAndAlone) {
   const auto with_capacities = [] {
     core::NetworkModel::Values values = dahu_like().network.values();

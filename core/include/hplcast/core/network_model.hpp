@@ -88,6 +88,9 @@ struct ScopeModel {
   double max_bytes = 0;                  ///< largest size measured; 0: not known
   double first_use_s_per_byte = 0;       ///< by which a message that waits for its receiver takes longer where it goes
                                          ///< to memory that no message has been in before
+  double exchange_s = 0;                 ///< by which a message takes longer that MPI_Irecv and MPI_Wait receive around
+                                         ///< an MPI_Send, as each of HPL's exchanges does it
+  double exchange_s_per_byte = 0;        ///< likewise, per byte
   bool half_duplex = false;              ///< opposite rendezvous messages between two ranks are serialised: the second
                                          ///< begins when the first has ended
   std::vector<std::string> notes;
@@ -97,6 +100,7 @@ struct ScopeModel {
 
   const SegmentedLaw& cost(MessageCost which) const { return costs[static_cast<std::size_t>(which)]; }
   SegmentedLaw& cost(MessageCost which) { return costs[static_cast<std::size_t>(which)]; }
+  double exchange_cost_s(double size_bytes) const noexcept { return exchange_s + exchange_s_per_byte * size_bytes; }
   const SegmentedLaw& transfer(bool of_panel) const {
     return of_panel && panels ? *panels : cost(MessageCost::transfer);
   }

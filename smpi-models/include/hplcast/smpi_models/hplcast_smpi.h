@@ -121,6 +121,7 @@ typedef struct {
   size_t content_bytes;
   int probed;       /* MPI_Iprobe may look for it: it is sent at the simulated clock, not ahead of it */
   double new_bytes; /* of a receive: in memory of the rank that no message has been in before */
+  int exchanged;    /* of a receive: by MPI_Irecv and MPI_Wait around a send */
   int panel;        /* one that is sent: columns of a matrix that a datatype describes, as HPL's panels */
 } hplcast_message;
 

@@ -1,0 +1,57 @@
+// Exchanges of HPL: MPI_Irecv, MPI_Send, MPI_Wait of two ranks with each other.
+#include <gtest/gtest.h>
+
+#include "hplcast/study/predict.hpp"
+#include "tests/study/simulated_cluster.hpp"
+
+namespace hplcast::study {
+namespace {
+
+class Exchanges : public testing::SimulatedCluster {
+ protected:
+  double time_s(int p, int q, double exchange_s, double exchange_s_per_byte = 0) {
+    core::NetworkModel::Values network = request_.cluster.network.values();
+    network.local.exchange_s = exchange_s;
+    network.local.exchange_s_per_byte = exchange_s_per_byte;
+    request_.cluster.network = core::NetworkModel::make(network);
+    request_.parameters.P = p;
+    request_.parameters.Q = q;
+    request_.noise = false;
+    return predict(request_).time_s;
+  }
+};
+
+// One exchange per column of the matrix, and one per row swap: of the 7 panels that have a trailing matrix, and of the
+// last one, which has the right-hand side.
+TEST_F(Exchanges, OfTwoProcessRowsTakeLonger) {
+  request_.parameters = {1000, 128};
+  request_.parameters.DEPTH = 0;
+  for (const bool fast : {false, true}) {
+    request_.mode = fast ? SimulationMode::fast : SimulationMode::exact;
+    for (const int swap : {0, 1}) {
+      request_.parameters.SWAP = swap;
+      EXPECT_NEAR(time_s(2, 1, 1) - time_s(2, 1, 0), 1008, 1e-6) << fast << " " << swap;
+    }
+  }
+}
+
+TEST_F(Exchanges, OfPivotsCarryTheBytesOfTwoRows) {
+  request_.parameters = {1000, 128};
+  request_.parameters.DEPTH = 0;
+  request_.parameters.SWAP = 1;
+  request_.mode = SimulationMode::fast;
+  // The longer one of each pair has the candidate's row, the current one and four numbers: 8 (2 NB + 4) bytes; rolls
+  // move up to NB rows.
+  const double pivots = 1000 * 8 * (2 * 128 + 4.0), rows = 128 * 8 * 1000 * 8 / 2.0;
+  const double longer_s = time_s(2, 1, 0, 1e-3) - time_s(2, 1, 0);
+  EXPECT_GT(longer_s, 0.9e-3 * pivots);
+  EXPECT_LT(longer_s, 1e-3 * (pivots + rows));
+}
+
+TEST_F(Exchanges, AreNoneOnOneProcessRow) {
+  request_.parameters = {1000, 128};
+  EXPECT_EQ(time_s(1, 2, 1), time_s(1, 2, 0));
+}
+
+}  // namespace
+}  // namespace hplcast::study
