@@ -46,6 +46,14 @@ Blocks blocks_of_one_rank(const Campaign& campaign, const core::ClusterModel& cl
   return blocks;
 }
 
+/// What HPL's dgemm takes of one rank beside what the model expects, by block. It gains more than calls by themselves.
+PairedTimes dgemm_in_runs(const Blocks& blocks) {
+  PairedTimes times;
+  if (const auto dgemm = blocks.find("dgemm"); dgemm != blocks.end())
+    for (const auto& [block, one] : dgemm->second) times.push_back(one);
+  return times;
+}
+
 /// Relative to dgemm in the same block, so that it does not matter how fast the machine was then.
 PairedTimes beside_dgemm(const Blocks& blocks, const std::string& kernel) {
   PairedTimes times;
@@ -84,11 +92,13 @@ core::KernelModel widened(const core::KernelModel& model, const KernelTable& few
 
 std::string alone_json(const Campaign& campaign, const PairedCalls& dgemm, const ControlCurve& control,
                        const core::ClusterModel& cluster, std::vector<std::string>& notes) {
-  if (dgemm.alone.size() < few_calls) return "null";
-  const core::EstimatedRatio of_dgemm = dgemm_alone(campaign, dgemm, control, cluster);
+  const Blocks blocks = blocks_of_one_rank(campaign, cluster);
+  const PairedTimes in_runs = dgemm_in_runs(blocks);
+  const bool has_runs = in_runs.size() >= fewest_pairs;
+  if (!has_runs && dgemm.alone.size() < few_calls) return "null";
+  const core::EstimatedRatio of_dgemm = has_runs ? ratio_of(in_runs) : dgemm_alone(campaign, dgemm, control, cluster);
   Json json = {{"dgemm", of_dgemm.ratio}, {"standard_error", of_dgemm.standard_error}, {"calls", dgemm.alone.size()}};
   std::string others;
-  const Blocks blocks = blocks_of_one_rank(campaign, cluster);
   for (const auto& entry : blocks) {
     if (entry.first == "dgemm" || blocks.count("dgemm") == 0) continue;
     const PairedTimes times = beside_dgemm(blocks, entry.first);

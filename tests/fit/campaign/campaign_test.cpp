@@ -89,7 +89,8 @@ TEST(FitCampaign, CallsAloneAreComparedWithThoseBesideOthersInTheSameMinute) {
   EXPECT_EQ(fit.cluster.kernels.size(), 1U);
 }
 
-/// Runs of HPL with one and with two ranks of a host of two, while the machine's speed changes from run to run.
+/// Runs of HPL with one and with two ranks of a host of two, while the machine's speed changes from run to run. In them
+/// dgemm takes 0.9 times as long on one rank, and 0.95 times in calls by themselves: runs are what is predicted.
 TEST(FitCampaign, HplsCallsOnOneRankSayHowMuchFasterEachKernelIs) {
   Campaign campaign = one_rank();
   campaign.hosts = {{"h", 1e9, {0, 0}}};
@@ -99,11 +100,11 @@ TEST(FitCampaign, HplsCallsOnOneRankSayHowMuchFasterEachKernelIs) {
   campaign.measurements["measurements/04-mpi.csv"] = messages;
   const std::string beside = dgemm_csv("dgemm_beside");
   campaign.measurements["measurements/01-dgemm-alone.csv"] =
-      dgemm_csv("dgemm_alone", 0.9) + beside.substr(beside.find('\n') + 1);
+      dgemm_csv("dgemm_alone", 0.95) + beside.substr(beside.find('\n') + 1);
   std::string text = "kernel,m,n,k,duration_s,start_s,host,content,busy_ranks\n";
   for (int run = 0; run < 12; ++run) {
     const bool one = run % 2 == 0;
-    const double slower = one ? 1 + 0.02 * run : 1;
+    const double slower = one ? 1 + 0.02 * (run - 5) : 1;
     for (double m = one ? 40 : 20; m <= (one ? 800 : 400); m += one ? 40 : 20)
       for (const char* kernel : {"dgemm", "dtrsm"}) {
         const bool is_dgemm = kernel == std::string("dgemm");
@@ -115,9 +116,14 @@ TEST(FitCampaign, HplsCallsOnOneRankSayHowMuchFasterEachKernelIs) {
   }
   campaign.measurements["measurements/02-kernels.csv"] = text;
   const CampaignFit fit = fit_campaign(campaign);
-  const auto dtrsm = nlohmann::json::parse(fit.cluster.provenance).at("alone").at("kernels").at("dtrsm");
+  const auto alone = nlohmann::json::parse(fit.cluster.provenance).at("alone");
+  EXPECT_NEAR(alone.at("dgemm").get<double>(), 0.9, 1e-6);
+  // Six runs, 0.9 to 1.1 times as long as in the mean: sqrt(0.028 6 / 5) / 6.
+  constexpr double error = 0.03055;
+  EXPECT_NEAR(alone.at("standard_error").get<double>(), 0.9 * error, 1e-4);
+  const auto dtrsm = alone.at("kernels").at("dtrsm");
   EXPECT_NEAR(dtrsm.at("ratio").get<double>(), 0.7, 1e-6) << "0.7 / 0.9 of dgemm in the same runs, times 0.9";
-  EXPECT_LT(dtrsm.at("standard_error").get<double>(), 1e-6);
+  EXPECT_NEAR(dtrsm.at("standard_error").get<double>(), 0.7 * error, 1e-4);
   const core::KernelModel& model = fit.cluster.kernels.at("dtrsm");
   EXPECT_NEAR(model.cluster_law().at({}).mean_s({100, 64, 64}), 1e-10 * 100 * 64 * 64, 1e-12) << "of two ranks";
   EXPECT_EQ(model.range()->max.m, 800) << "of both";
