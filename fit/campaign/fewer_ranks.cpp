@@ -46,7 +46,7 @@ Blocks blocks_of_one_rank(const Campaign& campaign, const core::ClusterModel& cl
   return blocks;
 }
 
-/// What HPL's dgemm takes of one rank beside what the model expects, by block. It gains more than calls by themselves.
+/// HPL's dgemm on one rank beside the model, by block. It gains more than calls by themselves.
 PairedTimes dgemm_in_runs(const Blocks& blocks) {
   PairedTimes times;
   if (const auto dgemm = blocks.find("dgemm"); dgemm != blocks.end())
