@@ -153,8 +153,8 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
   }
 }
 
-/// What an exchange behind a message takes beyond two messages: of short ones, and per byte of long ones, where these
-/// do not go one way at a time.
+/// Time by which a message and an exchange behind it take longer than two messages: of short ones, and per byte of long
+/// ones, where these do not go one way at a time.
 void find_exchange_costs(const MpiRows& rows, double detached_bytes,
                          std::array<std::optional<core::ScopeModel>, 2>& models) {
   constexpr double most_short_bytes = 16 * 1024, least_long_bytes = 256 * 1024;
