@@ -106,7 +106,15 @@ ALSO(__wrap_smpi_sleep, __wrap_sleep)
 ALSO(__wrap_smpi_usleep, __wrap_usleep)
 ALSO(__wrap_smpi_nanosleep, __wrap_nanosleep)
 
-/* system_clock(count, rate, maximum) and cpu_time() of gfortran, by the size of their arguments. */
+/* sleep(), system_clock(count, rate, maximum) and cpu_time() of gfortran, by the size of their arguments. */
+
+void __wrap__gfortran_sleep_i4_sub(const int32_t* seconds) {
+  hplcast_delay(*seconds);
+}
+
+void __wrap__gfortran_sleep_i8_sub(const int64_t* seconds) {
+  hplcast_delay((double)*seconds);
+}
 
 void __wrap__gfortran_system_clock_4(int32_t* count, int32_t* rate, int32_t* maximum) {
   if (count != NULL) *count = (int32_t)(now_s() * 1e3);

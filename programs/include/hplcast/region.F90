@@ -55,21 +55,24 @@ module hplcast_region
 #endif
   end interface
 
+  ! Kinds are named, for programs whose defaults are of 8 bytes (-fdefault-integer-8, -fdefault-real-8).
+  real(c_double), parameter :: one = 1
+
 contains
 
   logical function begins(name)
     character(*), intent(in) :: name
-    begins = begin_with(name, 1d0, 1d0, 1d0)
+    begins = begin_with(name, one, one, one)
   end function
 
   logical function begins_integer(name, m, n, k)
     character(*), intent(in) :: name
-    integer, intent(in) :: m
-    integer, intent(in), optional :: n, k
+    integer(c_int), intent(in) :: m
+    integer(c_int), intent(in), optional :: n, k
     real(c_double) :: sizes(3)
-    sizes = [dble(m), 1d0, 1d0]
-    if (present(n)) sizes(2) = dble(n)
-    if (present(k)) sizes(3) = dble(k)
+    sizes = [real(m, c_double), one, one]
+    if (present(n)) sizes(2) = real(n, c_double)
+    if (present(k)) sizes(3) = real(k, c_double)
     begins_integer = begin_with(name, sizes(1), sizes(2), sizes(3))
   end function
 
@@ -79,9 +82,9 @@ contains
     integer(long), intent(in) :: m
     integer(long), intent(in), optional :: n, k
     real(c_double) :: sizes(3)
-    sizes = [dble(m), 1d0, 1d0]
-    if (present(n)) sizes(2) = dble(n)
-    if (present(k)) sizes(3) = dble(k)
+    sizes = [real(m, c_double), one, one]
+    if (present(n)) sizes(2) = real(n, c_double)
+    if (present(k)) sizes(3) = real(k, c_double)
     begins_long = begin_with(name, sizes(1), sizes(2), sizes(3))
   end function
 
@@ -90,7 +93,7 @@ contains
     real(c_double), intent(in) :: m
     real(c_double), intent(in), optional :: n, k
     real(c_double) :: sizes(3)
-    sizes = [m, 1d0, 1d0]
+    sizes = [m, one, one]
     if (present(n)) sizes(2) = n
     if (present(k)) sizes(3) = k
     begins_real = begin_with(name, sizes(1), sizes(2), sizes(3))

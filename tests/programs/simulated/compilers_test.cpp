@@ -69,6 +69,30 @@ TEST(Compilers, NameRoutinesThatNothingHas) {
   EXPECT_THAT(result.output, HasSubstr("nothing that is linked has: dgetrf_"));
 }
 
+TEST(Compilers, LinkTheInterfaceOfLapackInCAsItIsThereAndNameWhatIsMissing) {
+  const std::string call = "int LAPACKE_dgetrf(void);\nint main(void) { return LAPACKE_dgetrf(); }\n";
+  const auto found = compile(
+      call,
+      "--help > help; echo 'void dgetrf_(void); int LAPACKE_dgetrf(void) { dgetrf_(); return 0; }' > lapacke.c; "
+      "gcc -fPIC -c lapacke.c && ar rc liblapacke.a lapacke.o && " HPLCAST_BINARY_DIR
+      "/bin/hplcast-cc -w main.c -L. -llapacke -lblas -o main && nm -D main");
+  EXPECT_EQ(found.status, 0) << found.output;
+  EXPECT_THAT(found.output, HasSubstr(" T LAPACKE_dgetrf"));
+  const auto left_out = compile(call, "-w main.c -llapack -o main"),
+             missing = compile(nothing, "main.c -lno_such -o main");
+  EXPECT_EQ(left_out.status, 6);
+  EXPECT_THAT(left_out.output, HasSubstr("nothing that is linked has: LAPACKE_dgetrf"));
+  EXPECT_EQ(missing.status, 6);
+  EXPECT_THAT(missing.output, HasSubstr("no static or shared library is there for: -lno_such"));
+}
+
+TEST(Compilers, CompileTheModuleOfRegionsWithDefaultsOfEightBytes) {
+  const auto result = compile(nothing, "--help > help; cp " HPLCAST_SOURCE_DIR
+                                       "/programs/include/hplcast/region.F90 . && " HPLCAST_BINARY_DIR
+                                       "/bin/hplcast-fc -fdefault-integer-8 -fdefault-real-8 -c region.F90");
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
 TEST(Compilers, WarnOfOpenMp) {
   const auto result = compile(nothing, "-fopenmp -c main.c");
   EXPECT_EQ(result.status, 0) << result.output;

@@ -167,6 +167,7 @@ TEST(ProgramRun, ShowsSimulatedTimeOnAllClocksOfFortran) {
   EXPECT_NEAR(number_after(run.output, "elapsed "), expected_s, 1e-6);
   EXPECT_NEAR(number_after(run.output, "ticks "), expected_s, 1e-6);
   EXPECT_NEAR(number_after(run.output, "cpu "), expected_s, 1e-6);
+  EXPECT_NEAR(number_after(run.output, "slept "), 1500, 1e-3);
   EXPECT_EQ(number_after(run.output, "total per rank "), 1)
       << "dnrm2 is 1, sdot and zdotc are 0, by gfortran's convention";
 }

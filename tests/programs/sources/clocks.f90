@@ -4,6 +4,7 @@ program clocks
   implicit none
   integer :: error, rank, ranks, n, i
   integer(8) :: first, last, rate
+  real(8) :: slept
   real(4) :: sdot
   real(8) :: dnrm2, elapsed, total, before, after
   complex(8) :: zdotc
@@ -27,13 +28,17 @@ program clocks
   call cpu_time(after)
   call system_clock(last)
   elapsed = mpi_wtime() - elapsed
+  slept = mpi_wtime()
+  call sleep(1000)
+  call sleep(500_8)
+  slept = mpi_wtime() - slept
   ! Functions that return single precision and complex numbers: two conventions exist.
   total = dnrm2(n, x, 1) + sdot(n, s, 1, s, 1) + dble(zdotc(n, z, 1, z, 1))
   call mpi_allreduce(mpi_in_place, total, 1, mpi_double_precision, mpi_sum, mpi_comm_world, error)
   if (rank == 0) then
     print '(a,es20.12,a,es20.12,a,es20.12)', 'elapsed ', elapsed, ' ticks ', dble(last - first) / dble(rate), &
       ' cpu ', after - before
-    print '(a,f8.3)', 'total per rank ', total / ranks
+    print '(a,f8.3,a,f10.3)', 'total per rank ', total / ranks, ' slept ', slept
   end if
   call mpi_finalize(error)
 end program
