@@ -233,6 +233,7 @@ void run_fit_program(const FitProgramOptions& options) {
   }
   if (!is_quiet()) write_table(std::cerr, observation, fit);
   warn_all(fit.warnings);
+  warn_all(fit::lost_inside(observation, fit.program));
   warn_all(fit::few_sizes(observation, fit.fits));
   warn_all(fit::far_off(observation, fit.errors));
   if (!options.messages_from.empty())

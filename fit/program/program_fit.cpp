@@ -65,10 +65,16 @@ struct Growth {
   Monomial term, split;  ///< time is about proportional to `term`, at a rate that goes with `split`
 };
 
+/// 1 stands for no size.
+bool is_size(double least, double most) {
+  return least != 1 || most != 1;
+}
+
 /// The product of all sizes that the routine has, even of one that was the same in all calls: it may be another one in
 /// the prediction. Then faces of it, or edges.
 Growth growth_of(const std::string& name, const core::ShapeRange& range) {
-  const bool m = range.max.m > 1, n = range.max.n > 1, k = range.max.k > 1;
+  const bool m = is_size(range.min.m, range.max.m), n = is_size(range.min.n, range.max.n),
+             k = is_size(range.min.k, range.max.k);
   if (core::is_strided(name) && k) return {strided_forms(), {0, 1, 0}, {0, 1, 1}};
   const Monomial product{m ? 1 : 0, n ? 1 : 0, k ? 1 : 0};
   return {detail::forms_with(detail::terms_of_sizes(m, n, k)), product, product};
@@ -181,9 +187,7 @@ core::RegionModel region_model(const std::vector<ObservedCall>& calls, const Obs
   core::RegionModel region;
   region.calls = std::lround(sum.calls);
   region.time_s = sum.time_s;
-  const core::ShapeRange range = table_of(calls).range();
-  const bool has_sizes = range.max.m > 1 || range.max.n > 1 || range.max.k > 1;
-  if (!has_sizes) return region;  // skip: the mean
+  if (calls.empty() || growth_of("", table_of(calls).range()).term == Monomial{}) return region;  // skip: the mean
   KernelFit fit = fit_routine("", calls, true);
   if (!fit.ok()) return region;
   region.mode = core::RegionMode::model;
@@ -264,6 +268,7 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
       add(observation.rests.back().sums, name);
       if (kind == "routine" && is_product(name, observation.calls[name])) add(observation.rests.back().products);
     }
+    if (kind == "inside") add(observation.inside);
     if (kind == "mpi") add(observation.mpi);
     if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;
     if (kind == "mpi") observation.rests.back().mpi_calls += one.calls;

@@ -129,4 +129,17 @@ std::vector<std::string> few_sizes(const ProgramObservation& seen, const std::ma
   return texts;
 }
 
+std::vector<std::string> lost_inside(const ProgramObservation& seen, const core::ProgramModel& program) {
+  std::vector<std::string> texts;
+  for (const auto& [name, inside] : seen.inside) {
+    const auto region = program.regions.find(name);
+    if (region == program.regions.end() || region->second.is_executed()) continue;
+    texts.push_back("region " + name + ": routines of BLAS (" + core::time_text(inside.time_s) + ") and " +
+                    core::counted(std::lround(inside.calls), "call") +
+                    " of MPI inside of it are neither in its time nor simulated, because its code is not executed: end "
+                    "it before them and begin it again behind them, or have it executed (--factors-from)");
+  }
+  return texts;
+}
+
 }  // namespace hplcast::fit

@@ -55,7 +55,8 @@ void hplcast_timing_end(const struct hplcast_timing* timing, struct hplcast_obse
                         double k, double flop);
 
 /* Vector routines and products that took a share of `executed_s`, beyond the sizes that they were called with
- * (reach.c), on matrices of up to `most_bytes`. */
+ * (reach.c), on matrices of up to `most_bytes`, as the memory for that allows; 0: that was not asked for. */
+size_t hplcast_memory_for_reach(void);
 void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, double executed_s, size_t most_bytes);
 
 /* Before and after a call of MPI. The program's code between two calls is a stretch (docs/models/any-program.md): local

@@ -24,7 +24,7 @@ static const int64_t warms_ns = 5000000, cools_ns = 10000000;
 static int64_t warm_ns;      /* CPU time in long calls since the last such while */
 static int64_t long_call_ns; /* when the last one ended */
 
-static int depth;  /* of calls of routines and MPI */
+static int depth;          /* of calls of routines and MPI */
 static int paused, pauses; /* MPI_Pcontrol(0): now, and how often until now */
 static int written;
 static pid_t observed_process;
@@ -43,11 +43,14 @@ struct region {
   int open;                    /* the outermost 1, those in it more */
   int pauses;                  /* until it began; -1: it began in one */
   struct hplcast_observed all; /* of its calls */
+  double routines_s;           /* time of routines and calls of MPI inside of it; */
+  uint64_t mpi_calls;          /* while it is open without all until it began */
 };
 enum { MOST_REGIONS = 256 };
 static struct region regions[MOST_REGIONS];
 static int region_count, open_regions;
 static double routines_s;
+static uint64_t mpi_calls;                 /* of functions that are not local */
 static double regions_s, outermost_from_s; /* of regions that are in no other; of the one that is open */
 
 /* The time of the program's own code before a call of MPI, since the one before it. */
@@ -79,7 +82,7 @@ static int64_t check_clock(int64_t wall_ns) {
   const int64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), checked_ns = wall_ns - checked_wall_ns;
   const int64_t others_ns = checked_ns - (cpu_ns - checked_cpu_ns);
   checked_cpu_ns = cpu_ns;
-  checked_wall_ns = goes_from_ns = clock_ns(CLOCK_MONOTONIC); /* it may have been off since wall_ns */
+  checked_wall_ns = goes_from_ns = clock_ns(CLOCK_MONOTONIC);   /* it may have been off since wall_ns */
   const int has_been_off = others_ns > 50000 + checked_ns / 50; /* else interrupts, and clocks that do not agree */
   interruptions += (uint64_t)has_been_off;
   return has_been_off ? others_ns : 0;
@@ -309,6 +312,7 @@ void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function) {
       functions = function;
     }
     function->time_s += (double)(now_ns - executing_from) * 1e-9;
+    mpi_calls += function->kind != HPLCAST_LOCAL;
   }
   executing_from = now_ns;
 }
@@ -319,7 +323,8 @@ static struct region* region_of(const char* name) {
   for (int i = 0; i < region_count; ++i)
     if (strcmp(regions[i].name, name) == 0) return &regions[i];
   if (region_count == MOST_REGIONS) stop("more than %d regions; expected fewer names", MOST_REGIONS);
-  if (strlen(name) >= sizeof regions[0].name) stop("the name of region %s is longer than 63 letters", name);
+  if (strlen(name) >= sizeof regions[0].name || strpbrk(name, ",\"\r\n") != NULL)
+    stop("the name of region %s is longer than 63 letters, or has a comma, a quote or a line break", name);
   struct region* const region = &regions[region_count++];
   region->all.name = strcpy(region->name, name);
   return region;
@@ -330,12 +335,17 @@ void hplcast_observed_region_begin(const char* name, double m, double n, double 
   stop_clock();
   struct region* const region = region_of(name);
   if (region->open) stop("region %s begins inside of itself; expected HPLCAST_REGION_END first", name);
+  const double largest = fmax(m, fmax(n, k)), most = 1e30;
+  if (!(m >= 0 && n >= 0 && k >= 0 && largest <= most))
+    stop("region %s begins with sizes %g, %g, %g; expected numbers from 0 to %g", name, m, n, k, most);
   region->open = ++open_regions;
   region->m = m;
   region->n = n;
   region->k = k;
   region->from_s = code_s();
   region->pauses = paused ? -1 : pauses;
+  region->routines_s -= routines_s;
+  region->mpi_calls -= mpi_calls;
   if (open_regions == 1) outermost_from_s = region->from_s;
   start_clock();
 }
@@ -351,6 +361,8 @@ void hplcast_observed_region_end(const char* name) {
            regions[i].name);
   }
   region->open = 0;
+  region->routines_s += routines_s;
+  region->mpi_calls += mpi_calls;
   const double time_s = fmax(0, code_s() - region->from_s);
   if (--open_regions == 0 && depth == 0) regions_s += time_s; /* in MPI or a routine it is a part of these */
   if (region->pauses == pauses) { /* all of it was observed; a part tells nothing of a call */
@@ -380,22 +392,13 @@ static void write_calls(FILE* file, const char* kind, const struct hplcast_obser
     const uint64_t samples = hplcast_samples_of(kept);
     for (uint64_t j = 0; j < samples; ++j) {
       const struct hplcast_sample* const one = &kept->samples[j];
-      fprintf(file, "%s%s,%.0f,%.0f,%.0f,%.9g,%.9g,%.0f,%d\n", kind, routine->name, one->m, one->n, one->k,
+      fprintf(file, "%s%s,%.9g,%.9g,%.9g,%.9g,%.9g,%.0f,%d\n", kind, routine->name, one->m, one->n, one->k,
               one->duration_s, (double)kept->calls / (double)samples, one->faults, one->cold);
     }
   }
 }
 
-/* As asked for, but at most a quarter of what is free, shared with the other ranks of this host. */
-static size_t memory_for_reach(void) {
-  const char *const asked = getenv(HPLCAST_VARIABLE_OBSERVE_REACH), *const ranks = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  if (asked == NULL) return 0;
-  const double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-  const double most = free_bytes / 4 / (ranks != NULL && atoi(ranks) > 0 ? atoi(ranks) : 1), bytes = atof(asked);
-  return (size_t)(bytes < most ? bytes : most);
-}
-
-static void write_files(void) {
+__attribute__((destructor)) static void write_files(void) {
   const char* const folder = getenv(HPLCAST_VARIABLE_OBSERVE_DIR);
   /* Not of a launcher or a shell on the way to the program, nor of what the program starts. */
   const int seen = routines != NULL || functions != NULL || region_count > 0;
@@ -418,6 +421,9 @@ static void write_files(void) {
     if (regions[i].open) fprintf(stderr, "hplcast observe: warning: region %s was never closed\n", all->name);
     write_calls(calls, "region:", all);
     fprintf(times, "region,%s,%llu,%.9g,0\n", all->name, (unsigned long long)all->calls, all->time_s);
+    if (!regions[i].open && (regions[i].routines_s > 0 || regions[i].mpi_calls > 0))
+      fprintf(times, "inside,%s,%llu,%.9g,0\n", all->name, (unsigned long long)regions[i].mpi_calls,
+              regions[i].routines_s);
   }
   for (const struct hplcast_mpi_observed* one = functions; one != NULL; one = one->next)
     fprintf(times, "mpi,%s,%llu,%.9g,0\n", one->name, (unsigned long long)one->calls, one->time_s);
@@ -433,7 +439,7 @@ static void write_files(void) {
     fprintf(files[3].file, "%s,%.4g\n", stretches[i].function, stretches[i].time_s);
   if (!output_close(&files[0]) || !output_close(&files[1]) || !output_close(&files[3]))
     stop("cannot write into %s", folder);
-  const size_t reach_bytes = memory_for_reach();
+  const size_t reach_bytes = hplcast_memory_for_reach();
   if (reach_bytes == 0) return;
   open_file(&files[2], folder, "reach");
   fputs("routine,m,n,k,duration_s,calls\n", files[2].file);
@@ -461,10 +467,6 @@ __attribute__((constructor)) static void begin(void) {
   start_clock();
 }
 
-__attribute__((destructor)) static void end(void) {
-  write_files();
-}
-
 HPLCAST_OBSERVE(MPI_Finalize, write_files(), )
 HPLCAST_OBSERVE(mpi_finalize_, write_files(), )
 
@@ -483,18 +485,14 @@ HPLCAST_OBSERVE_CLOCK(MPI_Wtime)
 HPLCAST_OBSERVE_CLOCK(mpi_wtime_)
 
 /* 0: what follows is not observed; any other level: it is again. */
-static void control(int level) {
+int MPI_Pcontrol(const int level, ...) {
   count_executed();
   paused = level == 0;
   pauses += paused;
   start_clock();
-}
-
-int MPI_Pcontrol(const int level, ...) {
-  control(level);
   return 0;
 }
 
 void mpi_pcontrol_(const int* level) {
-  control(*level);
+  MPI_Pcontrol(*level);
 }

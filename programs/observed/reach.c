@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "hplcast/core/environment.h"
 #include "observing.h"
 
 enum { BLOCK = 64, PRODUCTS = 2, MOST_POINTS = 512 };
@@ -289,6 +291,15 @@ static int has_its_own(const struct hplcast_observed* routines, const struct poi
         strcmp(one->name + length, variants[kind->strides]) == 0)
       return 1;
   return 0;
+}
+
+/* As asked for, but at most a quarter of what is free, shared with the other ranks of this host. */
+size_t hplcast_memory_for_reach(void) {
+  const char *const asked = getenv(HPLCAST_VARIABLE_OBSERVE_REACH), *const ranks = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (asked == NULL) return 0;
+  const double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double most = free_bytes / 4 / (ranks != NULL && atoi(ranks) > 0 ? atoi(ranks) : 1), bytes = atof(asked);
+  return (size_t)(bytes < most ? bytes : most);
 }
 
 void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, double executed_s, size_t most_bytes) {

@@ -59,7 +59,7 @@ core::CoreState state_in(const char* function) {
 }
 
 bool is_modelled(const core::RegionModel* model) {
-  return model != nullptr && (model->mode == core::RegionMode::model || model->mode == core::RegionMode::skip);
+  return model != nullptr && !model->is_executed();
 }
 
 /// Stretches in counts and phases, by what their models go by.
@@ -185,7 +185,7 @@ bool Program::benches(const State& state) const {
   if (is_paid(state)) return false;
   const core::RegionModel* region = state.regions.back().model;
   if (region == nullptr) return rest() == core::RestMode::bench;
-  return region->mode == core::RegionMode::bench || region->mode == core::RegionMode::factor;
+  return region->is_executed();
 }
 
 void Program::pause(Rank& rank) {

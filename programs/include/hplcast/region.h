@@ -5,7 +5,8 @@
  *       for (...) ...                                  in a simulation not executed in the modes model and skip
  *     HPLCAST_REGION_END("stencil")
  *
- * Regions must not contain returns or jumps out of them, and must not overlap; they may be nested.
+ * Regions must not contain returns or jumps out of them, and must not overlap; they may be nested. What is not executed
+ * calls neither BLAS nor MPI in a simulation.
  *
  *     panel = hplcast_panel(panel, panels, round);   before each panel, in all ranks
  *

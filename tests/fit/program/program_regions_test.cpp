@@ -65,5 +65,34 @@ TEST(ProgramRegions, MayHaveASizeOfZero) {
   EXPECT_EQ(program.regions.at("none").time_s, 8e-7);
 }
 
+// A step of time, a fraction: 1 alone stands for no size.
+TEST(ProgramRegions, MayHaveSizesBelowOne) {
+  ProgramObservation seen;
+  std::string rows;
+  for (const double step : {0.1, 0.2, 0.4, 0.8})
+    rows += "region:step," + core::shortest(step) + ",1,1," + core::shortest(1e-3 * step) + ",10\n";
+  read_rank(seen, "run.zip", "step", rows, 40, 1.5e-2);
+  const core::RegionModel region = fit_program(seen).program.regions.at("step");
+  ASSERT_EQ(region.mode, core::RegionMode::model);
+  EXPECT_NEAR(region_s(region, {0.3, 1, 1}), 3e-4, 1e-6);
+}
+
+TEST(ProgramRegions, WithCallsInsideAreToldUnlessTheyAreExecuted) {
+  ProgramObservation seen;
+  read_rank(seen, "run.zip", "step", "region:step,1,1,1,1e-3,10\n", 10, 1e-2);
+  std::istringstream calls("routine,m,n,k,duration_s,calls\nregion:step,1,1,1,1e-3,10\n");
+  std::istringstream times(
+      "what,name,calls,time_s,flop\nregion,step,10,1e-2,0\ninside,step,20,0.5,0\ntotal,,0,1e-2,0\n");
+  core::ProgramModel program = fit_program(seen).program;
+  EXPECT_TRUE(lost_inside(seen, program).empty());
+  read_observed_rank({calls, "calls.csv"}, {times, "times.csv"}, seen);
+  const std::vector<std::string> told = lost_inside(seen, program);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].find("region step: routines of BLAS (0.5 s) and 20 calls of MPI inside of it are neither"), 0U)
+      << told[0];
+  program.regions.at("step").mode = core::RegionMode::factor;
+  EXPECT_TRUE(lost_inside(seen, program).empty());
+}
+
 }  // namespace
 }  // namespace hplcast::fit

@@ -94,6 +94,23 @@ TEST(Observe, SeesRegionsOfFortran) {
   calibration::observe_program(request);
   const fit::ProgramObservation seen = read(request);
   for (const char* name : {"work", "plain", "real", "long"}) EXPECT_EQ(seen.regions.at(name).calls, 1) << name;
+  EXPECT_EQ(seen.calls.at("region:real")[0].shape, (core::KernelShape{2.5, 3, 4}));
+  EXPECT_TRUE(seen.inside.empty());
+}
+
+TEST(Observe, StopsAtRegionsThatItCouldNotWrite) {
+  calibration::ObserveRequest request = request_of(1, {});
+  request.program = HPLCAST_BINARY_DIR "/tests/programs_regions";
+  for (const auto& [what, words] : {std::pair("name", "region a,b is longer than 63 letters, or has a comma"),
+                                    {"size", "region below begins with sizes -1, 1, 1; expected numbers from 0"}}) {
+    request.arguments = {what};
+    try {
+      calibration::observe_program(request);
+      ADD_FAILURE() << what;
+    } catch (const core::Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(words));
+    }
+  }
 }
 
 TEST(Observe, CountsTheCodeOfRegionsOnceAndInNoStretch) {
@@ -115,6 +132,8 @@ TEST(Observe, CountsTheCodeOfRegionsOnceAndInNoStretch) {
   EXPECT_GT(last_s.at("MPI_Reduce"), much_less_s) << "called in the regions, and a loop before them";
   EXPECT_GT(last_s.at("MPI_Exscan"), much_less_s) << "nothing is taken off behind the regions";
   EXPECT_LT(seen.regions.at("inner").time_s, outer_s);
+  EXPECT_EQ(seen.inside.at("outer").calls, 2) << "MPI_Reduce, in the inner one, and MPI_Scan";
+  EXPECT_EQ(seen.inside.at("inner").calls, 1);
 }
 
 TEST(Observe, CountsRegionsBeforeMpiAndNoneOfWhichItSawAPart) {

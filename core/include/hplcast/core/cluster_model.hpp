@@ -111,6 +111,7 @@ struct RegionModel {
   KernelModel model;  ///< RegionMode::model: its duration by the sizes m, n, k of the mark
   long calls = 0;     ///< observed
   double time_s = 0;  ///< CPU time observed in it, without routines and MPI
+  bool is_executed() const { return mode == RegionMode::factor || mode == RegionMode::bench; }
 };
 
 /// Where the CPU time of the observed runs went, in s, summed over ranks.

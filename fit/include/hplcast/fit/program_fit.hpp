@@ -54,6 +54,7 @@ struct ProgramObservation {
   std::map<std::string, std::vector<ObservedCall>> calls;  ///< by routine
   std::map<std::string, std::vector<ObservedCall>> reach;  ///< measured after the run, at sizes that it did not have
   std::map<std::string, ObservedSum> routines, regions, mpi;
+  std::map<std::string, ObservedSum> inside;  ///< of regions: calls of MPI that they contain, time of routines
   /// One rank: its rest, the counts that this may grow with, and its times.
   struct RankRest {
     double rest_s = 0, calls = 0, elements = 0;
@@ -167,5 +168,9 @@ std::vector<std::string> far_off(const ProgramObservation& observation,
 /// A sentence about each routine that took more than 2 % of the CPU time and was called with less than 6 different
 /// sizes. `fits` are of fit_program() for `observation`.
 std::vector<std::string> few_sizes(const ProgramObservation& observation, const std::map<std::string, KernelFit>& fits);
+
+/// A sentence about each region of `program` whose code is not executed in a simulation, with calls of routines or MPI
+/// inside, which then are in no prediction.
+std::vector<std::string> lost_inside(const ProgramObservation& observation, const core::ProgramModel& program);
 
 }  // namespace hplcast::fit
