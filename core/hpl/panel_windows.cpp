@@ -221,12 +221,14 @@ WindowPlan WindowPlan::make(const HplParameters& p, const WindowRule& rule) {
 WindowPlan WindowPlan::of_program(int panels, int round, WindowRule rule) {
   constexpr int most = 10000000, least_rounds = 15;
   if (panels < 1 || panels > most) throw DomainError("marked panels", panels, "1 to 10000000");
-  if (round < 1 || round > panels) throw DomainError("round of marked panels", round, "1 to the number of panels");
+  const bool is_automatic = rule.kind == WindowRule::Kind::automatic;  // takes all panels of such a short run
+  if (round < 1 || (round > panels && !is_automatic))
+    throw DomainError("round of marked panels", round, "1 to the number of panels");
   HplParameters p;
   p.N = panels;
   p.NB = 1;
   p.Q = round;
-  if (rule.kind == WindowRule::Kind::automatic) {  // more and narrower: none are added where the curve bends
+  if (is_automatic) {  // more and narrower: none are added where the curve bends
     rule.windows = 7;
     rule.width = std::max(4, round);
     if (panels <= least_rounds * rule.width) rule.kind = WindowRule::Kind::off;

@@ -329,8 +329,8 @@ SampledTime sampled_time(const WindowPlan& plan,
 
 std::optional<SampledTime> sampled_time(const core::MarkedPanels& marked, const WindowRule& rule, double end_s) {
   const WindowPlan plan = WindowPlan::of_program(marked.panels, marked.round, rule);
-  if (plan.windows.size() == 1) return std::nullopt;
   const std::vector<int> panels = plan.simulated();
+  if (static_cast<int>(panels.size()) == plan.panels) return std::nullopt;  // maybe in windows that meet
   const auto begin_s = [&](int panel) {
     const auto place = std::lower_bound(panels.begin(), panels.end(), panel) - panels.begin();
     return panel == 0 ? 0 : marked.marks_s.at(static_cast<std::size_t>(place));

@@ -211,8 +211,10 @@ TEST(PanelWindows, OfProgramsAreSimulatedOneAfterTheOther) {
   EXPECT_LE(static_cast<double>(panels.size()), 1000 * plan.simulated_share());
   const PanelWindow wide = WindowPlan::of_program(1000, 32, rule).windows.at(1);
   EXPECT_EQ(wide.counts_from - wide.first, 3 * 32 / 4) << "they begin in step";
-  for (const auto& [all, round] : {std::pair(0, 1), std::pair(10, 0), std::pair(10, 11), std::pair(2000000000, 1)})
+  for (const auto& [all, round] : {std::pair(0, 1), std::pair(10, 0), std::pair(2000000000, 1)})
     EXPECT_THROW(WindowPlan::of_program(all, round, rule), DomainError) << all << ", " << round;
+  EXPECT_EQ(WindowPlan::of_program(10, 16, rule).simulated().size(), 10U) << "not once round: all panels";
+  EXPECT_THROW(WindowPlan::of_program(10, 16, WindowRule::from("2")), DomainError);
 }
 
 }  // namespace

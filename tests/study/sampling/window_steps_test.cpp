@@ -15,6 +15,17 @@
 namespace hplcast::study {
 namespace {
 
+// Windows of a short run may have all of its panels: then nothing is estimated (`--windows off` says the same).
+TEST(MarkedPanels, OfWindowsThatLeaveNoneOutAreNoSample) {
+  const WindowRule rule = WindowRule::from("auto");
+  core::MarkedPanels marked{100, 4, {}};
+  for (int panel = 0; panel < marked.panels; ++panel) marked.marks_s.push_back(panel * (200 - panel));
+  const WindowPlan plan = WindowPlan::of_program(marked.panels, marked.round, rule);
+  ASSERT_GT(plan.windows.size(), 1U);
+  ASSERT_EQ(plan.simulated().size(), 100U);
+  EXPECT_FALSE(sampled_time(marked, rule, 10000));
+}
+
 constexpr int grid = 16;
 constexpr double pi = 3.14159265358979;
 constexpr double deviations = 2;  // of error_95_s
