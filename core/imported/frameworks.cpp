@@ -82,7 +82,8 @@ class PerflogReader {
     if (*rest == '.') rest += std::strspn(rest + 1, "0123456789") + 1;
     int hours = 0, minutes = 0;
     char sign = '+';
-    if (*rest != 'Z' && std::sscanf(rest, "%c%2d:%2d", &sign, &hours, &minutes) < 2)
+    if (*rest != 'Z' && std::sscanf(rest, "%c%2d%2d", &sign, &hours, &minutes) < 3 &&
+        std::sscanf(rest, "%c%2d:%2d", &sign, &hours, &minutes) < 2)
       fail("found `" + text + "`; expected a time zone such as +01:00 behind it");
     const int offset_s = 60 * (60 * hours + minutes);
     return static_cast<double>(timegm(&parts)) - (sign == '-' ? -offset_s : offset_s);
@@ -139,7 +140,6 @@ class PerflogReader {
       return "";
     };
     PerflogRow row;
-    row.time_s = unix_time(field("job_completion_time"));
     for (const char* name : {"display_name", "name", "info"})
       if (row.test.empty()) row.test = field(name);
     row.system = field("system");
@@ -152,7 +152,8 @@ class PerflogReader {
       if (!ends_with(header_[i], ending)) continue;
       const std::string variable = header_[i].substr(0, header_[i].size() - ending.size());
       const std::optional<double> value = maybe(fields[i], variable);
-      if (!value) continue;  // a test that failed before
+      if (!value) continue;  // a test that failed before, maybe without a job that has ended
+      row.time_s = unix_time(field("job_completion_time"));
       row.variable = variable;
       row.value = *value;
       row.unit = field(variable + "_unit");
@@ -175,7 +176,8 @@ class PerflogReader {
 RambleRun ramble_run(const nlohmann::json& experiment, const nlohmann::json& context, const std::string& problem) {
   RambleRun run;
   run.experiment = experiment.at("name").get<std::string>();
-  run.status = experiment.value("RAMBLE_STATUS", "");
+  for (const char* name : {"RAMBLE_STATUS", "EXPERIMENT_STATUS"})  // until 2025, since then
+    if (run.status.empty()) run.status = experiment.value(name, "");
   constexpr std::size_t sizes = 4;
   const std::vector<std::string> parts = split_at(problem, '-');
   std::vector<int> numbers;
@@ -242,7 +244,7 @@ std::vector<RambleRun> read_ramble(std::istream& in, const std::string& name) {
   try {
     const auto json = parse_json<nlohmann::json>(read_json_text(in, name));
     for (const nlohmann::json& experiment : json.at("experiments")) {
-      for (const nlohmann::json& context : experiment.at("CONTEXTS")) {
+      for (const nlohmann::json& context : experiment.value("CONTEXTS", nlohmann::json::array())) {
         const std::string problem = context.value("display_name", ""), mark = "N-NB-P-Q = ";
         if (begins_with(problem, mark)) runs.push_back(ramble_run(experiment, context, problem.substr(mark.size())));
       }

@@ -55,6 +55,11 @@ TEST(Perflog, ReadsLimitsAndZones) {
   EXPECT_EQ(row.lower.value(), -0.1);
   EXPECT_EQ(row.upper.value(), 0.2);
   EXPECT_EQ(row.partition, "");
+  for (const std::string zone : {"+05:30", "+0530"}) {
+    const std::string line =
+        "2020-09-15T13:05:13" + zone + "|reframe 4.0|T on s using e|jobid=1|a=1|s|ref=1 (l=0, u=0)|x\n";
+    EXPECT_EQ(read_rows(line)[0].time_s, 1600155313) << zone;
+  }
 }
 
 TEST(Perflog, ReadsTablesOfVersion4AndNewHeadersInThem) {
@@ -62,6 +67,7 @@ TEST(Perflog, ReadsTablesOfVersion4AndNewHeadersInThem) {
       "job_completion_time,display_name,system,partition,environ,jobid,result,bw_value,bw_unit,bw_ref,t_value,t_unit\n"
       "2024-05-24T10:00:00+00:00,T %p=1,s,p,e,7,pass,12.5,GB/s,13,0.25,s\n"
       "2024-05-24T11:00:00+00:00,T %p=1,s,p,e,8,fail,,,,null,\n"
+      "null,T %p=1,s,p,e,-1,fail,null,null,null,null,null\n"
       "result|job_completion_time|system|jobid|name|Gflops_value|Gflops_lower_thres\r\n"
       "pass|2024-05-25T10:00:00.123456+00:00|s|9|U|99|-0.05\r\n");
   ASSERT_EQ(rows.size(), 3U);
@@ -111,6 +117,14 @@ TEST(Ramble, RunsOfHplAreFound) {
   EXPECT_EQ(runs[0].NB * 100 + runs[0].P * 10 + runs[0].Q, 12812);
   EXPECT_EQ(runs[0].time_s, 0.5);
   EXPECT_EQ(runs[0].gflops, 36);
+}
+
+TEST(Ramble, TellsItsStatusByEitherNameAndMayHaveExperimentsWithoutContexts) {
+  std::string text = ramble_experiment;
+  text.replace(text.find("RAMBLE_STATUS"), 13, "EXPERIMENT_STATUS");
+  const std::vector<RambleRun> runs = ramble_runs(R"({"name": "hpl.failed", "EXPERIMENT_STATUS": "FAILED"}, )" + text);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].status, "SUCCESS");
 }
 
 TEST(Ramble, RefusesOtherResults) {
