@@ -94,8 +94,7 @@ void setup_observe(Command& app) {
                                  "hplcast observe -np 1 -o solver.zip -- ./solver 1000");
   auto& options = command.runs<ObserveOptions>(run_observe);
   calibration::ObserveRequest& request = options.request;
-  command.add_option("command", options.command, "the program and its arguments, after --", required,
-                     of_type("PROGRAM"));
+  command.add_option("command", options.command, "the program and its arguments, after --", required, of_type("WORDS"));
   command.add_option("--np", request.launch.ranks, "ranks (also -np)", between(1, 1 << 20), with_default);
   command.add_output(request.archive, "archive to write: .zip, .tar.gz or .tar.zst", required);
   command.add_option("--hostfile", request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)",

@@ -224,7 +224,7 @@ void refuse_odd_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_expected_max() == 0) {
       option->disable_flag_override();
-    } else {
+    } else if (option->get_type_name() != "WORDS") {  // those of a program may be anything
       option->check(CLI::Validator(
           [](const std::string& value) { return value.empty() ? std::string("expected a value; found nothing") : ""; },
           ""));

@@ -77,18 +77,16 @@ std::string how_program_ended(const core::Command& command, const core::CommandR
   return core::how_it_ended(command, result);
 }
 
-/// A path that smpirun does not take apart: of the file, or of a link to it in `folder`.
-std::string plain_path(const fs::path& file, const fs::path& folder, const char* name = "program") {
-  const fs::path path = fs::absolute(file);
+/// A path that smpirun, which hands it to a shell, does not take apart: of the file, or by a link in `links` to its
+/// folder, where libraries beside it ($ORIGIN) are found, too; to the file, if its own name is such.
+std::string plain_path(const fs::path& file, const fs::path& links, const char* name) {
+  const fs::path path = fs::absolute(file), link = links / name;
   if (is_plain(path.string())) return path.string();
-  const fs::path link = fs::absolute(folder) / name;
+  const bool has_plain_name = is_plain(path.filename().string());
   std::error_code error;
   fs::remove(link, error);
-  fs::create_symlink(path, link);
-  if (is_plain(link.string())) return link.string();
-  throw core::DomainError("folder of the simulation", link.string(),
-                          "a text without spaces and characters that a shell takes apart",
-                          "smpirun hands it to a shell");
+  fs::create_symlink(has_plain_name ? path.parent_path() : path, link);
+  return has_plain_name ? link / path.filename() : link;
 }
 
 core::SimulationSettings settings_of(const ProgramRunRequest& request) {
@@ -106,16 +104,17 @@ core::SimulationSettings settings_of(const ProgramRunRequest& request) {
   return settings;
 }
 
-core::Command command_of(const ProgramRunRequest& request, const fs::path& folder) {
+/// @param links  a folder that a shell does not take apart
+core::Command command_of(const ProgramRunRequest& request, const fs::path& folder, const fs::path& links) {
   const SimulationFiles files = write_simulation_files(request.cluster, request.ranks, platform_library({}), folder);
   core::Command command;
   command.program = smpirun_to_run(request.smpirun);
   command.arguments = {"-np",
                        std::to_string(request.ranks),
                        "-platform",
-                       files.platform.string(),
+                       plain_path(files.platform, links, "platform"),
                        "-hostfile",
-                       files.hostfile.string(),
+                       plain_path(files.hostfile, links, "hostfile"),
                        "--log=root.thresh:warning"};
   for (const std::string& option : files.options) {
     // Programs have global variables: each rank runs a copy of its own.
@@ -126,8 +125,8 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
   if (const char* const runtime = "libhplcast-smpi.so"; request.fast && request.collectives != "mvapich2")
     command.arguments.insert(
         command.arguments.begin(),
-        {"-wrapper", "env LD_PRELOAD=" + plain_path(platform_library({}).parent_path() / runtime, folder, runtime)});
-  command.arguments.push_back(plain_path(request.program, folder));
+        {"-wrapper", "env LD_PRELOAD=" + plain_path(platform_library({}).parent_path() / runtime, links, "runtime")});
+  command.arguments.push_back(plain_path(request.program, links, "program"));
   for (const std::string& argument : request.arguments) command.arguments.push_back(core::smpirun_word(argument));
   if (request.numerics) command.environment["OPENBLAS_NUM_THREADS"] = "1";  // a rank is one core
   // Programs allocate and free the same sizes all the time: glibc would give memory back, and page it in anew.
@@ -257,7 +256,9 @@ void take_windows(const core::MarkedPanels& marked, const WindowRule& rule, Prog
 
 ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   const core::TemporaryFolder copies("hplcast-smpi");  // of the program, one for each rank
-  core::Command command = command_of(request, folder);
+  std::optional<core::TemporaryFolder> links;
+  if (!is_plain(folder.string())) links.emplace("hplcast-links", "/tmp");
+  core::Command command = command_of(request, folder, links ? links->path() : folder);
   command.environment["TMPDIR"] = copies.path().string();
   PeakMemory memory;
   command.while_running = [&](int pid) {
