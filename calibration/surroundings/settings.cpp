@@ -179,10 +179,7 @@ std::vector<Setting> make_table() {
 }
 
 std::string host_list(const std::vector<std::string>& hosts) {
-  constexpr std::size_t most = 4;
-  if (hosts.size() <= most) return core::comma_separated(hosts);
-  return core::comma_separated(std::vector<std::string>(hosts.begin(), hosts.begin() + most)) + " and " +
-         std::to_string(hosts.size() - most) + " more";
+  return core::first_few(hosts, 4, [](const std::string& host) { return host; });
 }
 
 /// The things that hosts of one kind have in common, beside their settings.

@@ -1,4 +1,3 @@
-
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
@@ -40,9 +39,8 @@ void tell_model_h_losses(const core::ClusterModel& cluster, const std::string& f
 void refuse_other_runs(const fs::path& base, const std::vector<fs::path>& folders) {
   const std::vector<fs::path> others = study::other_run_folders(base, folders);
   if (others.empty()) return;
-  std::vector<std::string> names;
-  for (const fs::path& other : others) names.push_back(other.string());
-  throw InputError("of an earlier `emit --run`, these would stay beside the new ones: " + core::comma_separated(names) +
+  throw InputError("of an earlier `emit --run`, these would stay beside the new ones: " +
+                   core::joined(others, ", ", [](const fs::path& other) { return other.string(); }) +
                    "\n  hint: remove them, or give another folder to --run");
 }
 

@@ -45,12 +45,7 @@ void write_causes(std::ostream& out, const Explanation& e) {
 }
 
 std::string list_of(const std::vector<int>& ranks) {
-  constexpr std::size_t shown = 4;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(shown, ranks.size()); ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  if (ranks.size() > shown) text += " and " + std::to_string(ranks.size() - shown) + " more";
-  return text;
+  return core::first_few(ranks, 4, [](int rank) { return std::to_string(rank); });
 }
 
 void write_phase_differences(std::ostream& out, const Explanation& e) {

@@ -66,26 +66,22 @@ void write_green500(std::ostream& out, const std::vector<core::Prediction>& pred
   }
 }
 
-struct Green500Options {
-  std::string predictions, output;
+struct ExportedFile {
+  std::string input, output;
 };
 
-void run_export_green500(const Green500Options& options) {
-  const std::vector<core::Prediction> predictions = read_from(options.predictions, core::read_predictions);
+void run_export_green500(const ExportedFile& options) {
+  const std::vector<core::Prediction> predictions = read_from(options.input, core::read_predictions);
   for (const core::Prediction& one : predictions)
     if (!one.energy)
-      throw InputError(options.predictions + " has no energy" + (predictions.size() > 1 ? " in one of its rows" : "") +
+      throw InputError(options.input + " has no energy" + (predictions.size() > 1 ? " in one of its rows" : "") +
                        "; expected watts of the run\n  hint: `hplcast predict --energy`, with `power` in cluster.json");
   write_result(options.output, [&](std::ostream& out) { write_green500(out, predictions); });
 }
 
-struct GoalOptions {
-  std::string trace, output;
-};
-
-void run_export_goal(const GoalOptions& options) {
+void run_export_goal(const ExportedFile& options) {
   write_result(options.output, [&](std::ostream& out) {
-    read_from(options.trace, [&](auto& in, const auto& name) { platforms::write_goal(out, in, name); });
+    read_from(options.input, [&](auto& in, const auto& name) { platforms::write_goal(out, in, name); });
   });
 }
 
@@ -111,16 +107,16 @@ void setup_export(Command& app) {
   Command& green500 = add_command(group, "green500", "Rows with columns of the Green500, from predictions with energy",
                                   "hplcast predict examples/dahu-like.json -N 2000 --nb 128 -P 2 -Q 2 --energy -o "
                                   "predictions.json\nhplcast export green500 predictions.json");
-  auto& rows = green500.runs<Green500Options>(run_export_green500);
-  green500.add_option("predictions", rows.predictions, "of `predict --energy`, a row each", required,
+  auto& rows = green500.runs<ExportedFile>(run_export_green500);
+  green500.add_option("predictions", rows.input, "of `predict --energy`, a row each", required,
                       reads("PREDICTIONS.json"));
   green500.add_output(rows.output, "CSV (default: the standard output)");
 
   Command& goal = add_command(group, "goal", "A schedule for LogGOPSim or ATLAHS (GOAL), from a trace",
                               "hplcast predict examples/dahu-like.json -N 500 --nb 64 -P 2 -Q 2 --mode exact --trace "
                               "trace.json\nhplcast export goal trace.json -o hpl.goal");
-  auto& schedule = goal.runs<GoalOptions>(run_export_goal);
-  goal.add_option("trace", schedule.trace, "of `predict --mode exact --trace` or `run-real --trace`", required,
+  auto& schedule = goal.runs<ExportedFile>(run_export_goal);
+  goal.add_option("trace", schedule.input, "of `predict --mode exact --trace` or `run-real --trace`", required,
                   reads("TRACE.json"));
   goal.add_output(schedule.output, "GOAL (default: the standard output)");
 }

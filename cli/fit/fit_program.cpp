@@ -175,8 +175,7 @@ void write_table(std::ostream& out, const fit::ProgramObservation& seen, const f
   add("the rest", has_stretches ? "stretches" : "none", {0, observed.rest_s, 0}, "");
   table.write(out);
   out << "share: of the CPU time outside of MPI; error: mean |predicted / observed - 1| of the ranges of sizes "
-         "observed "
-         "(factors of 2) by their time; by size: if all ranges count alike\n"
+         "observed (factors of 2) by their time; by size: if all ranges count alike\n"
       << "MPI took " << significant(observed.mpi_s) << " s of CPU time beside that, and is simulated\n";
 }
 
@@ -210,9 +209,7 @@ void run_fit_program(const FitProgramOptions& options) {
     const std::string& archive = options.archives[i];
     std::optional<fit::CountedRun> counted;
     if (!options.counts.empty())
-      counted = read_from(options.counts[i], [](std::istream& in, const std::string& name) {
-        return fit::read_counts({in, name});
-      });
+      counted = read_from(options.counts[i], [](auto& in, auto& name) { return fit::read_counts({in, name}); });
     const std::string before = command;
     const auto [run, is_new] = runs.emplace(calibration::read_archive(archive), archive);
     if (!is_new) warn(archive + " is the same run as " + run->second + ", which counts twice now: give each run once");
@@ -265,8 +262,7 @@ void setup_fit_program(Command& fit) {
       reads("FILE"));
   command.add_option("--messages-from", options.messages_from,
                      "of each archive, in their order, with commas: JSON of `run --phases` of the same run on this "
-                     "--cluster, which has "
-                     "models of an earlier fit: messages take as long as those that were observed",
+                     "--cluster, which has models of an earlier fit: messages take as long as those that were observed",
                      reads("FILE"), by_commas, one_each);
   command.add_json_output(options.output, "cluster.json with routines and regions");
 }

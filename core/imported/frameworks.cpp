@@ -2,7 +2,7 @@
 // 4), results of Ramble, jobs of Slurm.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <istream>
 #include <limits>
@@ -19,14 +19,9 @@ namespace hplcast::core {
 
 namespace {
 
+/// One at least, and an empty one behind a separator at the end.
 std::vector<std::string> split_at(const std::string& line, char separator) {
-  std::vector<std::string> parts = {""};
-  for (const char c : line)
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  return parts;
+  return split(line + separator, separator);
 }
 
 class PerflogReader {
@@ -76,17 +71,13 @@ class PerflogReader {
 
   /// "2020-08-20T10:12:24+01:00", to Unix time.
   double unix_time(const std::string& text) const {
-    std::tm parts{};
+    std::tm parts{}, zone{};
     const char* rest = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
     if (rest == nullptr) fail("found `" + text + "`; expected a time such as 2020-08-20T10:12:24+01:00");
     if (*rest == '.') rest += std::strspn(rest + 1, "0123456789") + 1;
-    int hours = 0, minutes = 0;
-    char sign = '+';
-    if (*rest != 'Z' && std::sscanf(rest, "%c%2d%2d", &sign, &hours, &minutes) < 3 &&
-        std::sscanf(rest, "%c%2d:%2d", &sign, &hours, &minutes) < 2)
+    if (strptime(rest, "%z", &zone) == nullptr)
       fail("found `" + text + "`; expected a time zone such as +01:00 behind it");
-    const int offset_s = 60 * (60 * hours + minutes);
-    return static_cast<double>(timegm(&parts)) - (sign == '-' ? -offset_s : offset_s);
+    return static_cast<double>(timegm(&parts) - zone.tm_gmtoff);
   }
 
   /// TIME|reframe VERSION|TEST on SYSTEM:PARTITION using ENVIRONMENT|jobid=N|NAME=VALUE|UNIT|ref=R (l=L, u=U)|tags

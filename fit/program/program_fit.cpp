@@ -252,6 +252,7 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
   core::CsvReader rows(file.in, file.name);
   const std::size_t what = rows.column("what"), its_name = rows.column("name"), calls = rows.column("calls"),
                     time = rows.column("time_s"), flop = rows.column("flop");
+  ProgramObservation::RankRest& rest = observation.rests.back();
   while (rows.next()) {
     const std::string kind(rows.text(what));
     const ObservedSum one{rows.non_negative(calls), rows.number(time), rows.non_negative(flop)};
@@ -265,24 +266,18 @@ void read_times(const NamedInput& file, const SampledCalls& sampled, ProgramObse
       const std::string name = (kind == "region" ? region_prefix : "") + std::string(rows.text(its_name));
       require_all_calls(rows, calls, sampled, name);
       add(kind == "routine" ? observation.routines : observation.regions);
-      add(observation.rests.back().sums, name);
-      if (kind == "routine" && is_product(name, observation.calls[name])) add(observation.rests.back().products);
+      add(rest.sums, name);
+      if (kind == "routine" && is_product(name, observation.calls[name])) add(rest.products);
     }
     if (kind == "inside") add(observation.inside);
     if (kind == "mpi") add(observation.mpi);
-    if (kind == "mpi") observation.rests.back().mpi_s += one.time_s;
-    if (kind == "mpi") observation.rests.back().mpi_calls += one.calls;
+    if (kind == "mpi") rest.mpi_s += one.time_s;
+    if (kind == "mpi") rest.mpi_calls += one.calls;
     if (kind == "mpi" && exchanges_messages(rows.text(its_name)))
-      observation.rests.back().exchanged_s[std::string(rows.text(its_name))] += one.time_s;
-    if (kind == "wall") observation.rests.back().wall_s = rows.non_negative(time);
-    if (kind == "total") {
-      observation.executed_s += one.time_s;
-      observation.rests.back().executed_s = one.time_s;
-    }
-    if (kind == "rest") {
-      observation.rest_s += one.time_s;
-      observation.rests.back().rest_s = one.time_s;
-    }
+      rest.exchanged_s[std::string(rows.text(its_name))] += one.time_s;
+    if (kind == "wall") rest.wall_s = rows.non_negative(time);
+    if (kind == "total") observation.executed_s += rest.executed_s = one.time_s;
+    if (kind == "rest") observation.rest_s += rest.rest_s = one.time_s;
     if (kind == "threads") {
       observation.other_threads_s += one.time_s;
       observation.foreign_calls += one.calls;

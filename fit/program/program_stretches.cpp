@@ -160,18 +160,12 @@ CountLine line_of(const std::map<int, Cell>& cells) {
     data.weights.push_back((by_time + 1 / static_cast<double>(cells.size())) / (time_s * time_s));
   }
   if (cells.size() > 1) {
-    double weights = 0, rates = 0, scatter = 0;  // with columns over y: weights are of relative errors
-    for (std::size_t i = 0; i < data.y.size(); ++i) {
-      const double size = data.columns[0][i];
-      rates += data.weights[i] * size * data.y[i];
-      weights += data.weights[i] * size * size;
-    }
-    const double per_instruction_s = rates / weights;
-    for (std::size_t i = 0; i < data.y.size(); ++i)
-      scatter += data.weights[i] * std::pow(data.y[i] - per_instruction_s * data.columns[0][i], 2);
+    RegressionData without_constant = data;  // weights are of relative errors
+    without_constant.columns.pop_back();
+    const LeastSquares line = solve_least_squares(without_constant);
     const double same_run = cells.size() > 2 ? 0.05 : 0.1;
     constexpr double all_weights = 2;
-    if (scatter <= all_weights * same_run * same_run) return {0, per_instruction_s};
+    if (line.rss <= all_weights * same_run * same_run) return {0, line.coefficients[0]};
     const LeastSquares solution = solve_least_squares(data, LeastSquaresOptions{true});
     return {solution.coefficients[1], solution.coefficients[0]};
   }

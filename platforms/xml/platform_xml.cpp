@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -194,23 +193,17 @@ std::vector<std::string> platform_xml_losses(const ClusterModel& cluster) {
     losses.emplace_back("kinds of hosts: all have as many cores as those of no kind; model.h has the kinds");
   if (cluster_element_name(cluster) != nullptr && cluster.power && hosts_differ(*cluster.power))
     losses.emplace_back("power: all hosts have the watts of the first");
-  const auto add = [&](std::vector<std::string> more) {
-    losses.insert(losses.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  };
   for (const SharingLoss& loss : sharing_losses(cluster)) losses.push_back(to_string(loss));
   if (local.capacity && cluster_element_name(cluster) != nullptr)
     losses.push_back(
         "local capacity: messages inside a host do not slow each other down (a <cluster> cannot say it): n "
         "at once get " +
         shortest(local.link_bytes_per_s() / 1e9) + " GB/s each, not together");
-  if (!cluster.network.values().remote) {
-    add(xml_cost_losses(local, core::Scope::local));
-    return losses;
+  if (cluster.network.values().remote) {
+    core::append(losses, xml_cost_losses(main_scope(cluster), core::Scope::remote));
+    core::append(losses, xml_scope_losses(local, main_scope(cluster)));
   }
-  const core::ScopeModel& remote = main_scope(cluster);
-  add(xml_cost_losses(remote, core::Scope::remote));
-  add(xml_scope_losses(local, remote));
-  add(xml_cost_losses(local, core::Scope::local));
+  core::append(losses, xml_cost_losses(local, core::Scope::local));
   return losses;
 }
 
@@ -252,15 +245,11 @@ core::Hosts hosts_of(const HostGroup& group, double widest) {
     std::string& names = kinds[{host.cores, share}];
     names += (names.empty() ? "" : ",") + host.name;
   }
-  for (const auto& [kind, names] : kinds)
-    if (kind != std::pair(values.cores, 1.0))
-      values.kinds.push_back({std::to_string(kind.first) + "-cores-link-" + shortest(kind.second),
-                              names,
-                              kind.first,
-                              1,
-                              {},
-                              0,
-                              kind.second});
+  for (const auto& [kind, names] : kinds) {
+    const auto [cores, share] = kind;
+    const std::string name = std::to_string(cores) + "-cores-link-" + shortest(share);
+    if (kind != std::pair(values.cores, 1.0)) values.kinds.push_back({name, names, cores, 1, {}, 0, share});
+  }
   return core::Hosts::make(std::move(values));
 }
 

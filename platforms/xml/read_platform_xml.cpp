@@ -1,7 +1,6 @@
 // Reads a platform file of SimGrid: its elements first, then groups of hosts.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <istream>
 #include <limits>
@@ -171,8 +170,7 @@ HostGroup cluster_element(const Element& one) {
   add_numbered(one, group);
   if (one.attributes.count("bb_bw") > 0) group.backbone = wire_of(one, "bb_bw", "bb_lat", "");
   if (one.attributes.count("loopback_bw") > 0) group.loopback = wire_of(one, "loopback_bw", "loopback_lat", "FATPIPE");
-  std::string kind = one.text_or("topology", "FLAT");
-  for (char& c : kind) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string kind = core::folded(one.text_or("topology", "FLAT"));
   if (kind == "flat") return group;
   group.topology = one.made([&] { return core::topology_from(kind, one.text_or("topo_parameters", "")); });
   const std::optional<unsigned long> places = core::hosts_of(group.topology);

@@ -216,11 +216,10 @@ std::string worst(const std::vector<double>& sizes, const std::function<double(d
 double sd_s(const Segment& segment, double mean_s) {
   if (!segment.log_modes.empty()) return mean_s * core::relative_sd(segment.log_modes);
   if (segment.modes.empty()) return segment.sd_s;
-  double mean = 0, second = 0;
-  for (const core::MixtureMode& mode : segment.modes) {
-    mean += mode.probability * mode.mean;
+  const double mean = mean_intercept_s(segment);
+  double second = 0;
+  for (const core::MixtureMode& mode : segment.modes)
     second += mode.probability * (mode.mean * mode.mean + mode.sd * mode.sd);
-  }
   return std::sqrt(std::max(0.0, second - mean * mean));
 }
 
@@ -287,8 +286,7 @@ std::vector<std::string> xml_cost_losses(const ScopeModel& scope, core::Scope wh
   if (scope.exchange_cost_s(1) > 0)
     losses.push_back(name + " exchange_s: exchanges take no longer than messages in both directions at once");
   for (std::size_t i = 0; i < core::message_cost_count; ++i)
-    for (std::string& loss : segment_losses(scope, static_cast<MessageCost>(i), name))
-      losses.push_back(std::move(loss));
+    core::append(losses, segment_losses(scope, static_cast<MessageCost>(i), name));
   return losses;
 }
 
@@ -360,8 +358,7 @@ std::string to_string(const SharingLoss& loss) {
               core::shortest(loss.least_from_bytes).c_str(), loss.longest_factor);
   return std::string(core::to_string(loss.scope)) +
          " messages that share a link: a flow of bandwidth factor f takes 1/f of it for each byte, so that all "
-         "have "
-         "a total of f of its bandwidth; " +
+         "have a total of f of its bandwidth; " +
          factors + "; matters from " + std::to_string(loss.matters_from_ranks) +
          (loss.matters_from_ranks == 1 ? " rank" : " ranks") + " per host on";
 }

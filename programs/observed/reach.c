@@ -202,14 +202,11 @@ static int describe(const struct hplcast_observed* observed, struct point* point
     char symbol[32];
     snprintf(symbol, sizeof symbol, "%.*s_", (int)length, observed->name);
     *(void**)&point->function = dlsym(RTLD_NEXT, symbol);
-    if (point->function == NULL) return 0;
-    point->observed = observed;
-    point->shape = known[i].shape;
-    point->swaps = strcmp(known[i].name, "swap") == 0;
-    point->strides = strides_of(observed->name + length);
-    point->element_bytes = type == 's' ? 4 : type == 'z' ? 16 : 8;
-    point->m = 1;
-    return 1;
+    const size_t bytes = type == 's' ? 4 : type == 'z' ? 16 : 8;
+    const int swaps = strcmp(known[i].name, "swap") == 0;
+    const enum hplcast_strides strides = strides_of(observed->name + length);
+    *point = (struct point){observed, point->function, known[i].shape, bytes, swaps, strides, 1, 0, 0};
+    return point->function != NULL;
   }
   return 0;
 }

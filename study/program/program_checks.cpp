@@ -76,12 +76,11 @@ std::string listed(const ProgramRun& run, const IsMeant& is_meant) {
   }
   if (routines.empty()) return "";
   std::sort(routines.begin(), routines.end());
-  constexpr std::size_t most = 8;
-  std::string text = core::short_percent(share_of(meant, all)) + " of all calls of routines: ";
-  for (std::size_t i = 0; i < std::min(most, routines.size()); ++i)
-    text += (i == 0 ? "" : ", ") + routines[i].second + " (" + count_text(-routines[i].first) + ", " +
-            core::short_percent(share_of(-routines[i].first, all)) + ")";
-  return text + (routines.size() > most ? " and " + std::to_string(routines.size() - most) + " more" : "");
+  const auto text_of = [&](const auto& one) {
+    return one.second + " (" + count_text(-one.first) + ", " + core::short_percent(share_of(-one.first, all)) + ")";
+  };
+  return core::short_percent(share_of(meant, all)) +
+         " of all calls of routines: " + core::first_few(routines, 8, text_of);
 }
 
 /// Whether strides are aliased goes with the size of the matrix, and models of such ones are measured after the run.
@@ -103,12 +102,9 @@ std::string missing_calls(const ProgramRun& run, const core::ClusterModel& clust
   std::vector<std::string> missing;
   std::set_difference(observed.begin(), observed.end(), called.begin(), called.end(), std::back_inserter(missing));
   if (2 * missing.size() <= observed.size()) return "";
-  constexpr std::size_t most = 5;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(most, missing.size()); ++i) names += (i == 0 ? "" : ", ") + missing[i];
-  if (missing.size() > most) names += " ...";
   return std::to_string(missing.size()) + " of " + std::to_string(observed.size()) +
-         " observed routines and regions are not called here (" + names +
+         " observed routines and regions are not called here (" +
+         core::first_few(missing, 5, [](const std::string& name) { return name; }) +
          "): is it the same program, and did its contents end it early? Products are 0 and norms 1 (--numerics run "
          "computes them)" +
          both_names(run, cluster);

@@ -37,6 +37,14 @@ std::string comma_separated(const Texts& texts) {
   return joined(texts, ", ");
 }
 
+/// "a, b and 3 more": the first `most` items of a list in the words of `text_of`.
+template <typename Item, typename TextOf>
+std::string first_few(const std::vector<Item>& items, std::size_t most, TextOf text_of) {
+  if (items.size() <= most) return joined(items, ", ", text_of);
+  const std::vector<Item> first(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(most));
+  return joined(first, ", ", text_of) + " and " + std::to_string(items.size() - most) + " more";
+}
+
 /// `more` at the end of `all`.
 template <typename Item>
 void append(std::vector<Item>& all, const std::vector<Item>& more) {
