@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <istream>
 #include <set>
@@ -155,8 +156,12 @@ SegmentedLaw long_transfers(const SegmentedLaw& old, const Node& root) {
     }
     const std::vector<MixtureMode> modes = modes_from(root.at(key.c_str()));
     std::vector<Segment> segments = old.segments();
-    for (Segment& segment : segments)
-      if (segment.min_bytes >= limit) segment.modes = modes;
+    auto first = std::find_if(segments.begin(), segments.end(), [&](const Segment& s) { return s.min_bytes >= limit; });
+    if (first == segments.end() || first->min_bytes > first_byte(limit)) {  // it is inside of a segment
+      first = segments.insert(first, old.at(limit));
+      first->min_bytes = limit;
+    }
+    for (; first != segments.end(); ++first) first->modes = modes;
     return SegmentedLaw::make(std::move(segments));
   }
   return old;

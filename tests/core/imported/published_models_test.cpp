@@ -188,6 +188,12 @@ TEST(PublishedNetwork, MixturesReplaceTheCostsUpToTheirLargestSize) {
   }
   EXPECT_DOUBLE_EQ(model.scope(Scope::remote).cost(MessageCost::transfer).mean_s(4e9), 1e-5 + 4e9 / 2.5e9);
   EXPECT_DOUBLE_EQ(model.scope(Scope::local).cost(MessageCost::transfer).mean_s(4e9), 4e9 / 2.5e9);
+  std::string inside = mixtures;  // of the segment from 3e9 + 1 on
+  std::istringstream later(inside.replace(inside.find("_3000000000_"), 12, "_3500000000_"));
+  const NetworkModel split = with_mixtures(network(network_table, "one"), later, "later.json");
+  const SegmentedLaw& transfer = split.scope(Scope::remote).cost(MessageCost::transfer);
+  EXPECT_DOUBLE_EQ(transfer.mean_s(3.4e9), 1e-6 + 3.4e9 / 2.5e9);
+  EXPECT_DOUBLE_EQ(transfer.mean_s(4e9), 1e-5 + 4e9 / 2.5e9);
   std::istringstream bad(std::string(mixtures).replace(std::string(mixtures).find("0.75"), 4, "0.70"));
   EXPECT_THAT(error_in([&] { with_mixtures(model, bad, "bad.json"); }), HasSubstr("add up to 0.95"));
 }
