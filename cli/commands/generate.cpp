@@ -42,8 +42,7 @@ void run_generate(GenerateCommandOptions options) {
 void setup_generate(Command& app) {
   Command& command = add_command(app, "generate", "Draw a cluster of any size from a generative model",
                                  "hplcast generate examples/generative/generative.json --base examples/dahu-like.json "
-                                 "--hosts 'node-[1-256]' --seed 7 "
-                                 "-o cluster.json");
+                                 "--hosts 'node-[1-256]' --seed 7 -o cluster.json");
   auto& options = command.runs<GenerateCommandOptions>(run_generate);
   command.add_option("model", options.model, "generative model (hplcast fit generative)", required,
                      reads("GENERATIVE.json"));

@@ -52,16 +52,14 @@ std::string add_archive(const std::string& path, const ArchiveFiles& files, cons
     const std::string where = path + ":" + name;
     if (core::ends_with(name, ".reach.csv")) fit::read_reach({core::TextStream(text), where}, observation);
     const std::string ending = ".times.csv";
-    if (core::ends_with(name, ending)) {
-      const std::string calls_name = name.substr(0, name.size() - ending.size()) + ".calls.csv";
-      const auto calls = files.find(calls_name);
-      if (calls == files.end()) throw InputError(path + ": no " + calls_name + " in it");
-      fit::read_observed_rank({core::TextStream(calls->second), path + ":" + calls_name},
-                              {core::TextStream(text), where}, observation);
-      if (counted != nullptr)
-        add_stretches(path, files, name.substr(0, name.size() - ending.size()), *counted, observation);
-      found = true;
-    }
+    if (!core::ends_with(name, ending)) continue;
+    const std::string start = name.substr(0, name.size() - ending.size()), calls_name = start + ".calls.csv";
+    const auto calls = files.find(calls_name);
+    if (calls == files.end()) throw InputError(path + ": no " + calls_name + " in it");
+    fit::read_observed_rank({core::TextStream(calls->second), path + ":" + calls_name}, {core::TextStream(text), where},
+                            observation);
+    if (counted != nullptr) add_stretches(path, files, start, *counted, observation);
+    found = true;
   }
   if (counted != nullptr && run && static_cast<std::size_t>(run->ranks) != counted->ranks.size())
     throw InputError(path + ": a run on " + std::to_string(run->ranks) + " ranks, but " + counted->name +

@@ -82,27 +82,21 @@ long long node_number(const std::string& host) {
   return std::stoll(first.substr(begin));
 }
 
-Polynomial mean(const std::vector<const Polynomial*>& polynomials) {
+Polynomial mean(const std::map<NodeCpu, DurationLaw>& lines, const Polynomial& (DurationLaw::*part)() const) {
   std::vector<Monomial> terms;
   std::vector<double> coefficients;
   for (const auto& [suffix, term] : published_terms) {
     double sum = 0;
-    for (const Polynomial* polynomial : polynomials) sum += polynomial->coefficient(term);
+    for (const auto& [where, law] : lines) sum += (law.*part)().coefficient(term);
     if (sum == 0) continue;
     terms.push_back(term);
-    coefficients.push_back(sum / static_cast<double>(polynomials.size()));
+    coefficients.push_back(sum / static_cast<double>(lines.size()));
   }
   return Polynomial::make(std::move(terms), std::move(coefficients));
 }
 
 DurationLaw mean(const std::map<NodeCpu, DurationLaw>& lines) {
-  std::vector<const Polynomial*> mu;
-  std::vector<const Polynomial*> sigma;
-  for (const auto& [where, law] : lines) {
-    mu.push_back(&law.mu());
-    sigma.push_back(&law.sigma());
-  }
-  return law_of(mean(mu), mean(sigma));
+  return law_of(mean(lines, &DurationLaw::mu), mean(lines, &DurationLaw::sigma));
 }
 
 bool linear(const DurationLaw& law) {

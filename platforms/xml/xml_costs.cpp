@@ -286,7 +286,8 @@ std::vector<std::string> xml_cost_losses(const ScopeModel& scope, core::Scope wh
   if (scope.exchange_cost_s(1) > 0)
     losses.push_back(name + " exchange_s: exchanges take no longer than messages in both directions at once");
   for (std::size_t i = 0; i < core::message_cost_count; ++i)
-    core::append(losses, segment_losses(scope, static_cast<MessageCost>(i), name));
+    for (std::string& loss : segment_losses(scope, static_cast<MessageCost>(i), name))
+      losses.push_back(std::move(loss));
   return losses;
 }
 

@@ -134,8 +134,7 @@ std::vector<HostClock> clocks_of(const std::vector<RankActivity>& ranks) {
     } else {
       throw core::InputError("rank 0 did not compare its clock with that of rank " +
                              std::to_string(rank.first_rank_of_host) + " on host " + rank.host +
-                             "; expected one comparison "
-                             "before and one after the run\n  hint: repeat the run");
+                             "; expected one comparison before and one after the run\n  hint: repeat the run");
     }
   }
   return clocks;

@@ -166,8 +166,7 @@ class PlanReader : YamlReader {
     fail(node, factor,
          "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, "
          "target-error, energy, noise, network-noise, detours, per-cpu, kernel-model, a transformation (hplcast "
-         "transform --help), or "
-         "/field/of/cluster.json");
+         "transform --help), or /field/of/cluster.json");
   }
 
   Configuration settings(const YAML::Node& node, const std::string& field) const {
