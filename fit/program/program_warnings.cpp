@@ -134,8 +134,8 @@ std::vector<std::string> lost_inside(const ProgramObservation& seen, const core:
   for (const auto& [name, inside] : seen.inside) {
     const auto region = program.regions.find(name);
     if (region == program.regions.end() || region->second.is_executed()) continue;
-    texts.push_back("region " + name + ": routines of BLAS (" + core::time_text(inside.time_s) + ") and " +
-                    core::counted(std::lround(inside.calls), "call") +
+    const std::string blas = inside.time_s > 0 ? core::time_text(inside.time_s) + " of routines of BLAS and " : "";
+    texts.push_back("region " + name + ": " + blas + core::counted(std::lround(inside.calls), "call") +
                     " of MPI inside of it are neither in its time nor simulated, because its code is not executed: end "
                     "it before them and begin it again behind them, or have it executed (--factors-from)");
   }

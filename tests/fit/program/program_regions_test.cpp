@@ -82,13 +82,13 @@ TEST(ProgramRegions, WithCallsInsideAreToldUnlessTheyAreExecuted) {
   read_rank(seen, "run.zip", "step", "region:step,1,1,1,1e-3,10\n", 10, 1e-2);
   std::istringstream calls("routine,m,n,k,duration_s,calls\nregion:step,1,1,1,1e-3,10\n");
   std::istringstream times(
-      "what,name,calls,time_s,flop\nregion,step,10,1e-2,0\ninside,step,20,0.5,0\ntotal,,0,1e-2,0\n");
+      "what,name,calls,time_s,flop\nregion,step,10,1e-2,0\ninside,step,20,2.5,0\ntotal,,0,1e-2,0\n");
   core::ProgramModel program = fit_program(seen).program;
   EXPECT_TRUE(lost_inside(seen, program).empty());
   read_observed_rank({calls, "calls.csv"}, {times, "times.csv"}, seen);
   const std::vector<std::string> told = lost_inside(seen, program);
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].find("region step: routines of BLAS (0.5 s) and 20 calls of MPI inside of it are neither"), 0U)
+  EXPECT_EQ(told[0].find("region step: 2.5 s of routines of BLAS and 20 calls of MPI inside of it are neither"), 0U)
       << told[0];
   program.regions.at("step").mode = core::RegionMode::factor;
   EXPECT_TRUE(lost_inside(seen, program).empty());
