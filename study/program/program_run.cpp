@@ -251,8 +251,9 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   const core::TemporaryFolder copies("hplcast-smpi");  // of the program, one for each rank
   std::optional<core::TemporaryFolder> links;
   if (!is_plain(folder.string())) links.emplace("hplcast-links", "/tmp");
-  core::Command command = command_of(request, folder, links ? links->path() : folder);
-  command.environment["TMPDIR"] = copies.path().string();
+  const fs::path place = links ? links->path() : folder;
+  core::Command command = command_of(request, folder, place);
+  command.environment["TMPDIR"] = plain_path(copies.path(), place, "copies");
   PeakMemory memory;
   command.while_running = [&](int pid) {
     memory.sample(pid);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <regex>
 #include <sstream>
 
@@ -103,6 +105,18 @@ TEST(ProgramRun, GivesTheProgramItsArgumentsAsTheyAre) {
     if (line.rfind("1 of ", 0) == 0) printed += line + "\n";
   EXPECT_EQ(printed, expected);
   EXPECT_EQ(run.ranks, 2);
+}
+
+TEST(ProgramRun, WorksInFoldersWithBlanks) {
+  ProgramRunRequest request = request_of("solver-smpi", 2, {"100", "1"});
+  const std::string before = std::getenv("TMPDIR"), folder = before + "/two words";
+  std::filesystem::create_directories(folder);
+  ::setenv("TMPDIR", folder.c_str(), 1);
+  EXPECT_EQ(message_of(request), "it ended well");
+  request.keep = folder + "/kept here";
+  request.fast = true;
+  EXPECT_EQ(message_of(request), "it ended well");
+  ::setenv("TMPDIR", before.c_str(), 1);
 }
 
 TEST(ProgramRun, EstimatesThePanelsThatItLeavesOut) {
