@@ -231,7 +231,7 @@ std::vector<KnownTransformation> variability_changes() {
       {{"kernels-temporal-cv", "CV", "the same for all kernels"},
        [](ClusterModel cluster, const Argument& argument) {
          const double cv = temporal_cv(argument);
-         for (auto& [name, model] : cluster.kernels) set_temporal_cv(model, cv);
+         edit_models(cluster, [&](core::KernelModel& model) { set_temporal_cv(model, cv); });
          return cluster;
        }},
       {{"scale-network-noise", "FACTOR", "scatter of message costs; 0: none"},

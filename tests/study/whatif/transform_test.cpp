@@ -270,7 +270,13 @@ TEST(TransformVariability, SetsTheCoefficientOfVariationOfEveryCall) {
 }
 
 TEST(TransformVariability, ZeroMakesAllKernelsAndMessagesDeterministic) {
-  const auto cluster = transformed(dahu_like(), {{"kernels-temporal-cv", "0"}, {"scale-network-noise", "0"}});
+  auto with_program = dahu_like();
+  core::ProgramModel& program = with_program.program.emplace();
+  program.routines["dgemm"] = with_program.kernels.at("dgemm");
+  program.regions["loop"] = {core::RegionMode::model, 1, with_program.kernels.at("dgemm"), 1, 1};
+  const auto cluster = transformed(with_program, {{"kernels-temporal-cv", "0"}, {"scale-network-noise", "0"}});
+  EXPECT_EQ(cluster.program->routines.at("dgemm").law(3, 0).at(shape).sd_s(shape), 0);
+  EXPECT_EQ(cluster.program->regions.at("loop").model.law(3, 0).at(shape).sd_s(shape), 0);
   for (const auto& [name, model] : cluster.kernels) EXPECT_EQ(model.law(3, 0).at(shape).sd_s(shape), 0) << name;
   for (const auto& law : cluster.network.scope(core::Scope::remote).costs) {
     for (const core::Segment& segment : law.segments()) EXPECT_TRUE(segment.sd_s == 0 && segment.modes.empty());
