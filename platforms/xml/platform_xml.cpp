@@ -449,6 +449,8 @@ ImportedPlatform read_platform_xml(std::istream& in, const std::string& name, co
          {"detail", "BLAS at the `speed` of hosts; kernels that move memory cost nothing"}});
   } else {
     for (const auto& [kernel, model] : models->kernels) result.cluster.kernels[kernel] = model.with_overrides({});
+    result.cluster.aliased = models->aliased;
+    result.cluster.empty_call_s = models->empty_call_s;
     result.cluster.program = models->program;
   }
   result.losses = std::move(file.losses);

@@ -205,8 +205,7 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
   std::vector<std::string> warnings = check_linked_libraries(request.program);
   require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
   require_arguments_arrive(request);
-  const bool several_hosts = request.ranks > request.cluster.hosts.cores_of(0);
-  if (several_hosts && !request.cluster.network.values().remote)
+  if (request.ranks > request.cluster.hosts.cores_of(0) && !request.cluster.network.values().remote)
     throw core::DomainError("-np", request.ranks,
                             "at most " + std::to_string(request.cluster.hosts.cores_of(0)) +
                                 ", the cores of one host: messages between hosts were not measured");

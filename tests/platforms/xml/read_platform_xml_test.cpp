@@ -221,7 +221,11 @@ TEST(ImportedPlatform, BlasRunsAtTheSpeedOfTheHostOrByTheModelsOfAnother) {
   EXPECT_EQ(core::verdict_on(core::recorded_flags(one)).reasons.front().flag, "not_calibrated");
 
   core::ClusterModel models = tests::example_cluster(true);
+  models.aliased.push_back({4096, {{"dgemm", {1.1, 0.01}}}});
+  models.empty_call_s = {{"dgemm", 1e-6}};
   const core::ClusterModel calibrated = imported(platform(zone), "", &models).cluster;
+  EXPECT_EQ(calibrated.aliased.size(), 1U);
+  EXPECT_EQ(calibrated.empty_call_s, models.empty_call_s);
   EXPECT_EQ(calibrated.kernels.size(), models.kernels.size());
   EXPECT_THAT(calibrated.kernels.at("dgemm").overrides(), IsEmpty()) << "those hosts are not here";
   EXPECT_EQ(core::verdict_on(core::recorded_flags(calibrated)).reasons.front().flag, "imported");
