@@ -51,7 +51,9 @@ TEST(Compilers, RefuseSharedLibrariesThatNeedARealMpi) {
 }
 
 TEST(Compilers, LeaveOutEveryOtherBlas) {
-  const auto result = compile(nothing, "main.c /nowhere/libopenblas.a -lopenblas -lmkl_rt -o main");
+  const auto result = compile(nothing,
+                              "main.c /nowhere/libopenblas.a -lopenblas -lmkl_rt -lsatlas -lgslcblas -larmpl_lp64_mp "
+                              "-lessl -lnvpl_blas_lp64_seq -lsci_gnu /nowhere/libarmpl.a -o main");
   EXPECT_EQ(result.status, 0) << result.output;
 }
 
