@@ -167,7 +167,7 @@ class PerflogReader {
 RambleRun ramble_run(const nlohmann::json& experiment, const nlohmann::json& context, const std::string& problem) {
   RambleRun run;
   run.experiment = experiment.at("name").get<std::string>();
-  for (const char* name : {"RAMBLE_STATUS", "EXPERIMENT_STATUS"})  // until 2025, since then
+  for (const char* name : {"RAMBLE_STATUS", "EXPERIMENT_STATUS"})  // of earlier versions, of those of 2026
     if (run.status.empty()) run.status = experiment.value(name, "");
   constexpr std::size_t sizes = 4;
   const std::vector<std::string> parts = split_at(problem, '-');
