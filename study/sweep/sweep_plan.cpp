@@ -83,6 +83,7 @@ class PlanReader : YamlReader {
                              {"sample", [&](const auto& node) { plan.sample = sample(node); }}});
     read(root, "", keys);
     refuse_factors_of_two_parts(plan, root);
+    refuse_two_grids(plan, root);
     require_factor_everywhere(plan, root, "cluster", "the path of a cluster.json");
     require_factor_everywhere(plan, root, "N", "the order of the matrix, fixed or as a factor");
     return plan;
@@ -287,6 +288,26 @@ class PlanReader : YamlReader {
       for (const SampledFactor& factor : plan.sample->factors) parts[factor.name].insert("sample");
     for (const auto& [factor, where] : parts)
       if (where.size() > 1) fail(root, factor, "found in " + core::joined(where, " and ") + "; expected one of them");
+  }
+
+  /// The later of both would win, and the results name levels that no run had.
+  void refuse_two_grids(const SweepPlan& plan, const YAML::Node& root) const {
+    const auto look = [&](const std::set<std::string>& names) {
+      if (names.count("grid") > 0 && names.count("P") + names.count("Q") > 0)
+        fail(root, "grid", "found beside P or Q, which it says, too; expected one of both");
+    };
+    std::set<std::string> fixed, varied;
+    for (const Setting& one : plan.fixed) fixed.insert(one.factor);
+    for (const Factor& factor : plan.factors) varied.insert(factor.name);
+    if (plan.sample)
+      for (const SampledFactor& factor : plan.sample->factors) varied.insert(factor.name);
+    look(fixed);
+    look(varied);
+    for (const Configuration& row : plan.list) {
+      std::set<std::string> names = varied;
+      for (const Setting& one : row) names.insert(one.factor);
+      look(names);
+    }
   }
 
   /// Every configuration must say this: a default would be a study of something that nobody asked for.

@@ -115,6 +115,16 @@ TEST(SweepPlan, SaysLineAndFieldOfMistakes) {
   EXPECT_THAT(error_of(""), HasSubstr("not a map"));
 }
 
+TEST(SweepPlan, RefusesAGridBesideItsSides) {
+  for (const char* both : {"fixed: {N: 1000, P: 3, grid: 2x2}\n", "fixed: {N: 1000}\nfactors: {P: [1, 2], grid: [2x2]}\n",
+                           "fixed: {N: 1000}\nfactors: {Q: [1, 2]}\nlist: [{DEPTH: 0}, {grid: 2x2}]\n",
+                           "fixed: {N: 1000}\nfactors: {grid: [4]}\nsample: {count: 2, factors: {P: [1, 2]}}\n"})
+    EXPECT_THAT(error_of(std::string(head) + both), HasSubstr("`grid`: found beside P or Q"));
+  // Each row says it in its way; a factor takes the place of what is fixed.
+  EXPECT_EQ(configurations(plan(std::string(head) + "fixed: {N: 1000}\nlist: [{P: 1, Q: 4}, {grid: 2x2}]\n")).size(), 2U);
+  EXPECT_EQ(configurations(plan(std::string(head) + "fixed: {N: 1000, P: 2, Q: 2}\nfactors: {grid: [4]}\n")).size(), 3U);
+}
+
 TEST(SweepPlan, CountsAPlanOfMillionsWithoutMakingIt) {
   std::string text = std::string(head) + "sample: {count: 100000, factors: {N: {min: 1, max: 9}}}\nfactors:\n  NB: [1";
   for (int i = 2; i <= 100; ++i) text += ", " + std::to_string(i);
@@ -149,7 +159,7 @@ TEST(SweepRuns, SkipsWhatCannotRunAndSaysWhy) {
 
 TEST(SweepRuns, EqualSimulationsAreOneRunOfSeveralPoints) {
   const auto runs = runs_of(plan(std::string(head) + "fixed: {N: 1000}\nfactors:\n  P: [1, 2]\n  DEPTH: [0]\n"
-                                                     "list: [{Q: 1}, {grid: 1x1}]\n"));
+                                                     "list: [{Q: 1}, {Q: 1, SWAP: long}]\n"));
   EXPECT_EQ(runs.points.size(), 4U);
   EXPECT_EQ(runs.runs.size(), 2U);
 }
