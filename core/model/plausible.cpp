@@ -27,9 +27,9 @@ constexpr double scatter_over_mean = 10;
 constexpr double most_short_call_s = 10e-3, few_elements = 1e4;
 constexpr double most_jump = 30;      // between pieces: a cache, or threads of the library, are a factor of 5
 constexpr double worth_a_rate = 1e7;  // flop; shorter calls are bound by the call itself
-constexpr Limits remote_latency_s = {50e-9, 10e-3};
-constexpr double most_first_use_s_per_byte = 100e-9;  // 400 us per page
-constexpr double most_short_message_s = 10e-3, most_scatter_s = 1, most_intercept_s = 10;
+constexpr Limits remote_latency_s = {50e-9, 10e-3}, short_message_range_s = {0, 10e-3}, probe_range_s = {0, 10e-3};
+constexpr Limits first_use_range_s_per_byte = {0, 100e-9};  // 400 us per page
+constexpr Limits scatter_range_s = {0, 1}, intercept_range_s = {-10, 10};
 constexpr Limits bytes_per_s = {1e6, 1e12};  // Ethernet of 10 Mbit/s to the caches of a large host
 constexpr Limits capacity_over_flow = {0.01, 1000};
 constexpr Limits host_bytes = {1e7, 1e15};
@@ -48,7 +48,17 @@ std::string text(double value, const char* unit) {
 }
 
 std::string text(const Limits& limits, const char* unit) {
-  return printed("%.3g to %.3g ", limits.low, limits.high) + unit;
+  return (limits.low == 0 ? printed("at most %.3g ", limits.high) : printed("%.3g to %.3g ", limits.low, limits.high)) +
+         unit;
+}
+
+constexpr const char* in_microseconds = "microseconds in place of seconds";
+
+/// A flag for a value outside of its limits. `before`: words in front of it.
+void look_at_value(std::vector<QualityFlag>& flags, const std::string& field, double value, const Limits& limits,
+                   const char* unit, const char* mistake, const std::string& before = "") {
+  if (!limits.hold(value))
+    flags.push_back(beyond_limits(field, before + text(value, unit), text(limits, unit), mistake));
 }
 
 /// The largest call that the model was fitted on, or one of HPL; and the middle of its range in logarithms.
@@ -75,13 +85,9 @@ void look_at_rate(const std::string& name, const KernelModel& model, double dgem
   if (!kernel || !(mean_s > 0)) return;
   const std::string field = "/kernels/" + name;
   const double flop = kernel_flop(*kernel, large);
-  if (flop == 0) {
-    const double one_s = mean_s / elements(*kernel, large);
-    if (!element_s.hold(one_s))
-      flags.push_back(beyond_limits(field, text(one_s, "s per element"), text(element_s, "s"),
-                                    "durations in another unit than seconds"));
-    return;
-  }
+  if (flop == 0)
+    return look_at_value(flags, field, mean_s / elements(*kernel, large), element_s, "s per element",
+                         "durations in another unit than seconds");
   const double rate = flop / mean_s;
   Limits limits = name == "dgemm" ? dgemm_flop_per_s : kernel_flop_per_s;
   limits.high *= threads;
@@ -106,7 +112,7 @@ void look_at_smallest(const std::string& name, const KernelModel& model, std::ve
   flags.push_back(
       beyond_limits("/kernels/" + name + "/mu",
                     printed("a call of %.0f x %.0f x %.0f takes ", shape.m, shape.n, shape.k) + text(mean_s, "s"),
-                    "at most " + text(most_short_call_s, "s"), "microseconds in place of seconds"));
+                    "at most " + text(most_short_call_s, "s"), in_microseconds));
 }
 
 /// Where a piece ends and the next begins, durations are nearly the same.
@@ -166,19 +172,15 @@ void look_at_cpus(const std::string& name, const KernelModel& model, std::vector
 }
 
 void look_at_scope(const std::string& field, const ScopeModel& scope, bool remote, std::vector<QualityFlag>& flags) {
-  if (scope.latency_s > remote_latency_s.high || (remote && scope.latency_s < remote_latency_s.low))
-    flags.push_back(beyond_limits(field + "/latency_s", text(scope.latency_s, "s"), text(remote_latency_s, "s"),
-                                  "microseconds in place of seconds"));
-  if (scope.first_use_s_per_byte > most_first_use_s_per_byte)
-    flags.push_back(beyond_limits(field + "/first_use_s_per_byte", text(scope.first_use_s_per_byte, "s/byte"),
-                                  "at most " + text(most_first_use_s_per_byte, "s/byte"),
-                                  "seconds per page or per MB in place of per byte"));
+  look_at_value(flags, field + "/latency_s", scope.latency_s,
+                {remote ? remote_latency_s.low : 0, remote_latency_s.high}, "s", in_microseconds);
+  look_at_value(flags, field + "/first_use_s_per_byte", scope.first_use_s_per_byte, first_use_range_s_per_byte,
+                "s/byte", "seconds per page or per MB in place of per byte");
   double short_s = scope.exchange_cost_s(1);
   for (const MessageCost cost : {MessageCost::send, MessageCost::transfer, MessageCost::recv})
     short_s += scope.cost(cost).mean_s(1);
-  if (short_s > most_short_message_s)
-    flags.push_back(beyond_limits(field + "/operations", "a message of 1 byte takes " + text(short_s, "s"),
-                                  "at most " + text(most_short_message_s, "s"), "microseconds in place of seconds"));
+  look_at_value(flags, field + "/operations", short_s, short_message_range_s, "s", in_microseconds,
+                "a message of 1 byte takes ");
   double widest_s = 0, largest_s = 0;
   std::vector<SegmentedLaw> laws(scope.costs.begin(), scope.costs.end());
   laws.push_back(scope.transfer(true));
@@ -188,22 +190,15 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
       if (std::abs(segment.intercept_s) > std::abs(largest_s)) largest_s = segment.intercept_s;
     }
   }
-  if (widest_s > most_scatter_s)
-    flags.push_back(beyond_limits(field + "/operations", "messages scatter by " + text(widest_s, "s"),
-                                  "at most " + text(most_scatter_s, "s"), "microseconds in place of seconds"));
-  if (std::abs(largest_s) > most_intercept_s)
-    flags.push_back(beyond_limits(field + "/operations", "an intercept of " + text(largest_s, "s"),
-                                  "at most " + text(most_intercept_s, "s"), "microseconds in place of seconds"));
-  if (!bytes_per_s.hold(scope.bandwidth_bytes_per_s))
-    flags.push_back(beyond_limits(field + "/bandwidth_bytes_per_s", text(scope.bandwidth_bytes_per_s, "bytes/s"),
-                                  text(bytes_per_s, "bytes/s"), "Gbit/s or GB/s in place of bytes/s"));
+  look_at_value(flags, field + "/operations", widest_s, scatter_range_s, "s", in_microseconds, "messages scatter by ");
+  look_at_value(flags, field + "/operations", largest_s, intercept_range_s, "s", in_microseconds, "an intercept of ");
+  look_at_value(flags, field + "/bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s, bytes_per_s, "bytes/s",
+                "Gbit/s or GB/s in place of bytes/s");
   const std::optional<SingleFlow> flow = fastest_flow(scope);
   if (!flow) return;
-  if (!bytes_per_s.hold(flow->bytes_per_s))
-    flags.push_back(beyond_limits(
-        field + "/operations/transfer",
-        printed("a message of %.0f bytes goes at ", flow->size_bytes) + text(flow->bytes_per_s, "bytes/s"),
-        text(bytes_per_s, "bytes/s"), "slopes in s per GB in place of s per byte"));
+  look_at_value(flags, field + "/operations/transfer", flow->bytes_per_s, bytes_per_s, "bytes/s",
+                "slopes in s per GB in place of s per byte",
+                printed("a message of %.0f bytes goes at ", flow->size_bytes));
   const double over = scope.link_bytes_per_s() / flow->bytes_per_s;
   if (scope.capacity && !capacity_over_flow.hold(over))
     flags.push_back(beyond_limits(field + "/capacity", printed("%.3g times the rate of a single message", over),
@@ -213,38 +208,32 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
 /// Cards, and the way to those that are far.
 void look_at_rails(const NetworkModel::Values& network, std::vector<QualityFlag>& flags) {
   if (!network.rails || !network.remote) return;
-  const auto look = [&](const std::string& name, double value, const Limits& limits, const char* unit,
-                        const char* mistake) {
-    if (!limits.hold(value))
-      flags.push_back(beyond_limits("/network/rails/" + name, text(value, unit), text(limits, unit), mistake));
-  };
   const double share_1_bytes_per_s = network.remote->link_bytes_per_s();
   const std::optional<SingleFlow> flow = fastest_flow(*network.remote);
   const auto look_at_end = [&](const std::string& name, double extra_latency_s, double rate_share) {
-    look(name + "/extra_latency_s", extra_latency_s, {0, remote_latency_s.high}, "s",
-         "microseconds in place of seconds");
+    look_at_value(flags, name + "/extra_latency_s", extra_latency_s, {0, remote_latency_s.high}, "s", in_microseconds);
     if (flow)
-      look(name + "/rate_share", rate_share * flow->bytes_per_s, bytes_per_s, "bytes/s", "a rate in place of a share");
+      look_at_value(flags, name + "/rate_share", rate_share * flow->bytes_per_s, bytes_per_s, "bytes/s",
+                    "a rate in place of a share");
   };
   std::size_t number = 0;
   for (const Rail& card : network.rails->cards) {
-    const std::string name = "cards/" + std::to_string(number++);
-    look(name + "/link_share", card.link_share * share_1_bytes_per_s, bytes_per_s, "bytes/s",
-         "a rate in place of a share");
+    const std::string name = "/network/rails/cards/" + std::to_string(number++);
+    look_at_value(flags, name + "/link_share", card.link_share * share_1_bytes_per_s, bytes_per_s, "bytes/s",
+                  "a rate in place of a share");
     look_at_end(name, card.extra_latency_s, card.rate_share.value_or(card.link_share));
   }
   number = 0;
   for (const RailReach& far : network.rails->far)
-    look_at_end("far/" + std::to_string(number++), far.extra_latency_s, far.rate_share);
-  look("striped_from_bytes", network.rails->striped_from_bytes, {0, bytes_per_s.high}, "bytes",
-       "another unit than bytes");
+    look_at_end("/network/rails/far/" + std::to_string(number++), far.extra_latency_s, far.rate_share);
+  look_at_value(flags, "/network/rails/striped_from_bytes", network.rails->striped_from_bytes, {0, bytes_per_s.high},
+                "bytes", "another unit than bytes");
 }
 
 /// `field`: the hosts, or a kind.
 void look_at_memory(const std::string& field, double memory_bytes, std::vector<QualityFlag>& flags) {
-  if (memory_bytes > 0 && !host_bytes.hold(memory_bytes))
-    flags.push_back(beyond_limits(field + "/memory_bytes", text(memory_bytes, "bytes"), text(host_bytes, "bytes"),
-                                  "GB in place of bytes"));
+  if (memory_bytes > 0)
+    look_at_value(flags, field + "/memory_bytes", memory_bytes, host_bytes, "bytes", "GB in place of bytes");
 }
 
 void look_at_power(const ClusterModel& cluster, int host, std::vector<QualityFlag>& flags) {
@@ -272,27 +261,23 @@ void look_at_power(const ClusterModel& cluster, int host, std::vector<QualityFla
 /// `field`: "/accelerators/".
 void look_at_accelerators(const AcceleratorModel& model, const std::string& field, std::vector<QualityFlag>& flags) {
   if (model.per_host == 0) return;
-  const auto look = [&](const std::string& name, double value, const Limits& limits, const char* unit,
-                        const char* mistake) {
-    if (!limits.hold(value))
-      flags.push_back(beyond_limits(field + name, text(value, unit), text(limits, unit), mistake));
-  };
-  look("memory_bytes", model.memory_bytes, host_bytes, "bytes", "GB in place of bytes");
+  look_at_value(flags, field + "memory_bytes", model.memory_bytes, host_bytes, "bytes", "GB in place of bytes");
   const std::pair<const char*, double> times_s[] = {{"launch_s", model.launch_s}, {"start_s", model.start_s},
                                                     {"gap_s", model.gap_s},       {"record_s", model.record_s},
                                                     {"sync_s", model.sync_s},     {"flag_s", model.flag_s}};
   for (const auto& [name, value] : times_s)
-    look(name, value, {0, most_launch_s}, "s", "microseconds in place of seconds");
+    look_at_value(flags, field + name, value, {0, most_launch_s}, "s", in_microseconds);
   const std::pair<const char*, const CopyModel*> copies[] = {
       {"to_device", &model.to_device}, {"from_device", &model.from_device}, {"within_device", &model.within_device}};
   for (const auto& [name, copy] : copies) {
     const Limits& limits = copy == &model.within_device ? device_bytes_per_s : link_bytes_per_s;
-    look(std::string(name) + "/latency_s", copy->latency_s, {0, remote_latency_s.high}, "s",
-         "microseconds in place of seconds");
-    look(std::string(name) + "/bytes_per_s", copy->bytes_per_s, limits, "bytes/s", "GB/s in place of bytes/s");
+    look_at_value(flags, field + name + "/latency_s", copy->latency_s, {0, remote_latency_s.high}, "s",
+                  in_microseconds);
+    look_at_value(flags, field + name + "/bytes_per_s", copy->bytes_per_s, limits, "bytes/s",
+                  "GB/s in place of bytes/s");
     if (copy->pageable_bytes_per_s)
-      look(std::string(name) + "/pageable_bytes_per_s", *copy->pageable_bytes_per_s, limits, "bytes/s",
-           "GB/s in place of bytes/s");
+      look_at_value(flags, field + name + "/pageable_bytes_per_s", *copy->pageable_bytes_per_s, limits, "bytes/s",
+                    "GB/s in place of bytes/s");
   }
   for (const auto& [name, kernel] : model.kernels) {
     if (!kernel.model || name.substr(0, name.find('/')) != "dgemm") continue;
@@ -301,8 +286,8 @@ void look_at_accelerators(const AcceleratorModel& model, const std::string& fiel
     if (mean_s <= 0)
       flags.push_back({field + "kernels/" + name, "negative_mu", "large products take no time: their mu is negative"});
     else
-      look("kernels/" + name, kernel_flop(KernelId::dgemm, large) / mean_s, accelerator_flop_per_s, "flop/s",
-           "durations in another unit than seconds");
+      look_at_value(flags, field + "kernels/" + name, kernel_flop(KernelId::dgemm, large) / mean_s,
+                    accelerator_flop_per_s, "flop/s", "durations in another unit than seconds");
   }
 }
 
@@ -380,6 +365,10 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
   look_at_scope("/network/local", network.local, false, flags);
   if (network.remote) look_at_scope("/network/remote", *network.remote, true, flags);
   look_at_rails(network, flags);
+  const std::pair<const char*, double> calls_s[] = {
+      {"iprobe_s", network.iprobe_s}, {"test_s", network.test_s}, {"wtime_s", network.wtime_s}};
+  for (const auto& [name, value] : calls_s)
+    look_at_value(flags, std::string("/network/") + name, value, probe_range_s, "s", in_microseconds);
   const Hosts& hosts = cluster.hosts;
   look_at_memory("/hosts", hosts.values().memory_bytes, flags);
   for (std::size_t kind = 0; kind < hosts.values().kinds.size(); ++kind) {

@@ -110,6 +110,12 @@ TEST(Plausible, MessagesInOtherUnitsAreNot) {
   EXPECT_THAT(said_of(machine), HasSubstr("/network/remote/capacity: 0.001"));
   machine.network.remote->capacity = LinkCapacity{1e16};
   EXPECT_THAT(said_of(machine), HasSubstr("/network/remote/capacity: 1.15e+06"));
+  machine = {};
+  machine.network.iprobe_s = 0.2;
+  machine.network.wtime_s = 0.03;
+  EXPECT_EQ(said_of(machine),
+            "/network/iprobe_s: 0.2 s; expected at most 0.01 s (microseconds in place of seconds?)\n"
+            "/network/wtime_s: 0.03 s; expected at most 0.01 s (microseconds in place of seconds?)\n");
 }
 
 TEST(Plausible, WattsAreThoseOfHosts) {
