@@ -222,6 +222,7 @@ void take_configurations(TuneOptions& options) {
   if (options.grid->empty() && options.ranks->empty()) request.grids = there.grids;
   text += "\n  candidates:";
   for (const auto& [P, Q] : request.grids) text += " " + std::to_string(P) + "x" + std::to_string(Q);
+  if (request.grids.empty()) text += " grids of " + core::counted(request.ranks, "rank");
   for (const auto& [name, option, levels] : options.levels) {
     if (option->empty()) request.*levels = there.*levels;
     text += std::string("; ") + name + " " +
@@ -280,8 +281,8 @@ void setup_tune(Command& app) {
                      default_text("10min"));
   options.memory_fraction = command.add_option("--memory-fraction", request.memory_fraction,
                                                "of the memory, for the matrix: 0.8 or 80%", as_ratio(), with_default);
-  options.N =
-      command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)", positive());
+  options.N = command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)",
+                                 positive(), excludes(options.memory_fraction));
   options.ranks = command.add_option("--ranks", request.ranks, "(default: all cores)", positive());
   options.grid = command.add_option("--grid", options.grids, "PxQ, or several (default: the nearest to square)",
                                     by_commas, excludes(options.ranks));
