@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -32,8 +33,12 @@ class Section {
     try {
       value = node_[key].as<T>();
     } catch (const YAML::Exception&) {
-      constexpr bool single = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
-      fail(key, std::string("the value does not have the type expected here") + (single ? "" : ", a list: [a, b]"));
+      const YAML::Node& found = node_[key];
+      fail(key, std::string("found ") +
+                    (found.IsScalar() ? '`' + found.Scalar() + '`'
+                     : found.IsMap()  ? "a map"
+                                      : "a list") +
+                    "; expected " + form_of<T>());
     }
   }
 
@@ -90,6 +95,16 @@ class Section {
   }
 
  private:
+  template <typename T>
+  static const char* form_of() {
+    if (std::is_same_v<T, bool>) return "true or false";
+    if (std::is_unsigned_v<T>) return "a whole number from 0 on";
+    if (std::is_integral_v<T>) return "a whole number";
+    if (std::is_arithmetic_v<T>) return "a number";
+    if (std::is_same_v<T, std::string>) return "one value";
+    return std::is_same_v<T, std::map<std::string, std::string>> ? "a map: {a: b}" : "a list: [a, b]";
+  }
+
   core::Location location(const YAML::Node& node, const std::string& key) const {
     return study::yaml_location(file_, node.Mark(), name_ + (name_.empty() || key.empty() ? "" : ".") + key);
   }
@@ -105,7 +120,8 @@ struct CampaignCommon {
   std::filesystem::path programs;
   int ranks_per_host = 1;
   bool several_hosts = false;
-  int ranks = 1;  ///< of all hosts
+  int ranks = 1;          ///< of all hosts
+  double free_bytes = 0;  ///< memory of this machine, if it is the only host; 0: not known
   bool oversubscribe = false;
 };
 

@@ -61,7 +61,9 @@ struct Step {
   void pass_above(double limit, const std::string& key, double (*parse)(const std::string&)) {
     double value = limit;
     section.read_quantity(key, value, parse);
-    if (value > limit) pass(key, core::shortest(value));
+    if (!section.has(key)) return;
+    if (!(value > limit)) section.fail(key, "expected more than " + core::shortest(limit));
+    pass(key, core::shortest(value));
   }
 
   /// The design that `make()` makes, and what `seconds(design)` says that it takes.
@@ -334,7 +336,7 @@ void kernels_step(Step& step) {
   if (section.has("max_rows") && max_rows < 1) section.fail("max_rows", "expected at least 1");
   if (max_rows > 0) step.pass("max_rows", std::to_string(max_rows));
   const YAML::Node runs = section.list("runs");
-  if (!runs.IsDefined() || runs.size() == 0)
+  if (!runs.IsDefined() || runs.size() == 0 || !runs[0].IsMap())
     section.fail("runs", "expected a list of runs such as {N: 2000, NB: 128, P: 1, Q: 2}");
   std::vector<std::string> columns;
   for (const auto& field : runs[0]) columns.push_back(field.first.as<std::string>());
@@ -351,10 +353,13 @@ void kernels_step(Step& step) {
   const std::vector<core::HplParameters> configurations = runs_of(section, result.design);
   bool aliased = true;
   section.read("aliased", aliased);
-  for (const core::HplParameters& run : configurations)
-    if (run.P * run.Q > common.ranks && !common.oversubscribe)
-      section.fail("runs", core::printed("P x Q = %d x %d needs %d ranks; expected at most %d, those of the campaign",
-                                         run.P, run.Q, run.P * run.Q, common.ranks));
+  for (const core::HplParameters& run : configurations) {
+    const long long ranks = static_cast<long long>(run.P) * run.Q;
+    if (ranks > common.ranks && !common.oversubscribe)
+      section.fail("runs", core::printed("P x Q = %d x %d needs %lld ranks; expected at most %d, those of the campaign",
+                                         run.P, run.Q, ranks, common.ranks));
+    section.at("runs", [&] { core::require_real_size(run, 1, common.free_bytes); });
+  }
   constexpr double flop_per_s = 1e10;  // of a core
   result.rows = configurations.size();
   result.estimated_s = calibration::estimated_s(configurations, flop_per_s);
@@ -414,6 +419,7 @@ void own_step(Step& step) {
   result.time_limit_s = 600;
   step.section.read_quantity("seconds", each_s, core::parse_seconds);
   step.section.read_quantity("time_limit", result.time_limit_s, core::parse_seconds);
+  if (!(each_s > 0)) step.section.fail("seconds", "expected a time above 0");
   if (!(result.time_limit_s > 0)) step.section.fail("time_limit", "expected a time above 0");
   const bool is_path = words.front().find('/') != std::string::npos;
   result.program = is_path ? std::filesystem::absolute(words.front()) : core::find_program(words.front());

@@ -77,6 +77,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   common.several_hosts = host_count > 1;
   common.ranks = plan.launch.ranks;
   common.oversubscribe = plan.launch.oversubscribe;
+  if (alone) common.free_bytes = calibration::available_memory_bytes();
   section.read("launcher", plan.launch.mpirun);
   // Slurm's own launcher knows the nodes of the job; Open MPI's is for lists of hosts.
   if (!section.has("launcher") && hosts.empty() && slurm_hosts() > 0 && !core::find_program("srun").empty())
@@ -151,6 +152,7 @@ calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& tex
   section.read("control", plan.control);
   section.read_quantity("warm_up", plan.warm_up_s, core::parse_seconds);
   section.read_quantity("chunk", plan.chunk_s, core::parse_seconds);
+  if (!(plan.chunk_s > 0)) section.fail("chunk", "expected a time above 0");
   section.read("monitoring", plan.monitoring);
   section.read("strict", plan.strict);
   read_surroundings(section, plan);

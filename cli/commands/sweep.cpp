@@ -58,7 +58,8 @@ void read_plan(SweepOptions& options) {
   require_other_file(options.request.database, {options.plan});
   const double count = study::run_count(options.request.plan);
   if (count > many_runs && !options.yes)
-    throw core::UsageError(options.plan + " asks for " + significant(count, 6) + " runs; give --yes to run them all");
+    throw core::UsageError(options.plan + " asks for " + core::printed("%.9g", count) +
+                           " runs; give --yes to run them all");
 }
 
 void tell_skipped(const std::vector<study::SkippedPoint>& skipped) {

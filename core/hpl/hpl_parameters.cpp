@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -65,6 +66,16 @@ int compare(const HplParameters& a, const HplParameters& b) {
 }
 
 }  // namespace
+
+void require_real_size(const HplParameters& run, int hosts, double free_bytes) {
+  const std::string N = std::to_string(run.N);
+  if (run.N < 1) throw DomainError("N", N, "at least 1");
+  const double needed_bytes = hpl_matrix_bytes(static_cast<double>(run.N)) / hosts;
+  if (free_bytes > 0 && needed_bytes > free_bytes)
+    throw DomainError("N", N,
+                      printed("a matrix that fits the free memory: it needs %.0f MB per host, %.0f MB are free",
+                              needed_bytes / 1e6, free_bytes / 1e6));
+}
 
 void HplParameters::validate() const {
   for (const HplField& field : hpl_fields()) {

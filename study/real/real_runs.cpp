@@ -380,7 +380,6 @@ void check(const RealRunRequest& request) {
   const int hosts = launch.hostfile.empty() ? 1 : hosts_in(launch.hostfile);
   for (const core::HplParameters& p : request.configurations) {
     p.validate();
-    if (p.N < 1) throw core::DomainError("N", std::to_string(p.N), "at least 1");
     const long long ranks = static_cast<long long>(p.P) * p.Q;
     if (launch.hostfile.empty() && !launch.oversubscribe && ranks * launch.threads > machine.cores) {
       const bool threaded = launch.threads > 1;
@@ -390,14 +389,7 @@ void check(const RealRunRequest& request) {
                                   ", the cores of this machine",
                               threaded ? "" : "--oversubscribe runs it nevertheless and marks the data");
     }
-    const double needed_bytes = core::hpl_matrix_bytes(static_cast<double>(p.N)) / hosts;
-    if (machine.available_bytes > 0 && needed_bytes > machine.available_bytes) {
-      throw core::DomainError("N", std::to_string(p.N),
-                              "a matrix that fits the free memory: it needs " +
-                                  std::to_string(static_cast<long long>(needed_bytes / 1e6)) + " MB per host, " +
-                                  std::to_string(static_cast<long long>(machine.available_bytes / 1e6)) +
-                                  " MB are free");
-    }
+    core::require_real_size(p, hosts, machine.available_bytes);
   }
 }
 

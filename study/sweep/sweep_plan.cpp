@@ -268,6 +268,7 @@ class PlanReader : YamlReader {
            }},
           {"seed", [&](const auto& value) { result.seed = count(value, "seed"); }},
           {"factors", [&](const auto& factors) {
+             if (!factors.IsMap()) fail(factors, "sample", "expected a map of factors to their ranges or levels");
              for (const auto& factor : factors) {
                const std::string name = factor.first.template as<std::string>();
                require_factor(factor.first, name);

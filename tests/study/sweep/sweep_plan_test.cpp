@@ -116,13 +116,16 @@ TEST(SweepPlan, SaysLineAndFieldOfMistakes) {
 }
 
 TEST(SweepPlan, RefusesAGridBesideItsSides) {
-  for (const char* both : {"fixed: {N: 1000, P: 3, grid: 2x2}\n", "fixed: {N: 1000}\nfactors: {P: [1, 2], grid: [2x2]}\n",
-                           "fixed: {N: 1000}\nfactors: {Q: [1, 2]}\nlist: [{DEPTH: 0}, {grid: 2x2}]\n",
-                           "fixed: {N: 1000}\nfactors: {grid: [4]}\nsample: {count: 2, factors: {P: [1, 2]}}\n"})
+  for (const char* both :
+       {"fixed: {N: 1000, P: 3, grid: 2x2}\n", "fixed: {N: 1000}\nfactors: {P: [1, 2], grid: [2x2]}\n",
+        "fixed: {N: 1000}\nfactors: {Q: [1, 2]}\nlist: [{DEPTH: 0}, {grid: 2x2}]\n",
+        "fixed: {N: 1000}\nfactors: {grid: [4]}\nsample: {count: 2, factors: {P: [1, 2]}}\n"})
     EXPECT_THAT(error_of(std::string(head) + both), HasSubstr("`grid`: found beside P or Q"));
   // Each row says it in its way; a factor takes the place of what is fixed.
-  EXPECT_EQ(configurations(plan(std::string(head) + "fixed: {N: 1000}\nlist: [{P: 1, Q: 4}, {grid: 2x2}]\n")).size(), 2U);
-  EXPECT_EQ(configurations(plan(std::string(head) + "fixed: {N: 1000, P: 2, Q: 2}\nfactors: {grid: [4]}\n")).size(), 3U);
+  EXPECT_EQ(configurations(plan(std::string(head) + "fixed: {N: 1000}\nlist: [{P: 1, Q: 4}, {grid: 2x2}]\n")).size(),
+            2U);
+  EXPECT_EQ(configurations(plan(std::string(head) + "fixed: {N: 1000, P: 2, Q: 2}\nfactors: {grid: [4]}\n")).size(),
+            3U);
 }
 
 TEST(SweepPlan, CountsAPlanOfMillionsWithoutMakingIt) {

@@ -47,6 +47,10 @@ constexpr double hpl_matrix_bytes(double N) noexcept {
   return 8 * N * N;
 }
 
+/// For real runs. @throws DomainError for N below 1, and for a matrix that does not fit `hosts` hosts with `free_bytes`
+/// of memory each (0: not known).
+void require_real_size(const HplParameters& run, int hosts, double free_bytes);
+
 /// Rows (or columns) that process `index` of `count` has of a matrix that is dealt in blocks of `block` rows, starting
 /// at process 0 (ScaLAPACK's numroc).
 long local_rows(long rows, long block, int index, int count) noexcept;

@@ -111,7 +111,7 @@ auto with_yaml(const std::string& text, const std::string& name, Use use) {
     const YAML::Node root = YAML::Load(text);
     require_unique_keys(root, name);
     return use(root);
-  } catch (const YAML::BadConversion& error) {
+  } catch (const YAML::RepresentationException& error) {
     throw core::ParseError(yaml_location(name, error.mark), "a value of another kind than is expected here",
                            "a list or mapping in place of a word, or a word in place of a number?");
   } catch (const YAML::Exception& error) {
