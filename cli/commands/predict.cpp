@@ -83,8 +83,6 @@ core::ClusterModel at_control(core::ClusterModel cluster, const PredictOptions& 
 
 /// One request for every configuration and seed.
 std::vector<study::PredictionRequest> requests_of(const PredictOptions& options) {
-  if (std::set(options.seeds.begin(), options.seeds.end()).size() < options.seeds.size())
-    throw core::UsageError("--seed: a seed stands twice; expected each once: equal ones give equal predictions");
   study::PredictionRequest base = options.request;
   base.cluster = study::at_levels(at_control(read_cluster_file(options.cluster), options), options.levels);
   warn_about_quality(base.cluster);
