@@ -82,6 +82,20 @@ Check plausible(const std::function<double(const std::string&)>& parse_quantity,
       kind);
 }
 
+/// A bare number is in `unit`.
+std::function<double(const std::string&)> flop_per_s_over(double unit) {
+  return [unit](const std::string& text) {
+    double plain = 0;
+    const bool is_plain = core::parse_double(text, plain) && std::isfinite(plain) && plain >= 0;
+    return is_plain ? plain : core::parse_flop_per_s(text) / unit;
+  };
+}
+
+/// CLI11 reads -1 as 2^64 - 1.
+Check as_seed() {
+  return {[](std::string& text) { parse_seed(text); }, "SEED"};
+}
+
 }  // namespace
 
 double parse_percentage(const std::string& text) {
@@ -136,18 +150,6 @@ Check as_memory(const std::string& option) {
   constexpr double mib = 1024.0 * 1024.0;
   return plausible(core::parse_bytes, "SIZE", {16 * mib, 128 * mib * mib, "16MiB to 128TiB", "B", "GiB"}, option);
 }
-namespace {
-
-/// A bare number is in `unit`.
-std::function<double(const std::string&)> flop_per_s_over(double unit) {
-  return [unit](const std::string& text) {
-    double plain = 0;
-    const bool is_plain = core::parse_double(text, plain) && std::isfinite(plain) && plain >= 0;
-    return is_plain ? plain : core::parse_flop_per_s(text) / unit;
-  };
-}
-
-}  // namespace
 
 Check as_core_rate(const std::string& option) {
   return plausible(flop_per_s_over(1e9), "RATE", {0.1, 1e3, "0.1 to 1000 Gflop/s of one core", "Gflop/s", "flop/s"},
@@ -157,15 +159,6 @@ Check as_core_rate(const std::string& option) {
 Check as_accelerator_rate(const std::string& option) {
   return plausible(flop_per_s_over(1e12), "RATE", {0.05, 1000, "0.05 to 1000 Tflop/s", "Tflop/s", "flop/s"}, option);
 }
-
-namespace {
-
-/// CLI11 reads -1 as 2^64 - 1.
-Check as_seed() {
-  return {[](std::string& text) { parse_seed(text); }, "SEED"};
-}
-
-}  // namespace
 
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t seed = 0;

@@ -81,82 +81,6 @@ Json groups_json(const std::vector<KindTimes>& groups) {
   return list;
 }
 
-}  // namespace
-
-void write_explanation(std::ostream& out, const Explanation& explanation) {
-  Json json = {{"schema_version", 1}};
-  json.update(HPLCAST_JSON(explanation, parameters, runs, real_s, least_real_s, most_real_s, predicted_s));
-  json["difference_s"] = explanation.difference_s();
-  json.update(HPLCAST_JSON(explanation, rest_s, simulated));
-  json["verdict"] = verdict(explanation);
-  json["causes"] = causes_json(explanation);
-  json["phases"] = phases_json(explanation);
-  json["kinds"] = groups_json(explanation.kinds);
-  json["cards"] = groups_json(explanation.cards);
-  json["kernels"] = kernels_json(explanation);
-  Json& messages = json["messages"] = Json::array();
-  for (const MessageDifference& message : explanation.messages) {
-    Json one = {{"scope", core::to_string(message.scope)}};
-    one.update(HPLCAST_JSON(message, least_bytes, most_bytes, messages, real_s, model_s, usual_real_s, usual_model_s));
-    messages.push_back(std::move(one));
-  }
-  json.update(HPLCAST_JSON(explanation, own_work_s, observation_s, held_up_s, overhead, known_waiting, warnings));
-  if (!explanation.picture.empty()) json["picture"] = explanation.picture;
-  out << core::json_text(json, 2) << '\n';
-}
-
-bool is_explanation(const std::string& text) {
-  return text.find("\"causes\"") != std::string::npos && text.find("\"verdict\"") != std::string::npos &&
-         text.find("\"rest_s\"") != std::string::npos;
-}
-
-/// A few words for a picture.
-static std::string name_of_cause(const nlohmann::json& cause) {
-  const auto kind = cause.at("kind").get<std::string>();
-  if (kind == "observation") return "observing the run";
-  if (kind == "own_work") return "HPL's own work";
-  if (kind != "kernel" && kind != "place")
-    return (kind == "calls" ? "MPI calls" : kind + (kind == "messages" ? "" : " of messages")) +
-           (cause.at("scope") == "local" ? " inside a host" : " between hosts");
-  const auto kernels = cause.value("kernels", std::vector<std::string>());
-  std::string name = kernels.empty() ? "kernels" : kernels.front();
-  if (kernels.size() > 1) name += " and " + std::to_string(kernels.size() - 1) + " more";
-  return cause.contains("place") ? name + " on " + cause.at("place").get<std::string>() : name;
-}
-
-ExplanationSummary read_explanation(std::istream& in, const std::string& name) {
-  ExplanationSummary explanation;
-  try {
-    const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, name));
-    explanation.parameters = json.at("parameters").get<core::HplParameters>();
-    explanation.verdict = json.at("verdict").get<std::vector<std::string>>();
-    const double predicted_s = explanation.predicted_s = json.at("predicted_s").get<double>();
-    explanation.real_s = json.at("real_s").get<double>();
-    if (!(predicted_s > 0 && explanation.real_s > 0))
-      throw core::ParseError({name, 0, ""}, "predicted_s and real_s: expected numbers above 0");
-    for (const auto& cause : json.at("causes")) {
-      const double share = cause.at("share").get<double>();
-      explanation.causes.push_back(
-          {share, share * predicted_s, cause.at("text").get<std::string>(), name_of_cause(cause)});
-    }
-    for (const auto& kernel : json.at("kernels"))
-      explanation.real_kernels_s[kernel.at("kernel").get<std::string>()] = kernel.at("real_s").get<double>();
-    for (const auto& phase : json.at("phases")) {
-      explanation.real_messages_s += phase.at("real").at("messages_s").get<double>();
-      explanation.real_waiting_s += phase.at("real").at("waiting_s").get<double>();
-    }
-    explanation.rest_share = json.at("rest_s").get<double>() / predicted_s;
-    explanation.simulated = json.at("simulated").get<bool>();
-    explanation.picture = json.value("picture", "");
-  } catch (const nlohmann::json::exception& error) {
-    throw core::ParseError({name, 0, ""}, std::string("not an explanation: ") + error.what(),
-                           "such files are written by `hplcast explain -o`");
-  }
-  return explanation;
-}
-
-namespace {
-
 /// "4.1 of the 5.2 %": shares of the predicted time.
 std::string share_of(const Explanation& e, double share_s) {
   return core::printed("%.1f", 100 * share_s / e.predicted_s) + " of the " +
@@ -264,6 +188,78 @@ std::string disturbed_line(const Explanation& e) {
 }
 
 }  // namespace
+
+void write_explanation(std::ostream& out, const Explanation& explanation) {
+  Json json = {{"schema_version", 1}};
+  json.update(HPLCAST_JSON(explanation, parameters, runs, real_s, least_real_s, most_real_s, predicted_s));
+  json["difference_s"] = explanation.difference_s();
+  json.update(HPLCAST_JSON(explanation, rest_s, simulated));
+  json["verdict"] = verdict(explanation);
+  json["causes"] = causes_json(explanation);
+  json["phases"] = phases_json(explanation);
+  json["kinds"] = groups_json(explanation.kinds);
+  json["cards"] = groups_json(explanation.cards);
+  json["kernels"] = kernels_json(explanation);
+  Json& messages = json["messages"] = Json::array();
+  for (const MessageDifference& message : explanation.messages) {
+    Json one = {{"scope", core::to_string(message.scope)}};
+    one.update(HPLCAST_JSON(message, least_bytes, most_bytes, messages, real_s, model_s, usual_real_s, usual_model_s));
+    messages.push_back(std::move(one));
+  }
+  json.update(HPLCAST_JSON(explanation, own_work_s, observation_s, held_up_s, overhead, known_waiting, warnings));
+  if (!explanation.picture.empty()) json["picture"] = explanation.picture;
+  out << core::json_text(json, 2) << '\n';
+}
+
+bool is_explanation(const std::string& text) {
+  return text.find("\"causes\"") != std::string::npos && text.find("\"verdict\"") != std::string::npos &&
+         text.find("\"rest_s\"") != std::string::npos;
+}
+
+/// A few words for a picture.
+static std::string name_of_cause(const nlohmann::json& cause) {
+  const auto kind = cause.at("kind").get<std::string>();
+  if (kind == "observation") return "observing the run";
+  if (kind == "own_work") return "HPL's own work";
+  if (kind != "kernel" && kind != "place")
+    return (kind == "calls" ? "MPI calls" : kind + (kind == "messages" ? "" : " of messages")) +
+           (cause.at("scope") == "local" ? " inside a host" : " between hosts");
+  const auto kernels = cause.value("kernels", std::vector<std::string>());
+  std::string name = kernels.empty() ? "kernels" : kernels.front();
+  if (kernels.size() > 1) name += " and " + std::to_string(kernels.size() - 1) + " more";
+  return cause.contains("place") ? name + " on " + cause.at("place").get<std::string>() : name;
+}
+
+ExplanationSummary read_explanation(std::istream& in, const std::string& name) {
+  ExplanationSummary explanation;
+  try {
+    const auto json = core::parse_json<nlohmann::json>(core::read_json_text(in, name));
+    explanation.parameters = json.at("parameters").get<core::HplParameters>();
+    explanation.verdict = json.at("verdict").get<std::vector<std::string>>();
+    const double predicted_s = explanation.predicted_s = json.at("predicted_s").get<double>();
+    explanation.real_s = json.at("real_s").get<double>();
+    if (!(predicted_s > 0 && explanation.real_s > 0))
+      throw core::ParseError({name, 0, ""}, "predicted_s and real_s: expected numbers above 0");
+    for (const auto& cause : json.at("causes")) {
+      const double share = cause.at("share").get<double>();
+      explanation.causes.push_back(
+          {share, share * predicted_s, cause.at("text").get<std::string>(), name_of_cause(cause)});
+    }
+    for (const auto& kernel : json.at("kernels"))
+      explanation.real_kernels_s[kernel.at("kernel").get<std::string>()] = kernel.at("real_s").get<double>();
+    for (const auto& phase : json.at("phases")) {
+      explanation.real_messages_s += phase.at("real").at("messages_s").get<double>();
+      explanation.real_waiting_s += phase.at("real").at("waiting_s").get<double>();
+    }
+    explanation.rest_share = json.at("rest_s").get<double>() / predicted_s;
+    explanation.simulated = json.at("simulated").get<bool>();
+    explanation.picture = json.value("picture", "");
+  } catch (const nlohmann::json::exception& error) {
+    throw core::ParseError({name, 0, ""}, std::string("not an explanation: ") + error.what(),
+                           "such files are written by `hplcast explain -o`");
+  }
+  return explanation;
+}
 
 std::vector<std::string> verdict(const Explanation& e) {
   const std::string disturbed = disturbed_line(e);

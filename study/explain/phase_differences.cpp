@@ -41,6 +41,30 @@ const RankPhases* phase_of(const std::vector<RankPhases>& phases, const std::str
   return found == phases.end() ? nullptr : &*found;
 }
 
+/// Nothing of one group. `name_of`: of the number of a group.
+template <typename NameOf>
+std::vector<KindTimes> times_of_groups(const std::map<int, std::vector<std::size_t>>& ranks, NameOf name_of,
+                                       const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted) {
+  std::vector<KindTimes> kinds;
+  for (const auto& [group, its_ranks] : ranks) {
+    const auto mean_s = [&, &its = its_ranks](const std::vector<RankPhases>& phases, const auto member) {
+      double sum_s = 0;
+      for (const RankPhases& phase : phases)
+        for (const std::size_t rank : its) sum_s += (phase.*member).at(rank);
+      return sum_s / static_cast<double>(its.size());
+    };
+    KindTimes one{name_of(group), static_cast<int>(its_ranks.size())};
+    one.real_kernels_s = mean_s(real, &RankPhases::kernels_s);
+    one.real_waiting_s = mean_s(real, &RankPhases::waiting_s);
+    if (!predicted.empty()) {
+      one.predicted_kernels_s = mean_s(predicted, &RankPhases::kernels_s);
+      one.predicted_waiting_s = mean_s(predicted, &RankPhases::waiting_s);
+    }
+    kinds.push_back(std::move(one));
+  }
+  return kinds.size() > 1 ? kinds : std::vector<KindTimes>();
+}
+
 }  // namespace
 
 std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path) {
@@ -71,34 +95,6 @@ std::vector<RankPhases> mean_of(const std::vector<std::vector<RankPhases>>& runs
   }
   return mean;
 }
-
-namespace {
-
-/// Nothing of one group. `name_of`: of the number of a group.
-template <typename NameOf>
-std::vector<KindTimes> times_of_groups(const std::map<int, std::vector<std::size_t>>& ranks, NameOf name_of,
-                                       const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted) {
-  std::vector<KindTimes> kinds;
-  for (const auto& [group, its_ranks] : ranks) {
-    const auto mean_s = [&, &its = its_ranks](const std::vector<RankPhases>& phases, const auto member) {
-      double sum_s = 0;
-      for (const RankPhases& phase : phases)
-        for (const std::size_t rank : its) sum_s += (phase.*member).at(rank);
-      return sum_s / static_cast<double>(its.size());
-    };
-    KindTimes one{name_of(group), static_cast<int>(its_ranks.size())};
-    one.real_kernels_s = mean_s(real, &RankPhases::kernels_s);
-    one.real_waiting_s = mean_s(real, &RankPhases::waiting_s);
-    if (!predicted.empty()) {
-      one.predicted_kernels_s = mean_s(predicted, &RankPhases::kernels_s);
-      one.predicted_waiting_s = mean_s(predicted, &RankPhases::waiting_s);
-    }
-    kinds.push_back(std::move(one));
-  }
-  return kinds.size() > 1 ? kinds : std::vector<KindTimes>();
-}
-
-}  // namespace
 
 std::vector<KindTimes> kind_times(const core::Hosts& hosts, const std::vector<RankPlace>& places,
                                   const std::vector<RankPhases>& real, const std::vector<RankPhases>& predicted) {

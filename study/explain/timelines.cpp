@@ -200,6 +200,24 @@ bool has_kernels(const std::vector<Timeline>& lines) {
   });
 }
 
+/// The largest causes, the others as one, and what none explains.
+std::vector<ExplanationSummary::Cause> waterfall_steps(const ExplanationSummary& explanation) {
+  constexpr std::size_t most_causes = 8;
+  const std::vector<ExplanationSummary::Cause>& causes = explanation.causes;
+  std::vector<ExplanationSummary::Cause> steps;
+  for (const ExplanationSummary::Cause& cause : causes) {
+    if (steps.size() < most_causes) {
+      steps.push_back(cause);
+      continue;
+    }
+    ExplanationSummary::Cause& smaller = steps.back();
+    smaller = {smaller.share + cause.share, smaller.seconds + cause.seconds, "",
+               std::to_string(causes.size() - most_causes + 1) + " smaller differences"};
+  }
+  steps.push_back({explanation.rest_share, explanation.rest_share * explanation.predicted_s, "", "not explained"});
+  return steps;
+}
+
 }  // namespace
 
 Figure timeline_figure(const std::vector<Timeline>& lines, const ExplainRequest& request) {
@@ -237,28 +255,6 @@ Figure write_timelines(const ExplainRequest& request, const ObservedRanks& real,
   if (!request.trace.empty()) write_trace(request.trace, lines);
   return timeline_figure(lines, request);
 }
-
-namespace {
-
-/// The largest causes, the others as one, and what none explains.
-std::vector<ExplanationSummary::Cause> waterfall_steps(const ExplanationSummary& explanation) {
-  constexpr std::size_t most_causes = 8;
-  const std::vector<ExplanationSummary::Cause>& causes = explanation.causes;
-  std::vector<ExplanationSummary::Cause> steps;
-  for (const ExplanationSummary::Cause& cause : causes) {
-    if (steps.size() < most_causes) {
-      steps.push_back(cause);
-      continue;
-    }
-    ExplanationSummary::Cause& smaller = steps.back();
-    smaller = {smaller.share + cause.share, smaller.seconds + cause.seconds, "",
-               std::to_string(causes.size() - most_causes + 1) + " smaller differences"};
-  }
-  steps.push_back({explanation.rest_share, explanation.rest_share * explanation.predicted_s, "", "not explained"});
-  return steps;
-}
-
-}  // namespace
 
 Figure waterfall(const ExplanationSummary& explanation, const std::string& id) {
   const double predicted_s = explanation.predicted_s, real_s = explanation.real_s;

@@ -53,18 +53,9 @@ class OfferReader : YamlReader {
     return given.is_absolute() ? given.string() : (folder_ / given).lexically_normal().string();
   }
 
-  double number(const YAML::Node& node, double least, double most, const std::string& expected) const {
-    double value = 0;
-    if (!core::parse_double(text(node, field_), value) || !(value >= least && value <= most))
-      fail(node, field_, "found `" + node.Scalar() + "`; expected " + expected);
-    return value;
-  }
-
   int count(const YAML::Node& node, int most) const {
     const std::string expected = "a whole number from 1 to " + std::to_string(most);
-    const double value = number(node, 1, most, expected);
-    if (value != std::floor(value)) fail(node, field_, "found `" + node.Scalar() + "`; expected " + expected);
-    return static_cast<int>(value);
+    return static_cast<int>(number(node, field_, 1, most, expected, true));
   }
 
   double share(const YAML::Node& node, double least, double most) const {
@@ -160,7 +151,8 @@ class OfferReader : YamlReader {
         {"osu", [&](const auto& one) { offer.benchmarks = paths(one); }},
         {"committed", [&](const auto& one) { offer.committed_gflops = rate(one); }},
         {"price", [&](const auto& one) {
-           offer.price = number(one, 1e-3, 1e15, "a number above 0, in the unit of `currency`, without separators");
+           offer.price =
+               number(one, field_, 1e-3, 1e15, "a number above 0, in the unit of `currency`, without separators");
          }}};
     read(node, place, keys);
     offer.where = yaml_location(file_, node.Mark(), place + "name");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <istream>
+#include <limits>
 #include <set>
 
 #include "hplcast/core/csv.hpp"
@@ -68,19 +69,22 @@ class PlanReader : YamlReader {
       keys.emplace_back(key, [&, key](const auto& node) {
         plan.fixed.insert(plan.fixed.begin(), {key, level(key, node)});
       });
-    keys.insert(keys.end(), {{"seeds", [&](const auto& node) { plan.seeds = seeds(node); }},
-                             {"timeout_s", [&](const auto& node) { plan.timeout_s = timeout_s(node); }},
-                             {"fixed",
-                              [&](const auto& node) {
-                                for (const Setting& one : settings(node, "fixed")) plan.fixed.push_back(one);
-                              }},
-                             {"factors", [&](const auto& node) { plan.factors = factors(node); }},
-                             {"list",
-                              [&](const auto& node) {
-                                for (const YAML::Node& row : sequence(node, "list", some_entries))
-                                  plan.list.push_back(settings(row, "list"));
-                              }},
-                             {"sample", [&](const auto& node) { plan.sample = sample(node); }}});
+    keys.insert(
+        keys.end(),
+        {{"seeds", [&](const auto& node) { plan.seeds = seeds(node); }},
+         {"timeout_s",
+          [&](const auto& node) { plan.timeout_s = number(node, "timeout_s", 0, largest_, "a number of at least 0"); }},
+         {"fixed",
+          [&](const auto& node) {
+            for (const Setting& one : settings(node, "fixed")) plan.fixed.push_back(one);
+          }},
+         {"factors", [&](const auto& node) { plan.factors = factors(node); }},
+         {"list",
+          [&](const auto& node) {
+            for (const YAML::Node& row : sequence(node, "list", some_entries))
+              plan.list.push_back(settings(row, "list"));
+          }},
+         {"sample", [&](const auto& node) { plan.sample = sample(node); }}});
     read(root, "", keys);
     refuse_factors_of_two_parts(plan, root);
     refuse_two_grids(plan, root);
@@ -90,25 +94,9 @@ class PlanReader : YamlReader {
   }
 
  private:
-  double number(const YAML::Node& node, const std::string& field) const {
-    double value = 0;
-    if (!core::parse_double(text(node, field), value))
-      fail(node, field, "found `" + node.Scalar() + "`; expected a number");
-    return value;
-  }
-
   std::uint64_t count(const YAML::Node& node, const std::string& field) const {
-    const double value = number(node, field);
     constexpr double largest = 9007199254740992.0;  // whole numbers are exact below it
-    if (value < 0 || value != std::floor(value) || value > largest)
-      fail(node, field, "found `" + node.Scalar() + "`; expected a whole number from 0 on");
-    return static_cast<std::uint64_t>(value);
-  }
-
-  double timeout_s(const YAML::Node& node) const {
-    const double value = number(node, "timeout_s");
-    if (value < 0) fail(node, "timeout_s", "found `" + node.Scalar() + "`; expected a number of at least 0");
-    return value;
+    return static_cast<std::uint64_t>(number(node, field, 0, largest, "a whole number from 0 on", true));
   }
 
   std::vector<std::uint64_t> seeds(const YAML::Node& node) const {
@@ -230,7 +218,7 @@ class PlanReader : YamlReader {
     for (const auto& entry : node) {
       const std::string key = entry.first.as<std::string>();
       if (const auto known = numbers.find(key); known != numbers.end()) {
-        *known->second = number(entry.second, factor);
+        *known->second = number(entry.second, factor, -largest_, largest_, "a number");
       } else if (key == "log") {
         const std::string log = text(entry.second, factor);
         if (log != "true" && log != "false") fail(entry.second, factor, "log is `" + log + "`; expected true or false");
@@ -293,21 +281,17 @@ class PlanReader : YamlReader {
 
   /// The later of both would win, and the results name levels that no run had.
   void refuse_two_grids(const SweepPlan& plan, const YAML::Node& root) const {
-    const auto look = [&](const std::set<std::string>& names) {
+    SweepPlan one_of_each = plan;
+    one_of_each.fixed.clear();
+    for (Factor& factor : one_of_each.factors) factor.levels.resize(1);
+    if (one_of_each.sample) one_of_each.sample->count = 1;
+    std::vector<Configuration> rows = configurations(one_of_each);
+    rows.push_back(plan.fixed);
+    for (const Configuration& row : rows) {
+      std::set<std::string> names;
+      for (const Setting& one : row) names.insert(one.factor);
       if (names.count("grid") > 0 && names.count("P") + names.count("Q") > 0)
         fail(root, "grid", "found beside P or Q, which it says, too; expected one of both");
-    };
-    std::set<std::string> fixed, varied;
-    for (const Setting& one : plan.fixed) fixed.insert(one.factor);
-    for (const Factor& factor : plan.factors) varied.insert(factor.name);
-    if (plan.sample)
-      for (const SampledFactor& factor : plan.sample->factors) varied.insert(factor.name);
-    look(fixed);
-    look(varied);
-    for (const Configuration& row : plan.list) {
-      std::set<std::string> names = varied;
-      for (const Setting& one : row) names.insert(one.factor);
-      look(names);
     }
   }
 
@@ -327,6 +311,7 @@ class PlanReader : YamlReader {
   }
 
   fs::path folder_;
+  static constexpr double largest_ = std::numeric_limits<double>::max();
 };
 
 }  // namespace

@@ -66,34 +66,6 @@ std::vector<Configuration> crossed(const std::vector<Configuration>& left, const
   return result;
 }
 
-}  // namespace
-
-double run_count(const SweepPlan& plan) {
-  auto count = static_cast<double>(plan.seeds.size());
-  for (const Factor& factor : plan.factors) count *= static_cast<double>(factor.levels.size());
-  if (!plan.list.empty()) count *= static_cast<double>(plan.list.size());
-  if (plan.sample) count *= plan.sample->count;
-  return count;
-}
-
-std::vector<Configuration> configurations(const SweepPlan& plan) {
-  std::vector<Configuration> result = {plan.fixed};
-  for (const Factor& factor : plan.factors) {
-    std::vector<Configuration> levels;
-    for (const std::string& level : factor.levels) levels.push_back({{factor.name, level}});
-    result = crossed(result, levels);
-  }
-  if (!plan.list.empty()) result = crossed(result, plan.list);
-  if (plan.sample) result = crossed(result, drawn(*plan.sample));
-  return result;
-}
-
-std::string to_string(const Configuration& configuration) {
-  return core::joined(configuration, " ", [](const Setting& one) { return one.factor + "=" + one.value; });
-}
-
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 /// A number, true, false or null as such, anything else as a text.
@@ -207,6 +179,30 @@ void apply(const Setting& setting, SweepRun& run) {
 }
 
 }  // namespace
+
+double run_count(const SweepPlan& plan) {
+  auto count = static_cast<double>(plan.seeds.size());
+  for (const Factor& factor : plan.factors) count *= static_cast<double>(factor.levels.size());
+  if (!plan.list.empty()) count *= static_cast<double>(plan.list.size());
+  if (plan.sample) count *= plan.sample->count;
+  return count;
+}
+
+std::vector<Configuration> configurations(const SweepPlan& plan) {
+  std::vector<Configuration> result = {plan.fixed};
+  for (const Factor& factor : plan.factors) {
+    std::vector<Configuration> levels;
+    for (const std::string& level : factor.levels) levels.push_back({{factor.name, level}});
+    result = crossed(result, levels);
+  }
+  if (!plan.list.empty()) result = crossed(result, plan.list);
+  if (plan.sample) result = crossed(result, drawn(*plan.sample));
+  return result;
+}
+
+std::string to_string(const Configuration& configuration) {
+  return core::joined(configuration, " ", [](const Setting& one) { return one.factor + "=" + one.value; });
+}
 
 double target_error_of(const std::string& text) {
   double percent = 0;

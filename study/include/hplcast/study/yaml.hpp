@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
 
@@ -149,6 +151,15 @@ class YamlReader {
   std::string text(const YAML::Node& node, const std::string& field) const {
     if (!node.IsScalar() || node.Scalar().empty()) fail(node, field, "expected one value");
     return node.Scalar();
+  }
+
+  double number(const YAML::Node& node, const std::string& field, double least, double most,
+                const std::string& expected, bool whole = false) const {
+    double value = 0;
+    const bool fits = core::parse_double(text(node, field), value) && value >= least && value <= most;
+    if (!fits || (whole && value != std::floor(value)))
+      fail(node, field, "found `" + node.Scalar() + "`; expected " + expected);
+    return value;
   }
 
   static constexpr const char* some_entries = "expected a list with at least one entry";
