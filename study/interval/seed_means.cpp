@@ -67,9 +67,13 @@ std::string to_string(const SeedRatio& ratio) {
 }
 
 std::string equals_text(const SeedMeans& means, std::size_t i, const std::function<bool(std::size_t)>& counts) {
+  constexpr double rounding = 1e-9;
+  std::size_t ties = 0;
+  for (std::size_t other = 0; other < means.size(); ++other)
+    if (other != i && (!counts || counts(other)) && means.mean(other) >= means.mean(i) * (1 - rounding)) ++ties;
   const std::size_t count = means.equals(i, counts);
-  if (count == 0) return "";
-  return "; " + core::counted(count, "other") + " cannot be told apart from it";
+  if (count > ties) return "; " + core::counted(count, "other") + " cannot be told apart from it";
+  return ties == 0 ? "" : "; " + core::counted(ties, "other") + (ties == 1 ? " is" : " are") + " as good";
 }
 
 }  // namespace hplcast::study

@@ -136,16 +136,6 @@ Sweep sweep_of(const ReportData& data) {
   return sweep;
 }
 
-/// How many others are as good, of factors that make no difference.
-std::string ties_with(const SeedMeans& means, std::size_t best) {
-  constexpr double rounding = 1e-9;
-  std::size_t ties = 0;
-  for (std::size_t other = 0; other < means.size(); ++other)
-    if (other != best && means.mean(other) >= means.mean(best) * (1 - rounding)) ++ties;
-  if (ties == 0 || means.equals(best) > ties) return equals_text(means, best);
-  return "; " + std::to_string(ties) + (ties == 1 ? " other is" : " others are") + " as good";
-}
-
 /// The best use of energy, which is rarely the fastest.
 std::string most_per_watt_html(const Sweep& sweep) {
   if (!have_energy(sweep.results)) return "";
@@ -158,7 +148,7 @@ std::string most_per_watt_html(const Sweep& sweep) {
          core::readable_change(
              sweep.rates->mean(number) / sweep.rates->mean(sweep.configuration_of(*sweep.by_rate.front())) - 1) +
          " of the fastest) and " + readable(best.prediction.energy->mean_power_w / 1e3) + " kW" +
-         ties_with(means, number) + ".</p>\n";
+         equals_text(means, number) + ".</p>\n";
 }
 
 /// How far the usual advice is from the best: a list item, or nothing.
@@ -166,15 +156,18 @@ std::string grid_finding(const Sweep& sweep) {
   const bool varied =
       std::any_of(sweep.factors.begin(), sweep.factors.end(), [](const auto& factor) { return factor.name == "grid"; });
   if (!varied) return "";
-  const auto grids = grid_rates(sweep.results);
+  const auto all = grid_rates(sweep.results);
+  const auto best =
+      *std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::map<ProcessGrid, double> grids;  // of as many ranks as the best
+  for (const auto& one : all)
+    if (one.first.first * one.first.second == best.first.first * best.first.second) grids.insert(one);
   if (grids.size() < 3) return "";
   const auto squareness = [](const auto& entry) {
     return std::abs(std::log(static_cast<double>(entry.first.first) / entry.first.second));
   };
   const auto square = *std::min_element(grids.begin(), grids.end(),
                                         [&](const auto& a, const auto& b) { return squareness(a) < squareness(b); });
-  const auto best =
-      *std::max_element(grids.begin(), grids.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (best == square) return "<li>The grid nearest to square is the fastest.</li>\n";
   const auto name = [](const auto& entry) {
     return std::to_string(entry.first.first) + " x " + std::to_string(entry.first.second);
@@ -372,8 +365,8 @@ std::string influence_html(const Sweep& sweep) {
   note += ". Effect: mean at this level over the mean of all.";
   if (tested)
     note += " p: probability of such a share by chance. " + core::readable_percent(analysis.residual_share) +
-            " of the variance is not explained (" + std::to_string(analysis.residual_freedom) +
-            (analysis.residual_freedom == 1 ? " degree of freedom)." : " degrees of freedom).");
+            " of the variance is not explained (" + core::counted(analysis.residual_freedom, "degree") +
+            " of freedom).";
   for (const ViewFactor& factor : sweep.factors)
     if (!factor.with.empty()) note += " " + factor.name + " always changes together with " + factor.with + ".";
   return section("Influence of the factors", note) + table.html();

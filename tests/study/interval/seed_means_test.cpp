@@ -42,6 +42,13 @@ TEST(SeedMeans, OneSeedEachHasNoInterval) {
   EXPECT_EQ(to_string(means.ratio(0, 1)), "0.667 times");
 }
 
+TEST(SeedMeans, EqualToTheLastDigitIsAsGood) {
+  const SeedMeans means({{3}, {3}, {2}, {3}});
+  EXPECT_EQ(equals_text(means, 0), "; 2 others are as good");
+  EXPECT_EQ(equals_text(means, 0, [](std::size_t i) { return i < 3; }), "; 1 other is as good");
+  EXPECT_EQ(equals_text(SeedMeans({{3, 3.1}, {3, 3.1}, {3, 3.05}}), 0), "; 2 others cannot be told apart from it");
+}
+
 // 90 % to 99 %: of 400 draws 95 % have a standard error of 1.1 %; four of them.
 TEST(SeedMeans, IntervalsHoldTheTruthAsOftenAsTheySay) {
   core::RandomStream random({1, core::stream_design, 0, 0});

@@ -126,6 +126,23 @@ TEST(SweepReport, ComparesConfigurationsAtTheSameN) {
   EXPECT_THAT(page, Not(HasSubstr("<td>N</td>")));  // in the table of influences
 }
 
+TEST(SweepReport, ComparesTheBestGridWithTheSquareOfAsManyRanks) {
+  const auto grid = [](int P, int Q, double gflops) {
+    return result({{"grid", std::to_string(P) + "x" + std::to_string(Q)}}, gflops, 1000, P, Q);
+  };
+  std::vector<SweepResult> results = {grid(2, 2, 40), grid(1, 16, 60), grid(2, 8, 90), grid(4, 4, 80)};
+  EXPECT_THAT(page_of(report_of(results)),
+              HasSubstr("Grid 2 x 8 gives 90.00 Gflop/s; the one nearest to square, 4 x 4, 80.00 (-11.1 %)."));
+  results[1] = grid(1, 4, 60);
+  EXPECT_THAT(page_of(report_of(results)), Not(HasSubstr("nearest to square")));  // of 16 ranks there are two
+}
+
+TEST(SweepReport, TellsThatAFactorOfNoEffectIsAsGood) {
+  const std::string page =
+      page_of(report_of({result({{"remove-nodes", "4"}}, 50), result({{"remove-nodes", "0"}}, 50)}));
+  EXPECT_THAT(page, HasSubstr("50.00 Gflop/s with <code>remove-nodes=4</code>; 1 other is as good"));
+}
+
 TEST(SweepReport, NamesFactorsWhoseLevelsCannotBeToldApart) {
   std::vector<SweepResult> results;
   const auto add = [&](const std::string& NB, const std::string& SWAP, std::initializer_list<double> seeds) {

@@ -55,7 +55,7 @@ std::string mean_text(const SeedMeans& means, std::size_t i);
 /// "1.020 +- 0.030 times", and whether that can be told from 1.
 std::string to_string(const SeedRatio& ratio);
 
-/// "; 3 others cannot be told apart from it", or nothing.
+/// "; 3 others cannot be told apart from it", "; 1 other is as good" (of factors that make no difference), or nothing.
 std::string equals_text(const SeedMeans& means, std::size_t i, const std::function<bool(std::size_t)>& counts = {});
 
 }  // namespace hplcast::study
