@@ -33,12 +33,19 @@ class Section {
     try {
       value = node_[key].as<T>();
     } catch (const YAML::Exception&) {
-      const YAML::Node& found = node_[key];
-      fail(key, std::string("found ") +
-                    (found.IsScalar() ? '`' + found.Scalar() + '`'
-                     : found.IsMap()  ? "a map"
-                                      : "a list") +
-                    "; expected " + form_of<T>());
+      constexpr bool is_map = std::is_same_v<T, std::map<std::string, std::string>>;
+      constexpr const char* expected = std::is_same_v<T, bool>          ? "true or false"
+                                       : std::is_unsigned_v<T>          ? "a whole number from 0 on"
+                                       : std::is_arithmetic_v<T>        ? "a number"
+                                       : std::is_same_v<T, std::string> ? "one value"
+                                       : is_map                         ? "a map: {a: b}"
+                                                                        : "a list: [a, b]";
+      const bool single = node_[key].IsScalar();
+      fail(key, "found " +
+                    (single               ? '`' + node_[key].Scalar() + '`'
+                     : node_[key].IsMap() ? "a map"
+                                          : "a list") +
+                    "; expected " + expected);
     }
   }
 
@@ -95,16 +102,6 @@ class Section {
   }
 
  private:
-  template <typename T>
-  static const char* form_of() {
-    if (std::is_same_v<T, bool>) return "true or false";
-    if (std::is_unsigned_v<T>) return "a whole number from 0 on";
-    if (std::is_integral_v<T>) return "a whole number";
-    if (std::is_arithmetic_v<T>) return "a number";
-    if (std::is_same_v<T, std::string>) return "one value";
-    return std::is_same_v<T, std::map<std::string, std::string>> ? "a map: {a: b}" : "a list: [a, b]";
-  }
-
   core::Location location(const YAML::Node& node, const std::string& key) const {
     return study::yaml_location(file_, node.Mark(), name_ + (name_.empty() || key.empty() ? "" : ".") + key);
   }

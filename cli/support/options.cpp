@@ -173,12 +173,9 @@ Option* add_seed(Command& command, std::uint64_t& seed, const std::string& help)
 
 Option* add_seeds(Command& command, std::vector<std::uint64_t>& seeds, const std::string& help) {
   const auto set = [&seeds](const std::vector<std::string>& texts) {
+    require_distinct("--seed", texts);
     seeds.clear();
-    for (const std::string& text : texts) {
-      if (std::find(seeds.begin(), seeds.end(), parse_seed(text)) != seeds.end())
-        refuse_value("--seed", "found " + text + " twice; expected each once: equal ones give equal predictions");
-      seeds.push_back(parse_seed(text));
-    }
+    for (const std::string& text : texts) seeds.push_back(parse_seed(text));
   };
   return command.add_option_function<std::vector<std::string>>("--seed", set, help, of_type("UINT"), as_seed(),
                                                                by_commas, one_each);
