@@ -98,21 +98,10 @@ std::string job_name(const fs::path& database) {
   return "hplcast-" + core::sha256_hex(fs::weakly_canonical(fs::absolute(database)).string()).substr(0, 12);
 }
 
-core::CommandResult slurm(const std::string& program, std::vector<std::string> arguments,
-                          bool despite_interrupts = false) {
-  core::Command command{program, std::move(arguments)};
-  if (program == "sbatch") command.purpose = "submitting the jobs";
+core::CommandResult squeue(const std::string& name, const std::string& format, bool despite_interrupts = false) {
+  core::Command command{"squeue", {"--noheader", "--format=" + format, "--name=" + name}};
   command.despite_interrupts = despite_interrupts;
   return core::run(command);
-}
-
-core::CommandResult squeue(const std::string& name, const std::string& format, bool despite_interrupts = false) {
-  return slurm("squeue", {"--noheader", "--format=" + format, "--name=" + name}, despite_interrupts);
-}
-
-void slurm_checked(const std::string& program, std::vector<std::string> arguments, bool despite_interrupts = false) {
-  const core::CommandResult result = slurm(program, std::move(arguments), despite_interrupts);
-  if (result.status != 0) throw core::ExternalError(program, result.status, result.output);
 }
 
 /// The result of a task. Phases of a prediction have an order.
@@ -205,17 +194,14 @@ class SlurmSweep {
           << core::shell_quoted(folder_.string()) << " --chunk \"$SLURM_ARRAY_TASK_ID\""
           << (core::output_is_shown() ? " --verbose\n" : "\n");
     });
-    std::vector<std::string> arguments = {"--parsable",
-                                          "--job-name=" + name_,
-                                          "--chdir=" + folder_.string(),
-                                          "--output=task-%a.log",
-                                          "--ntasks=1",
-                                          "--cpus-per-task=1",
-                                          "--open-mode=append",
-                                          "--array=0-" + std::to_string(chunks - 1) + "%" + std::to_string(jobs_)};
-    arguments.insert(arguments.end(), options_.sbatch.begin(), options_.sbatch.end());
-    arguments.push_back((folder_ / "task.sh").string());
-    slurm_checked("sbatch", arguments);
+    core::Command sbatch{"sbatch",
+                         {"--parsable", "--job-name=" + name_, "--chdir=" + folder_.string(), "--output=task-%a.log",
+                          "--ntasks=1", "--cpus-per-task=1", "--open-mode=append",
+                          "--array=0-" + std::to_string(chunks - 1) + "%" + std::to_string(jobs_)}};
+    sbatch.purpose = "submitting the jobs";
+    core::append(sbatch.arguments, options_.sbatch);
+    sbatch.arguments.push_back((folder_ / "task.sh").string());
+    core::run_checked(sbatch);
   }
 
   /// Runs go round the chunks, the longest first: chunks then take about equally long.
@@ -355,7 +341,10 @@ std::vector<std::string> slurm_jobs_of(const fs::path& database) {
 }
 
 void cancel_slurm_jobs_of(const fs::path& database) {
-  slurm_checked("scancel", {"--name=" + job_name(database)}, true);
+  core::Command scancel{"scancel", {"--name=" + job_name(database)}};
+  scancel.despite_interrupts = true;
+  scancel.purpose = "cancelling the jobs of " + database.string();
+  core::run_checked(scancel);
   // Until tasks have gone: what they are writing must not be mistaken for the work of new ones.
   for (int i = 0; i < 100; ++i) {
     const core::CommandResult left = squeue(job_name(database), "%i", true);
