@@ -257,12 +257,6 @@ void run_tune(TuneOptions options) {
   require_decision(result, options.output);
 }
 
-void add_objective(Command& command, study::Objective& objective) {
-  add_choice(command, "--objective", objective,
-             "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first "
-             "need power in cluster.json");
-}
-
 }  // namespace
 
 void setup_tune(Command& app) {
@@ -298,7 +292,9 @@ void setup_tune(Command& app) {
   add_levels("NBMIN", &study::TuneRequest::NBMIN);
   add_levels("NDIV", &study::TuneRequest::NDIV);
   command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)", positive());
-  add_objective(command, request.objective);
+  add_choice(command, "--objective", request.objective,
+             "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first "
+             "need power in cluster.json");
   add_seed(command, request.seed, "of the predictions and of the order");
   add_simulation_mode(command, request.mode, ", judged at the full N");
   command.add_flag("--json", options.json, "write everything as JSON (docs/use/tune.md) instead of tables");

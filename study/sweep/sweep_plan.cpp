@@ -34,14 +34,6 @@ bool is_hpl_parameter(const std::string& name) {
   return std::any_of(fields.begin(), fields.end(), [&](const core::HplField& field) { return name == field.name; });
 }
 
-/// Whether there is a factor of this name: an HPL parameter, `grid`, `cluster`, `mode`, a level of the models (`noise`,
-/// `network-noise`, `per-cpu`, `kernel-model`), a transformation, or "/field/of/cluster".
-bool is_factor(const std::string& name) {
-  return is_hpl_parameter(name) || levels_of_factors().count(name) > 0 || name == "grid" || name == "cluster" ||
-         name == "windows" || name == "target-error" || (name.size() > 1 && name.front() == '/') ||
-         is_transformation(name);
-}
-
 /// Its levels are files, or `none`.
 bool is_of_files(const std::string& factor) {
   return factor == "generate" || factor == "set-detours";
@@ -151,7 +143,10 @@ class PlanReader : YamlReader {
   }
 
   void require_factor(const YAML::Node& node, const std::string& factor) const {
-    if (is_factor(factor)) return;
+    if (is_hpl_parameter(factor) || levels_of_factors().count(factor) > 0 || factor == "grid" || factor == "cluster" ||
+        factor == "windows" || factor == "target-error" || (factor.size() > 1 && factor.front() == '/') ||
+        is_transformation(factor))
+      return;
     fail(node, factor,
          "unknown factor; expected an HPL parameter (N, NB, P, Q, BCAST ...), grid, cluster, mode, windows, "
          "target-error, energy, noise, network-noise, detours, per-cpu, kernel-model, a transformation (hplcast "

@@ -112,12 +112,6 @@ ClusterModel with_spatial_cv(ClusterModel cluster, const Argument& argument) {
   return cluster;
 }
 
-/// Sources of a detour file.
-ClusterModel set_detours(ClusterModel cluster, const Argument& argument) {
-  cluster.detours = core::read_from(argument.text(), core::read_detours);
-  return cluster;
-}
-
 /// "3" or "0-3", each below `cores_of_host`.
 std::vector<int> detoured_cores(const Argument& argument, const std::string& range, int cores_of_host) {
   const std::size_t dash = range.find('-');
@@ -243,7 +237,10 @@ std::vector<KnownTransformation> variability_changes() {
 
 std::vector<KnownTransformation> detour_changes() {
   return {{{"set-detours", "FILE", "those of a file that `fit detours` wrote, in place of the cluster's"},
-           set_detours,
+           [](ClusterModel cluster, const Argument& argument) {
+             cluster.detours = core::read_from(argument.text(), core::read_detours);
+             return cluster;
+           },
            Argument::nothing},
           {{"add-detours", "PERIOD:DURATION[:core|host|cluster[:CORES]]",
             "one more cause of detours, 1s:10ms:core; what is hit at the same instant (core); on these cores of each "
