@@ -1,4 +1,3 @@
-#include <cmath>
 #include <istream>
 #include <set>
 
