@@ -38,14 +38,11 @@ class Section {
                                        : std::is_unsigned_v<T>          ? "a whole number from 0 on"
                                        : std::is_arithmetic_v<T>        ? "a number"
                                        : std::is_same_v<T, std::string> ? "one value"
-                                       : is_map                         ? "a map: {a: b}"
-                                                                        : "a list: [a, b]";
-      const bool single = node_[key].IsScalar();
-      fail(key, "found " +
-                    (single               ? '`' + node_[key].Scalar() + '`'
-                     : node_[key].IsMap() ? "a map"
-                                          : "a list") +
-                    "; expected " + expected);
+                                       : is_map                         ? "a map of single values: {a: b}"
+                                                                        : "a list of single values: [a, b]";
+      const YAML::Node node = node_[key];
+      const std::string found = node.IsScalar() ? '`' + node.Scalar() + '`' : node.IsMap() ? "a map" : "a list";
+      fail(key, "found " + found + "; expected " + expected);
     }
   }
 

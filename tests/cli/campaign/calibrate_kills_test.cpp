@@ -261,7 +261,7 @@ TEST_F(Calibrate, MeasuresNothingOnAHostThatIsNotAsRequired) {
   expect({"doctor", "--campaign", "bad.yaml"}, 5, "required: kernel_command_line");
   expect_campaign("name: bad\nrequire: {gouvernor: performance}\n" + steps, 3, "bad.yaml:2, field `require`");
   expect_campaign("name: bad\nset: {microcode: 1}\n" + steps, 3, "no setting that can be changed");
-  expect_campaign("name: bad\nset: {turbo: [1]}\n" + steps, 3, "the value does not have the type");
+  expect_campaign("name: bad\nset: {turbo: [1]}\n" + steps, 3, "found a map; expected a map of single values");
   expect_campaign("name: bad\nlimits: {heat: 80}\n" + steps, 3, "found `heat`");
   expect_campaign("name: bad\nmonitoring: false\nlimits: {power: 80}\n" + steps, 3, "which is off");
   expect_campaign("name: bad\nlimits: {load: none}\n" + steps, 3, "load is `none`");
