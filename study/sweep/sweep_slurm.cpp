@@ -231,6 +231,13 @@ class SlurmSweep {
         pause();
       }
       collect();
+    } catch (const core::Error& error) {
+      try {
+        cancel_slurm_jobs_of(execution_.database);
+      } catch (const core::Error& of_cancelling) {
+        throw core::Error(error.code(), std::string(error.what()) + "\n  " + of_cancelling.what());
+      }
+      throw;
     } catch (...) {
       cancel_slurm_jobs_of(execution_.database);
       throw;

@@ -55,6 +55,26 @@ TEST_F(SweepStorage, WhatAKilledSweepHasLeftIsReadAndNotTouched) {
   EXPECT_EQ(rows("plan.db"), calm);
 }
 
+TEST_F(SweepStorage, ASlurmThatDoesNotCancelHidesNoReason) {
+  // Its tasks leave results that nobody can read; then its controller is gone.
+  write("sbatch", R"(#!/bin/bash
+touch "$(dirname "$0")/submitted"
+for word; do case $word in --chdir=*) cd "${word#--chdir=}" ;; esac; done
+for id in $(grep -ohE '"id": ?"[0-9a-f]+"' chunk-*.json | cut -d'"' -f4); do echo broken > "results/$id.json"; done
+echo 1
+)");
+  const std::string submitted = "#!/bin/sh\n[ ! -e \"$(dirname \"$0\")/submitted\" ] || ";
+  write("squeue", submitted + "echo 1\n");
+  write("scancel", submitted + "{ echo no controller; exit 1; }\n");
+  for (const char* name : {"sbatch", "squeue", "scancel"}) fs::permissions(folder_ / name, fs::perms::owner_all);
+  plan(small);
+  const auto result =
+      shell("PATH=\"$PWD:$PATH\" exec \"$0\" sweep plan.yaml --executor slurm --jobs 1 --poll 0.1", folder_);
+  EXPECT_EQ(result.status, 3) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("not JSON"));
+  EXPECT_THAT(result.output, HasSubstr("cancelling the jobs of"));
+}
+
 TEST_F(SweepStorage, ThatIsEmptyIsSaidClearlyAndTakenByTheNextSweep) {
   plan(small);
   write("plan.db", "");
