@@ -14,53 +14,41 @@ namespace hplcast::fit {
 
 namespace {
 
-using core::SquareMatrix;
-using Vector = std::vector<double>;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
 
 /// The days of one CPU.
 struct Cpu {
   std::string node;
-  std::vector<const Vector*> days;
+  std::vector<VectorXd> days;
   std::vector<std::string> names;  ///< of the days; the second row of a day is another one
-  Vector mean;
+  VectorXd mean;
 };
 
-Vector mean_of(const std::vector<const Vector*>& values) {
-  Vector mean(values.front()->size(), 0.0);
-  for (const Vector* value : values)
-    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += (*value)[i];
-  for (double& sum : mean) sum /= static_cast<double>(values.size());
-  return mean;
+VectorXd mean_of(const std::vector<VectorXd>& values) {
+  VectorXd sum = VectorXd::Zero(values.front().size());
+  for (const VectorXd& value : values) sum += value;
+  return sum / static_cast<double>(values.size());
 }
 
-/// Adds the products of the deviations from `mean` to `sum`.
-void add_products(const std::vector<const Vector*>& values, const Vector& mean, SquareMatrix& sum) {
-  for (const Vector* value : values)
-    for (std::size_t i = 0; i < mean.size(); ++i)
-      for (std::size_t j = 0; j < mean.size(); ++j) sum[i][j] += ((*value)[i] - mean[i]) * ((*value)[j] - mean[j]);
-}
-
-SquareMatrix zeros(std::size_t size) {
-  return SquareMatrix(size, Vector(size, 0.0));
-}
-
-void divide(SquareMatrix& matrix, double divisor) {
-  for (auto& row : matrix)
-    for (double& value : row) value /= divisor;
-}
-
-SquareMatrix covariance(const std::vector<const Vector*>& values, const Vector& mean) {
-  SquareMatrix sum = zeros(mean.size());
-  add_products(values, mean, sum);
-  divide(sum, static_cast<double>(values.size() - 1));
+/// Sum of the products of the deviations from the mean.
+MatrixXd products_of(const std::vector<VectorXd>& values) {
+  const VectorXd mean = mean_of(values);
+  MatrixXd sum = MatrixXd::Zero(mean.size(), mean.size());
+  for (const VectorXd& value : values) sum += (value - mean) * (value - mean).transpose();
   return sum;
 }
 
-/// a + factor b
-SquareMatrix sum_of(SquareMatrix a, double factor, const SquareMatrix& b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < a.size(); ++j) a[i][j] += factor * b[i][j];
-  return a;
+MatrixXd covariance(const std::vector<VectorXd>& values) {
+  return products_of(values) / static_cast<double>(values.size() - 1);
+}
+
+/// The rows of a symmetric matrix.
+core::SquareMatrix rows_of(const MatrixXd& matrix) {
+  core::SquareMatrix rows;
+  for (Index i = 0; i < matrix.rows(); ++i) rows.emplace_back(matrix.col(i).begin(), matrix.col(i).end());
+  return rows;
 }
 
 std::vector<Cpu> cpus_of(const std::vector<DailyRegression>& rows) {
@@ -69,7 +57,8 @@ std::vector<Cpu> cpus_of(const std::vector<DailyRegression>& rows) {
   for (const DailyRegression& row : rows) {
     Cpu& cpu = by_name[{row.node, row.cpu}];
     cpu.node = row.node;
-    cpu.days.push_back(&row.coefficients);
+    const std::vector<double>& values = row.coefficients;
+    cpu.days.emplace_back(Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size())));
     const auto again = row.day.empty() ? 0 : ++rows_of_day[{row.node, row.cpu, row.day}];
     cpu.names.push_back(again > 1 ? row.day + "#" + std::to_string(again) : row.day);
   }
@@ -81,112 +70,83 @@ std::vector<Cpu> cpus_of(const std::vector<DailyRegression>& rows) {
   return cpus;
 }
 
-SquareMatrix between_days(const std::vector<const Cpu*>& cpus, DaysCovariance how, std::size_t size) {
-  SquareMatrix sum = zeros(size);
-  if (how == DaysCovariance::pooled) {
-    double rows = 0;
-    for (const Cpu* cpu : cpus) {
-      add_products(cpu->days, cpu->mean, sum);
-      rows += static_cast<double>(cpu->days.size());
-    }
-    divide(sum, rows - 1);
-    return sum;
-  }
-  double counted = 0;
+MatrixXd between_days(const std::vector<const Cpu*>& cpus, DaysCovariance how) {
+  const bool pooled = how == DaysCovariance::pooled;
+  const Index size = cpus.front()->mean.size();
+  MatrixXd sum = MatrixXd::Zero(size, size);
+  double rows = 0, counted = 0;
   for (const Cpu* cpu : cpus) {
+    rows += static_cast<double>(cpu->days.size());
     if (cpu->days.size() < 2) continue;
-    sum = sum_of(std::move(sum), 1, covariance(cpu->days, cpu->mean));
+    sum += pooled ? products_of(cpu->days) : covariance(cpu->days);
     counted += 1;
   }
-  if (counted > 0) divide(sum, counted);
-  return sum;
+  return sum / (pooled ? rows - 1 : std::max(counted, 1.0));
 }
 
 /// Without negative eigenvalues, in units of the standard deviations of `scale`: coefficients differ by ten orders of
 /// magnitude.
-SquareMatrix positive_part(const SquareMatrix& matrix, const SquareMatrix& scale) {
-  const auto n = static_cast<Eigen::Index>(matrix.size());
-  Eigen::VectorXd sd(n);
-  Eigen::MatrixXd scaled = Eigen::MatrixXd::Zero(n, n);
-  const auto at = [](Eigen::Index i) { return static_cast<std::size_t>(i); };
-  for (Eigen::Index i = 0; i < n; ++i) sd(i) = std::sqrt(scale[at(i)][at(i)]);
-  for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index j = 0; j < n; ++j)
-      if (sd(i) > 0 && sd(j) > 0) scaled(i, j) = matrix[at(i)][at(j)] / sd(i) / sd(j);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(scaled);
-  const Eigen::MatrixXd positive = sd.asDiagonal() * solver.eigenvectors() *
-                                   solver.eigenvalues().cwiseMax(0).asDiagonal() * solver.eigenvectors().transpose() *
-                                   sd.asDiagonal();
-  SquareMatrix result = matrix;
-  for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index j = 0; j < n; ++j) result[at(i)][at(j)] = positive(i, j);
-  return result;
+MatrixXd positive_part(const MatrixXd& matrix, const MatrixXd& scale) {
+  const VectorXd sd = scale.diagonal().cwiseSqrt();
+  const VectorXd per_sd = sd.unaryExpr([](double one) { return one > 0 ? 1 / one : 0.0; });
+  const MatrixXd scaled = per_sd.asDiagonal() * matrix * per_sd.asDiagonal();
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(scaled);
+  return sd.asDiagonal() * solver.eigenvectors() * solver.eigenvalues().cwiseMax(0).asDiagonal() *
+         solver.eigenvectors().transpose() * sd.asDiagonal();
 }
 
 /// Means over the CPUs of how far a day is from the mean of its CPU.
 struct DayMeans {
-  std::vector<Vector> all;
+  std::vector<VectorXd> all;
   double cpus = 0;  ///< harmonic mean of their number
 };
 
-DayMeans day_means(const std::vector<const Cpu*>& cpus, std::size_t size) {
-  std::map<std::string, std::pair<Vector, double>> sums;
-  for (const Cpu* cpu : cpus) {
-    for (std::size_t d = 0; d < cpu->days.size() && cpu->days.size() > 1; ++d) {
-      if (cpu->names[d].empty()) continue;
-      auto& [sum, count] = sums[cpu->names[d]];
-      sum.resize(size);
-      for (std::size_t i = 0; i < size; ++i) sum[i] += (*cpu->days[d])[i] - cpu->mean[i];
-      ++count;
-    }
-  }
+DayMeans day_means(const std::vector<const Cpu*>& cpus) {
+  std::map<std::string, std::vector<VectorXd>> by_day;
+  for (const Cpu* cpu : cpus)
+    for (std::size_t d = 0; d < cpu->days.size() && cpu->days.size() > 1; ++d)
+      if (!cpu->names[d].empty()) by_day[cpu->names[d]].emplace_back(cpu->days[d] - cpu->mean);
   DayMeans means;
   double inverse = 0;
-  for (auto& [name, day] : sums) {
-    if (day.second < 2) continue;
-    for (double& value : day.first) value /= day.second;
-    inverse += 1 / day.second;
-    means.all.push_back(std::move(day.first));
+  for (const auto& [name, distances] : by_day) {
+    if (distances.size() < 2) continue;
+    inverse += 1 / static_cast<double>(distances.size());
+    means.all.push_back(mean_of(distances));
   }
   if (!means.all.empty()) means.cpus = static_cast<double>(means.all.size()) / inverse;
   return means;
 }
 
 /// Sigma_C; empty if there are too few days that several CPUs have.
-SquareMatrix common_days(const std::vector<const Cpu*>& cpus, const SquareMatrix& between_days) {
+MatrixXd common_days(const std::vector<const Cpu*>& cpus, const MatrixXd& between_days) {
   constexpr std::size_t least_days = 3;
-  const std::size_t size = between_days.size();
-  const DayMeans means = day_means(cpus, size);
+  const DayMeans means = day_means(cpus);
   if (means.all.size() < least_days) return {};
-  std::vector<const Vector*> days;
-  for (const Vector& day : means.all) days.push_back(&day);
-  const SquareMatrix of_means = covariance(days, mean_of(days));
+  const MatrixXd of_means = covariance(means.all);
   // of_means = Sigma_C + Sigma_e / P and Sigma_T = Sigma_C + Sigma_e
-  SquareMatrix own = sum_of(between_days, -1, of_means);
-  divide(own, 1 - 1 / means.cpus);
-  own = positive_part(own, between_days);
-  SquareMatrix common = positive_part(sum_of(of_means, -1 / means.cpus, own), between_days);
-  Vector factor(size, 1);  // CPUs that lack days may have less between days than their means
-  for (std::size_t i = 0; i < size; ++i)
-    if (common[i][i] > between_days[i][i]) factor[i] = std::sqrt(between_days[i][i] / common[i][i]);
-  for (std::size_t i = 0; i < size; ++i)
-    for (std::size_t j = 0; j < size; ++j) common[i][j] *= factor[i] * factor[j];
-  return common;
+  const MatrixXd own = positive_part((between_days - of_means) / (1 - 1 / means.cpus), between_days);
+  const MatrixXd common = positive_part(of_means - own / means.cpus, between_days);
+  VectorXd factor = VectorXd::Ones(common.rows());  // CPUs that lack days may have less between days than their means
+  for (Index i = 0; i < factor.size(); ++i)
+    if (common(i, i) > between_days(i, i)) factor(i) = std::sqrt(between_days(i, i) / common(i, i));
+  return factor.asDiagonal() * common * factor.asDiagonal();
 }
 
 core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& cpus, DaysCovariance days) {
   core::NodeKind kind;
   kind.name = name;
-  std::vector<const Vector*> means;
+  std::vector<VectorXd> means;
   for (const Cpu* cpu : cpus) {
-    means.push_back(&cpu->mean);
+    means.push_back(cpu->mean);
     kind.rows += static_cast<long>(cpu->days.size());
   }
   kind.cpus = static_cast<long>(cpus.size());
-  kind.mean = mean_of(means);
-  kind.between_cpus = covariance(means, kind.mean);
-  kind.between_days = between_days(cpus, days, kind.mean.size());
-  kind.common_days = common_days(cpus, kind.between_days);
+  const VectorXd mean = mean_of(means);
+  kind.mean.assign(mean.begin(), mean.end());
+  kind.between_cpus = rows_of(covariance(means));
+  const MatrixXd of_days = between_days(cpus, days);
+  kind.between_days = rows_of(of_days);
+  kind.common_days = rows_of(common_days(cpus, of_days));
   return kind;
 }
 
@@ -194,7 +154,7 @@ core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& 
 std::map<std::string, double> node_means(const std::vector<Cpu>& cpus) {
   std::map<std::string, std::pair<double, int>> sums;
   for (const Cpu& cpu : cpus) {
-    sums[cpu.node].first += cpu.mean.front();
+    sums[cpu.node].first += cpu.mean(0);
     ++sums[cpu.node].second;
   }
   std::map<std::string, double> means;
@@ -204,7 +164,7 @@ std::map<std::string, double> node_means(const std::vector<Cpu>& cpus) {
 
 std::map<std::string, std::string> found_kinds(const std::vector<Cpu>& cpus) {
   const std::map<std::string, double> means = node_means(cpus);
-  Vector values;
+  std::vector<double> values;
   for (const auto& [node, mean] : means) values.push_back(mean);
   GaussianMixtureOptions options;
   options.max_modes = 3;
@@ -261,7 +221,7 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
     if (csv.has(day)) {
       row.day = csv.text(day);
     } else if (csv.has(start)) {
-      row.day = std::to_string(core::day_of(std::llround(std::floor(csv.number(start)))));
+      row.day = core::printed("%.0f", std::floor(csv.number(start) / core::day_s));
     }
     rows.push_back(std::move(row));
   }
