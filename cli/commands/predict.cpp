@@ -1,6 +1,7 @@
 #include "hplcast/study/predict.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -74,10 +75,11 @@ core::ClusterModel at_control(core::ClusterModel cluster, const PredictOptions& 
        signed_percent(control.now.wall_s / control.calibration.wall_s - 1) + ", of which " +
        percent(control.coefficient) + " counts; kernels are predicted to take " + signed_percent(control.slower - 1));
   constexpr double disturbed = 1.1;
-  if (control.now.wall_s > disturbed * control.calibration.wall_s)
-    warn(
-        "the machine is busy or throttled: beyond 10 % the control was seen to tell too little "
-        "(docs/models/control.md)");
+  const double change = std::log(control.now.wall_s / control.calibration.wall_s);
+  if (std::abs(change) > std::log(disturbed))
+    warn(std::string("the machine ") +
+         (change > 0 ? "is busy or throttled" : "was busy or throttled at the calibration") +
+         ": beyond 10 % the control was seen to tell too little (docs/models/control.md)");
   return cluster;
 }
 
@@ -282,10 +284,16 @@ void run_estimate(const PredictOptions& options, const std::vector<study::RunPla
 
 /// Nothing if none is asked for. @throws core::UsageError for a level that no interval has.
 std::optional<study::IntervalRequest> interval_of(const PredictOptions& options) {
-  if (options.interval == "off") return std::nullopt;
+  if (options.interval == "off") {
+    if (!options.ledger.empty() || options.simulated_elasticities)
+      throw core::UsageError("--interval off: --ledger and --interval-elasticities simulated are for the interval");
+    return std::nullopt;
+  }
   study::IntervalRequest request;
   const std::string number = options.interval.substr(0, options.interval.find_last_not_of(" %") + 1);
-  if (!core::parse_double(number, request.level_percent) || !(request.level_percent > 0 && request.level_percent < 100))
+  // Its quantile must be a number below 1.
+  if (!core::parse_double(number, request.level_percent) ||
+      !(request.level_percent > 0 && 0.5 + request.level_percent / 200 < 1))
     throw core::UsageError("--interval " + options.interval +
                            ": expected a level in percent above 0 and below 100, or off");
   request.simulated_elasticities = options.simulated_elasticities;
@@ -295,13 +303,14 @@ std::optional<study::IntervalRequest> interval_of(const PredictOptions& options)
 }
 
 /// Ledgers without comparisons of this cluster, and intervals that say nothing.
-void warn_about_intervals(const std::vector<core::Prediction>& predictions, const study::IntervalRequest& request) {
+void warn_about_intervals(const std::vector<core::Prediction>& predictions, const study::IntervalRequest& request,
+                          const std::string& ledger) {
   const core::Prediction& first = predictions.front();
-  if (!request.ledger.empty() && study::past_errors(request.ledger, first).configurations == 0) {
+  if (!ledger.empty() && study::past_errors(request.ledger, first).configurations == 0) {
     std::set<std::string> others;
     for (const study::LedgerRow& row : request.ledger) others.insert(row.cluster + " (" + row.kind + ")");
-    warn("the ledger has no comparison of " + first.cluster + " (" + study::kind_of(first) + "), only of " +
-         core::comma_separated(others) + ": the interval takes defaults");
+    warn(ledger + " has no comparison of " + first.cluster + " (" + study::kind_of(first) + ")" +
+         (others.empty() ? "" : ", only of " + core::comma_separated(others)) + ": the interval takes defaults");
   }
   for (const core::Prediction& one : predictions)
     if (one.interval->high_gflops - one.interval->low_gflops > one.gflops)
@@ -313,6 +322,9 @@ void run_predict(PredictOptions options) {
   put_cluster_first(options.cluster, options.configurations);
   unify_json_output(options.json, options.output);
   const std::optional<study::IntervalRequest> interval = interval_of(options);
+  if (!options.control_hostfile.empty() && options.control != "now")
+    throw core::UsageError("--control-hostfile has the hosts of --control now; here it is --control " +
+                           options.control);
   if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
   if (options.resume && options.control == "now")
     throw core::UsageError(
@@ -364,7 +376,7 @@ void run_predict(PredictOptions options) {
   }
   if (interval) {
     study::add_intervals(plans, *interval, predictions);
-    warn_about_intervals(predictions, *interval);
+    warn_about_intervals(predictions, *interval, options.ledger);
   }
   warn_about_range(predictions);
   warn_about_sampling(predictions, options.request.target_error);

@@ -8,6 +8,7 @@
 #include "hplcast/fit/generative.hpp"
 #include "hplcast/study/history_models.hpp"
 #include "hplcast/study/plot.hpp"
+#include "hplcast/study/sweep_database.hpp"
 
 namespace hplcast::cli {
 
@@ -130,7 +131,10 @@ struct FitGenerativeOptions {
 /// "slow=[13-16]" to kind and nodes.
 void add_kind(const std::string& text, std::map<std::string, std::string>& kind_of_node) {
   const auto [name, nodes] = name_and_value("--kind", text, "NAME=NODES such as slow=[13-16]");
-  for (const std::string& node : core::expand_hosts(nodes)) kind_of_node[node] = name;
+  for (const std::string& node : core::expand_hosts(nodes))
+    if (const auto& known = kind_of_node.emplace(node, name).first->second; known != name)
+      throw core::UsageError("--kind: node " + node + " is of the kinds " + known + " and " + name +
+                             "; expected each node once");
 }
 
 std::pair<std::string, std::string> parse_cpu(const std::string& text) {
@@ -142,6 +146,7 @@ std::pair<std::string, std::string> parse_cpu(const std::string& text) {
 
 /// "0.8 % (0.6 to 1.2 %)": a standard deviation relative to a mean, with its 90 % interval if values are normal.
 std::string sd_text(double variance, double freedom, double mean) {
+  if (mean == 0) return significant(std::sqrt(variance)) + " s";
   const double sd = std::sqrt(variance) / std::abs(mean);
   if (!(freedom >= 1)) return percent(sd);
   const auto at = [&](double probability) {

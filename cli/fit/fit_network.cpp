@@ -277,10 +277,11 @@ void add_method(Command& command, FitNetworkOptions& options) {
        {"mean", {fit::Objective::log, true}}},
       "of the regressions: log, weighted, ols, or mean (sums of durations are right; breakpoints by log)");
   add_choice(command, "--noise", options.fit.noise, "of each segment, relative: none, n1 (log-normal) or mixture");
-  command.add_option("--breakpoints", options.breakpoints, "starts of the segments after the first (default: searched)",
-                     by_commas, one_each);
+  const Option* given =
+      command.add_option("--breakpoints", options.breakpoints,
+                         "starts of the segments after the first (default: searched)", by_commas, one_each);
   command.add_flag("--breakpoints-each", options.breakpoints_each,
-                   "every operation its own breakpoints (default: those of the ping-pong)");
+                   "every operation its own breakpoints (default: those of the ping-pong)", excludes(given));
   command.add_flag("!--allow-negative", options.fit.physical,
                    "do not force costs >= 0 and messages no faster than the link");
 }

@@ -7,6 +7,7 @@
 #include "core/base/described_json.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/kernel_shape.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -52,9 +53,8 @@ void check_kind(const NodeKind& kind, std::size_t size) {
 }  // namespace
 
 LawParameter parse_law_parameter(const std::string& text) {
-  const std::size_t end = text.size() > residual_ending.size() ? text.size() - residual_ending.size() : 0;
-  const bool of_sigma = end > 0 && text.compare(end, residual_ending.size(), residual_ending) == 0;
-  return {parse_monomial(of_sigma ? text.substr(0, end) : text), of_sigma};
+  const bool of_sigma = text.size() > residual_ending.size() && ends_with(text, residual_ending);
+  return {parse_monomial(of_sigma ? text.substr(0, text.size() - residual_ending.size()) : text), of_sigma};
 }
 
 std::string to_string(const LawParameter& parameter) {
@@ -84,6 +84,11 @@ GenerativeModel GenerativeModel::make(std::string kernel, NoiseFamily noise, std
   model.noise_ = noise;
   model.parameters_ = std::move(parameters);
   model.kinds_ = std::move(kinds);
+  constexpr KernelShape large{10000, 10000, 512};
+  for (const NodeKind& kind : model.kinds_)
+    if (const double mean_s = model.law(kind.mean).mu()(large); !(mean_s > 0))
+      throw DomainError("mu of " + kind.name, printed("%.3g s for a call of 10000 x 10000 x 512", mean_s),
+                        "more than 0 s", "without _residual parameters are coefficients of mu, in s");
   return model;
 }
 

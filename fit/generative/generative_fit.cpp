@@ -45,7 +45,7 @@ MatrixXd covariance(const std::vector<VectorXd>& values) {
 }
 
 /// The rows of a symmetric matrix.
-core::SquareMatrix rows_of(const MatrixXd& matrix) {
+core::SquareMatrix square_of(const MatrixXd& matrix) {
   core::SquareMatrix rows;
   for (Index i = 0; i < matrix.rows(); ++i) rows.emplace_back(matrix.col(i).begin(), matrix.col(i).end());
   return rows;
@@ -95,37 +95,27 @@ MatrixXd positive_part(const MatrixXd& matrix, const MatrixXd& scale) {
          solver.eigenvectors().transpose() * sd.asDiagonal();
 }
 
-/// Means over the CPUs of how far a day is from the mean of its CPU.
-struct DayMeans {
-  std::vector<VectorXd> all;
-  double cpus = 0;  ///< harmonic mean of their number
-};
-
-DayMeans day_means(const std::vector<const Cpu*>& cpus) {
+/// Sigma_C, by the means over the CPUs of how far a day is from the mean of its CPU; empty if there are too few days
+/// that several CPUs have.
+MatrixXd common_days(const std::vector<const Cpu*>& cpus, const MatrixXd& between_days) {
   std::map<std::string, std::vector<VectorXd>> by_day;
   for (const Cpu* cpu : cpus)
     for (std::size_t d = 0; d < cpu->days.size() && cpu->days.size() > 1; ++d)
       if (!cpu->names[d].empty()) by_day[cpu->names[d]].emplace_back(cpu->days[d] - cpu->mean);
-  DayMeans means;
+  std::vector<VectorXd> means;
   double inverse = 0;
   for (const auto& [name, distances] : by_day) {
     if (distances.size() < 2) continue;
     inverse += 1 / static_cast<double>(distances.size());
-    means.all.push_back(mean_of(distances));
+    means.push_back(mean_of(distances));
   }
-  if (!means.all.empty()) means.cpus = static_cast<double>(means.all.size()) / inverse;
-  return means;
-}
-
-/// Sigma_C; empty if there are too few days that several CPUs have.
-MatrixXd common_days(const std::vector<const Cpu*>& cpus, const MatrixXd& between_days) {
   constexpr std::size_t least_days = 3;
-  const DayMeans means = day_means(cpus);
-  if (means.all.size() < least_days) return {};
-  const MatrixXd of_means = covariance(means.all);
-  // of_means = Sigma_C + Sigma_e / P and Sigma_T = Sigma_C + Sigma_e
-  const MatrixXd own = positive_part((between_days - of_means) / (1 - 1 / means.cpus), between_days);
-  const MatrixXd common = positive_part(of_means - own / means.cpus, between_days);
+  if (means.size() < least_days) return {};
+  // of_means = Sigma_C + Sigma_e / P and Sigma_T = Sigma_C + Sigma_e, P the harmonic mean of the CPUs of a day
+  const MatrixXd of_means = covariance(means);
+  const double per_cpu = inverse / static_cast<double>(means.size());
+  const MatrixXd own = positive_part((between_days - of_means) / (1 - per_cpu), between_days);
+  const MatrixXd common = positive_part(of_means - per_cpu * own, between_days);
   VectorXd factor = VectorXd::Ones(common.rows());  // CPUs that lack days may have less between days than their means
   for (Index i = 0; i < factor.size(); ++i)
     if (common(i, i) > between_days(i, i)) factor(i) = std::sqrt(between_days(i, i) / common(i, i));
@@ -143,10 +133,10 @@ core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& 
   kind.cpus = static_cast<long>(cpus.size());
   const VectorXd mean = mean_of(means);
   kind.mean.assign(mean.begin(), mean.end());
-  kind.between_cpus = rows_of(covariance(means));
+  kind.between_cpus = square_of(covariance(means));
   const MatrixXd of_days = between_days(cpus, days);
-  kind.between_days = rows_of(of_days);
-  kind.common_days = rows_of(common_days(cpus, of_days));
+  kind.between_days = square_of(of_days);
+  kind.common_days = square_of(common_days(cpus, of_days));
   return kind;
 }
 

@@ -99,15 +99,21 @@ RegressionResult match_variances(const Variances& given, const std::vector<core:
   return result;
 }
 
-/// The published way: ordinary least squares on the standard deviation of each shape.
+/// The published way: ordinary least squares on the standard deviation of each shape; a single call has none.
 RegressionResult published_sigma(const ShapeRows& rows, const std::vector<core::Monomial>& terms, Intercept intercept) {
+  ShapeRows repeated;
   RegressionRows data;
-  for (const ShapeSummary& summary : rows.shapes) data.y.push_back(std::sqrt(summary.variance_s2()));
-  data.counts.assign(rows.size(), 1.0);
+  for (const ShapeSummary& summary : rows.shapes) {
+    if (summary.count < 2) continue;
+    repeated.shapes.push_back(summary);
+    data.y.push_back(std::sqrt(summary.variance_s2()));
+  }
+  if (data.y.size() < terms.size()) return {};
+  data.counts.assign(data.y.size(), 1.0);
   PolynomialRegression what;
   what.terms = terms;
-  if (intercept == Intercept::published) what.fixed_constant = published_constant(rows, data.y);
-  return fit_polynomial(rows, data, what, "sigma");
+  if (intercept == Intercept::published) what.fixed_constant = published_constant(repeated, data.y);
+  return fit_polynomial(repeated, data, what, "sigma");
 }
 
 /// Modes of the durations of the sample relative to the fitted mean, scaled to expectation 1. Empty if there is nothing
@@ -293,7 +299,9 @@ NoiseResult fit_noise(const ShapeRows& rows, const RegressionResult& mean, const
   RegressionResult sigma = fit_sigma(rows, mean, options);
   result.notes = std::move(sigma.notes);
   if (sigma.fit.polynomial.empty() || (!options.published_sigma && is_noiseless(rows, mean))) {
-    result.notes.push_back("noise: the measurements do not scatter around the fit");
+    result.notes.push_back(options.published_sigma
+                               ? "noise: too few shapes were called twice or more to tell how calls scatter"
+                               : "noise: the measurements do not scatter around the fit");
     result.law = DurationLaw::make(mu, {}, NoiseFamily::none);
     return result;
   }

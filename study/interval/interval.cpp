@@ -189,7 +189,8 @@ ErrorTerm run_term(const core::ClusterModel& cluster, double dgemm, double time_
 
 core::PredictiveInterval interval_of_terms(const core::Prediction& prediction, std::vector<ErrorTerm> terms,
                                            double bias, double level_percent) {
-  if (!(level_percent > 0 && level_percent < 100))
+  const double below = 0.5 + level_percent / 200;
+  if (!(below > 0.5 && below < 1))
     throw core::DomainError("level of the interval", level_percent, "a number of percent above 0 and below 100");
   double variance = 0, uncertain = 0;
   for (const ErrorTerm& one : terms) {
@@ -201,7 +202,6 @@ core::PredictiveInterval interval_of_terms(const core::Prediction& prediction, s
   interval.bias = bias;
   interval.sd = std::sqrt(variance);
   interval.nu = uncertain > 0 ? squared(variance) / uncertain : 0;
-  const double below = 0.5 + level_percent / 200;
   const double quantile = interval.nu > 0 ? fit::students_t_quantile(interval.nu, below) : fit::normal_quantile(below);
   const auto at = [&](double sds) { return std::exp(bias + sds * interval.sd); };
   interval.low_time_s = prediction.time_s * at(-quantile);
@@ -299,22 +299,12 @@ struct Mean {
 
 Mean mean_of(const std::vector<core::Prediction>& seeds) {
   std::vector<double> logs;
+  for (const core::Prediction& one : seeds) logs.push_back(std::log(one.gflops));
   const auto count = static_cast<double>(seeds.size());
-  Mean mean;
-  for (const core::Prediction& one : seeds) {
-    logs.push_back(std::log(one.gflops));
-    mean.log_rate += logs.back() / count;
-  }
-  constexpr std::size_t enough = 3;
-  if (logs.size() < enough) {
-    const core::ErrorTerm one = term_of(seeds.front(), "simulation");
-    mean.variance = one.sd * one.sd / count;
-    mean.freedom = one.nu;
-  } else {
-    mean.variance = std::pow(fit::summarize(logs).sd, 2) / count;
-    mean.freedom = count - 1;
-  }
-  return mean;
+  const core::ErrorTerm term = term_of(seeds.front(), "simulation");
+  EstimatedSd sd{term.sd, term.nu};
+  if (logs.size() >= enough_seeds) sd = {fit::summarize(logs).sd, count - 1};
+  return {core::mean(logs), squared(sd.sd) / count, sd.nu};
 }
 
 }  // namespace

@@ -78,6 +78,10 @@ LedgerRow read_row(const core::CsvReader& csv) {
     row.low_gflops = csv.positive(low);
     row.high_gflops = csv.positive(csv.column("high_gflops"));
     row.level_percent = csv.positive(csv.column("interval_percent"));
+    if (!(*row.low_gflops <= *row.high_gflops && row.level_percent < 100))
+      throw core::ParseError(csv.at(low), "found " + text("low_gflops") + " to " + text("high_gflops") + " with " +
+                                              text("interval_percent") +
+                                              " %; expected the lower bound first, and less than 100 %");
   }
   return row;
 }

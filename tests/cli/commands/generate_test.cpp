@@ -42,6 +42,24 @@ TEST(FitGenerativeCommand, KindsCanBeGiven) {
   EXPECT_THAT(outcome.output, HasSubstr("normal: 23 CPUs"));
 }
 
+TEST(FitGenerativeCommand, ANodeIsOfOneKind) {
+  const std::string fit = "fit generative examples/generative/daily.csv --kind 'slow=[13-16]' --kind ";
+  EXPECT_EQ(run_hplcast(fit + "'slow=[12-13]'").status, 0);
+  const Outcome outcome = run_hplcast(fit + "'hot=[12-13]'");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("node 13 is of the kinds slow and hot"));
+}
+
+TEST(FitGenerativeCommand, CoefficientsOfZeroHaveAScatterInSeconds) {
+  const hplcast::core::TemporaryFolder folder("hplcast-generative-zero");
+  const std::string file = (folder.path() / "daily.csv").string();
+  std::ofstream(file) << "node,cpu,day,mnk,intercept,mnk_residual\n1,0,1,7e-11,0,1e-12\n2,0,1,7.1e-11,0,1e-12\n";
+  const Outcome outcome = run_hplcast("fit generative " + file);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("intercept: mean 0, between CPUs +-0 s, between days +-0 s"));
+  EXPECT_THAT(outcome.output, ::testing::Not(HasSubstr("nan")));
+}
+
 TEST(FitGenerativeCommand, WrongOptionsAndFilesAreNamed) {
   EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --kind slow").status, 2);
   EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --leave-out 3").status, 2);

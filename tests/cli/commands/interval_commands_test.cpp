@@ -47,7 +47,9 @@ TEST_F(IntervalCommands, PredictGivesAnIntervalThatChangesNothingElse) {
   core::write_prediction(without, read("without.json"));
   EXPECT_EQ(rest.str(), without.str());
   file("ledger.csv", "date,cluster,model_sha256,kind,N,real_gflops,predicted_gflops\n2026-11-25,other,a,plain,1,5,5\n");
-  EXPECT_THAT(predicted({"--ledger", "ledger.csv"}), HasSubstr("has no comparison of"));
+  EXPECT_THAT(predicted({"--ledger", "ledger.csv"}), HasSubstr("ledger.csv has no comparison of"));
+  file("empty.csv", "date,cluster,model_sha256,kind,N,real_gflops,predicted_gflops\n");
+  EXPECT_THAT(predicted({"--ledger", "empty.csv"}), HasSubstr("empty.csv has no comparison of"));
 }
 
 TEST_F(IntervalCommands, PredictSaysHowSureTheOrderOfConfigurationsIs) {
@@ -80,6 +82,8 @@ TEST_F(IntervalCommands, PredictTakesTheMachineAsItsControlsSay) {
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, AllOf(HasSubstr("takes 24.00 ms now, and took 20.00 ms at the calibration: +20.0 %"),
                                    HasSubstr("the machine is busy or throttled")));
+  EXPECT_THAT(predicted(measured, file("faster.csv", header + "0,a,0,1,640x640x640,9,0.016,0.016,0,0\n")).output,
+              AllOf(HasSubstr("-20.0 %"), HasSubstr("the machine was busy or throttled at the calibration")));
   expect({"predict", measured, "-N", "100", "--control",
           file("other.csv", header + "0,a,0,1,512x512x512,9,0.024,0.024,0,0\n")},
          3, "640x640x640");

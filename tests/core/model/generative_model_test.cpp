@@ -59,6 +59,11 @@ TEST(GenerativeModel, WhatCannotBeDrawnFromIsRefused) {
   more_in_common_than_there_is.common_days = {{4e-25, 0, 0}, {0, 1e-14, 0}, {0, 0, 3e-25}};
   for (const NodeKind& bad : {negative, asymmetric, too_strong, short_mean, more_in_common_than_there_is})
     EXPECT_THROW(make({bad}), DomainError);
+  NodeKind takes_no_time = kind("a", 1);
+  takes_no_time.mean[0] = -7e-11;
+  EXPECT_THROW(make({takes_no_time}), DomainError);
+  const NodeKind scatter_only = {"a", 1, {3e-12}, {{7e-27}}, {{3e-25}}, 64, 1456};
+  EXPECT_THROW(GenerativeModel::make("dgemm", NoiseFamily::normal, {parameters[2]}, {scatter_only}), DomainError);
   EXPECT_THROW(make({kind("a", 0.5)}), DomainError);
   EXPECT_THROW(make({}), DomainError);
   EXPECT_THROW(GenerativeModel::make("dgem", NoiseFamily::none, parameters, {kind("a", 1)}), DomainError);

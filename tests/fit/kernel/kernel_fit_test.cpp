@@ -456,5 +456,21 @@ TEST(KernelTable, MemoryGrowsWithShapesNotCalls) {
   EXPECT_NEAR(mean, 4, 0.07);
 }
 
+TEST(KernelFit, PublishedSigmaIsThatOfShapesCalledTwice) {
+  const core::DurationLaw law = dgemm_law(NoiseFamily::normal);
+  const auto shapes = random_shapes(60, 64, 4000, 1);
+  const KernelTable repeated = measured(law, shapes, 8, 1);
+  const auto sigma = [](const KernelTable& table) {
+    return fit_kernel(table, published_options(Intercept::none)).pieces.at(0).sigma.polynomial;
+  };
+  KernelTable more = repeated;  // a call of another shape says nothing of its scatter
+  for (const KernelShape& shape : random_shapes(60, 64, 4000, 2)) more.add(shape, law.mean_s(shape));
+  EXPECT_EQ(sigma(more), sigma(repeated));
+  const KernelFit single = fit_kernel(measured(law, shapes, 1, 1), published_options(Intercept::none));
+  ASSERT_TRUE(single.ok()) << single.reason;
+  EXPECT_EQ(single.model.cluster_law().at({}).noise(), NoiseFamily::none);
+  EXPECT_THAT(single.model.quality().notes, Contains(HasSubstr("called twice")));
+}
+
 }  // namespace
 }  // namespace hplcast::fit

@@ -58,7 +58,7 @@ TEST(Interval, IsAroundThePredictionAndTheBias) {
 }
 
 TEST(Interval, RefusesLevelsThatNoIntervalHas) {
-  for (const double level : {0., 100., -1., std::nan("")})
+  for (const double level : {0., 1e-20, 100., 99.99999999999999, -1., std::nan("")})
     EXPECT_THROW(interval_of_terms(prediction_of(1), {term(0.01)}, 0, level), core::DomainError) << level;
 }
 

@@ -82,6 +82,12 @@ TEST(Ledger, RefusesOtherColumnsAndUnits) {
               AllOf(HasSubstr("ledger.csv:2"), HasSubstr("12.5"), HasSubstr("both in Gflop/s")));
   EXPECT_THAT(refusal("date,cluster,model_sha256,kind,N,real_gflops,predicted_gflops\nd,c,s,plain,1000,-1,2\n"),
               HasSubstr("ledger.csv:2"));
+  const std::string header =
+      "date,cluster,model_sha256,kind,N,real_gflops,predicted_gflops,interval_percent,low_gflops,high_gflops\n";
+  EXPECT_EQ(refusal(header + "d,c,s,plain,1000,12,13,90,12,15\n"), "no error");
+  EXPECT_THAT(refusal(header + "d,c,s,plain,1000,12,13,90,15,12\n"),
+              AllOf(HasSubstr("ledger.csv:2"), HasSubstr("found 15 to 12 with 90 %"), HasSubstr("lower bound first")));
+  EXPECT_THAT(refusal(header + "d,c,s,plain,1000,12,13,190,12,15\n"), HasSubstr("less than 100 %"));
 }
 
 TEST(Ledger, TakesTheSameComparisonOnce) {
