@@ -178,9 +178,8 @@ core::FitQuality quality_of(const KernelTable& table, const std::vector<FittedPi
   quality.rows = table.rows();
   quality.shapes = static_cast<long>(table.shapes().size());
   for (const auto& [reason, rows] : table.rows_set_aside()) quality.rows_set_aside += rows;
-  double calls = 0, mean = 0, left = 0, total = 0, relative = 0, terms = 0;
-  for (const ShapeSummary& summary : table.shapes()) calls += static_cast<double>(summary.count);
-  mean = table.total_s() / calls;
+  const double calls = static_cast<double>(table.rows()), mean = table.total_s() / calls;
+  double left = 0, total = 0, relative = 0, terms = 0;
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     terms += static_cast<double>(pieces[p].mean.fitted_terms);
     quality.bic += pieces[p].mean.fit.bic;

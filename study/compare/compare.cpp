@@ -280,16 +280,11 @@ ComparedConfiguration compare_one(const core::HplParameters& parameters, Side re
 
 /// Rank of every value from 1; equal values share the mean of their ranks.
 std::vector<double> ranks(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<double> result(values.size());
-  for (std::size_t first = 0; first < order.size();) {
-    std::size_t last = first;
-    while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) ++last;
-    const double mean_rank = 1 + static_cast<double>(first + last) / 2;
-    for (std::size_t i = first; i <= last; ++i) result[order[i]] = mean_rank;
-    first = last + 1;
+  std::vector<double> sorted = values, result;
+  std::sort(sorted.begin(), sorted.end());
+  for (const double value : values) {
+    const auto [first, end] = std::equal_range(sorted.begin(), sorted.end(), value);
+    result.push_back(static_cast<double>((first - sorted.begin()) + (end - sorted.begin()) + 1) / 2);
   }
   return result;
 }

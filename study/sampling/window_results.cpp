@@ -241,10 +241,22 @@ std::optional<HplSimulation> read_window(const RunPlan& plan, const fs::path& fo
   const Json json = core::parse_json<Json>(core::read_from(path, core::read_json_text));
   if (json.value("request", "") != name_of(plan)) return std::nullopt;
   HplSimulation simulation;
-  simulation.prediction =
-      core::read_prediction(core::TextStream(core::json_text(json.at("prediction"))), path.string());
-  json.at("panel_marks_s").get_to(simulation.panels.marks_s);
-  json.at("counts_at_panels").get_to(simulation.panels.counts);
+  std::vector<double>& marks = simulation.panels.marks_s;
+  core::CountsAtPanels& counts = simulation.panels.counts;
+  try {
+    simulation.prediction =
+        core::read_prediction(core::TextStream(core::json_text(json.at("prediction"))), path.string());
+    json.at("panel_marks_s").get_to(marks);
+    json.at("counts_at_panels").get_to(counts);
+  } catch (const Json::exception&) {
+    marks.clear();
+  }
+  // One before the first panel, one at the begin of each and one at the end.
+  const auto all = static_cast<std::size_t>(plan.window()->simulated_panels() + 2);
+  if (marks.size() != all || counts.empty() ||
+      std::any_of(counts.begin(), counts.end(), [&](const auto& one) { return one.second.size() != all; }))
+    throw core::ParseError({path.string(), 0, "panel_marks_s"}, "a window of which something is missing",
+                           "remove the file: the window is simulated again");
   simulation.prediction.parameters = plan.parameters();
   return simulation;
 }

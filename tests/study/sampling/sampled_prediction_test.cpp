@@ -285,6 +285,22 @@ TEST_F(SampledPrediction, GoesOnWithTheWindowsThatAreThere) {
   request_.only_window.reset();
   request_.programs.smpirun = "/bin/false";  // nothing is left to simulate
   EXPECT_EQ(predict(request_).time_s, whole.time_s);
+  const std::filesystem::path stored = std::filesystem::directory_iterator(folder.path())->path() / "window.json";
+  const auto text = core::read_text(stored);
+  const auto json = nlohmann::json::parse(text);
+  for (const char* cut_off : {"/panel_marks_s/3", "/counts_at_panels/kernels~1dgemm~1calls/3", "/panel_marks_s",
+                              "/counts_at_panels", "/prediction"}) {
+    const nlohmann::json::json_pointer pointer(cut_off);
+    nlohmann::json less = json;
+    ASSERT_TRUE(less.contains(pointer)) << cut_off;
+    if (auto& parent = less[pointer.parent_pointer()]; parent.is_array())
+      parent.erase(3);
+    else
+      parent.erase(pointer.back());
+    std::ofstream(stored) << less;
+    EXPECT_THROW(predict(request_), core::ParseError) << cut_off;
+  }
+  std::ofstream(stored) << text;
   request_.seed = 2;  // other windows
   EXPECT_THROW(predict(request_), core::Error);
 }
