@@ -179,9 +179,11 @@ std::string nearest_difference(const core::HplParameters& parameters, const std:
     return fields;
   };
   if (others.empty()) return "";
-  const auto nearest = std::min_element(others.begin(), others.end(), [&](const auto& a, const auto& b) {
-    return differing(a).size() < differing(b).size();
-  });
+  const auto distance = [&](const core::HplParameters& other) {
+    return std::pair(differing(other).size(), std::abs(other.N - parameters.N));
+  };
+  const auto nearest = std::min_element(others.begin(), others.end(),
+                                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   return core::joined(differing(*nearest), ", ", [&](const core::HplField* field) {
     return std::string(field->name) + " is " + std::to_string(field->get(parameters)) + ", not " +
            std::to_string(field->get(*nearest));

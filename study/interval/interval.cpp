@@ -301,8 +301,8 @@ Mean mean_of(const std::vector<core::Prediction>& seeds) {
   std::vector<double> logs;
   for (const core::Prediction& one : seeds) logs.push_back(std::log(one.gflops));
   const auto count = static_cast<double>(seeds.size());
-  const core::ErrorTerm term = term_of(seeds.front(), "simulation");
-  EstimatedSd sd{term.sd, term.nu};
+  const core::ErrorTerm of_one = term_of(seeds.front(), "simulation");
+  EstimatedSd sd{of_one.sd, of_one.nu};
   if (logs.size() >= enough_seeds) sd = {fit::summarize(logs).sd, count - 1};
   return {core::mean(logs), squared(sd.sd) / count, sd.nu};
 }

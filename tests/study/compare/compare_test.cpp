@@ -165,6 +165,10 @@ TEST(Compare, SaysInWhatTheNearestOneDiffers) {
   far.NB = 64;
   EXPECT_EQ(nearest_difference(run, {far, near}), "SWAP is 2, not 1");
   EXPECT_EQ(nearest_difference(run, {}), "");
+  core::HplParameters small = run, large = run;
+  small.N = run.N - 500;
+  large.N = run.N + 100;
+  EXPECT_THAT(nearest_difference(run, {small, large}), ::testing::HasSubstr("not " + std::to_string(large.N)));
 }
 
 TEST(Compare, ModelsThatAreMixedInAConfigurationAreFound) {
