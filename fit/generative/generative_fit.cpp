@@ -81,7 +81,7 @@ MatrixXd between_days(const std::vector<const Cpu*>& cpus, DaysCovariance how) {
     sum += pooled ? products_of(cpu->days) : covariance(cpu->days);
     counted += 1;
   }
-  return sum / (pooled ? rows - 1 : std::max(counted, 1.0));
+  return sum / std::max(pooled ? rows - static_cast<double>(cpus.size()) : counted, 1.0);
 }
 
 /// Without negative eigenvalues, in units of the standard deviations of `scale`: coefficients differ by ten orders of
@@ -135,8 +135,11 @@ core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& 
   kind.mean.assign(mean.begin(), mean.end());
   kind.between_cpus = square_of(covariance(means));
   const MatrixXd of_days = between_days(cpus, days);
-  kind.between_days = square_of(of_days);
-  kind.common_days = square_of(common_days(cpus, of_days));
+  // As published: the divisor of all values is their number less 1, though each CPU has a mean of its own.
+  const auto rows = static_cast<double>(kind.rows), own_means = static_cast<double>(cpus.size());
+  const double share = days == DaysCovariance::pooled ? (rows - own_means) / (rows - 1) : 1;
+  kind.between_days = square_of(share * of_days);
+  kind.common_days = square_of(share * common_days(cpus, of_days));
   return kind;
 }
 
