@@ -74,14 +74,13 @@ MatrixXd between_days(const std::vector<const Cpu*>& cpus, DaysCovariance how) {
   const bool pooled = how == DaysCovariance::pooled;
   const Index size = cpus.front()->mean.size();
   MatrixXd sum = MatrixXd::Zero(size, size);
-  double rows = 0, counted = 0;
+  double counted = 0;
   for (const Cpu* cpu : cpus) {
-    rows += static_cast<double>(cpu->days.size());
     if (cpu->days.size() < 2) continue;
     sum += pooled ? products_of(cpu->days) : covariance(cpu->days);
-    counted += 1;
+    counted += pooled ? static_cast<double>(cpu->days.size() - 1) : 1.0;
   }
-  return sum / std::max(pooled ? rows - static_cast<double>(cpus.size()) : counted, 1.0);
+  return sum / std::max(counted, 1.0);
 }
 
 /// Without negative eigenvalues, in units of the standard deviations of `scale`: coefficients differ by ten orders of
