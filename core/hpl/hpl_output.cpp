@@ -23,12 +23,6 @@ std::optional<long long> header_value(const HplField& field, const std::string& 
   return found - field.in_output.begin();
 }
 
-/// Parameters that HPL takes one value of, and that no W line tells.
-bool only_in_header(const std::string& field) {
-  static const std::vector<std::string> fields = {"SWAP", "swap_threshold", "L1", "U", "EQUIL", "ALIGN"};
-  return std::find(fields.begin(), fields.end(), field) != fields.end();
-}
-
 const std::string threshold_text = "- Computational tests pass if scaled residuals are less than";
 
 /// Words behind a value ("form", "(long)") are left out: only lists have several values. Nothing for a text that is no
@@ -55,11 +49,12 @@ void check_in_header(const HplField& field, const std::vector<long long>& values
 
 /// Sets what only the header says, and checks that it can be the header of this run.
 void complete(HplRun& run, HplHeader& header, const Location& where) {
+  const std::vector<std::string> untold = std::exchange(run.assumed, {});
   for (const HplField& field : hpl_fields()) {
     const std::vector<long long>& said = header.values[field.name];
-    if (!only_in_header(field.name)) {
+    if (std::find(untold.begin(), untold.end(), field.name) == untold.end()) {
       if (!said.empty()) check_in_header(field, said, run, where);
-    } else if (!said.empty()) {
+    } else if (said.size() == 1) {
       field.set(run.parameters, said.front());
     } else if (std::string(field.name) != "swap_threshold" || run.parameters.SWAP == 2) {
       run.assumed.push_back(field.name);
@@ -68,16 +63,22 @@ void complete(HplRun& run, HplHeader& header, const Location& where) {
 }
 
 /// "WR11C2R4": order, DEPTH, BCAST, RFACT, NDIV, PFACT, NBMIN. BCAST is one digit; the others have as many as they
-/// need.
-bool decode_variant(const std::string& code, HplParameters& p) {
-  static const std::regex form("W([RC])([0-9]{1,9})([0-5])([LCR])([0-9]{1,9})([LCR])([0-9]{1,9})");
+/// need. "WC0" (HPL-NVIDIA from 23 on): the order alone. What a code does not tell becomes `assumed`.
+bool decode_variant(const std::string& code, HplRun& run) {
+  static const std::regex form("W([RC])(?:[0-9]|([0-9]{1,9})([0-5])([LCR])([0-9]{1,9})([LCR])([0-9]{1,9}))");
   constexpr std::size_t longest = 64;  // more would need a deep stack
   std::smatch parts;
   if (code.size() > longest || !std::regex_match(code, parts, form)) return false;
   const auto factorisation = [&](std::size_t part) {
     return static_cast<int>(std::string("LCR").find(parts.str(part)));
   };
+  HplParameters& p = run.parameters;
   p.PMAP = parts.str(1) == "R" ? 0 : 1;
+  run.assumed = {"SWAP", "swap_threshold", "L1", "U", "EQUIL", "ALIGN"};
+  if (!parts[2].matched) {
+    run.assumed.insert(run.assumed.end(), {"PFACT", "NBMIN", "NDIV", "RFACT", "BCAST", "DEPTH"});
+    return true;
+  }
   p.DEPTH = std::stoi(parts.str(2));
   p.BCAST = std::stoi(parts.str(3));
   p.RFACT = factorisation(4);
@@ -97,7 +98,8 @@ HplRun parse_result_line(const std::string& line, const Location& where, const H
   std::istringstream words(line);
   std::string code;
   words >> code >> p.N >> p.NB >> p.P >> p.Q >> run.time_s >> run.gflops;
-  if (!words || !decode_variant(code, p) || std::min({p.NB, p.P, p.Q}) < 1 || !(run.time_s >= 0) || !(run.gflops > 0)) {
+  if (!words || !decode_variant(code, run) || std::min({p.NB, p.P, p.Q}) < 1 || !(run.time_s >= 0) ||
+      !(run.gflops > 0)) {
     throw ParseError(where, "found \"" + line.substr(0, 80) +
                                 "\"; expected a result line such as WR11C2R4  5000  128  1  2  1.23  6.8e+01");
   }
@@ -168,15 +170,15 @@ void HplHeader::read(const std::string& line) {
 }
 
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults) {
-  return read_hpl_output_below({}, in, name, defaults);
+  return read_hpl_output_below({}, in, name, defaults, 1);
 }
 
 std::vector<HplRun> read_hpl_output_below(HplHeader header, std::istream& in, const std::string& name,
-                                          const HplParameters& defaults) {
+                                          const HplParameters& defaults, std::size_t first_line) {
   std::vector<HplRun> runs;
   double threshold = std::numeric_limits<double>::infinity();  // of residuals; HPL's header says it
   std::string line;
-  for (std::size_t number = 1; read_line(in, line, name); ++number) {
+  for (std::size_t number = first_line; read_line(in, line, name); ++number) {
     if (is_result_line(line)) {
       runs.push_back(parse_result_line(line, {name, number, ""}, defaults));
       complete(runs.back(), header, {name, number, ""});

@@ -63,7 +63,7 @@ HplLogReader::Found HplLogReader::take(std::string line) {
     header_.read(line);
     return Found::nothing;
   }
-  const std::vector<HplRun> runs = read_hpl_output_below(header_, TextStream(result_), name_, run_.parameters);
+  const std::vector<HplRun> runs = read_hpl_output_below(header_, TextStream(result_), name_, run_.parameters, line_);
   if (is_result && run_.result) run_ = {};
   run_.result = runs.at(0);
   run_.parameters = run_.result->parameters;

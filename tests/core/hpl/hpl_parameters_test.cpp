@@ -223,6 +223,25 @@ TEST(HplOutput, WithoutAHeaderWhatIsAssumedIsNamed) {
   EXPECT_THAT(output(cut + w_line).at(0).assumed, ::testing::ElementsAre("EQUIL", "ALIGN"));
 }
 
+/// HPL-NVIDIA 23 and later. It was "expected a result line such as WR11C2R4".
+TEST(HplOutput, TheCodeOfHplNvidiaTellsTheOrderOnly) {
+  const std::string line = "WC0            92160  1024     1     1        30.73       1.698e+04 ( 1.698e+04)\n";
+  HplParameters defaults;
+  defaults.DEPTH = 3;
+  const HplRun cut =
+      output(line + "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=   0.00032 ...... PASSED\n", defaults).at(0);
+  EXPECT_EQ(cut.parameters.N, 92160);
+  EXPECT_EQ(cut.parameters.PMAP, 1);
+  EXPECT_EQ(cut.parameters.DEPTH, 3);
+  EXPECT_EQ(cut.gflops, 16980);
+  EXPECT_TRUE(cut.residual_passed);
+  EXPECT_THAT(cut.assumed, ::testing::ElementsAre("PFACT", "NBMIN", "NDIV", "RFACT", "BCAST", "DEPTH", "SWAP", "L1",
+                                                  "U", "EQUIL", "ALIGN"));
+  const HplRun run = output(header() + "WR0  900  128  1  2  0.50  1.3e+00 ( 6.5e-01)\n").at(0);
+  EXPECT_EQ(run.parameters.DEPTH, 12);
+  EXPECT_THAT(run.assumed, ::testing::ElementsAre("PFACT", "BCAST")) << "the header lists several";
+}
+
 TEST(HplOutput, AHeaderEndsWithItsTests) {
   const auto runs = output(header() + w_line + "\nEnd of Tests.\n" + w_line);
   ASSERT_EQ(runs.size(), 2u);

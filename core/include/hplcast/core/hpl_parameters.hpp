@@ -143,11 +143,12 @@ struct HplRun {
 /// Outcome of its check of the residual: passed, failed, unchecked.
 const char* residual_text(const HplRun& run);
 
-/// Runs in HPL's output (HPL 2.0 to 2.3, HPC Challenge): the `W...` lines, with more digits and the end from a line
-/// `hplcast: time_s=... gflops=... ended_unix_s=... kernels_s=...` behind it, where there is one (the last two may
-/// be absent). SWAP and its threshold, L1, U, EQUIL and ALIGN come from the header above the line; where it was cut
-/// away, from `defaults`. A residual that is not below the threshold of the header has failed, whatever word stands
-/// beside it. @throws ParseError for a W line that cannot be read, or that does not belong to the header above it.
+/// Runs in HPL's output (HPL 2.0 to 2.3, HPC Challenge, HPL-NVIDIA): the `W...` lines, with more digits and the end
+/// from a line `hplcast: time_s=... gflops=... ended_unix_s=... kernels_s=...` behind it, where there is one (the last
+/// two may be absent). SWAP and its threshold, L1, U, EQUIL and ALIGN, and what the code of the line leaves out, come
+/// from the header above the line; where it was cut away, from `defaults`. A residual that is not below the threshold
+/// of the header has failed, whatever word stands beside it. @throws ParseError for a W line that cannot be read, or
+/// that does not belong to the header above it.
 std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, const HplParameters& defaults);
 
 /// Whether a line of a text begins as results of HPL do: `WR11C2R4 ...`.

@@ -42,9 +42,9 @@ struct HplHeader {
   std::string last;                                      ///< the field of the line before: its values may go on
 };
 
-/// The same as read_hpl_output(), below lines that were read before.
+/// The same as read_hpl_output(), below lines that were read before; `first_line`: number of the first, for messages.
 std::vector<HplRun> read_hpl_output_below(HplHeader header, std::istream& in, const std::string& name,
-                                          const HplParameters& defaults);
+                                          const HplParameters& defaults, std::size_t first_line);
 
 /// One run in the output of HPL, as far as it was read.
 struct HplLog {
