@@ -126,12 +126,12 @@ void write_table(std::ostream& out, const study::OfferAnswer& answer) {
 void run_offer(const OfferOptions& options) {
   if (options.json && core::is_standard_stream(options.output))
     throw core::UsageError("--json and `-o -` would both write to the standard output");
-  core::catch_interrupts();
   study::OfferQuestion question =
       read_from(options.offers, study::read_offers, fs::absolute(options.offers).parent_path());
   std::vector<study::OfferEstimate> estimates;
   for (const study::Offer& offer : question.offers)
     estimates.push_back(study::estimate_offer(question, machine_of(offer)));
+  core::catch_interrupts();  // from here on programs run; what computes alone may be ended at any moment
   if (options.simulate)
     for (study::OfferEstimate& one : estimates) study::take_simulation(question, simulated(one), one);
   const study::OfferAnswer answer = study::answer_offers(std::move(question), std::move(estimates));

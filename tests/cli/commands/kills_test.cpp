@@ -173,6 +173,14 @@ TEST_F(Kills, OfACampaignLoseNoRow) {
   }
 }
 
+// Its estimates take seconds and start no program: it went on to the end, with status 0.
+TEST_F(Kills, EndAnOfferThatIsBeingEstimated) {
+  KilledProgram program({"offer", HPLCAST_SOURCE_DIR "/examples/offers/offers.yaml"}, folder_, temporary_);
+  std::this_thread::sleep_for(500ms);
+  EXPECT_EQ(program.end_by(SIGTERM), 128 + SIGTERM);
+  expect_clean(program);
+}
+
 TEST_F(Kills, OfCommandsThatReadADatabaseLeaveItAlone) {
   plan("fixed: {N: 300}\nseeds: [1, 2]\nfactors:\n  NB: [32, 64]\n");
   run({"sweep", "plan.yaml"});
