@@ -29,20 +29,14 @@ std::size_t find_field_column(const CsvReader& csv, const std::string& field) {
   return CsvReader::npos;
 }
 
-/// Columns of results of runs beside the parameters: ours, and those of published ones.
-const std::vector<std::string>& result_columns() {
-  static const std::vector<std::string> names = {
-      "time_s",          "gflops",        "residual",         "repetition",   "start",         "order",
-      "oversubscribed",  "comment",       "energy_j",         "mean_power_w", "control_shape", "control_before_s",
-      "control_after_s", "control_cpu_s", "threads_per_rank", "blas",         "kernels_s"};
-  return names;
-}
-
+/// Columns of parameters and of results of runs: ours, and those of published ones.
 std::vector<std::string> known_columns() {
   std::vector<std::string> names;
   for (const HplField& field : hpl_fields()) names.emplace_back(field.name);
-  names.insert(names.end(), {"equilibration", "alignment"});
-  names.insert(names.end(), result_columns().begin(), result_columns().end());
+  for (const std::string& name : words_of(
+           "equilibration alignment time_s gflops residual repetition start order oversubscribed comment energy_j "
+           "mean_power_w control_shape control_before_s control_after_s control_cpu_s threads_per_rank blas kernels_s"))
+    names.push_back(name);
   return names;
 }
 
@@ -51,30 +45,22 @@ std::optional<double> optional_positive(const CsvReader& csv, std::size_t column
   return csv.has(column) ? std::optional(csv.positive(column)) : std::nullopt;
 }
 
-/// Reads the control of a run: the slowest rank's time before it and after it.
-class ControlColumns {
- public:
-  /// @throws ParseError if the file has some of the columns only.
-  explicit ControlColumns(const CsvReader& csv) : csv_(csv) {
-    for (const char* name : {"control_shape", "control_before_s", "control_after_s", "control_cpu_s"}) {
-      columns_.push_back(csv.find_column(name));
-      if ((columns_.back() == CsvReader::npos) != (columns_.front() == CsvReader::npos))
-        throw ParseError({csv.name(), 1, name},
-                         "a control needs the columns control_shape, control_before_s, "
-                         "control_after_s and control_cpu_s; some are missing");
-    }
+/// The control of a run: the slowest rank's time before it and after it. Nothing if the row has none.
+/// @throws ParseError if the file has some of the columns only.
+std::optional<Control> read_control(const CsvReader& csv) {
+  std::vector<std::size_t> columns;
+  for (const char* name : {"control_shape", "control_before_s", "control_after_s", "control_cpu_s"}) {
+    columns.push_back(csv.find_column(name));
+    if ((columns.back() == CsvReader::npos) != (columns.front() == CsvReader::npos))
+      throw ParseError({csv.name(), 1, name},
+                       "a control needs the columns control_shape, control_before_s, control_after_s and "
+                       "control_cpu_s; some are missing");
   }
-  std::optional<Control> read() const {
-    if (!csv_.has(columns_[0])) return std::nullopt;
-    const double before_s = csv_.positive(columns_[1]), after_s = csv_.positive(columns_[2]);
-    return Control{std::string(csv_.text(columns_[0])), (before_s + after_s) / 2, std::min(before_s, after_s),
-                   std::max(before_s, after_s), csv_.positive(columns_[3])};
-  }
-
- private:
-  const CsvReader& csv_;
-  std::vector<std::size_t> columns_;
-};
+  if (!csv.has(columns[0])) return std::nullopt;
+  const double before_s = csv.positive(columns[1]), after_s = csv.positive(columns[2]);
+  return Control{std::string(csv.text(columns[0])), (before_s + after_s) / 2, std::min(before_s, after_s),
+                 std::max(before_s, after_s), csv.positive(columns[3])};
+}
 
 std::vector<HplParameters> read_configuration_csv(std::istream& in, const std::string& name,
                                                   const HplParameters& defaults) {
@@ -107,7 +93,8 @@ void refuse_unknown_hpl_columns(const CsvReader& csv) {
 
 std::optional<long long> hpl_value(const std::string& field, std::string_view text) {
   const std::vector<std::string>& names = find_hpl_field(field)->names;
-  const auto found = std::find(names.begin(), names.end(), text);
+  const auto found =
+      std::find_if(names.begin(), names.end(), [&](const std::string& name) { return folded(name) == folded(text); });
   if (found != names.end()) return found - names.begin();
   double value = 0;
   constexpr double largest = 2147483647;  // HPL's own integers have 32 bits
@@ -180,7 +167,6 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
   const std::size_t energy = csv.find_column("energy_j"), power = csv.find_column("mean_power_w");
   const std::size_t threads = csv.find_column("threads_per_rank"), blas = csv.find_column("blas");
   const std::size_t kernels = csv.find_column("kernels_s");
-  const ControlColumns control(csv);
   std::vector<std::string> assumed;
   for (const HplField& field : hpl_fields()) {
     if (find_field_column(csv, field.name) == CsvReader::npos) assumed.push_back(field.name);
@@ -200,7 +186,7 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
     if (run.energy_j && !run.mean_power_w) run.mean_power_w = *run.energy_j / run.time_s;
     if (threads != CsvReader::npos) run.threads_per_rank = csv.integer(threads, 1);
     if (blas != CsvReader::npos) run.blas = csv.text(blas);
-    run.control = control.read();
+    run.control = read_control(csv);
     run.kernels_s = optional_positive(csv, kernels);
     runs.push_back(run);
   }

@@ -278,6 +278,13 @@ TEST(HplCsv, RoundTripsAndReadsPublishedColumns) {
   EXPECT_TRUE(runs[0].assumed.empty());
 }
 
+TEST(HplCsv, NamesOfValuesAreReadInAnyCase) {
+  EXPECT_EQ(hpl_value("PMAP", "Column"), 1) << "as HPL's output has it; it was refused";
+  EXPECT_EQ(hpl_value("BCAST", " LONGM"), 5);
+  EXPECT_EQ(hpl_value("BCAST", "1RINGM"), 1);
+  EXPECT_FALSE(hpl_value("PMAP", "Col"));
+}
+
 TEST(HplCsv, ColumnsThatAreMissingAreNamed) {
   std::istringstream in("N,NB,P,Q,BCAST,time_s\n1000,128,1,1,0,2\n");
   const auto runs = read_hpl_csv(in, "r.csv", {});
