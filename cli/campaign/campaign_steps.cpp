@@ -98,7 +98,7 @@ void dgemm_step(Step& step) {
   section.read("max_size", options.max_size);
   section.read("count", options.count);
   section.read("repetitions", options.repetitions);
-  section.read("minority", options.minority);
+  section.read_quantity("minority", options.minority, parse_ratio);
   section.read("k", options.extra_k);
   section.read("independent", options.independent);
   bool common_shapes = true;
@@ -113,7 +113,7 @@ void dgemm_step(Step& step) {
   }
   double budget_s = 0, rate_flop_per_s = 2e10;
   section.read_quantity("budget", budget_s, core::parse_seconds);
-  section.read("rate", rate_flop_per_s);
+  section.read_quantity("rate", rate_flop_per_s, core::parse_flop_per_s);
   const auto measure = [&](const calibration::DgemmDesignOptions& calls, double within_s) {
     step.measure(
         [&] {

@@ -1,6 +1,7 @@
 // `hplcast completion bash`, `zsh`, `fish` and `man`: made from the commands as they are, so none can forget an option.
 #include <algorithm>
 #include <iostream>
+#include <regex>
 
 #include "cli/commands/commands.hpp"
 #include "hplcast/core/process.hpp"
@@ -37,7 +38,10 @@ void write_bash(std::ostream& out, const Command& program) {
     for (const OptionPage& option : one.options) {
       if (option.choices.empty()) continue;
       for (const std::string& name : option.names)
-        out << "    '" << one.words << ' ' << name << "') words=" << core::shell_quoted(option.choices) << " ;;\n";
+        // compgen takes one level of quotes, the command line the next one.
+        out << "    '" << one.words << ' ' << name
+            << "') words=" << core::shell_quoted(std::regex_replace(option.choices, std::regex("'"), R"(\\\')"))
+            << " ;;\n";
     }
   }
   out << "  esac\n"

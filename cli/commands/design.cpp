@@ -84,8 +84,9 @@ void setup_dgemm(Command& parent) {
                                  "hplcast design dgemm --nb 128 --max-size 4000 --count 60 --budget 1min -o dgemm.csv");
   auto& options = command.runs<DgemmOptions>(run_dgemm);
   calibration::DgemmDesignOptions& design = options.design;
-  add_for_hpl(command, options.for_hpl, for_hpl_help);
-  command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free", with_default);
+  const Setting without_a_run = excludes(add_for_hpl(command, options.for_hpl, for_hpl_help));
+  command.add_option("--nb", design.nb, "HPL's block size: k of most calls; 0: m, n and k all free", with_default,
+                     without_a_run);
   command.add_option("--nbmin", design.nbmin, "smallest k of the calls that imitate the panel factorisation",
                      with_default);
   command.add_option("--max-size", design.max_size, "bound on m and n: the local matrix of the runs to predict",
@@ -93,17 +94,18 @@ void setup_dgemm(Command& parent) {
   command.add_option("--count", design.count, "number of shapes", with_default);
   command.add_option("--repetitions", design.repetitions, "calls of each shape", with_default);
   command.add_option("--max-product", design.max_product,
-                     "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows", with_default);
+                     "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows", with_default, without_a_run);
   command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb", as_ratio(),
                      with_default);
   command.add_flag("--independent", design.independent,
-                   "m, n and k uniform over [1, max-size], independent of each other");
+                   "m, n and k uniform over [1, max-size], independent of each other", without_a_run);
   command.add_flag("!--no-common", options.common,
                    "leave out the shapes that all designs have: 1x1x1, and 2048x2048x2048 if --max-size allows");
   command.add_option("--k", design.extra_k, "more values of k, used as often as nb");
   command.add_option("--content", options.contents,
                      "random, constant, constant-VALUE, sequential, masked-BITS; several", with_default);
-  add_choice(command, "--transposed", design.transposition, "B transposed as on several process rows");
+  add_choice(command, "--transposed", design.transposition, "B transposed as on several process rows")
+      ->with(without_a_run);
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("--budget,--budget-s", options.budget_s, "take fewer shapes if they need longer than this",
                      as_time_limit());
@@ -123,10 +125,10 @@ void setup_mpi(Command& parent) {
                      default_text("1MiB"));
   command.add_option("--count", design.count, "number of message sizes", with_default);
   command.add_option("--repetitions", design.repetitions, "calls of each size and operation", with_default);
-  command.add_option(
-      "--operations", options.operations,
-      "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched, panel (default: all), one_way",
-      by_commas);
+  command.add_option("--operations", options.operations,
+                     "any of recv, isend, send, pingpong, iprobe, test, wtime, exchange, send_unmatched, panel "
+                     "(default: all), one_way",
+                     by_commas);
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }

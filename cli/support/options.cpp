@@ -32,18 +32,6 @@ std::optional<double> percentage(const std::string& text) {
   return value / 100;
 }
 
-double parse_ratio(const std::string& text) {
-  const std::optional<double> share = percentage(text);
-  double ratio = share.value_or(0);
-  if (!share && !core::parse_double(text, ratio))
-    throw core::UsageError("found `" + text + "`; expected a ratio such as 0.2, or 20%");
-  if (!share && ratio > 1)
-    throw core::UsageError("found `" + text + "`, which is " + digits(100 * ratio) +
-                           "%; expected a ratio of at most 1 " + "(0.2), or a percent sign: " + text + "%?");
-  if (!(ratio >= 0 && std::isfinite(ratio))) throw core::UsageError("found `" + text + "`; expected at least 0");
-  return ratio;
-}
-
 /// Up to what doubles count exactly: many petabytes.
 double parse_whole_bytes(const std::string& text) {
   constexpr double most = 9007199254740992.0;  // 2^53
@@ -97,6 +85,18 @@ Check as_seed() {
 }
 
 }  // namespace
+
+double parse_ratio(const std::string& text) {
+  const std::optional<double> share = percentage(text);
+  double ratio = share.value_or(0);
+  if (!share && !core::parse_double(text, ratio))
+    throw core::UsageError("found `" + text + "`; expected a ratio such as 0.2, or 20%");
+  if (!share && ratio > 1)
+    throw core::UsageError("found `" + text + "`, which is " + digits(100 * ratio) +
+                           "%; expected a ratio of at most 1 " + "(0.2), or a percent sign: " + text + "%?");
+  if (!(ratio >= 0 && std::isfinite(ratio))) throw core::UsageError("found `" + text + "`; expected at least 0");
+  return ratio;
+}
 
 double parse_percentage(const std::string& text) {
   const std::optional<double> share = percentage(text);

@@ -70,6 +70,7 @@ double parse_percentage(const std::string& text);
 
 /// 0 and more, as "0.2" or "20%". A number above 1 needs the sign.
 Check as_ratio();
+double parse_ratio(const std::string& text);
 
 /// As those above; a value of `option` that no machine has is warned of, with the unit that was understood: 100 is 100
 /// B/s. Zero is refused.

@@ -62,8 +62,9 @@ Option* add_hpl_levels(Command& command, const std::string& field, std::vector<i
       of_type(names.empty() ? "INT" : "INT|NAME"), default_text(otherwise));
 }
 
-void add_for_hpl(Command& command, std::vector<long>& values, const std::string& help) {
-  command.add_option("--for-hpl", values, "N,NB,P,Q: " + help, by_commas, value_count(4), between(1L, 2147483647L));
+Option* add_for_hpl(Command& command, std::vector<long>& values, const std::string& help) {
+  return command.add_option("--for-hpl", values, "N,NB,P,Q: " + help, by_commas, value_count(4),
+                            between(1L, 2147483647L));
 }
 
 core::HplParameters grid_of(const std::vector<long>& values) {

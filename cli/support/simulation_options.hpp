@@ -17,7 +17,7 @@ Option* add_hpl_levels(Command& command, const std::string& field, std::vector<i
                        const std::string& help = "");
 
 /// --for-hpl, the N, NB, P and Q of a run. `help`: what it is for.
-void add_for_hpl(Command& command, std::vector<long>& values, const std::string& help);
+Option* add_for_hpl(Command& command, std::vector<long>& values, const std::string& help);
 /// HPL's parameters from the four values of --for-hpl.
 core::HplParameters grid_of(const std::vector<long>& values);
 
