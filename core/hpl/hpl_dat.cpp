@@ -42,8 +42,20 @@ class HplLines {
     text_ = line.substr(0, line.find_last_not_of("\r\n") + 1);
   }
 
-  /// The same into another buffer, which nothing is read from.
-  void skip_into_other_buffer() { read(); }
+  /// The next line as fgets would store it, with its end but without the final NUL; empty at the end of the file. No
+  /// word is taken from it.
+  std::string read() {
+    std::string line;
+    char c = 0;
+    while (line.size() < most_read && in_.get(c)) {
+      line += c;
+      if (c == '\n') break;
+    }
+    const bool begins_a_line = !cut_;
+    if (!line.empty() && begins_a_line) ++number_;
+    cut_ = line.size() == most_read && line.back() != '\n' && in_.peek() != std::istream::traits_type::eof();
+    return line;
+  }
 
   /// sscanf(line + begin, "%s", num): the word there, or the last one if there is none.
   /// @throws ParseError if HPL would look at memory that holds nothing of the file.
@@ -69,20 +81,6 @@ class HplLines {
   static constexpr std::size_t most_read = 253;  ///< characters of a line that HPL reads at once
 
  private:
-  /// The line that fgets would store, with its end but without the final NUL; empty at the end of the file.
-  std::string read() {
-    std::string line;
-    char c = 0;
-    while (line.size() < most_read && in_.get(c)) {
-      line += c;
-      if (c == '\n') break;
-    }
-    const bool begins_a_line = !cut_;
-    if (!line.empty() && begins_a_line) ++number_;
-    cut_ = line.size() == most_read && line.back() != '\n' && in_.peek() != std::istream::traits_type::eof();
-    return line;
-  }
-
   char at(std::size_t position) const {
     if (position >= size)
       fail("HPL would read behind the end of its line: the line has fewer values than its count says");
@@ -125,8 +123,16 @@ class DatReader {
  public:
   DatReader(std::istream& in, std::string name) : name_(std::move(name)), lines_(in, name_) {}
 
-  /// A line that HPL skips.
-  void skip(const char* field) { next(field); }
+  /// The next line, which HPL skips if nothing is read from it.
+  void next(const char* field) {
+    lines_.next(field);
+    field_ = field;
+    if (lines_.ended() && !told_end_) {
+      told_end_ = true;
+      warn("the file has ended: from here on HPL reads its last line, \"" + line() + "\", again and again");
+    }
+    warn_if_cut();
+  }
 
   /// A line that HPL reads a word from, and does not use here.
   void skip_word(const char* field) {
@@ -136,7 +142,7 @@ class DatReader {
 
   /// The second line: HPL reads it into another buffer.
   void skip_other_buffer() {
-    lines_.skip_into_other_buffer();
+    lines_.read();
     field_ = "comment";
     warn_if_cut();
   }
@@ -192,16 +198,6 @@ class DatReader {
  private:
   Location here() const { return {name_, lines_.number(), field_}; }
 
-  void next(const char* field) {
-    lines_.next(field);
-    field_ = field;
-    if (lines_.ended() && !told_end_) {
-      told_end_ = true;
-      warn("the file has ended: from here on HPL reads its last line, \"" + line() + "\", again and again");
-    }
-    warn_if_cut();
-  }
-
   /// The current line, for messages; of a file that ended, the line that HPL reads again.
   std::string line() const { return lines_.text().substr(0, 80); }
 
@@ -252,9 +248,9 @@ DatLists read_lists(DatReader& dat) {
     const std::size_t count = dat.count(field);
     lists[field] = dat.list(field, count);
   };
-  dat.skip("title");
+  dat.next("title");
   dat.skip_other_buffer();
-  dat.skip("output file");
+  dat.next("output file");
   dat.skip_word("device out");
   for (const char* field : {"N", "NB"}) read_list(field);
   lists["PMAP"] = dat.list("PMAP", 1);
@@ -318,32 +314,25 @@ std::vector<HplParameters> read_hpl_dat(std::istream& in, const std::string& nam
 }
 
 void write_hpl_dat(std::ostream& out, const HplParameters& p, bool check) {
+  const auto list_of_one = [&](const char* what, long long value, const char* name) {
+    out << "1 # of " << what << '\n' << value << ' ' << name << '\n';
+  };
   out << "HPLinpack benchmark input file\n"
       << "written by hplcast\n"
       << "HPL.out output file name (unused)\n"
-      << "6 device out (6=stdout,7=stderr,file)\n"
-      << "1 # of problem sizes (N)\n"
-      << p.N << " Ns\n"
-      << "1 # of NBs\n"
-      << p.NB << " NBs\n"
-      << p.PMAP << " PMAP process mapping (0=Row-,1=Column-major)\n"
-      << "1 # of process grids (P x Q)\n"
-      << p.P << " Ps\n"
-      << p.Q << " Qs\n"
-      << (check ? "16.0" : "-1.0") << " threshold\n"
-      << "1 # of panel fact\n"
-      << p.PFACT << " PFACTs (0=left, 1=Crout, 2=Right)\n"
-      << "1 # of recursive stopping criteria\n"
-      << p.NBMIN << " NBMINs (>= 1)\n"
-      << "1 # of panels in recursion\n"
-      << p.NDIV << " NDIVs\n"
-      << "1 # of recursive panel facts\n"
-      << p.RFACT << " RFACTs (0=left, 1=Crout, 2=Right)\n"
-      << "1 # of broadcasts\n"
-      << p.BCAST << " BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)\n"
-      << "1 # of lookahead depths\n"
-      << p.DEPTH << " DEPTHs (>=0)\n"
-      << p.SWAP << " SWAP (0=bin-exch,1=long,2=mix)\n"
+      << "6 device out (6=stdout,7=stderr,file)\n";
+  list_of_one("problem sizes (N)", p.N, "Ns");
+  list_of_one("NBs", p.NB, "NBs");
+  out << p.PMAP << " PMAP process mapping (0=Row-,1=Column-major)\n";
+  list_of_one("process grids (P x Q)", p.P, "Ps");
+  out << p.Q << " Qs\n" << (check ? "16.0" : "-1.0") << " threshold\n";
+  list_of_one("panel fact", p.PFACT, "PFACTs (0=left, 1=Crout, 2=Right)");
+  list_of_one("recursive stopping criteria", p.NBMIN, "NBMINs (>= 1)");
+  list_of_one("panels in recursion", p.NDIV, "NDIVs");
+  list_of_one("recursive panel facts", p.RFACT, "RFACTs (0=left, 1=Crout, 2=Right)");
+  list_of_one("broadcasts", p.BCAST, "BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)");
+  list_of_one("lookahead depths", p.DEPTH, "DEPTHs (>=0)");
+  out << p.SWAP << " SWAP (0=bin-exch,1=long,2=mix)\n"
       << p.swap_threshold << " swapping threshold\n"
       << p.L1 << " L1 in (0=transposed,1=no-transposed) form\n"
       << p.U << " U in (0=transposed,1=no-transposed) form\n"
