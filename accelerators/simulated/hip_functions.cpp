@@ -1,8 +1,6 @@
 // HIP for a simulated rank: what the functions of hip_runtime_api.h do with its Device.
 
 #include <cstdio>
-#include <cstring>
-#include <string>
 
 #include "accelerators/simulated/device.hpp"
 #include "hip/hip_runtime_api.h"

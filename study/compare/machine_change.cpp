@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "hplcast/study/compare.hpp"
 
