@@ -68,9 +68,7 @@ std::vector<HplParameters> read_configuration_csv(std::istream& in, const std::s
   refuse_unknown_hpl_columns(csv);
   csv.column("N");
   std::vector<HplParameters> configurations;
-  while (csv.next()) {
-    configurations.push_back(read_hpl_fields(csv, defaults));
-  }
+  while (csv.next()) configurations.push_back(read_hpl_fields(csv, defaults));
   return configurations;
 }
 
@@ -168,9 +166,8 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
   const std::size_t threads = csv.find_column("threads_per_rank"), blas = csv.find_column("blas");
   const std::size_t kernels = csv.find_column("kernels_s");
   std::vector<std::string> assumed;
-  for (const HplField& field : hpl_fields()) {
+  for (const HplField& field : hpl_fields())
     if (find_field_column(csv, field.name) == CsvReader::npos) assumed.push_back(field.name);
-  }
   std::vector<HplRun> runs;
   while (csv.next()) {
     HplRun run;
