@@ -101,10 +101,11 @@ void setup_emit(Command& app) {
                                  "--model-h model.h --ranks 64");
   command.add_option("cluster", options->cluster, "cluster.json", required, reads("CLUSTER.json"));
   command.add_option("--platform", options->platform, "SimGrid's platform", writes("platform.xml"));
-  command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun", writes("hostfile"));
+  const Option* hostfile = command.add_option("--hostfile", options->hostfile,
+                                              "one line per rank, for smpirun and mpirun", writes("hostfile"));
   command.add_option("--model-h", options->model_h, "kernel models as C99 tables", writes("model.h"));
-  command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)",
-                     positive());
+  command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)", positive(),
+                     needs(hostfile));
   Option* run = command.add_option(
       "--run", options->run,
       "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or an HPL.dat", of_type("DIR"));
@@ -113,13 +114,13 @@ void setup_emit(Command& app) {
                          "HPL of --run: an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...; several "
                          "configurations: in DIR/1, DIR/2 ...",
                          reads("FILE"), needs(run));
-  Option* N = add_hpl_options(command, options->request.parameters, configurations);
+  Option* N = add_hpl_options(command, options->request.parameters,
+                              [&](Option& one) { one.with(excludes(configurations), needs(run)); });
   N->with(described("HPL's N, for --run"));
-  add_seed(command, options->request.seed, "of the random streams of --run");
+  add_seed(command, options->request.seed, "of the random streams of --run")->with(needs(run));
   command.add_flag("--force", options->request.force, "also runs that `predict` refuses without --force", needs(run));
   command.callback([options, run, N, configurations] {
     if (!run->empty() && N->empty() && configurations->empty()) throw core::UsageError("--run needs -N or an HPL.dat");
-    if (run->empty() && !N->empty()) throw core::UsageError("-N is for --run");
     run_emit(*options);
   });
 }

@@ -428,7 +428,7 @@ void setup_predict(Command& app) {
   Option* configurations =
       command.add_option("configurations,--hpl-dat,--configurations", options->configurations,
                          "an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...", reads("FILE"));
-  Option* N = add_hpl_options(command, options->request.parameters, configurations);
+  Option* N = add_hpl_options(command, options->request.parameters, excludes(configurations));
   N->with(described("HPL's N; this or an HPL.dat must be given"));
   add_seeds(command, options->seeds, "seed of the random streams, or several: 1,2,3 (default 1)");
   add_simulation_mode(command, options->request.mode);

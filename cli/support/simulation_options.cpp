@@ -35,7 +35,7 @@ long long value_of(const std::string& field, const std::string& text) {
 
 }  // namespace
 
-Option* add_hpl_options(Command& command, core::HplParameters& parameters, Option* file) {
+Option* add_hpl_options(Command& command, core::HplParameters& parameters, const Setting& of_each) {
   Option* first = nullptr;
   for (const core::HplField& field : core::hpl_fields()) {
     const auto set = [&parameters, &field](const std::string& text) {
@@ -43,8 +43,8 @@ Option* add_hpl_options(Command& command, core::HplParameters& parameters, Optio
     };
     Option* option =
         command.add_option_function<std::string>(option_name(field.name), set, description(field, parameters));
-    option->with(of_type(core::hpl_value_names(field.name).empty() ? "INT" : "INT|NAME"), in_group("HPL parameters"));
-    if (file != nullptr) option->with(excludes(file));
+    option->with(of_type(core::hpl_value_names(field.name).empty() ? "INT" : "INT|NAME"), in_group("HPL parameters"),
+                 of_each);
     if (first == nullptr) first = option;
   }
   return first;

@@ -8,8 +8,8 @@ namespace hplcast::cli {
 
 /// Adds one option for every HPL parameter (-N, --nb, -P, -Q, --pmap ... --align) that sets `parameters`. Values are
 /// HPL's numbers or names (core::hpl_value). Returns the option -N.
-/// `file`: an option for a file of configurations, which excludes them all.
-Option* add_hpl_options(Command& command, core::HplParameters& parameters, Option* file = nullptr);
+/// `of_each`: such as that an option for a file of configurations excludes them all.
+Option* add_hpl_options(Command& command, core::HplParameters& parameters, const Setting& of_each);
 
 /// Adds --nb, --bcast ... for a list of values of a parameter, which are its default. `levels` must live until the
 /// options are parsed.
