@@ -62,6 +62,23 @@ std::optional<Control> read_control(const CsvReader& csv) {
                  std::max(before_s, after_s), csv.positive(columns[3])};
 }
 
+/// A verdict, or the number that HPL compares with its threshold of 16.
+void read_residual(const CsvReader& csv, std::size_t column, HplRun& run) {
+  const std::string text = folded(csv.text(column));
+  if (text.empty() || text == "unchecked") return;
+  run.residual_checked = true;
+  if (text == "passed" || text == "failed") {
+    run.residual_passed = text == "passed";
+    return;
+  }
+  constexpr double threshold = 16;
+  double value = 0;
+  const bool is_number = parse_double(text, value);
+  if (!is_number && text != "nan" && text != "inf" && text != "-nan" && text != "-inf")
+    throw ParseError(csv.at(column), "found `" + text + "`; expected passed, failed, unchecked or a number");
+  run.residual_passed = is_number && value >= 0 && value < threshold;
+}
+
 std::vector<HplParameters> read_configuration_csv(std::istream& in, const std::string& name,
                                                   const HplParameters& defaults) {
   CsvReader csv(in, name);
@@ -130,27 +147,6 @@ HplParameters read_hpl_fields(const CsvReader& csv, const HplParameters& default
   }
   return parameters;
 }
-
-namespace {
-
-/// A verdict, or the number that HPL compares with its threshold of 16.
-void read_residual(const CsvReader& csv, std::size_t column, HplRun& run) {
-  const std::string text = folded(csv.text(column));
-  if (text.empty() || text == "unchecked") return;
-  run.residual_checked = true;
-  if (text == "passed" || text == "failed") {
-    run.residual_passed = text == "passed";
-    return;
-  }
-  constexpr double threshold = 16;
-  double value = 0;
-  const bool is_number = parse_double(text, value);
-  if (!is_number && text != "nan" && text != "inf" && text != "-nan" && text != "-inf")
-    throw ParseError(csv.at(column), "found `" + text + "`; expected passed, failed, unchecked or a number");
-  run.residual_passed = is_number && value >= 0 && value < threshold;
-}
-
-}  // namespace
 
 std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, const HplParameters& defaults) {
   CsvReader csv(in, name);

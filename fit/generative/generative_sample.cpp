@@ -98,7 +98,9 @@ Vector common_deviation(const core::GenerativeModel& model, const NodeKind& kind
 const NodeKind& named_kind(const core::GenerativeModel& model, const std::string& name) {
   for (const NodeKind& kind : model.kinds())
     if (kind.name == name) return kind;
-  throw core::DomainError("kind", name, "a kind of the generative model");
+  throw core::DomainError("kind", name,
+                          "one of the generative model: " +
+                              core::joined(model.kinds(), ", ", [](const NodeKind& one) { return one.name; }));
 }
 
 std::vector<const NodeKind*> kinds_of_hosts(const core::GenerativeModel& model, int hosts,
