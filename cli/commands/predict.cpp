@@ -34,13 +34,12 @@ struct PredictOptions {
   study::ModelLevels levels;
   bool json = false;
   bool estimate = false;
-  bool random_day = false;
   bool resume = false;
   int jobs = 1;
   std::string output;
   std::string interval = "90";  ///< a level in percent, or off
-  bool simulated_elasticities = false;
   std::string ledger;
+  study::IntervalRequest intervals;    ///< but for its level and the ledger
   std::string control = "calibrated";  ///< calibrated, now, or a file
   std::string control_hostfile;
   study::PredictionRequest request;  ///< what the options above do not say
@@ -111,7 +110,7 @@ std::vector<study::PredictionRequest> requests_of(const PredictOptions& options)
       requests.push_back(base);
       requests.back().parameters = parameters;
       requests.back().seed = options.seeds[i];
-      if (options.random_day) requests.back().cluster = study::on_random_day(base.cluster, options.seeds[i]);
+      if (options.intervals.random_days) requests.back().cluster = study::on_random_day(base.cluster, options.seeds[i]);
       requests.back().at_a_time = std::min(options.jobs, static_cast<int>(simulations));
       if (!base.keep.empty() && simulations > 1) requests.back().keep = base.keep / std::to_string(requests.size());
     }
@@ -285,19 +284,17 @@ void run_estimate(const PredictOptions& options, const std::vector<study::RunPla
 /// Nothing if none is asked for. @throws core::UsageError for a level that no interval has.
 std::optional<study::IntervalRequest> interval_of(const PredictOptions& options) {
   if (options.interval == "off") {
-    if (!options.ledger.empty() || options.simulated_elasticities)
+    if (!options.ledger.empty() || options.intervals.simulated_elasticities)
       throw core::UsageError("--interval off: --ledger and --interval-elasticities simulated are for the interval");
     return std::nullopt;
   }
-  study::IntervalRequest request;
+  study::IntervalRequest request = options.intervals;
   const std::string number = options.interval.substr(0, options.interval.find_last_not_of(" %") + 1);
   // Its quantile must be a number below 1.
   if (!core::parse_double(number, request.level_percent) ||
       !(request.level_percent > 0 && 0.5 + request.level_percent / 200 < 1))
     throw core::UsageError("--interval " + options.interval +
                            ": expected a level in percent above 0 and below 100, or off");
-  request.simulated_elasticities = options.simulated_elasticities;
-  request.random_days = options.random_day;
   if (!options.ledger.empty()) request.ledger = read_from(options.ledger, study::read_ledger);
   return request;
 }
@@ -438,7 +435,7 @@ void setup_predict(Command& app) {
                      "percent of runs on the real machine that the interval is to hold; off: none (default 90)",
                      of_type("PERCENT"), in_group("Interval"));
   add_choice<bool>(
-      command, "--interval-elasticities", options->simulated_elasticities,
+      command, "--interval-elasticities", options->intervals.simulated_elasticities,
       {{"closed-form", false}, {"simulated", true}},
       "which durations matter how much: by the closed form of quick and the times of the kernels, or by two "
       "more simulations")
@@ -453,7 +450,7 @@ void setup_predict(Command& app) {
                      "`hplcast-measure-dgemm --control`)",
                      of_type("calibrated|now|FILE"), in_group("Interval"));
   add_choice<bool>(
-      command, "--day", options->random_day, {{"mean", false}, {"random", true}},
+      command, "--day", options->intervals.random_days, {{"mean", false}, {"random", true}},
       "a day as the model has them in the mean (default), or one drawn at random, another for each seed: dgemm "
       "is as much faster or slower as days differ (history export)")
       ->with(in_group("Interval"));
