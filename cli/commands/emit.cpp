@@ -101,11 +101,10 @@ void setup_emit(Command& app) {
                                  "--model-h model.h --ranks 64");
   command.add_option("cluster", options->cluster, "cluster.json", required, reads("CLUSTER.json"));
   command.add_option("--platform", options->platform, "SimGrid's platform", writes("platform.xml"));
-  const Option* hostfile = command.add_option("--hostfile", options->hostfile,
-                                              "one line per rank, for smpirun and mpirun", writes("hostfile"));
+  command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun", writes("hostfile"));
   command.add_option("--model-h", options->model_h, "kernel models as C99 tables", writes("model.h"));
   command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)", positive(),
-                     needs(hostfile));
+                     needs("--hostfile"));
   Option* run = command.add_option(
       "--run", options->run,
       "folder with all of these, HPL.dat, and run.sh: HPL by plain smpirun; needs -N or an HPL.dat", of_type("DIR"));
