@@ -182,7 +182,7 @@ void add_cost_options(Command& command, CheckCommandOptions& options) {
                      reads("HPL.dat"));
   command.add_option("--normal", options.normal,
                      "with --predict: cluster.json without the findings (the newest models of the history)",
-                     reads("FILE"));
+                     reads("FILE"), needs("--predict"));
   add_seeds(command, options.cost.seeds, "with --predict: seeds, the same for all that is compared (1,2,3)");
   command.add_option("--jobs", options.cost.jobs, "with --predict: simulations at a time (1)", between(1, 1024));
   add_simulation_mode(command, options.cost.mode);
@@ -292,8 +292,8 @@ void set_options(CheckCommandOptions& options) {
   }
   if (options.record && (options.counts || !options.until.empty()))
     throw core::UsageError("--record is for what is found now, without --counts and --until");
-  if ((options.published || options.together) && !options.counts)
-    throw core::UsageError("--published and --together need --counts");
+  if (options.counts && (options.all || options.only_new || !options.configuration.empty()))
+    throw core::UsageError("--counts tells no findings; expected it without --all, --new and --predict");
 }
 
 void run_check(CheckCommandOptions& options) {
@@ -364,8 +364,8 @@ void setup_check(Command& app) {
   command.add_flag("--record", options.record, "write what is found into the history, as told now");
   command.add_flag("--new", options.only_new, "only findings that no recorded check has told; 5 only for them");
   command.add_flag("--counts", options.counts, "how many runs are flagged, instead of findings");
-  command.add_flag("--published", options.published, "with --counts: as the published program does");
-  command.add_flag("--together", options.together, "with --counts: all factors as one vector");
+  command.add_flag("--published", options.published, "with --counts: as the published program does", needs("--counts"));
+  command.add_flag("--together", options.together, "with --counts: all factors as one vector", needs("--counts"));
   add_cost_options(command, options);
   command.add_flag("--json", options.json, "JSON (docs/use/history.md) instead of a table");
   command.add_output(options.output, "file (default: the standard output)");
