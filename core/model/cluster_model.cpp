@@ -318,6 +318,9 @@ static void check_rails(const Rails& rails, const ClusterModel& cluster) {
 
 void check_links(const ClusterModel& cluster) {
   const Topology& topology = cluster.network.values().topology;
+  if (!has_places_for(topology, cluster.hosts.count()))
+    throw DomainError("topology", kind_of(topology) + (" of " + counted(hosts_of(topology).value_or(0), "host")),
+                      "one of " + counted(cluster.hosts.count(), "host"));
   if (cluster.network.values().rails) check_rails(*cluster.network.values().rails, cluster);
   if (std::holds_alternative<SingleSwitch>(topology) || std::holds_alternative<HostGroups>(topology)) return;
   for (const HostKind& kind : cluster.hosts.values().kinds)

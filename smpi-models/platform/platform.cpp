@@ -105,15 +105,9 @@ s4u::NetZone* with_host_links(const core::ClusterModel& cluster, const port::Hie
 }
 
 /// The hosts and links of a cluster as the root zone of the platform, with the names that platform.xml gives them.
-/// @throws DomainError for topology parameters that make another number of leaves than there are hosts.
 s4u::NetZone* build_zone(const core::ClusterModel& cluster) {
-  const core::Topology& topology = cluster.network.values().topology;
-  if (!core::has_places_for(topology, cluster.hosts.count()))
-    throw core::DomainError("topology.parameters", core::parameters_of(topology),
-                            "a network of " + std::to_string(cluster.hosts.count()) + " hosts, found one of " +
-                                std::to_string(core::hosts_of(topology).value_or(0)));
   return core::visit_topology(
-      topology, [&](const core::SingleSwitch& one) { return single_switch(cluster, one); },
+      cluster.network.values().topology, [&](const core::SingleSwitch& one) { return single_switch(cluster, one); },
       [&](const core::HostGroups&) { return single_switch(cluster, {}); },
       [&](const core::FatTree& tree) {
         return with_host_links(cluster, tree, static_cast<std::size_t>(tree.parents.front()) * tree.links.front());

@@ -14,11 +14,6 @@ namespace hplcast::study {
 namespace {
 
 ClusterModel with_topology(ClusterModel cluster, core::Topology topology) {
-  if (!core::has_places_for(topology, cluster.hosts.count()))
-    throw core::DomainError(
-        core::kind_of(topology),
-        core::parameters_of(topology) + " of " + std::to_string(core::hosts_of(topology).value_or(0)) + " hosts",
-        "one of " + std::to_string(cluster.hosts.count()) + " hosts");
   cluster = with_network(std::move(cluster), [&](core::NetworkModel::Values& network) { network.topology = topology; });
   core::check_links(cluster);
   return cluster;

@@ -53,7 +53,7 @@ ClusterModel example() {
   network.iprobe_s = 2e-7;
   network.growing_probes = true;
   network.late_probes = true;
-  network.topology = FatTree{{4, 8}, {1, 2}, {1, 1}};
+  network.topology = FatTree{{1, 2}, {1, 2}, {1, 1}};
   cluster.network = NetworkModel::make(network);
   cluster.power = example_power();
   cluster.detours = {DetourSource::make({"agent", PeriodicDetours{0.1, {}}, 1, ConstantDuration{0.01}})};
@@ -226,6 +226,9 @@ TEST(ClusterJson, RoutesAndGroupsOfHostsComeBackAndRaiseTheVersion) {
   for (const Topology& topology : {Topology(tree), Topology(fly), Topology(HostGroups{{0, 1, 0}, 1.4e-7, 0.99})}) {
     network.topology = topology;
     cluster.network = NetworkModel::make(network);
+    Hosts::Values hosts = cluster.hosts.values();
+    hosts.names = "n-[1-" + std::to_string(hosts_of(topology).value()) + "]";
+    cluster.hosts = Hosts::make(hosts);
     const std::string first = text_of(cluster);
     EXPECT_THAT(first, testing::HasSubstr("\"schema_version\": 6,"));
     std::istringstream in(first);
@@ -246,6 +249,10 @@ TEST(ClusterJson, RoutesAndGroupsOfHostsComeBackAndRaiseTheVersion) {
   EXPECT_THAT(error_of(R"({"kind": "torus", "parameters": "4", "groups": [0, 1]})"),
               testing::HasSubstr("they are for host_groups"));
   EXPECT_THAT(error_of(R"({"kind": "host_groups", "extra_latency_s": 1e-7})"), testing::HasSubstr("groups"));
+  EXPECT_THAT(error_of(R"({"kind": "torus", "parameters": "4"})"),
+              testing::HasSubstr("torus of 4 hosts; expected one of 3 hosts"));
+  EXPECT_THAT(error_of(R"({"kind": "host_groups", "groups": [0, 1], "extra_latency_s": 1e-7})"),
+              testing::HasSubstr("host_groups of 2 hosts; expected one of 3 hosts"));
 }
 
 TEST(ClusterJson, RailsAreOfVersion8AndBadOnesAreRefused) {
@@ -351,7 +358,7 @@ TEST(ClusterJson, ARoundTripChangesNothing) {
   EXPECT_EQ(text_of(back), first);
   EXPECT_EQ(back.kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}),
             example().kernels.at("dgemm").law(1, 1).at({}).mean_s({10, 10, 128}));
-  EXPECT_EQ(parameters_of(back.network.values().topology), "2;4,8;1,2;1,1");
+  EXPECT_EQ(parameters_of(back.network.values().topology), "2;1,2;1,2;1,1");
   EXPECT_TRUE(back.network.values().growing_probes);
   EXPECT_TRUE(back.network.values().late_probes);
   EXPECT_TRUE(back.network.values().remote->half_duplex);

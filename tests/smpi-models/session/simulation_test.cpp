@@ -442,7 +442,7 @@ TEST(PlatformLibrary, SaysWhatIsWrongWithTheTopology) {
       tests::with_network(example_cluster(false), [](auto& network) { network.topology = core::Torus{{3}}; });
   const core::CommandResult result = simulate({cluster, 2, {"delays", "1"}, PlatformKind::library}, "bad_topology");
   EXPECT_EQ(result.status, 3);
-  EXPECT_THAT(result.output, HasSubstr("a network of 2 hosts, found one of 3"));
+  EXPECT_THAT(result.output, HasSubstr("torus of 3 hosts; expected one of 2 hosts"));
 }
 
 TEST(PlatformLibrary, NeedsAClusterFile) {

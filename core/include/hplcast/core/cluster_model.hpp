@@ -231,8 +231,8 @@ double aliased_ratio(const ClusterModel& cluster, const std::string& kernel, lon
 /// The same as measured; {1, 0} where it is not.
 EstimatedRatio aliased_entry(const ClusterModel& cluster, const std::string& kernel, long leading_dimension);
 
-/// @throws DomainError for kinds of hosts with slower links, or rails, where the topology does not say whose links are
-/// whose, and rails of other CPUs than there are.
+/// @throws DomainError for a topology of another number of hosts, kinds of hosts with slower links, or rails, where the
+/// topology does not say whose links are whose, and rails of other CPUs than there are.
 void check_links(const ClusterModel& cluster);
 
 /// The content of cluster.json, see docs/formats/cluster-json.md. Deterministic: equal models give equal text.
