@@ -38,14 +38,20 @@ Tables read_accelerator_tables(const std::vector<std::string>& files) {
   return tables;
 }
 
-/// Columns that the files have of the accelerator itself.
-void take_device(const std::string& file, core::AcceleratorModel& model) {
+/// Columns that the files have of the accelerator itself. `of_all`: its name in the files before; empty: in none.
+void take_device(const std::string& file, std::string& of_all, core::AcceleratorModel& model) {
   core::read_file(file, [&](std::istream& in, const std::string& name) {
     core::CsvReader rows(in, name);
     const std::size_t device = rows.find_column("accelerator"), memory = rows.find_column("memory_bytes"),
                       units = rows.find_column("compute_units");
     if (!rows.next()) return;
-    if (rows.has(device)) model.name = rows.text(device);
+    if (rows.has(device)) {
+      model.name = rows.text(device);
+      if (!of_all.empty() && of_all != model.name)
+        throw InputError(name + ": calls of accelerator `" + model.name + "`; expected those of `" + of_all +
+                         "`, as in the files before it\n  hint: fit each sort of accelerators by itself (--kind)");
+      of_all = model.name;
+    }
     if (rows.has(memory)) model.memory_bytes = rows.positive(memory);
     if (rows.has(units)) model.compute_units = static_cast<int>(rows.positive(units));
   });
@@ -160,38 +166,43 @@ void take_kernels(const Tables& tables, core::AcceleratorModel& model) {
   }
 }
 
-/// `dlaswp01T=gather_rows:0,1`
-void take_same(const std::string& text, core::AcceleratorModel& model) {
+/// `dlaswp01T=gather_rows:0,1`. Returns the name of the kernel.
+std::string take_same(const std::string& text, core::AcceleratorModel& model) {
   const std::string what = "--same `" + text + "`";
-  const std::size_t equal = text.find('=');
-  const std::size_t colon = text.find(':', equal == std::string::npos ? 0 : equal);
-  if (equal == 0 || equal == std::string::npos)
-    throw core::UsageError(what + "; expected NAME=MEASURED or NAME=MEASURED:M,N,K, as dlaswp01T=gather_rows:0,1");
-  const std::string measured = text.substr(equal + 1, colon == std::string::npos ? colon : colon - equal - 1);
+  const auto [name, value] =
+      name_and_value("--same", text, "NAME=MEASURED or NAME=MEASURED:M,N,K, as dlaswp01T=gather_rows:0,1");
+  const std::size_t colon = value.find(':');
+  const std::string measured = value.substr(0, colon);
   const auto found = model.kernels.find(measured);
   if (found == model.kernels.end()) {
     std::vector<std::string> names;
-    for (const auto& [name, kernel] : model.kernels) names.push_back(name);
+    for (const auto& [known, kernel] : model.kernels) names.push_back(known);
     throw InputError(what + ": " + measured + " was not measured; there are " + core::comma_separated(names));
   }
+  if (colon == std::string::npos && found->second.m)
+    throw core::UsageError(what +
+                           "; expected the places of its sizes, too, as dlaswp01T=gather_rows:0,1: without them "
+                           "all of its calls are of one row and column");
   core::AcceleratorKernel kernel = found->second;
   kernel.m = kernel.n = kernel.k = std::nullopt;
   std::optional<int>* const sizes[] = {&kernel.m, &kernel.n, &kernel.k};
   std::size_t count = 0;
-  for (const std::string& place : core::split(colon == std::string::npos ? "" : text.substr(colon + 1), ',')) {
+  for (const std::string& place : core::split(colon == std::string::npos ? "" : value.substr(colon + 1), ',')) {
     int number = 0;
     if (count == std::size(sizes) || !parse_whole(place, number) || number < 0)
       throw core::UsageError(what + "; expected places of up to three arguments, m, n, k, counted from 0");
     *sizes[count++] = number;
   }
-  model.kernels[text.substr(0, equal)] = kernel;
+  model.kernels[name] = kernel;
+  return name;
 }
 
 core::AcceleratorModel fitted(const FitAcceleratorOptions& options,
                               const std::optional<core::AcceleratorModel>& before) {
   Tables tables = read_accelerator_tables(options.files);
   core::AcceleratorModel model = before.value_or(core::AcceleratorModel());
-  for (const std::string& file : options.files) take_device(file, model);
+  std::string of_all;
+  for (const std::string& file : options.files) take_device(file, of_all, model);
   if (!options.name.empty()) model.name = options.name;
   if (options.per_host > 0) model.per_host = options.per_host;
   if (options.compute_units > 0) model.compute_units = options.compute_units;
@@ -206,11 +217,14 @@ core::AcceleratorModel fitted(const FitAcceleratorOptions& options,
   if (!(model.memory_bytes > 0))
     throw InputError("the memory of the accelerator is not known: a column memory_bytes, or --memory");
   take_kernels(tables, model);
-  for (const std::string& text : options.same) take_same(text, model);
+  std::vector<std::string> same;
+  for (const std::string& text : options.same) same.push_back(take_same(text, model));
+  require_distinct("--same", same);
   return model;
 }
 
 void run_fit_accelerator(const FitAcceleratorOptions& options) {
+  require_distinct("files", options.files);
   for (const std::string& file : options.files) require_rereadable(file);
   core::ClusterModel cluster;
   if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
@@ -252,7 +266,8 @@ void setup_fit_accelerator(Command& fit) {
                      between(1, 1024));
   command.add_option("--compute-units", options->compute_units, "of an accelerator (default: as in the files)",
                      between(1, 1000000));
-  command.add_option("--memory", options->memory_bytes, "of an accelerator (default: as in the files)", as_bytes());
+  command.add_option("--memory", options->memory_bytes, "of an accelerator (default: as in the files)",
+                     as_memory("--memory"));
   command.add_json_output(options->output, "`accelerators` as JSON");
   command.callback([options] { run_fit_accelerator(*options); });
 }

@@ -173,7 +173,14 @@ TEST_F(FitAccelerator, BadInputIsToldOf) {
   says(calls + " --same dlaswp=rows", 3, "rows was not measured; there are dgemm, dgemm/NT, gather_rows");
   says(calls + " --same dlaswp=gather_rows:0,x", 2, "expected places");
   says(calls + " --same dlaswp=gather_rows:0,1,2,3", 2, "up to three arguments");
+  says(calls + " --same dlaswp=gather_rows", 2, "expected the places of its sizes, too");
+  says(calls + " --same a=gather_rows:0,1 --same a=gather_rows:1,0", 2, "names `a` twice");
   says(calls + " --per-host 0", 2, "--per-host");
+  says(calls + " --memory 0", 2, "--memory");
+  says(calls + " " + calls, 2, "twice");
+  const std::string head = "kernel,m,n,k,duration_s,accelerator\n", row = "dgemm,10,10,10,1e-5,";
+  says(file("one.csv", head + row + "this card\n") + " " + file("other.csv", head + row + "that card\n"), 3,
+       "calls of accelerator `that card`; expected those of `this card`");
   says(file("none.csv", "kernel,m,n,k,duration_s\n"), 3, "there are no measurements");
   says(file("flat.csv",
             "kernel,n,duration_s,memory_bytes\nlaunch,1,1,1\nrecord,1,1,1\nflag,1,1,1\nwait,1,1,1\n"
