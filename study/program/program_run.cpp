@@ -177,8 +177,8 @@ std::vector<RankPhases> grouped(const std::vector<RankPhases>& phases) {
   return groups;
 }
 
-/// States of accelerators, as times of one that a rank uses; what is added to the energy of the hosts. Kernels beside
-/// each other draw the power of both.
+/// States of accelerators, as times of one that a rank uses; what is added to the energy of the hosts, but behind their
+/// power supply. Kernels beside each other draw the power of both.
 std::vector<core::StateEnergy> accelerator_energy(const core::AcceleratorModel& model,
                                                   const core::AcceleratorCounts& counts, double time_s) {
   const core::AcceleratorPower& power = *model.power;
@@ -206,7 +206,7 @@ const core::AcceleratorModel* accelerators_of(const core::ClusterModel& cluster,
   return cluster.accelerators ? &*cluster.accelerators : nullptr;
 }
 
-/// The same of all kinds of hosts that have power.
+/// The same of all kinds of hosts that have power, at the wall.
 std::vector<core::StateEnergy> accelerator_energy(const core::ClusterModel& cluster,
                                                   const core::AcceleratorCounts& counts, double time_s) {
   std::vector<core::StateEnergy> states;
@@ -215,6 +215,7 @@ std::vector<core::StateEnergy> accelerator_energy(const core::ClusterModel& clus
     if (model == nullptr || !model->power) continue;
     core::append(states, accelerator_energy(*model, one, time_s));
   }
+  for (core::StateEnergy& state : states) state.energy_j /= cluster.power->values().supply_efficiency;
   return states;
 }
 

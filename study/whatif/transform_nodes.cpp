@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -29,11 +28,9 @@ struct NumberedName {
 };
 
 NumberedName numbered(const std::string& name) {
-  const auto digit = [&](std::size_t i) { return std::isdigit(static_cast<unsigned char>(name[i])) != 0; };
-  std::size_t begin = 0;
-  while (begin < name.size() && !digit(begin)) ++begin;
-  std::size_t end = begin;
-  while (end < name.size() && digit(end)) ++end;
+  constexpr const char* digits = "0123456789";
+  const std::size_t begin = std::min(name.find_first_of(digits), name.size());
+  const std::size_t end = std::min(name.find_first_not_of(digits, begin), name.size());
   const bool padded = end - begin > 1 && name[begin] == '0';
   if (begin == end || padded || end - begin > 15) return {name, -1, ""};
   return {name.substr(0, begin), std::stoll(name.substr(begin, end - begin)), name.substr(end)};
@@ -43,25 +40,21 @@ NumberedName numbered(const std::string& name) {
 class CopyNames {
  public:
   explicit CopyNames(const std::vector<std::string>& taken)
-      : taken_(taken.begin(), taken.end()), name_(taken.back()), parts_(numbered(name_)), last_(parts_.number) {
-    if (last_ < 0) last_ = 1;
+      : taken_(taken.begin(), taken.end()), last_(numbered(taken.back())) {
+    if (last_.number < 0) last_ = {taken.back() + "-", 1, ""};
   }
 
   std::string next() {
     std::string name;
     do {
-      ++last_;
-      name = parts_.number < 0 ? name_ + "-" + std::to_string(last_)
-                               : parts_.prefix + std::to_string(last_) + parts_.suffix;
+      name = last_.prefix + std::to_string(++last_.number) + last_.suffix;
     } while (taken_.count(name) > 0);
     return name;
   }
 
  private:
   std::set<std::string> taken_;
-  std::string name_;
-  NumberedName parts_;
-  long long last_;
+  NumberedName last_;
 };
 
 /// The number of hosts that the argument begins with, from 0 to `most`; its form is looked at before: a wrong one is
@@ -83,9 +76,9 @@ std::vector<int> hosts_from(const ClusterModel& cluster, SpeedRank which) {
   const int middle = (static_cast<int>(order.size()) - 1) / 2;
   std::multimap<int, int> by_distance;
   for (const int host : order) by_distance.emplace(std::abs(static_cast<int>(by_distance.size()) - middle), host);
-  std::vector<int> result;
-  for (const auto& [distance, host] : by_distance) result.push_back(host);
-  return result;
+  order.clear();
+  for (const auto& [distance, host] : by_distance) order.push_back(host);
+  return order;
 }
 
 std::vector<int> all_hosts(const ClusterModel& cluster) {
@@ -312,10 +305,18 @@ std::optional<core::AcceleratorModel> own_accelerators(const ClusterModel& clust
   ClusterModel one, two;
   one.accelerators = cluster.accelerators;
   two.accelerators = other.accelerators;
+  edit_accelerators(two, [&](core::AcceleratorModel& model) {
+    if (!model.power || !cluster.power) return;
+    core::AcceleratorPower& power = *model.power;  // behind another supply as many at the wall
+    const double efficiency = cluster.power->values().supply_efficiency / other.power->values().supply_efficiency;
+    for (double* watts : {&power.idle_w, &power.waiting_w, &power.busy_w}) *watts *= efficiency;
+    for (auto& [name, kernel] : model.kernels)
+      if (kernel.power_w) *kernel.power_w *= efficiency;
+  });
   if (core::cluster_sha256(one) == core::cluster_sha256(two)) return std::nullopt;
   core::AcceleratorModel none;
   none.per_host = 0;
-  return other.accelerators.value_or(none);
+  return two.accelerators.value_or(none);
 }
 
 /// The kind that the hosts of `other` are of in `cluster`, with hosts of these names.

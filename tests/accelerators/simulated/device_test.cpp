@@ -133,6 +133,10 @@ TEST(SimulatedDevice, DrawsThePowerOfItsKernels) {
   EXPECT_EQ(run.energy->states.back().name, "accelerators without a rank");
   EXPECT_EQ(run.accelerators->used, 1);
   EXPECT_EQ(run.accelerators->idle, 1);
+  core::PowerModel::Values behind_supply = request.cluster.power->values();
+  behind_supply.supply_efficiency = 0.5;
+  request.cluster.power = core::PowerModel::make(behind_supply);
+  EXPECT_NEAR(study::run_program(request).energy->energy_j, 2 * run.energy->energy_j, 1e-9 * run.energy->energy_j);
 }
 
 TEST(SimulatedDevice, ShowsTheFlagsOfAKernelWhenItsClockSays) {

@@ -123,6 +123,14 @@ TEST_F(OfAnotherCluster, AcceleratorsGoWithTheKindAndHaveARankEach) {
   const core::ClusterModel both = in(old);
   EXPECT_EQ(both.accelerators_of(31)->per_host, 4);
   EXPECT_EQ(transformed(both, {{"ranks-per-node", "accelerators"}}).hosts.total_cores(), 24 * 2 + 8 * 4);
+  other.accelerators->power = core::AcceleratorPower{20, 40, 80};
+  other.accelerators->kernels["dgemm"].power_w = 60;
+  core::PowerModel::Values supply = other.power->values();
+  supply.supply_efficiency = old.power->values().supply_efficiency / 2;
+  other.power = core::PowerModel::make(supply);
+  write(other);
+  EXPECT_EQ(in(old).accelerators_of(31)->power->busy_w, 160) << "behind a better supply: as many at the wall";
+  EXPECT_EQ(in(old).accelerators_of(31)->kernels.at("dgemm").power_w, 120);
   other.accelerators.reset();
   write(other);
   EXPECT_EQ(in(old).accelerators_of(31), nullptr);
