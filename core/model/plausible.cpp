@@ -35,8 +35,9 @@ constexpr Limits capacity_over_flow = {0.01, 1000};
 constexpr Limits host_bytes = {1e7, 1e15};
 constexpr Limits accelerator_flop_per_s = {1e9, 1e15};  // from one that is a CPU in disguise
 constexpr Limits link_bytes_per_s = {1e8, 1e12}, device_bytes_per_s = {1e8, 1e14};
-constexpr double most_launch_s = 1e-3;        // or another of the short times of an accelerator
-constexpr Limits busy_core_w = {0.05, 2000};  // all of a host over its cores
+constexpr Limits launch_limits_s = {0, 1e-3};  // of an accelerator: a launch, or a column of a kernel with a flag
+constexpr Limits busy_core_w = {0.05, 2000};   // all of a host over its cores
+constexpr Limits busy_accelerator_w = {1, 5000};
 
 QualityFlag beyond_limits(const std::string& subject, const std::string& found, const std::string& expected,
                           const std::string& mistake) {
@@ -261,25 +262,44 @@ void look_at_power(const ClusterModel& cluster, int host, std::vector<QualityFla
 /// `field`: "/accelerators/".
 void look_at_accelerators(const AcceleratorModel& model, const std::string& field, std::vector<QualityFlag>& flags) {
   if (model.per_host == 0) return;
-  look_at_value(flags, field + "memory_bytes", model.memory_bytes, host_bytes, "bytes", "GB in place of bytes");
+  const auto look = [&](const std::string& name, double value, const Limits& limits, const char* unit,
+                        const char* mistake) { look_at_value(flags, field + name, value, limits, unit, mistake); };
+  look("memory_bytes", model.memory_bytes, host_bytes, "bytes", "GB in place of bytes");
+  const auto look_at_time = [&](const std::string& name, double time_s, const Limits& limits) {
+    look(name, time_s, limits, "s", in_microseconds);
+  };
+  const auto look_at_rate = [&](const std::string& name, double rate, const Limits& limits) {
+    look(name + "bytes_per_s", rate, limits, "bytes/s", "GB/s in place of bytes/s");
+  };
+  const auto look_at_watts = [&](const std::string& name, double watts) {
+    look(name, watts, busy_accelerator_w, "W", "milliwatts or kilowatts in place of watts");
+  };
   const std::pair<const char*, double> times_s[] = {{"launch_s", model.launch_s}, {"start_s", model.start_s},
                                                     {"gap_s", model.gap_s},       {"record_s", model.record_s},
                                                     {"sync_s", model.sync_s},     {"flag_s", model.flag_s}};
-  for (const auto& [name, value] : times_s)
-    look_at_value(flags, field + name, value, {0, most_launch_s}, "s", in_microseconds);
-  const std::pair<const char*, const CopyModel*> copies[] = {
-      {"to_device", &model.to_device}, {"from_device", &model.from_device}, {"within_device", &model.within_device}};
+  for (const auto& [name, value] : times_s) look_at_time(name, value, launch_limits_s);
+  const Limits latency_s = {0, remote_latency_s.high};
+  const std::pair<std::string, const CopyModel*> copies[] = {
+      {"to_device/", &model.to_device}, {"from_device/", &model.from_device}, {"within_device/", &model.within_device}};
   for (const auto& [name, copy] : copies) {
     const Limits& limits = copy == &model.within_device ? device_bytes_per_s : link_bytes_per_s;
-    look_at_value(flags, field + name + "/latency_s", copy->latency_s, {0, remote_latency_s.high}, "s",
-                  in_microseconds);
-    look_at_value(flags, field + name + "/bytes_per_s", copy->bytes_per_s, limits, "bytes/s",
-                  "GB/s in place of bytes/s");
-    if (copy->pageable_bytes_per_s)
-      look_at_value(flags, field + name + "/pageable_bytes_per_s", *copy->pageable_bytes_per_s, limits, "bytes/s",
-                    "GB/s in place of bytes/s");
+    look_at_time(name + "latency_s", copy->latency_s, latency_s);
+    look_at_rate(name, copy->bytes_per_s, limits);
+    if (copy->pageable_bytes_per_s) look_at_rate(name + "pageable_", *copy->pageable_bytes_per_s, limits);
   }
+  const DeviceMessages messages = model.messages.value_or(DeviceMessages());
+  const std::pair<std::string, const std::optional<DeviceMessage>*> ways[] = {
+      {"messages/near/", &messages.near}, {"messages/local/", &messages.local}, {"messages/remote/", &messages.remote}};
+  for (const auto& [name, message] : ways) {
+    if (!*message) continue;
+    look_at_time(name + "latency_s", (*message)->latency_s, latency_s);
+    look_at_rate(name, (*message)->bytes_per_s, link_bytes_per_s);
+  }
+  if (model.power) look_at_watts("power/busy_w", model.power->busy_w);
   for (const auto& [name, kernel] : model.kernels) {
+    if (kernel.power_w) look_at_watts("kernels/" + name + "/power_w", *kernel.power_w);
+    if (kernel.handshake)
+      look_at_time("kernels/" + name + "/handshake/column_s", kernel.handshake->column_s, launch_limits_s);
     if (!kernel.model || name.substr(0, name.find('/')) != "dgemm") continue;
     const KernelShape large = kernel.model->range() ? kernel.model->range()->max : KernelShape{10000, 10000, 512};
     const double mean_s = kernel.model->cluster_law().at(large).mean_s(large);
