@@ -148,10 +148,12 @@ PowerInput read_power_input(const FitPowerOptions& options) {
   if (input.runs.empty()) return input;
   if (!input.samples.empty())
     throw core::UsageError("files: samples and tables of runs; expected either of them: they are fitted apart");
-  if (options.by_host || !options.sensors.empty() || !options.frequency.empty() || !options.application.empty())
+  const bool has_states = !options.application.empty() || !options.pstates.empty();
+  const bool has_degree = options.fit.degree != fit::PowerFitOptions().degree;
+  if (options.by_host || !options.sensors.empty() || !options.frequency.empty() || has_states || has_degree)
     throw core::UsageError(
-        "--by-host, --sensors, --frequency and --application are of samples; the files are tables of "
-        "runs");
+        "--by-host, --sensors, --frequency, --degree, --application and --pstates are of samples; the files are tables "
+        "of runs");
   return input;
 }
 

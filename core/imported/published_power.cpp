@@ -80,7 +80,10 @@ std::vector<PowerSample> read_power_samples(std::istream& in, const std::string&
   std::string header;
   std::getline(text, header);
   text.seekg(0);
-  if (!is_watt_per_state(header)) return read_power_csv(text, name);
+  const bool is_published = is_watt_per_state(header);
+  if (!is_published && !(application.empty() && pstates.empty()))
+    throw UsageError("--application and --pstates are of published tables; " + name + " has samples");
+  if (!is_published) return read_power_csv(text, name);
   PublishedWatts which;
   which.application = application;
   for (const std::string& hz : pstates) which.states_hz.push_back(parse_hertz(hz));

@@ -173,6 +173,14 @@ PowerFit fit_power(const PowerRows& rows, const PowerFitOptions& options) {
   set_watts(fit.all, values);
   if (!ghz.empty() && (any_varies(fit.all) || options.frequency_hz))
     values.frequency = frequency_of(rows.rows, options);
+  constexpr double apart = 1.01;
+  if (const double own = options.frequency_hz.value_or(0) / 1e9;
+      own > 0 && !ghz.empty() && (own > apart * ghz.back() || apart * own < ghz.front()))
+    fit.flags.push_back(
+        {"frequency", "extrapolated",
+         core::printed("%.4g GHz, and the samples are of %.4g to %.4g GHz: watts beyond these are those "
+                       "of the polynomials",
+                       own, ghz.front(), ghz.back())});
   if (rows.limit_w > 0) values.caps.cpu_w = rows.limit_w;
   if (options.hosts != nullptr) values.overrides = overrides_of(fit, *options.hosts, fit.flags);
   try {

@@ -321,6 +321,7 @@ RunPowerFit fit_run_power(const std::vector<RunEnergy>& rows, const RunPowerOpti
   }
   if (regression.campaigns.empty() || regression.runs.size() < 2) {
     fit.reason = "expected two configurations with ranks, of different length";
+    for (const core::QualityFlag& flag : fit.flags) fit.reason += "; " + flag.detail;
     return fit;
   }
   const auto solve = [&] {

@@ -228,6 +228,7 @@ TEST(RunPower, LeavesOutRunsShorterThanASample) {
   EXPECT_NEAR(fit.start_j.at("").value, start_j, 1e-6);
   for (RunEnergy& run : runs) run.sample_s = 1000;
   EXPECT_FALSE(fit_run_power(runs).ok);
+  EXPECT_THAT(fit_run_power(runs).reason, ::testing::HasSubstr("shorter than a sample of the meter"));
 }
 
 }  // namespace
