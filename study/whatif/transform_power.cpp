@@ -269,16 +269,22 @@ ClusterModel with_power_cap(ClusterModel cluster, const Argument& argument) {
   return with_cap(std::move(cluster), argument.quantity(0, core::parse_watts), limited);
 }
 
-/// The watts of a state at one frequency, whatever that of the CPUs.
+/// The watts of a state at one frequency, whatever that of the CPUs. @throws core::DomainError for the same at all.
 void set_watts(core::PowerModel::Values& values, const std::string& state, bool is_kernel, double hz) {
   const bool has_own = values.states.count(state) > 0;
+  bool any_varies = false;
   const auto fix = [&](std::map<std::string, core::Watts>& states, bool by_default) {
     auto law = states.find(state);
     if (law == states.end() && by_default) law = states.find(core::default_state);
-    if (law != states.end()) states[state] = core::Watts(law->second.at(hz));
+    if (law == states.end()) return;
+    any_varies = any_varies || law->second.varies();
+    states[state] = core::Watts(law->second.at(hz));
   };
   fix(values.states, is_kernel);
   for (core::PowerOverride& one : values.overrides) fix(one.states, is_kernel && !has_own);
+  if (!any_varies)
+    throw core::DomainError("watts of " + state, "the same at all frequencies", "watts that depend on the frequency",
+                            "docs/formats/cluster-json.md#power; those of a state that is not there are 0 W");
 }
 
 /// The cores are at this frequency whenever they are in one of these states, and change it in no time.

@@ -228,8 +228,15 @@ TEST(StateFrequency, LowersTheWattsOfStatesAndTheSpeedOfKernels) {
 }
 
 TEST(StateFrequency, IsTheLastChangeOfFrequencies) {
-  const core::ClusterModel after =
-      transformed(cluster_of(watts()), {{"frequency", "1.8GHz"}, {"state-frequency", "1.2GHz:polling"}});
+  core::PowerModel::Values values = watts();
+  const auto change = [&] {
+    return transformed(cluster_of(values), {{"frequency", "1.8GHz"}, {"state-frequency", "1.2GHz:polling"}});
+  };
+  EXPECT_THROW(change(), core::DomainError) << "nothing would change: polling takes 0 W";
+  values.states["polling"] = core::Watts(5);
+  EXPECT_THROW(change(), core::DomainError) << "at all frequencies";
+  values.states["polling"] = core::Watts::polynomial({0, 1});
+  const core::ClusterModel after = change();
   for (const Transformation& later :
        {Transformation{"frequency", "1.4GHz"}, {"power-cap", "125W"}, {"state-frequency", "1.4GHz:polling"}})
     EXPECT_THROW(transformed(after, {later}), core::DomainError) << later.name;
