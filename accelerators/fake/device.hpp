@@ -122,7 +122,4 @@ class Device {
   std::mutex engines_[3];
 };
 
-/// Remembers an error for hipGetLastError().
-hipError_t result(hipError_t error);
-
 }  // namespace hplcast::accelerators::fake

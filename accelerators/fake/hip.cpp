@@ -1,5 +1,6 @@
 #include "hip/hip_runtime_api.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -15,8 +16,6 @@
 namespace hplcast::accelerators::fake {
 
 namespace {
-
-thread_local hipError_t last_error = hipSuccess;
 
 Device& device() {
   return Device::instance();
@@ -50,11 +49,6 @@ class Arguments {
 
 }  // namespace
 
-hipError_t result(hipError_t error) {
-  if (error != hipSuccess) last_error = error;
-  return error;
-}
-
 }  // namespace hplcast::accelerators::fake
 
 namespace hplcast::accelerators {
@@ -64,13 +58,14 @@ using namespace fake;
 /// Waits also for memory that is not pinned, as real ones do more often than not.
 hipError_t copy(const char*, const Rectangle& one, hipMemcpyKind kind, hipStream_t handle, bool waits) {
   const auto stream = device().stream(handle);
-  if (!stream) return result(hipErrorInvalidHandle);
+  if (!stream) return noted(hipErrorInvalidHandle);
   const bool to_device = device().is_device(one.to), from_device = device().is_device(one.from);
   const bool fits = kind == hipMemcpyDefault || (kind == hipMemcpyHostToHost && !to_device && !from_device) ||
                     (kind == hipMemcpyHostToDevice && to_device && !from_device) ||
                     (kind == hipMemcpyDeviceToHost && !to_device && from_device) ||
                     (kind == hipMemcpyDeviceToDevice && to_device && from_device);
-  if (!fits) return result(hipErrorInvalidMemcpyDirection);
+  if (!fits) return noted(hipErrorInvalidMemcpyDirection);
+  if (std::min(one.to_pitch, one.from_pitch) < one.width) return noted(hipErrorInvalidValue);
   if (one.width == 0 || one.height == 0) return hipSuccess;
   const Direction direction = !to_device    ? Direction::from_device
                               : from_device ? Direction::within_device
@@ -88,8 +83,8 @@ hipError_t copy(const char*, const Rectangle& one, hipMemcpyKind kind, hipStream
 
 hipError_t fill(const char*, void* memory, int value, std::size_t bytes, hipStream_t handle, bool waits) {
   const auto stream = device().stream(handle);
-  if (!stream) return result(hipErrorInvalidHandle);
-  if (!device().is_device(memory) && !device().is_pinned(memory)) return result(hipErrorInvalidValue);
+  if (!stream) return noted(hipErrorInvalidHandle);
+  if (!device().is_device(memory) && !device().is_pinned(memory)) return noted(hipErrorInvalidValue);
   const Place place = device().push(stream, [=] { std::memset(memory, value, bytes); });
   if (waits) place.wait();
   return hipSuccess;
@@ -98,12 +93,12 @@ hipError_t fill(const char*, void* memory, int value, std::size_t bytes, hipStre
 hipError_t launch(const char*, const void* address, dim3 grid, dim3 block, void** given, std::size_t shared_bytes,
                   hipStream_t handle) {
   const auto stream = device().stream(handle);
-  if (!stream) return result(hipErrorInvalidHandle);
+  if (!stream) return noted(hipErrorInvalidHandle);
   const Kernel* const kernel = find_kernel(address);
   const auto refuse = [&](const std::string& why, hipError_t error) {
     std::fprintf(stderr, "fake accelerator: kernel %s: %s\n",
                  kernel == nullptr ? "without a name" : kernel->name.c_str(), why.c_str());
-    return result(error);
+    return noted(error);
   };
   if (const std::string why = launch_problem(grid, block, shared_bytes); !why.empty())
     return refuse(why, hipErrorInvalidConfiguration);
@@ -126,6 +121,7 @@ hipError_t launch(const char*, const void* address, dim3 grid, dim3 block, void*
 }  // namespace hplcast::accelerators
 
 using namespace hplcast::accelerators::fake;
+using hplcast::accelerators::noted;
 
 extern "C" {
 
@@ -136,29 +132,18 @@ hipError_t hipInit(unsigned) {
 }
 hipError_t hipGetDeviceCount(int* count) {
   *count = device().count();
-  return *count > 0 ? hipSuccess : result(hipErrorNoDevice);
+  return *count > 0 ? hipSuccess : noted(hipErrorNoDevice);
 }
 hipError_t hipSetDevice(int number) {
-  return number >= 0 && number < device().count() ? hipSuccess : result(hipErrorInvalidDevice);
+  return number >= 0 && number < device().count() ? hipSuccess : noted(hipErrorInvalidDevice);
 }
 hipError_t hipGetDevice(int* number) {
   *number = 0;
   return hipSuccess;
 }
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
-  if (number < 0 || number >= device().count()) return result(hipErrorInvalidDevice);
-  *properties = {};
-  std::snprintf(properties->name, sizeof properties->name, "fake accelerator");
-  properties->totalGlobalMem = device().capacity_bytes();
-  properties->sharedMemPerBlock = 1 << 16;
-  properties->warpSize = 64;
-  properties->maxThreadsPerBlock = 1024;
-  for (int i = 0; i < 3; ++i) {
-    properties->maxThreadsDim[i] = 1024;
-    properties->maxGridSize[i] = 1 << 30;
-  }
-  properties->multiProcessorCount = 1;
-  properties->cooperativeLaunch = properties->canMapHostMemory = 1;
+  if (number < 0 || number >= device().count()) return noted(hipErrorInvalidDevice);
+  *properties = hplcast::accelerators::properties_of("fake accelerator", device().capacity_bytes(), 1);
   return hipSuccess;
 }
 hipError_t hipDeviceSynchronize() {
@@ -170,39 +155,33 @@ hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
   *available = *total - device().used_bytes();
   return hipSuccess;
 }
-hipError_t hipGetLastError() {
-  return std::exchange(last_error, hipSuccess);
-}
-hipError_t hipPeekAtLastError() {
-  return last_error;
-}
 
 // --- memory ---
 
 hipError_t hipMalloc(void** memory, std::size_t bytes) {
   *memory = bytes == 0 ? nullptr : device().allocate(bytes);
-  return bytes == 0 || *memory != nullptr ? hipSuccess : result(hipErrorOutOfMemory);
+  return bytes == 0 || *memory != nullptr ? hipSuccess : noted(hipErrorOutOfMemory);
 }
 hipError_t hipFree(void* memory) {
-  return memory == nullptr || device().free(memory) ? hipSuccess : result(hipErrorInvalidValue);
+  return memory == nullptr || device().free(memory) ? hipSuccess : noted(hipErrorInvalidValue);
 }
 hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned) {
   *memory = device().allocate_pinned(bytes);
-  return *memory != nullptr ? hipSuccess : result(hipErrorOutOfMemory);
+  return *memory != nullptr ? hipSuccess : noted(hipErrorOutOfMemory);
 }
 hipError_t hipHostFree(void* memory) {
-  return memory == nullptr || device().free_pinned(memory) ? hipSuccess : result(hipErrorInvalidValue);
+  return memory == nullptr || device().free_pinned(memory) ? hipSuccess : noted(hipErrorInvalidValue);
 }
 hipError_t hipHostRegister(void* memory, std::size_t bytes, unsigned) {
   device().pin(memory, bytes);
   return hipSuccess;
 }
 hipError_t hipHostUnregister(void* memory) {
-  return device().unpin(memory) ? hipSuccess : result(hipErrorInvalidValue);
+  return device().unpin(memory) ? hipSuccess : noted(hipErrorInvalidValue);
 }
 hipError_t hipHostGetDevicePointer(void** on_device, void* memory, unsigned) {
   *on_device = memory;
-  return device().is_pinned(memory) ? hipSuccess : result(hipErrorInvalidValue);
+  return device().is_pinned(memory) ? hipSuccess : noted(hipErrorInvalidValue);
 }
 
 // --- streams and events ---
@@ -212,11 +191,11 @@ hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
   return hipSuccess;
 }
 hipError_t hipStreamDestroy(hipStream_t stream) {
-  return device().end_stream(stream) ? hipSuccess : result(hipErrorInvalidHandle);
+  return device().end_stream(stream) ? hipSuccess : noted(hipErrorInvalidHandle);
 }
 hipError_t hipStreamSynchronize(hipStream_t handle) {
   const auto stream = device().stream(handle);
-  if (!stream) return result(hipErrorInvalidHandle);
+  if (!stream) return noted(hipErrorInvalidHandle);
   if (handle == nullptr) {
     device().push(stream, [] {}).wait();  // it waits for the others
   } else {
@@ -226,13 +205,13 @@ hipError_t hipStreamSynchronize(hipStream_t handle) {
 }
 hipError_t hipStreamQuery(hipStream_t handle) {
   const auto stream = device().stream(handle);
-  if (!stream) return result(hipErrorInvalidHandle);
+  if (!stream) return noted(hipErrorInvalidHandle);
   return stream->is_over(stream->queued()) ? hipSuccess : hipErrorNotReady;
 }
 hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsigned) {
   const auto stream = device().stream(handle);
   const Event* const event = device().event(event_handle);
-  if (!stream || event == nullptr) return result(hipErrorInvalidHandle);
+  if (!stream || event == nullptr) return noted(hipErrorInvalidHandle);
   device().push(stream, [place = event->place] { place.wait(); });
   return hipSuccess;
 }
@@ -241,12 +220,12 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
   return hipSuccess;
 }
 hipError_t hipEventDestroy(hipEvent_t event) {
-  return device().end_event(event) ? hipSuccess : result(hipErrorInvalidHandle);
+  return device().end_event(event) ? hipSuccess : noted(hipErrorInvalidHandle);
 }
 hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   const auto stream = device().stream(stream_handle);
   Event* const event = device().event(handle);
-  if (!stream || event == nullptr) return result(hipErrorInvalidHandle);
+  if (!stream || event == nullptr) return noted(hipErrorInvalidHandle);
   const auto when = std::make_shared<std::chrono::steady_clock::time_point>();
   event->place = device().push(stream, [when] { *when = std::chrono::steady_clock::now(); });
   event->when = when;
@@ -254,18 +233,18 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
 }
 hipError_t hipEventSynchronize(hipEvent_t handle) {
   const Event* const event = device().event(handle);
-  if (event == nullptr) return result(hipErrorInvalidHandle);
+  if (event == nullptr) return noted(hipErrorInvalidHandle);
   event->place.wait();
   return hipSuccess;
 }
 hipError_t hipEventQuery(hipEvent_t handle) {
   const Event* const event = device().event(handle);
-  if (event == nullptr) return result(hipErrorInvalidHandle);
+  if (event == nullptr) return noted(hipErrorInvalidHandle);
   return event->place.is_over() ? hipSuccess : hipErrorNotReady;
 }
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t end) {
   const Event *const first = device().event(begin), *const second = device().event(end);
-  if (first == nullptr || second == nullptr || !first->when || !second->when) return result(hipErrorInvalidHandle);
+  if (first == nullptr || second == nullptr || !first->when || !second->when) return noted(hipErrorInvalidHandle);
   if (!first->place.is_over() || !second->place.is_over()) return hipErrorNotReady;
   *milliseconds = std::chrono::duration<float, std::milli>(*second->when - *first->when).count();
   return hipSuccess;

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "accelerators/launch/kernels.hpp"
@@ -58,11 +60,40 @@ rocblas_status reduce_vector(rocblas_handle handle, const char* function, double
       [modelled](void* place) { *static_cast<T*>(place) = modelled(); });
 }
 
+thread_local hipError_t last_error = hipSuccess;
+
 }  // namespace
+
+hipError_t hplcast::accelerators::noted(hipError_t error) {
+  if (error != hipSuccess && error != hipErrorNotReady) last_error = error;
+  return error;
+}
+
+hipDeviceProp_t hplcast::accelerators::properties_of(const char* name, std::size_t memory_bytes, int compute_units) {
+  hipDeviceProp_t properties{};
+  std::snprintf(properties.name, sizeof properties.name, "%s", name);
+  properties.totalGlobalMem = memory_bytes;
+  properties.sharedMemPerBlock = std::size_t{1} << 16;
+  properties.warpSize = 64;
+  properties.maxThreadsPerBlock = 1024;
+  std::fill_n(properties.maxThreadsDim, 3, 1024);
+  std::fill_n(properties.maxGridSize, 3, 0x7fffffff);
+  properties.multiProcessorCount = compute_units;
+  properties.cooperativeLaunch = properties.canMapHostMemory = 1;
+  return properties;
+}
 
 extern "C" {
 
 // --- HIP ---
+
+hipError_t hipGetLastError() {
+  return std::exchange(last_error, hipSuccess);
+}
+
+hipError_t hipPeekAtLastError() {
+  return last_error;
+}
 
 hipError_t hipDeviceReset() {
   return hipDeviceSynchronize();

@@ -48,4 +48,10 @@ hipError_t fill(const char* function, void* memory, int value, std::size_t bytes
 hipError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block, void** arguments,
                   std::size_t shared_bytes, hipStream_t stream);
 
+/// Remembers an error for hipGetLastError(), but for hipErrorNotReady.
+hipError_t noted(hipError_t error);
+
+/// What both accelerators say of themselves.
+hipDeviceProp_t properties_of(const char* name, std::size_t memory_bytes, int compute_units);
+
 }  // namespace hplcast::accelerators

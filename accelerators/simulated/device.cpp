@@ -245,6 +245,9 @@ void require_room(const char* function, const void* memory, std::size_t bytes) {
 void Device::copy(const char* function, const Rectangle& one, hipMemcpyKind kind, hipStream_t stream, bool waits) {
   const std::size_t bytes = one.width * one.height;
   if (bytes == 0) return;
+  if (const std::size_t pitch = std::min(one.to_pitch, one.from_pitch); pitch < one.width)
+    stop(std::string("calls ") + function + " with rows of " + std::to_string(one.width) + " bytes, and a pitch of " +
+         std::to_string(pitch) + "; expected at least as much: it is in bytes, too");
   require_room(function, one.to, one.to_pitch * (one.height - 1) + one.width);
   require_room(function, one.from, one.from_pitch * (one.height - 1) + one.width);
   const bool to_device = hplcast_device_bytes_from(one.to) > 0, from_device = hplcast_device_bytes_from(one.from) > 0;

@@ -8,16 +8,10 @@
 using hplcast::accelerators::device;
 using hplcast::accelerators::Device;
 using hplcast::accelerators::InFunction;
+using hplcast::accelerators::noted;
 using hplcast::accelerators::stop;
 
 namespace {
-
-hipError_t last_error = hipSuccess;
-
-hipError_t noted(hipError_t error) {
-  if (error != hipSuccess && error != hipErrorNotReady) last_error = error;
-  return error;
-}
 
 /// A function of HIP that always succeeds, or ends the simulation. Static objects of the program call it too late.
 template <typename Body>
@@ -93,18 +87,9 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
   const InFunction here("hipGetDeviceProperties");
   if (!is_device(number)) return noted(hipErrorInvalidDevice);
   const hplcast_accelerator& costs = device().costs();
-  *properties = {};
-  std::snprintf(properties->name, sizeof properties->name, "%s", costs.name);
+  *properties = hplcast::accelerators::properties_of(costs.name, static_cast<std::size_t>(costs.memory_bytes),
+                                                     costs.compute_units);
   std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "simulated");
-  properties->totalGlobalMem = static_cast<std::size_t>(costs.memory_bytes);
-  properties->sharedMemPerBlock = std::size_t{1} << 16;
-  properties->warpSize = 64;
-  properties->maxThreadsPerBlock = 1024;
-  for (int& most : properties->maxThreadsDim) most = 1024;
-  for (int& most : properties->maxGridSize) most = 0x7fffffff;
-  properties->multiProcessorCount = costs.compute_units;
-  properties->cooperativeLaunch = 1;
-  properties->canMapHostMemory = 1;
   properties->pciBusID = number + 1;
   return hipSuccess;
 }
@@ -116,16 +101,6 @@ hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
     *total = static_cast<std::size_t>(device().costs().memory_bytes);
     *available = *total - static_cast<std::size_t>(hplcast_device_used_bytes());
   });
-}
-
-hipError_t hipPeekAtLastError() {
-  return last_error;
-}
-
-hipError_t hipGetLastError() {
-  const hipError_t error = last_error;
-  last_error = hipSuccess;
-  return error;
 }
 
 // --- memory ----------------------------------------------------------------------------------------------------------

@@ -181,6 +181,7 @@ TEST_F(FakeAccelerator, CopiesHaveDirectionsAndThoseOfMemoryThatIsNotPinnedWait)
   for (int i = 0; i < 6; ++i) matrix[i] = i;
   EXPECT_EQ(hipMemcpy2D(rows, 16, matrix, 24, 16, 2, hipMemcpyDeviceToDevice), hipSuccess);
   EXPECT_EQ(std::vector<double>(rows, rows + 4), (std::vector<double>{0, 1, 3, 4}));
+  EXPECT_EQ(hipMemcpy2D(rows, 2, matrix, 24, 16, 2, hipMemcpyDeviceToDevice), hipErrorInvalidValue) << "not bytes";
   EXPECT_EQ(hipFree(matrix), hipSuccess);
   EXPECT_EQ(hipFree(rows), hipSuccess);
 }

@@ -238,6 +238,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"no-model", "have no model of kernel unknown"},
                     Refusal{"direction", "its addresses are those of hipMemcpyHostToDevice"},
                     Refusal{"too-long", "100 bytes of the device where its allocation has 80"},
+                    Refusal{"pitch", "calls hipMemcpy2D with rows of 16 bytes, and a pitch of 2"},
                     Refusal{"null-fill", "calls hipMemset with a null pointer"},
                     Refusal{"stream", "a stream of HIP that does not exist (7)"},
                     Refusal{"spin", "looked at memory 100,000,000 times that no running kernel writes"},

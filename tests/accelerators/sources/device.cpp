@@ -331,6 +331,7 @@ void bad(const std::string& what) {
   if (what == "null-fill") hipMemset(nullptr, 0, 8);
   if (what == "direction") hipMemcpy(on_device(1), &on_host, 4, hipMemcpyDeviceToHost);
   if (what == "too-long") hipMemset(on_device(10), 0, 100);
+  if (what == "pitch") hipMemcpy2D(on_device(10), 2, on_device(10), 16, 16, 2, hipMemcpyDeviceToDevice);
   if (what == "stream") hipStreamSynchronize(reinterpret_cast<hipStream_t>(7));
   if (what == "device") std::printf("hipSetDevice: %s\n", hipGetErrorString(hipSetDevice(99)));
   if (what == "spin") spin_on_unknown_memory();
