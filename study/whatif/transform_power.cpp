@@ -206,6 +206,7 @@ ClusterModel with_frequencies(ClusterModel cluster, const OnCpus& frequencies) {
   };
   for (auto& [name, model] : cluster.kernels)
     if (core::kernel_from_name(name)) slow(model, name);
+  for (auto& [name, duration_s] : cluster.empty_call_s) duration_s *= mean(slower(name));
   if (cluster.program) slow_program(*cluster.program, slow, mean(slower("")));
   const auto by_value = [](const OnCpu& a, const OnCpu& b) { return a.value < b.value; };
   values.frequency->scaling_hz = values.frequency->scaling_hz.value_or(values.frequency->hz);
@@ -308,6 +309,8 @@ ClusterModel with_state_frequency(ClusterModel cluster, const Argument& argument
     });
     if (const auto model = cluster.kernels.find(name); model != cluster.kernels.end())
       model->second = slowed_on_cpus(model->second, slower);
+    if (const auto empty = cluster.empty_call_s.find(name); empty != cluster.empty_call_s.end())
+      empty->second *= mean(slower);
     if (!cluster.program) continue;
     for (auto& [routine, model] : cluster.program->routines)
       if (routine.substr(0, routine.find('/')) == name) model = slowed_on_cpus(model, slower);

@@ -66,7 +66,10 @@ double cpu_w(double ghz) {
 }
 
 TEST(Frequency, StretchesEveryKernelByTheShareThatGoesWithTheClock) {
-  const core::ClusterModel before = cluster_of(watts()), after = at_frequency(before, 1.4e9);
+  core::ClusterModel before = cluster_of(watts());
+  before.empty_call_s["daxpy"] = 1e-6;
+  const core::ClusterModel after = at_frequency(before, 1.4e9);
+  EXPECT_NEAR(after.empty_call_s.at("daxpy"), 1e-6 * (0.5 * 1.5 + 0.5), 1e-18) << "calls without work";
   EXPECT_NEAR(mean_s(after, "dgemm", 1, 1) / mean_s(before, "dgemm", 1, 1), 0.9 * 1.5 + 0.1, 1e-12);
   EXPECT_NEAR(mean_s(after, "daxpy", 0, 0) / mean_s(before, "daxpy", 0, 0), 0.5 * 1.5 + 0.5, 1e-12);
   EXPECT_EQ(after.power->frequency_hz(1, 0), 1.4e9);
@@ -210,8 +213,10 @@ TEST(StateFrequency, LowersTheWattsOfStatesAndTheSpeedOfKernels) {
   other.states["blocked"] = core::Watts::polynomial({1, 0.5, 0, 0.1});
   other.states["default"] = core::Watts::polynomial({2, 1, 0, 0.2});
   values.overrides = {other};
-  const core::ClusterModel before = cluster_of(values);
+  core::ClusterModel before = cluster_of(values);
+  before.empty_call_s["daxpy"] = 1e-6;
   const core::ClusterModel after = transformed(before, {{"state-frequency", "1.2GHz:blocked,daxpy"}});
+  EXPECT_NEAR(after.empty_call_s.at("daxpy"), 1e-6 * (0.5 * 2.1 / 1.2 + 0.5), 1e-18) << "calls without work";
   const auto watts_at = [&](double c0, double c1, double c3) { return c0 + c1 * 1.2 + c3 * std::pow(1.2, 3); };
   const auto core_w = [](const core::ClusterModel& of, int host, core::CoreState state) {
     return core::HostPower(*of.power, of.hosts, host).core_w(0, state);
