@@ -103,6 +103,11 @@ T read(const void* argument) {
   return value;
 }
 
+template <typename T>
+double as_number(const void* argument) {
+  return static_cast<double>(read<T>(argument));
+}
+
 char letter_at(const Kernel& kernel, int place) {
   if (place >= 0 && static_cast<std::size_t>(place) < kernel.parameters.size())
     return kernel.parameters[static_cast<std::size_t>(place)];
@@ -124,28 +129,14 @@ std::size_t parameter_bytes(char letter) noexcept {
 }
 
 double number_of(const Kernel& kernel, int place, void** arguments) {
-  const char letter = letter_at(kernel, place);
-  const void* const argument = arguments[place];
-  switch (letter) {
-    case 'i':
-      return read<std::int32_t>(argument);
-    case 'u':
-      return read<std::uint32_t>(argument);
-    case 'l':
-      return static_cast<double>(read<std::int64_t>(argument));
-    case 'm':
-      return static_cast<double>(read<std::uint64_t>(argument));
-    case 's':
-      return read<std::int16_t>(argument);
-    case 't':
-      return read<std::uint16_t>(argument);
-    case 'f':
-      return static_cast<double>(read<float>(argument));
-    case 'd':
-      return read<double>(argument);
-    default:
-      throw std::invalid_argument("argument " + std::to_string(place) + " of kernel " + kernel.name + " is no number");
-  }
+  static constexpr std::pair<char, double (*)(const void*)> readers[] = {
+      {'i', as_number<std::int32_t>},  {'u', as_number<std::uint32_t>}, {'l', as_number<std::int64_t>},
+      {'m', as_number<std::uint64_t>}, {'s', as_number<std::int16_t>},  {'t', as_number<std::uint16_t>},
+      {'f', as_number<float>},         {'d', as_number<double>}};
+  const char own = letter_at(kernel, place);
+  for (const auto& [letter, number] : readers)
+    if (letter == own) return number(arguments[place]);
+  throw std::invalid_argument("argument " + std::to_string(place) + " of kernel " + kernel.name + " is no number");
 }
 
 void* pointer_of(const Kernel& kernel, int place, void** arguments) {

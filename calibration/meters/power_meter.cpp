@@ -246,34 +246,27 @@ std::string sensor_of(const std::string& part) {
 /// /sys/cray/pm_counters.
 void find_cray(const fs::path& root, PowerMeters& meters) {
   const fs::path folder = root / "sys/cray/pm_counters";
-  std::size_t counters = 0;
-  std::string reason;
+  Tally counters;
   for (const fs::path& file : entries(folder, "")) {
     const std::string name = file.filename();
     const std::size_t at = name.rfind("energy");
     if (at == std::string::npos || at + 6 != name.size()) continue;
     const std::string part = name.substr(0, at);
     const std::string why = why_unreadable(file);
-    if (!why.empty()) {
-      reason = name + ": " + why;
-      continue;
-    }
-    ++counters;
+    if (!counters.counts(why.empty() ? why : name + ": " + why)) continue;
     std::optional<double> cap = part.empty() ? first_number(folder / "power_cap") : std::nullopt;
     if (cap && !(*cap > 0)) cap.reset();  // 0: none
     meters.meters.push_back(PowerMeter::counter(
         sensor_of(part), cray_domain_of(part), [folder, file] { return fresh_number(folder, file); }, 0, cap));
   }
   // Nodes without a counter of energy: their power of the moment.
-  if (counters == 0 && first_number(folder / "power")) {
-    ++counters;
+  if (counters.files == counters.unreadable && first_number(folder / "power")) {
+    ++counters.files;
     const fs::path file = folder / "power";
     meters.meters.push_back(
         PowerMeter::gauge("cray node", core::PowerDomain::host, [folder, file] { return fresh_number(folder, file); }));
   }
-  std::string found = counters == 0 ? "none" : std::to_string(counters) + " counters";
-  if (!reason.empty()) found += "; unreadable: " + reason;
-  meters.looked_for.push_back({"Cray (/sys/cray/pm_counters)", found});
+  meters.looked_for.push_back({"Cray (/sys/cray/pm_counters)", counters.text("counters")});
 }
 
 }  // namespace

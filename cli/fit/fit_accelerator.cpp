@@ -63,26 +63,16 @@ double median_s(const fit::KernelTable& table) {
   return core::upper_median(std::move(all_s));
 }
 
-/// Takes a table away: what is left in the end are kernels.
-std::optional<fit::KernelTable> taken(Tables& tables, const std::string& name) {
-  auto node = tables.extract(name);
-  if (node.empty()) return std::nullopt;
-  return std::move(node.mapped());
+/// Takes a table away: what is left in the end are kernels. The name of one that is not there is added to `missing`.
+std::optional<fit::KernelTable> taken(Tables& tables, const std::string& name, std::vector<std::string>& missing) {
+  if (auto node = tables.extract(name); !node.empty()) return std::move(node.mapped());
+  missing.push_back(name);
+  return std::nullopt;
 }
 
-/// Costs that were neither measured nor in the cluster before.
-struct Missing {
-  bool has_before;
-  std::vector<std::string> names;
-};
-
-void take_overheads(Tables& tables, core::AcceleratorModel& model, Missing& missing) {
+void take_overheads(Tables& tables, core::AcceleratorModel& model, std::vector<std::string>& missing) {
   const auto take = [&](const char* name, const std::function<void(double)>& set) {
-    const auto table = taken(tables, name);
-    if (table)
-      set(median_s(*table));
-    else if (!missing.has_before)
-      missing.names.emplace_back(name);
+    if (const auto table = taken(tables, name, missing)) set(median_s(*table));
   };
   take("launch", [&](double s) { model.launch_s = s; });
   take("record", [&](double s) { model.record_s = s; });
@@ -111,16 +101,15 @@ core::CopyModel line_of(const std::string& name, const fit::KernelTable& table) 
   return {fit.pieces.front().mu.polynomial.coefficient({}), 1 / s_per_byte, std::nullopt};
 }
 
-void take_copies(Tables& tables, core::AcceleratorModel& model, Missing& missing) {
+void take_copies(Tables& tables, core::AcceleratorModel& model, std::vector<std::string>& missing) {
+  std::vector<std::string> as_pinned;
   const std::pair<const char*, core::CopyModel*> directions[] = {
       {"to_device", &model.to_device}, {"from_device", &model.from_device}, {"within_device", &model.within_device}};
   for (const auto& [name, copy] : directions) {
-    if (const auto table = taken(tables, name))
-      *copy = line_of(name, *table);
-    else if (!missing.has_before)
-      missing.names.emplace_back(name);
+    if (const auto table = taken(tables, name, missing)) *copy = line_of(name, *table);
     const std::string pageable = std::string(name) + "_pageable";
-    if (const auto table = taken(tables, pageable)) copy->pageable_bytes_per_s = line_of(pageable, *table).bytes_per_s;
+    if (const auto table = taken(tables, pageable, as_pinned))
+      copy->pageable_bytes_per_s = line_of(pageable, *table).bytes_per_s;
   }
 }
 
@@ -207,11 +196,11 @@ core::AcceleratorModel fitted(const FitAcceleratorOptions& options,
   if (options.per_host > 0) model.per_host = options.per_host;
   if (options.compute_units > 0) model.compute_units = options.compute_units;
   if (options.memory_bytes > 0) model.memory_bytes = options.memory_bytes;
-  Missing missing{before.has_value(), {}};
+  std::vector<std::string> missing;
   take_overheads(tables, model, missing);
   take_copies(tables, model, missing);
-  if (!missing.names.empty())
-    throw InputError("there are no rows of " + core::comma_separated(missing.names) +
+  if (!before && !missing.empty())
+    throw InputError("there are no rows of " + core::comma_separated(missing) +
                      "; expected those of hplcast-measure-accelerator, or --cluster with `accelerators`, which are "
                      "kept where the files have nothing");
   if (!(model.memory_bytes > 0))

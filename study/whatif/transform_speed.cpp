@@ -164,15 +164,8 @@ void scale_accelerator(core::AcceleratorModel& model, const AcceleratorScale& by
   }
 }
 
-template <typename IsThere>
-bool any_accelerators(const ClusterModel& cluster, const IsThere& is_there) {
-  const auto& kinds = cluster.hosts.values().kinds;
-  return is_there(cluster.accelerators) ||
-         std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return is_there(kind.accelerators); });
-}
-
 void require_accelerators(const ClusterModel& cluster) {
-  if (!any_accelerators(cluster, [](const auto& model) { return model.has_value(); }))
+  if (!cluster.has_accelerators())
     throw core::DomainError("accelerators of cluster " + cluster.name, "none", "a cluster with accelerators");
 }
 
@@ -188,11 +181,14 @@ ClusterModel scale_accelerators(ClusterModel cluster, const Argument& argument) 
   if (scaled == nullptr) argument.fail();
   *scaled = factor;
   require_accelerators(cluster);
-  if (what == "messages" && !any_accelerators(cluster, [](const auto& model) { return model && model->messages; }))
-    throw core::DomainError("`messages` of accelerators", "none", "costs of their own",
-                            "messages take what `network` says: scale-bandwidth");
-  edit_accelerators(cluster, [&](core::AcceleratorModel& model) { scale_accelerator(model, by); });
-  return cluster;
+  bool any_messages = false;
+  edit_accelerators(cluster, [&](core::AcceleratorModel& model) {
+    any_messages = any_messages || model.messages;
+    scale_accelerator(model, by);
+  });
+  if (what != "messages" || any_messages) return cluster;
+  throw core::DomainError("`messages` of accelerators", "none", "costs of their own",
+                          "messages take what `network` says: scale-bandwidth");
 }
 
 /// Each kernel at the highest clock c, relative to its own, at which it draws at most the limit: waiting_w + (its watts
