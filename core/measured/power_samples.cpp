@@ -27,11 +27,6 @@ struct Columns {
               limit = csv.find_column("limit_w");
 };
 
-/// 0 where the column or its text is missing.
-double optional_number(const CsvReader& csv, std::size_t column) {
-  return csv.has(column) ? csv.non_negative(column) : 0;
-}
-
 bool is_used(const CsvReader& csv, std::size_t column) {
   const std::string_view text = csv.text(column);
   if (text != "0" && text != "1")
@@ -58,10 +53,10 @@ PowerSample sample_of(const Columns& columns) {
     throw ParseError(csv.at(columns.active), "found " + std::to_string(sample.active_cores) + " in the state " +
                                                  sample.state + "; expected 0 active cores if and only if it is idle");
   if (columns.time != CsvReader::npos) sample.time_s = csv.number(columns.time);
-  sample.covered_s = optional_number(csv, columns.covered);
-  sample.piece = static_cast<long>(optional_number(csv, columns.piece));
-  sample.frequency_hz = optional_number(csv, columns.frequency);
-  sample.limit_w = optional_number(csv, columns.limit);
+  sample.covered_s = csv.non_negative_or(0, columns.covered);
+  sample.piece = static_cast<long>(csv.non_negative_or(0, columns.piece));
+  sample.frequency_hz = csv.non_negative_or(0, columns.frequency);
+  sample.limit_w = csv.non_negative_or(0, columns.limit);
   sample.used = is_used(csv, columns.used);
   return sample;
 }

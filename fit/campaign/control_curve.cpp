@@ -128,7 +128,7 @@ const std::set<std::string>& ControlCurve::keep_mostly_disturbed(const std::stri
   std::map<std::string, std::ptrdiff_t> excess;  // of disturbed rows over the others
   while (rows.next()) {
     const bool disturbed = rows.has(start) && is_disturbed(std::string(rows.text(host)), rows.number(start));
-    excess[std::string(rows.has(kernel) ? rows.text(kernel) : "")] += disturbed ? 1 : -1;
+    excess[std::string(rows.text_or_none(kernel))] += disturbed ? 1 : -1;
   }
   for (const auto& [of, more] : excess)
     if (more > 0) result.insert(of);

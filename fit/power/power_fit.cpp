@@ -54,7 +54,8 @@ std::map<std::string, core::Watts> states_of(const HostPowerFit& fit) {
   return states;
 }
 
-core::FrequencyModel frequency_of(const std::vector<PowerRow>& rows, const PowerFitOptions& options) {
+core::FrequencyModel frequency_of(const std::vector<PowerRow>& rows, const PowerFitOptions& options,
+                                  std::vector<core::QualityFlag>& flags) {
   core::FrequencyModel frequency;
   double least_hz = 0, most_hz = 0;
   for (const PowerRow& row : rows) {
@@ -63,6 +64,11 @@ core::FrequencyModel frequency_of(const std::vector<PowerRow>& rows, const Power
     most_hz = std::max(most_hz, row.frequency_hz);
   }
   frequency.hz = options.frequency_hz.value_or(most_hz);
+  if (constexpr double apart = 1.01; frequency.hz > apart * most_hz || apart * frequency.hz < least_hz)
+    flags.push_back({"frequency", "extrapolated",
+                     core::printed("%.4g GHz, and the samples are of %.4g to %.4g GHz: watts beyond these are those of "
+                                   "the polynomials",
+                                   frequency.hz / 1e9, least_hz / 1e9, most_hz / 1e9)});
   frequency.least_hz = std::min(least_hz, frequency.hz);
   frequency.most_hz = std::max(most_hz, frequency.hz);
   return frequency;
@@ -172,15 +178,7 @@ PowerFit fit_power(const PowerRows& rows, const PowerFitOptions& options) {
   core::PowerModel::Values values;
   set_watts(fit.all, values);
   if (!ghz.empty() && (any_varies(fit.all) || options.frequency_hz))
-    values.frequency = frequency_of(rows.rows, options);
-  constexpr double apart = 1.01;
-  if (const double own = options.frequency_hz.value_or(0) / 1e9;
-      own > 0 && !ghz.empty() && (own > apart * ghz.back() || apart * own < ghz.front()))
-    fit.flags.push_back(
-        {"frequency", "extrapolated",
-         core::printed("%.4g GHz, and the samples are of %.4g to %.4g GHz: watts beyond these are those "
-                       "of the polynomials",
-                       own, ghz.front(), ghz.back())});
+    values.frequency = frequency_of(rows.rows, options, fit.flags);
   if (rows.limit_w > 0) values.caps.cpu_w = rows.limit_w;
   if (options.hosts != nullptr) values.overrides = overrides_of(fit, *options.hosts, fit.flags);
   try {

@@ -46,14 +46,6 @@ struct RunColumns {
               campaign = csv.find_column("campaign");
 };
 
-double known_or(const CsvReader& csv, std::size_t column, double otherwise) {
-  return csv.has(column) ? csv.non_negative(column) : otherwise;
-}
-
-std::string text_or_none(const CsvReader& csv, std::size_t column) {
-  return csv.has(column) ? std::string(csv.text(column)) : std::string();
-}
-
 constexpr const char* wrap_hint =
     "the column wrap_j has the joules after which a counter starts at 0 again (max_energy_range_uj / 1e6)";
 
@@ -92,21 +84,21 @@ RunEnergy run_of(const RunColumns& columns) {
   RunEnergy run;
   run.row = csv.at(columns.time);
   run.row.field.clear();
-  run.configuration = text_or_none(csv, columns.configuration);
-  run.campaign = text_or_none(csv, columns.campaign);
+  run.configuration = csv.text_or_none(columns.configuration);
+  run.campaign = csv.text_or_none(columns.campaign);
   run.hosts = csv.integer(columns.hosts, 1, 1000000);
   run.ranks_per_host = csv.integer(columns.ranks, 0, 1000000);
   run.time_s = csv.non_negative(columns.time);
-  run.setup_s = known_or(csv, columns.setup, 0);
-  run.waiting_s = known_or(csv, columns.waiting, -1);
+  run.setup_s = csv.non_negative_or(0, columns.setup);
+  run.waiting_s = csv.non_negative_or(-1, columns.waiting);
   if (!(run.duration_s() > 0)) throw ParseError(csv.at(columns.time), "found a run of 0 s; expected a time above 0");
   if (run.waiting_s > run.duration_s())
     throw ParseError(csv.at(columns.waiting),
                      printed("found %.6g s; expected at most the %.6g s of the run", run.waiting_s, run.duration_s()));
   if (csv.has(columns.runs)) run.runs = csv.integer(columns.runs, 1, 1000000);
-  run.energy_sd_j = known_or(csv, columns.sd, 0);
+  run.energy_sd_j = csv.non_negative_or(0, columns.sd);
   run.wrap_j = csv.has(columns.wrap) ? csv.positive(columns.wrap) : 0;
-  run.sample_s = known_or(csv, columns.sample, 0);
+  run.sample_s = csv.non_negative_or(0, columns.sample);
   return run;
 }
 

@@ -214,8 +214,8 @@ void read_call_rows(const NamedInput& file, bool may_be_zero,
     each(std::string(rows.text(routine)), {{(rows.*size)(m), (rows.*size)(n), (rows.*size)(k)},
                                            duration_s,
                                            rows.positive(calls),
-                                           rows.has(faults) ? rows.non_negative(faults) : 0,
-                                           rows.has(cold) && rows.non_negative(cold) > 0});
+                                           rows.non_negative_or(0, faults),
+                                           rows.non_negative_or(0, cold) > 0});
   }
 }
 

@@ -40,18 +40,6 @@ core::PowerModel without_lost_cpus(const core::PowerModel& power, const core::Ho
   return core::PowerModel::make(std::move(values));
 }
 
-core::Watts times(const core::Watts& watts, double factor) {
-  return std::visit(core::Visitor{[&](core::Watts::Coefficients coefficients) {
-                                    for (double& c : coefficients) c *= factor;
-                                    return core::Watts::polynomial(std::move(coefficients));
-                                  },
-                                  [&](core::Watts::Table table) {
-                                    for (double& w : table.w) w *= factor;
-                                    return core::Watts::table(std::move(table));
-                                  }},
-                    watts.law());
-}
-
 /// a + factor b. A table goes before coefficients, which are taken at its frequencies.
 core::Watts sum(const core::Watts& a, double factor, const core::Watts& b) {
   const auto* table = std::get_if<core::Watts::Table>(&a.law());
@@ -97,7 +85,8 @@ core::PowerModel with_threads(const core::PowerModel& power, int threads, bool s
       const bool takes_default = own.count(core::default_state) > 0 && everywhere.count(state) == 0;
       if (is_override && !spin && own.count(state) == 0 && !takes_default) continue;
       const bool works = std::count(std::begin(threaded_kernels), std::end(threaded_kernels), state) > 0;
-      states[state] = works ? times(watts(state), threads) : sum(watts(state), threads - 1, watts("polling"));
+      states[state] =
+          works ? sum(core::Watts(), threads, watts(state)) : sum(watts(state), threads - 1, watts("polling"));
     }
   };
   change(values.states, false);

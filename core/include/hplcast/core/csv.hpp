@@ -45,6 +45,11 @@ class CsvReader {
   double number(std::size_t column) const;        ///< finite
   double positive(std::size_t column) const;      ///< finite and > 0
   double non_negative(std::size_t column) const;  ///< finite and >= 0
+  /// Of a column that may be npos; `otherwise` where there is none.
+  double non_negative_or(double otherwise, std::size_t column) const {
+    return has(column) ? non_negative(column) : otherwise;
+  }
+  std::string_view text_or_none(std::size_t column) const { return has(column) ? text(column) : std::string_view(); }
   long long integer(std::size_t column) const;
   int integer(std::size_t column, int least, int most = 2147483647) const;
   /// Result of `make` on the text. @throws ParseError with the words of its DomainError.
