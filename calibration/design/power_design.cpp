@@ -121,12 +121,11 @@ std::vector<PieceRun> read_pieces(std::istream& in, const std::string& name) {
   while (csv.next()) {
     PieceRun run;
     run.host = csv.text(host);
-    run.piece.number = static_cast<long>(csv.non_negative(piece));
+    run.piece.number = csv.integer(piece, 0);
     run.piece.state = csv.text(state);
-    run.piece.active_cores = static_cast<int>(csv.non_negative(active));
-    run.cores = static_cast<int>(csv.positive(cores));
-    if (frequency != core::CsvReader::npos && !csv.text(frequency).empty())
-      run.piece.frequency_hz = csv.positive(frequency);
+    run.piece.active_cores = csv.integer(active, 0);
+    run.cores = csv.integer(cores, 1);
+    if (csv.has(frequency)) run.piece.frequency_hz = csv.positive(frequency);
     run.begin_s = csv.number(begin);
     run.end_s = csv.number(end);
     if (!(run.end_s > run.begin_s))

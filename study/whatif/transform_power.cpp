@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "hplcast/core/csv.hpp"
@@ -293,9 +292,8 @@ ClusterModel with_state_frequency(ClusterModel cluster, const Argument& argument
   const double hz = wanted_hz(argument, cluster);
   const core::PowerModel power = power_of(cluster);
   core::PowerModel::Values values = power.values();
-  std::istringstream list(argument.text(1));
-  std::set<std::string> states;
-  for (std::string name; std::getline(list, name, ',');) states.insert(name);
+  const std::vector<std::string> list = core::split(argument.text(1), ',');
+  const std::set<std::string> states(list.begin(), list.end());
   if (states.empty()) argument.fail();
   for (const std::string& name : states) {
     const auto kernel = core::kernel_from_name(name);
@@ -351,8 +349,7 @@ struct Instants {
 Instants instants_of(const Argument& argument, double (*parse)(const std::string&)) {
   Instants result;
   core::FrequencySchedule& schedule = result.schedule;
-  std::istringstream list(argument.text());
-  for (std::string one; std::getline(list, one, ',');) {
+  for (const std::string& one : core::split(argument.text(), ',')) {
     const std::size_t colon = one.find(':');
     if (colon == std::string::npos) argument.fail();
     schedule.at_s.push_back(argument.quantity(one.substr(0, colon), core::parse_seconds));
