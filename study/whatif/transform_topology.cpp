@@ -85,9 +85,7 @@ ClusterModel with_failed_links(ClusterModel cluster, const Argument& argument) {
       if (!(end >= 0) || end > 1e6 || end != std::floor(end)) argument.fail();
     more.emplace_back(static_cast<unsigned>(ends[0]), static_cast<unsigned>(ends[1]));
   }
-  return with_routing(std::move(cluster), [&](core::Routing& routing) {
-    routing.failed_links.insert(routing.failed_links.end(), more.begin(), more.end());
-  });
+  return with_routing(std::move(cluster), [&](core::Routing& routing) { core::append(routing.failed_links, more); });
 }
 
 ClusterModel with_torus(ClusterModel cluster, const Argument& argument) {
