@@ -31,6 +31,7 @@ void read_log_files(const std::vector<std::string>& logs, const std::vector<std:
 }
 
 void write_cluster_file(const std::string& path, const core::ClusterModel& cluster) {
+  core::check_links(cluster);  // else nothing reads it
   warn_of_implausible(cluster);
   write_result(path, [&](std::ostream& out) { core::write_cluster(out, cluster); });
 }
