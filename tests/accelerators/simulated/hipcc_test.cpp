@@ -51,6 +51,18 @@ TEST(CompilerOfHip, TakesLaunchesOfTemplatesAndObjectsOfItsOwn) {
   EXPECT_EQ(linked.status, 0) << linked.output;
 }
 
+TEST(CompilerOfHip, LeavesOutOptionsForDevices) {
+  if (!has_clang()) GTEST_SKIP() << "skipped: no clang, which compiles kernel<<<grid, block>>>()";
+  const std::string source =
+      "#include <mpi.h>\n__global__ void work(int* a) { a[threadIdx.x] = 1; }\n"
+      "int main() { work<<<1, 64>>>(nullptr); return 0; }\n";
+  const auto hip = hipcc(source, "-x hip --offload-arch=gfx90a -fgpu-rdc -O2 device.cpp -o device", "device.cpp");
+  EXPECT_EQ(hip.status, 0) << hip.output;
+  const auto cuda = hipcc(
+      source, "-arch=sm_80 -gencode arch=compute_80,code=sm_80 -Xcompiler -Wall device.cu -o device", "device.cu");
+  EXPECT_EQ(cuda.status, 0) << cuda.output;
+}
+
 TEST(CompilerOfHip, BringsTheWordsOfHipAlong) {
   const auto result = hipcc("__global__ void work(int* a) { a[threadIdx.x] = 1; }\n", "-fsyntax-only main.cpp");
   EXPECT_EQ(result.status, 0) << result.output;
