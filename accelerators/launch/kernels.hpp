@@ -51,7 +51,7 @@ hipError_t launch(const char* function, const void* kernel, dim3 grid, dim3 bloc
 /// Remembers an error for hipGetLastError(), but for hipErrorNotReady.
 hipError_t noted(hipError_t error);
 
-/// What both accelerators say of themselves.
+/// Properties in which both accelerators are alike.
 hipDeviceProp_t properties_of(const char* name, std::size_t memory_bytes, int compute_units);
 
 }  // namespace hplcast::accelerators

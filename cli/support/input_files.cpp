@@ -31,7 +31,7 @@ void read_log_files(const std::vector<std::string>& logs, const std::vector<std:
 }
 
 void write_cluster_file(const std::string& path, const core::ClusterModel& cluster) {
-  core::check_links(cluster);  // else nothing reads it
+  core::check_links(cluster);  // as those who read it do
   warn_of_implausible(cluster);
   write_result(path, [&](std::ostream& out) { core::write_cluster(out, cluster); });
 }
