@@ -89,18 +89,6 @@ typedef hipEvent_t cudaEvent_t;
 /* Of kernels, which compile and are not called. */
 __device__ inline void __syncwarp(unsigned = 0xffffffffu) {}
 template <typename T>
-__device__ T __shfl_sync(unsigned, T value, int lane, int width = warpSize) {
-  return __shfl(value, lane, width);
-}
-template <typename T>
-__device__ T __shfl_xor_sync(unsigned, T value, int mask, int width = warpSize) {
-  return __shfl_xor(value, mask, width);
-}
-template <typename T>
-__device__ T __shfl_down_sync(unsigned, T value, unsigned by, int width = warpSize) {
-  return __shfl_down(value, by, width);
-}
-template <typename T>
 __device__ T __ldg(const T* address) {
   return *address;
 }

@@ -60,6 +60,13 @@ rocblas_status reduce_vector(rocblas_handle handle, const char* function, double
       [modelled](void* place) { *static_cast<T*>(place) = modelled(); });
 }
 
+template <typename Use>
+rocblas_status with_handle(rocblas_handle handle, const char* function, const Use& use) {
+  if (lacks_handle(handle, function)) return rocblas_status_invalid_handle;
+  use();
+  return rocblas_status_success;
+}
+
 thread_local hipError_t last_error = hipSuccess;
 
 }  // namespace
@@ -193,33 +200,23 @@ rocblas_status rocblas_destroy_handle(rocblas_handle handle) {
 }
 
 rocblas_status rocblas_set_stream(rocblas_handle handle, hipStream_t stream) {
-  if (lacks_handle(handle, "rocblas_set_stream")) return rocblas_status_invalid_handle;
-  handle->stream = stream;
-  return rocblas_status_success;
+  return with_handle(handle, "rocblas_set_stream", [&] { handle->stream = stream; });
 }
 
 rocblas_status rocblas_get_stream(rocblas_handle handle, hipStream_t* stream) {
-  if (lacks_handle(handle, "rocblas_get_stream")) return rocblas_status_invalid_handle;
-  *stream = handle->stream;
-  return rocblas_status_success;
+  return with_handle(handle, "rocblas_get_stream", [&] { *stream = handle->stream; });
 }
 
 rocblas_status rocblas_set_pointer_mode(rocblas_handle handle, rocblas_pointer_mode mode) {
-  if (lacks_handle(handle, "rocblas_set_pointer_mode")) return rocblas_status_invalid_handle;
-  handle->mode = mode;
-  return rocblas_status_success;
+  return with_handle(handle, "rocblas_set_pointer_mode", [&] { handle->mode = mode; });
 }
 
 rocblas_status rocblas_get_pointer_mode(rocblas_handle handle, rocblas_pointer_mode* mode) {
-  if (lacks_handle(handle, "rocblas_get_pointer_mode")) return rocblas_status_invalid_handle;
-  *mode = handle->mode;
-  return rocblas_status_success;
+  return with_handle(handle, "rocblas_get_pointer_mode", [&] { *mode = handle->mode; });
 }
 
 rocblas_status rocblas_set_atomics_mode(rocblas_handle handle, rocblas_atomics_mode mode) {
-  if (lacks_handle(handle, "rocblas_set_atomics_mode")) return rocblas_status_invalid_handle;
-  handle->atomics = mode;
-  return rocblas_status_success;
+  return with_handle(handle, "rocblas_set_atomics_mode", [&] { handle->atomics = mode; });
 }
 
 rocblas_status rocblas_dgemm(rocblas_handle handle, rocblas_operation op_a, rocblas_operation op_b, rocblas_int m,

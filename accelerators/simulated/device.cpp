@@ -440,8 +440,7 @@ void Device::count_spin() {
 }
 
 void Device::before_load(const void* address) {
-  const auto found = flags_.find(address);
-  Flag& flag = found->second;
+  Flag& flag = flags_.find(address)->second;
   spins_ = 0;
   if (flag.is_shown) {
     if (*static_cast<const int*>(address) == 0)

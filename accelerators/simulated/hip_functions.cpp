@@ -96,12 +96,9 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
 
 HPLCAST_HIP_FUNCTION(hipDeviceSynchronize, (), device().synchronise_all())
 
-hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
-  return in("hipMemGetInfo", [&] {
-    *total = static_cast<std::size_t>(device().costs().memory_bytes);
-    *available = *total - static_cast<std::size_t>(hplcast_device_used_bytes());
-  });
-}
+HPLCAST_HIP_FUNCTION(hipMemGetInfo, (std::size_t * available, std::size_t* total),
+                     *total = static_cast<std::size_t>(device().costs().memory_bytes);
+                     *available = *total - static_cast<std::size_t>(hplcast_device_used_bytes()))
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
@@ -122,13 +119,9 @@ hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned) {
 HPLCAST_HIP_FUNCTION(hipHostFree, (void* memory), device().release_pinned(memory))
 HPLCAST_HIP_FUNCTION(hipHostRegister, (void* memory, std::size_t bytes, unsigned), device().pin(memory, bytes))
 HPLCAST_HIP_FUNCTION(hipHostUnregister, (void* memory), device().unpin(memory))
-
-hipError_t hipHostGetDevicePointer(void** on_device, void* host, unsigned) {
-  return in("hipHostGetDevicePointer", [&] {
-    if (!device().is_pinned(host)) stop("calls hipHostGetDevicePointer for memory that is not pinned");
-    *on_device = host;
-  });
-}
+HPLCAST_HIP_FUNCTION(hipHostGetDevicePointer, (void** on_device, void* host, unsigned),
+                     if (!device().is_pinned(host)) stop("calls hipHostGetDevicePointer for memory that is not pinned");
+                     *on_device = host)
 
 // --- streams and events ----------------------------------------------------------------------------------------------
 

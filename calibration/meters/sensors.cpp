@@ -69,11 +69,9 @@ std::vector<Reading> Sensors::read(double time_s) {
   for (const Gauge& gauge : gauges_)
     if (const auto value = first_number(gauge.file))
       readings.push_back({time_s, gauge.quantity, gauge.name, *value * gauge.unit, 0});
-  if (!ticks_.empty()) {
-    if (const auto stolen = steal_ticks(first_line(ticks_)).stolen)
-      readings.push_back(
-          {time_s, Quantity::stolen_s, "all CPUs", *stolen / static_cast<double>(::sysconf(_SC_CLK_TCK)), 0});
-  }
+  if (const auto stolen = steal_ticks(first_line(ticks_)).stolen)
+    readings.push_back(
+        {time_s, Quantity::stolen_s, "all CPUs", *stolen / static_cast<double>(::sysconf(_SC_CLK_TCK)), 0});
   if (counters_) core::append(readings, counters_->read(time_s));
   for (PowerMeter& meter : power_.meters)
     if (const auto power = meter.read(time_s))

@@ -65,32 +65,56 @@ __device__ inline void __syncthreads() {}
 __device__ inline void __threadfence() {}
 __device__ inline void __threadfence_block() {}
 __device__ inline void __threadfence_system() {}
-template <typename T>
-__device__ T __shfl_xor(T value, int, int = warpSize) {
-  return value;
-}
-template <typename T>
-__device__ T __shfl_down(T value, unsigned, int = warpSize) {
-  return value;
-}
-template <typename T>
-__device__ T __shfl(T value, int, int = warpSize) {
-  return value;
-}
-template <typename T>
-__device__ T atomicAdd(T* address, T value) {
-  const T old = *address;
-  *address += value;
-  return old;
-}
+#define HPLCAST_SHUFFLE(name)                                                  \
+  template <typename T>                                                        \
+  __device__ T name(T value, int, int = warpSize) {                            \
+    return value;                                                              \
+  }                                                                            \
+  template <typename T>                                                        \
+  __device__ T name##_sync(unsigned long long, T value, int, int = warpSize) { \
+    return value;                                                              \
+  }
+HPLCAST_SHUFFLE(__shfl)
+HPLCAST_SHUFFLE(__shfl_xor)
+HPLCAST_SHUFFLE(__shfl_down)
+HPLCAST_SHUFFLE(__shfl_up)
+#define HPLCAST_ATOMIC(name, result)       \
+  template <typename T>                    \
+  __device__ T name(T* address, T value) { \
+    const T old = *address;                \
+    *address = static_cast<T>(result);     \
+    return old;                            \
+  }
+HPLCAST_ATOMIC(atomicAdd, old + value)
+HPLCAST_ATOMIC(atomicSub, old - value)
+HPLCAST_ATOMIC(atomicMax, old < value ? value : old)
+HPLCAST_ATOMIC(atomicMin, value < old ? value : old)
+HPLCAST_ATOMIC(atomicExch, value)
 
 #ifdef __HIP__
-__device__ double fabs(double);
-__device__ double sqrt(double);
-__device__ double fmax(double, double);
-__device__ double fmin(double, double);
-__device__ double floor(double);
-__device__ double ceil(double);
+/* The C library for kernels: what it declares is of the host. */
+#define HPLCAST_POWERS(X) X(sqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p)
+#define HPLCAST_ANGLES(X) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(erf) X(erfc)
+#define HPLCAST_WHOLES(X) X(fabs) X(floor) X(ceil) X(round) X(trunc)
+#define HPLCAST_TWO(X) X(pow) X(fmod) X(atan2) X(hypot) X(fmax) X(fmin)
+#define HPLCAST_OF_C(name, doubles, floats) \
+  __device__ double name doubles;           \
+  __device__ float name##f floats;          \
+  namespace std {                           \
+  using ::name;                             \
+  }
+#define HPLCAST_OF_ONE(name) HPLCAST_OF_C(name, (double), (float))
+#define HPLCAST_OF_TWO(name) HPLCAST_OF_C(name, (double, double), (float, float))
+HPLCAST_POWERS(HPLCAST_OF_ONE)
+HPLCAST_ANGLES(HPLCAST_OF_ONE)
+HPLCAST_WHOLES(HPLCAST_OF_ONE)
+HPLCAST_TWO(HPLCAST_OF_TWO)
+__device__ int abs(int);
+extern "C" __device__ int printf(const char* format, ...);
+extern "C" __device__ void __assert_fail(const char* text, const char* file, unsigned line, const char* function);
+extern "C" __device__ void abort();
+extern "C" __device__ void* memset(void* to, int value, size_t bytes);
+extern "C" __device__ void* memcpy(void* to, const void* from, size_t bytes);
 __device__ int __hip_move_dpp(int source, int dpp, int rows, int banks, bool bounded);
 #endif
 

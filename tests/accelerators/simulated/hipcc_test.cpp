@@ -63,6 +63,19 @@ TEST(CompilerOfHip, LeavesOutOptionsForDevices) {
   EXPECT_EQ(cuda.status, 0) << cuda.output;
 }
 
+TEST(CompilerOfHip, TakesKernelsThatCallTheCLibrary) {
+  const std::string source = head +
+                             "#include <cassert>\n#include <cmath>\n#include <cstdio>\n"
+                             "__global__ void work(int n, double* a, float* b, int* c) {\n"
+                             "  assert(n > 0); if (std::isnan(a[0])) printf(\"%g\\n\", a[0]);\n"
+                             "  a[0] = exp(a[1]) + std::log(a[2]) + pow(a[3], 2.0) + abs(n) + std::abs(a[4]); b[0] = "
+                             "sqrtf(b[1]) + fabs(b[2]);\n"
+                             "  atomicMax(c, n); atomicAdd(a, 1.0); a[1] = __shfl_up(a[0], 1); }\n"
+                             "int main() { return std::exp(1.0) > 2 ? 0 : 1; }\n";
+  const auto result = hipcc(source, "-c main.cpp");
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
 TEST(CompilerOfHip, BringsTheWordsOfHipAlong) {
   const auto result = hipcc("__global__ void work(int* a) { a[threadIdx.x] = 1; }\n", "-fsyntax-only main.cpp");
   EXPECT_EQ(result.status, 0) << result.output;
