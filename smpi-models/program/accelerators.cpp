@@ -154,7 +154,8 @@ hplcast_accelerator_kernel Accelerators::find(const Rank& rank, const std::strin
     if (found == sort.model->kernels.end())
       fail("the accelerators of " + owner(sort) + " have no model of kernel " + name +
                (base == name ? "" : ", nor of " + base),
-           "add it to `accelerators.kernels` of cluster.json (docs/models/accelerators.md)");
+           "add it to `accelerators.kernels` of cluster.json, or `hplcast fit accelerator --same` takes a measured one "
+           "for it (docs/use/fit.md)");
     use.model = &found->second;
     use.count.has_model = true;
   }
