@@ -143,7 +143,8 @@ RowSwap PanelCosts::row_swap(double columns, std::size_t ranks, bool crowded) co
   swap.tree_s.resize(std::max<std::size_t>(1, levels_of(static_cast<double>(ranks))));
   if (is_binary(columns)) {
     swap.source_copy_s = mean_s("dlaswp01T", p_.NB, columns);
-    const double step_s = message_s(1, roll_hop_.together) + mean_s("dlaswp03T", p_.NB / 2.0, columns);
+    const double step_s = message_s(1, roll_hop_.together) + grid_.exchange_s(roll_hop_, bytes) +
+                          mean_s("dlaswp03T", p_.NB / 2.0, columns);
     for (std::size_t level = 0; level < levels_of(p_.P); ++level)
       swap.tree_s[std::min(level, swap.tree_s.size() - 1)] += step_s;
     return swap;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "tests/programs/program_runs.hpp"
 #include "tests/support/errors_in.hpp"
 
@@ -109,14 +110,17 @@ TEST(ProgramRun, GivesTheProgramItsArgumentsAsTheyAre) {
 
 TEST(ProgramRun, WorksInFoldersWithBlanks) {
   ProgramRunRequest request = request_of("solver-smpi", 2, {"100", "1"});
-  const std::string before = std::getenv("TMPDIR"), folder = before + "/two words";
+  const char* const set = std::getenv("TMPDIR");
+  const std::string before = set == nullptr ? "" : set;
+  const core::TemporaryFolder parent("hplcast-blanks");
+  const std::string folder = (parent.path() / "two words").string();
   std::filesystem::create_directories(folder);
   ::setenv("TMPDIR", folder.c_str(), 1);
   EXPECT_EQ(message_of(request), "it ended well");
   request.keep = folder + "/kept here";
   request.fast = true;
   EXPECT_EQ(message_of(request), "it ended well");
-  ::setenv("TMPDIR", before.c_str(), 1);
+  set == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
 }
 
 TEST(ProgramRun, EstimatesThePanelsThatItLeavesOut) {

@@ -121,10 +121,12 @@ TEST(TransformSpeed, MessagesCostLessInAllTheirPartsAndInOneScope) {
   }
 }
 
-TEST(TransformSpeed, PanelsCostLessAsOtherMessagesDo) {
+TEST(TransformSpeed, PanelsAndExchangesCostLessAsOtherMessagesDo) {
   core::ClusterModel cluster = dahu_like();
   core::NetworkModel::Values values = cluster.network.values();
   values.remote->panels = core::SegmentedLaw::make({{0, 1e-6, 2e-10, 0, {}, {{1, -0.005, 0.1}}}});
+  values.remote->exchange_s = 1e-6;
+  values.remote->exchange_s_per_byte = 4e-11;
   cluster.network = core::NetworkModel::make(values);
   const auto panels = [&](const char* name, const char* value) {
     return transformed(cluster, {{name, value}}).network.scope(core::Scope::remote).panels->at(1e6);
@@ -133,20 +135,11 @@ TEST(TransformSpeed, PanelsCostLessAsOtherMessagesDo) {
   EXPECT_DOUBLE_EQ(panels("scale-latency", "2").intercept_s, 5e-7);
   EXPECT_DOUBLE_EQ(panels("scale-messages", "2").slope_s_per_byte, 1e-10);
   EXPECT_FALSE(panels("scale-network-noise", "0").has_noise());
-}
-
-TEST(TransformSpeed, ExchangesCostLessAsCallsAndBytesDo) {
-  core::ClusterModel cluster = dahu_like();
-  core::NetworkModel::Values values = cluster.network.values();
-  values.remote->exchange_s = 1e-6;
-  values.remote->exchange_s_per_byte = 4e-11;
-  cluster.network = core::NetworkModel::make(values);
-  const auto cost_s = [&](const char* name, double bytes) {
-    return transformed(cluster, {{name, "2"}}).network.scope(core::Scope::remote).exchange_cost_s(bytes);
+  const auto exchange_s = [&](const char* name) {
+    return transformed(cluster, {{name, "2"}}).network.scope(core::Scope::remote).exchange_cost_s(1e6);
   };
-  EXPECT_DOUBLE_EQ(cost_s("scale-latency", 0), 1e-6);
-  EXPECT_DOUBLE_EQ(cost_s("scale-bandwidth", 1e6), 1e-6 + 2e-5);
-  EXPECT_DOUBLE_EQ(cost_s("scale-messages", 1e6), 5e-7 + 2e-5);
+  EXPECT_DOUBLE_EQ(exchange_s("scale-bandwidth"), 1e-6 + 2e-5);
+  EXPECT_DOUBLE_EQ(exchange_s("scale-messages"), 5e-7 + 2e-5);
 }
 
 TEST(TransformSpeed, CapacitiesScaleWithTheirIntervalsAndAlone) {

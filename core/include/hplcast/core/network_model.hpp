@@ -90,7 +90,7 @@ struct ScopeModel {
                                          ///< to memory that no message has been in before
   double exchange_s = 0;                 ///< by which a message takes longer that MPI_Irecv and MPI_Wait receive around
                                          ///< an MPI_Send, as each of HPL's exchanges does it
-  double exchange_s_per_byte = 0;        ///< likewise, per byte
+  double exchange_s_per_byte = 0;        ///< the same per byte
   bool half_duplex = false;              ///< opposite rendezvous messages between two ranks are serialised: the second
                                          ///< begins when the first has ended
   std::vector<std::string> notes;
