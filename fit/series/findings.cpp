@@ -394,16 +394,13 @@ std::vector<Finding> explained(const std::vector<Finding>& found) {
   return result;
 }
 
-}  // namespace
-
-CommonFactor common_factor(const std::vector<DatedValues>& cpus) {
+/// What all CPUs have in common on each day, each over its level.
+CommonFactor over_levels(const std::vector<DatedValues>& cpus, const std::vector<double>& levels) {
   std::map<std::int64_t, std::vector<double>> shares_of_day;
-  for (const DatedValues& cpu : cpus) {
-    require_valid(cpu);
-    if (cpu.value.empty()) continue;
-    const double own = detail::quantile_of(cpu.value, 0.5);
+  for (std::size_t c = 0; c < cpus.size(); ++c) {
     std::map<std::int64_t, std::vector<double>> runs_of_day;
-    for (std::size_t i = 0; i < cpu.value.size(); ++i) runs_of_day[cpu.day[i]].push_back(cpu.value[i] / own);
+    for (std::size_t i = 0; i < cpus[c].value.size(); ++i)
+      runs_of_day[cpus[c].day[i]].push_back(cpus[c].value[i] / levels[c]);
     for (const auto& [day, runs] : runs_of_day) shares_of_day[day].push_back(detail::quantile_of(runs, 0.5));
   }
   CommonFactor result;
@@ -414,6 +411,33 @@ CommonFactor common_factor(const std::vector<DatedValues>& cpus) {
   for (const DatedValues& cpu : cpus) {
     std::vector<double>& ratios = result.ratios.emplace_back(cpu.value);
     for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] /= result.of_day.at(cpu.day[i]);
+  }
+  return result;
+}
+
+}  // namespace
+
+CommonFactor common_factor(const std::vector<DatedValues>& cpus) {
+  std::vector<double> levels;
+  for (const DatedValues& cpu : cpus) {
+    require_valid(cpu);
+    levels.push_back(cpu.value.empty() ? 1 : detail::quantile_of(cpu.value, 0.5));
+  }
+  // Median polish (Tukey 1977): with an update in the middle of the history, the median of a CPU that missed some days
+  // may be of the days before it, and that of another of those after it.
+  constexpr int most_rounds = 20;
+  constexpr double same_level = 1e-4;
+  CommonFactor result = over_levels(cpus, levels);
+  for (int round = 0; round < most_rounds; ++round) {
+    double moved = 0;
+    for (std::size_t c = 0; c < cpus.size(); ++c) {
+      if (cpus[c].value.empty()) continue;
+      const double level = detail::quantile_of(result.ratios[c], 0.5);
+      moved = std::max(moved, std::abs(level / levels[c] - 1));
+      levels[c] = level;
+    }
+    if (moved < same_level) break;
+    result = over_levels(cpus, levels);
   }
   return result;
 }

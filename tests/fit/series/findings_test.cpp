@@ -101,6 +101,33 @@ TEST(Findings, OfAllCpusAreOne) {
   EXPECT_NEAR(found[0].effect, -0.05, 0.002);
 }
 
+// Who missed some nights has its median before the update, or after it.
+TEST(Findings, OfAnUpdateInTheMiddleAreNoneOfHostsThatMissedNights) {
+  constexpr std::size_t update = 60;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    for (const std::size_t nights : {116, 118, 120, 124}) {
+      FactorHistory history = quiet(24, nights, seed);
+      std::mt19937_64 engine(seed);
+      std::bernoulli_distribution takes_part(0.7);
+      for (CpuHistory& cpu : history.cpus) {
+        slow_down(cpu, update, nights, 0.2);
+        CpuHistory measured;
+        for (std::size_t night = 0; night < nights; ++night) {
+          if (!takes_part(engine)) continue;
+          measured.time_s.push_back(cpu.time_s[night]);
+          measured.value.push_back(cpu.value[night]);
+          measured.own_epoch.push_back(night < update ? 0 : 1);
+        }
+        measured.common_epoch = measured.own_epoch;
+        measured.outlier.resize(measured.value.size());
+        measured.ratio_epoch.resize(measured.value.size());
+        cpu = measured;
+      }
+      EXPECT_TRUE(find_changes({history}, {}).all.empty()) << seed << ", " << nights;
+    }
+  }
+}
+
 /// Runs of one CPU more, on one day.
 void measure_again(CpuHistory& cpu, std::int64_t day, int runs, double value) {
   for (int run = 0; run < runs; ++run) {

@@ -161,7 +161,7 @@ TEST(OurAlgorithm, HasTheCountsOfTheFactsOnFrequencies) {
   }
   EXPECT_EQ(own, (Counts{5110, 3558, 58, 0, 56})) << own;  // 2 not logged, both of 2020-10-05
   EXPECT_EQ(own.logged_tested, 72);
-  EXPECT_EQ(ratio, (Counts{5110, 4870, 209, 2, 108})) << ratio;  // 103 not logged
+  EXPECT_EQ(ratio, (Counts{5110, 4870, 208, 3, 108})) << ratio;  // 103 not logged
   EXPECT_EQ(ratio.logged_tested, 130);
 }
 
@@ -213,7 +213,7 @@ TEST(FindingsOfDahu, NameEachEventOnce) {
   EXPECT_NEAR(upgrade.effect, -0.204, 0.001);
   EXPECT_EQ(upgrade.also_cpus, 19U);
   for (const Cpu& cpu : {Cpu{2, 0}, {7, 1}, {15, 1}, {29, 1}}) EXPECT_LT((found.at({cpu, "2021-03-01"}).effect), -0.03);
-  EXPECT_EQ(found.size(), 9U);  // 7:0, 1.6 % up at the upgrade, has a probability of 1.0e-4
+  EXPECT_EQ(found.size(), 10U);  // among them 7:0, 1.5 % up at the upgrade, with a probability of just below 1e-4
 }
 
 }  // namespace

@@ -15,8 +15,9 @@ struct DatedValues {
   std::vector<double> value;      ///< > 0
 };
 
-/// The common factor of all CPUs on a day: the median over the CPUs of (value / median of that CPU), of several runs
-/// on that day their median. A change of all CPUs moves it, a change of a few does not.
+/// The common factor of all CPUs on a day: the median over the CPUs of (value / level of that CPU), of several runs on
+/// that day their median. The level of a CPU is the median of its values over these factors. A change of all CPUs moves
+/// the factor, a change of a few does not, nor does it matter who takes part on which days.
 struct CommonFactor {
   std::map<std::int64_t, double> of_day;
   std::map<std::int64_t, std::size_t> cpus_of_day;  ///< how many CPUs it is the median of
