@@ -8,7 +8,6 @@
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/fit/run_series.hpp"
 
 namespace hplcast::fit {
 
@@ -289,49 +288,25 @@ Track common_track(std::size_t factor, const CommonFactor& common, const FactorH
   return track;
 }
 
-/// Without the days that have too few CPUs to say what they have in common.
-Track ratio_track(const CpuHistory& cpu, const std::vector<double>& ratios, const CommonFactor& common,
-                  std::size_t least) {
-  Track track;
-  track.against = Against::cluster;
-  for (std::size_t i = 0; i < ratios.size(); ++i) {
-    if (common.cpus_of_day.at(core::day_of(cpu.time_s[i])) < least) continue;
-    track.time_s.push_back(cpu.time_s[i]);
-    track.runs.values.push_back(ratios[i]);
-    track.runs.outlier.push_back(cpu.outlier[i]);
-    track.runs.epoch.push_back(cpu.ratio_epoch[i]);
-  }
-  return track;
-}
-
-/// Others, such as coefficients of models, have no ratio.
-bool all_positive(const FactorHistory& history) {
-  return std::all_of(history.cpus.begin(), history.cpus.end(), [](const CpuHistory& cpu) {
-    return std::all_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value > 0; });
-  });
-}
-
 void add_tracks(std::size_t factor, const FactorHistory& history, const FindingOptions& options,
                 std::vector<Track>& tracks) {
-  std::vector<DatedValues> dated;
   for (std::size_t c = 0; c < history.cpus.size(); ++c) {
     const CpuHistory& cpu = history.cpus[c];
     require_valid(cpu);
     if (options.own)
       tracks.push_back({factor, c, Against::own, cpu.time_s, {1, cpu.value, cpu.outlier, cpu.own_epoch}});
-    DatedValues& values = dated.emplace_back();
-    values.value = cpu.value;
-    for (std::int64_t time_s : cpu.time_s) values.day.push_back(core::day_of(time_s));
   }
-  if (!options.cluster || history.cpus.size() < options.least_cpus || !all_positive(history)) return;
-  const CommonFactor common = common_factor(dated);
+  const auto ratios = options.cluster ? ratios_of(history, options.least_cpus) : std::nullopt;
+  if (!ratios) return;
   for (std::size_t c = 0; c < history.cpus.size(); ++c) {
-    Track track = ratio_track(history.cpus[c], common.ratios[c], common, options.least_cpus);
+    Track& track = tracks.emplace_back();
     track.factor = factor;
     track.cpu = c;
-    tracks.push_back(std::move(track));
+    track.against = Against::cluster;
+    track.runs = ratios->cpus[c].runs;
+    for (const std::size_t place : ratios->cpus[c].places) track.time_s.push_back(history.cpus[c].time_s[place]);
   }
-  tracks.push_back(common_track(factor, common, history, options.least_cpus));
+  tracks.push_back(common_track(factor, ratios->common, history, options.least_cpus));
 }
 
 /// Makes probabilities of what is flagged, each day's corrected over all tests of that day, and keeps what is
@@ -438,6 +413,29 @@ CommonFactor common_factor(const std::vector<DatedValues>& cpus) {
     }
     if (moved < same_level) break;
     result = over_levels(cpus, levels);
+  }
+  return result;
+}
+
+std::optional<Ratios> ratios_of(const FactorHistory& history, std::size_t least_cpus) {
+  std::vector<DatedValues> dated;
+  for (const CpuHistory& cpu : history.cpus) {
+    if (!std::all_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value > 0; })) return std::nullopt;
+    DatedValues& one = dated.emplace_back();
+    one.value = cpu.value;
+    for (const std::int64_t time_s : cpu.time_s) one.day.push_back(core::day_of(time_s));
+  }
+  if (dated.size() < least_cpus) return std::nullopt;
+  Ratios result{common_factor(dated), {}};
+  for (std::size_t c = 0; c < dated.size(); ++c) {
+    RatioRuns& one = result.cpus.emplace_back();
+    for (std::size_t i = 0; i < dated[c].day.size(); ++i) {
+      if (result.common.cpus_of_day.at(dated[c].day[i]) < least_cpus) continue;
+      one.places.push_back(i);
+      one.runs.values.push_back(result.common.ratios[c][i]);
+      one.runs.outlier.push_back(history.cpus[c].outlier[i]);
+      one.runs.epoch.push_back(history.cpus[c].ratio_epoch[i]);
+    }
   }
   return result;
 }

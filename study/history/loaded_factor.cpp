@@ -145,30 +145,12 @@ class Likelihood {
 std::vector<std::vector<fit::RunScore>> ratio_scores(const LoadedFactor& factor, const CheckOptions& options,
                                                      fit::RunTests& tests) {
   std::vector<std::vector<fit::RunScore>> result;
-  std::vector<fit::DatedValues> dated;
-  bool are_positive = true;
-  for (const fit::CpuHistory& cpu : factor.history.cpus) {
-    result.emplace_back(cpu.value.size());
-    fit::DatedValues& one = dated.emplace_back();
-    one.value = cpu.value;
-    for (std::int64_t time_s : cpu.time_s) one.day.push_back(core::day_of(time_s));
-    are_positive &= std::none_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value <= 0; });
-  }
-  if (!are_positive || dated.size() < options.tests.least_cpus) return result;
-  const fit::CommonFactor common = fit::common_factor(dated);
-  for (std::size_t c = 0; c < dated.size(); ++c) {
-    const fit::CpuHistory& cpu = factor.history.cpus[c];
-    fit::RunSeries series;
-    std::vector<std::size_t> runs;  // of days that have enough CPUs to say what they have in common
-    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
-      if (common.cpus_of_day.at(dated[c].day[i]) < options.tests.least_cpus) continue;
-      runs.push_back(i);
-      series.values.push_back(common.ratios[c][i]);
-      series.outlier.push_back(cpu.outlier[i]);
-      series.epoch.push_back(cpu.ratio_epoch[i]);
-    }
-    const auto scores = tests.scores(series);
-    for (std::size_t i = 0; i < runs.size(); ++i) result[c][runs[i]] = scores[i];
+  for (const fit::CpuHistory& cpu : factor.history.cpus) result.emplace_back(cpu.value.size());
+  const auto ratios = fit::ratios_of(factor.history, options.tests.least_cpus);
+  for (std::size_t c = 0; ratios && c < result.size(); ++c) {
+    const fit::RatioRuns& runs = ratios->cpus[c];
+    const auto scores = tests.scores(runs.runs);
+    for (std::size_t i = 0; i < scores.size(); ++i) result[c][runs.places[i]] = scores[i];
   }
   return result;
 }

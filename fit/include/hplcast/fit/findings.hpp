@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "hplcast/fit/comparison.hpp"
+#include "hplcast/fit/run_series.hpp"
 
 namespace hplcast::fit {
 
@@ -43,6 +45,20 @@ struct CpuHistory {
 struct FactorHistory {
   std::vector<CpuHistory> cpus;
 };
+
+/// The ratios of a CPU to what all have in common, of the days that have enough CPUs to say that.
+struct RatioRuns {
+  RunSeries runs;
+  std::vector<std::size_t> places;  ///< of the runs in the history of the CPU
+};
+
+struct Ratios {
+  CommonFactor common;
+  std::vector<RatioRuns> cpus;
+};
+
+/// Nothing if there are fewer CPUs, or a value is not positive, as coefficients of models may be.
+std::optional<Ratios> ratios_of(const FactorHistory& history, std::size_t least_cpus);
 
 /// The reference that a CPU is compared with.
 enum class Against {
