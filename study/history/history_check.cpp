@@ -37,17 +37,16 @@ bool is_of(const Verdict& a, const Verdict& b) {
          (a.effect < 0) == (b.effect < 0);
 }
 
-/// Fills in which recorded check told findings and missing hosts first. Verdicts of later checks than this do not
-/// count.
-void add_told(const std::vector<Verdict>& verdicts, HistoryCheck& check) {
-  const std::int64_t now_s = check.newest_s.value_or(0);
+/// Fills in which recorded check told findings and missing hosts first. Verdicts of checks after `until_s` do not
+/// count; one of several clusters is of the newest campaign of them all.
+void add_told(const std::vector<Verdict>& verdicts, std::optional<std::int64_t> until_s, HistoryCheck& check) {
   const auto told = [&](const Verdict& what) -> std::optional<std::int64_t> {
     for (const Verdict& one : verdicts)  // earlier ones first
-      if (one.told_s <= now_s && is_of(one, what)) return one.told_s;
+      if (one.told_s <= until_s.value_or(one.told_s) && is_of(one, what)) return one.told_s;
     return std::nullopt;
   };
-  for (HistoryFinding& one : check.findings) one.told_s = told(verdict_of(one, now_s));
-  for (MissingHost& one : check.missing) one.told_s = told(verdict_of(one, now_s));
+  for (HistoryFinding& one : check.findings) one.told_s = told(verdict_of(one, 0));
+  for (MissingHost& one : check.missing) one.told_s = told(verdict_of(one, 0));
 }
 
 /// Whether a logged change names the host and tells why it is missing since the day that it was last asked.
@@ -73,18 +72,21 @@ void add_missing(const HistoryDatabase& database, const std::string& cluster, co
   }
 }
 
-void add_notes(const std::vector<LoadedFactor>& loaded, const CheckOptions& options, HistoryCheck& check) {
+/// What could not be tested of a cluster.
+void add_notes(const std::vector<LoadedFactor>& loaded, const fit::FindingCounts& counts, const CheckOptions& options,
+               const std::string& cluster, HistoryCheck& check) {
+  const std::string of = check.clusters > 1 ? cluster + ": " : "";
   std::size_t series = 0, few = 0;
   for (const LoadedFactor& factor : loaded) {
     series += factor.places.size();
     if (factor.places.size() < options.tests.least_cpus) ++few;
   }
-  if (check.counts.newest_untested > 0)
-    check.notes.push_back("not tested: the newest runs of " + std::to_string(check.counts.newest_untested) + " of " +
+  if (counts.newest_untested > 0)
+    check.notes.push_back(of + "not tested: the newest runs of " + std::to_string(counts.newest_untested) + " of " +
                           std::to_string(series) + " CPUs and factors; the one that lacks most needs " +
-                          std::to_string(check.counts.missing_runs) + " more campaigns");
+                          std::to_string(counts.missing_runs) + " more campaigns");
   if (few == loaded.size() && options.tests.cluster && !loaded.empty())
-    check.notes.push_back("too few CPUs to compare with each other (" + std::to_string(options.tests.least_cpus) +
+    check.notes.push_back(of + "too few CPUs to compare with each other (" + std::to_string(options.tests.least_cpus) +
                           " are needed): each was compared with its own earlier runs");
 }
 
@@ -168,10 +170,10 @@ HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& 
     check.counts.tests += found.counts.tests;
     check.counts.newest_untested += found.counts.newest_untested;
     check.counts.missing_runs = std::max(check.counts.missing_runs, found.counts.missing_runs);
-    add_notes(loaded, options, check);
+    add_notes(loaded, found.counts, options, cluster, check);
     add_missing(database, cluster, options, check);
   }
-  add_told(database.verdicts(), check);
+  add_told(database.verdicts(), options.until_s, check);
   return check;
 }
 

@@ -33,46 +33,32 @@ std::string factor_of(const std::string& coefficient) {
   return "dgemm_" + coefficient.substr(0, coefficient.size() - residual.size()) + "_sd";
 }
 
-/// Days of outliers by cluster and host, and whether a run is one.
-class KnownOutliers {
- public:
-  explicit KnownOutliers(const HistoryDatabase& database) : outliers_(database.outliers()) {
-    for (const StoredCampaign& one : database.campaigns()) jobs_[one.id] = one.job;
-  }
-  bool has(const Place& place, const StoredRun& run) const {
-    return std::any_of(outliers_.begin(), outliers_.end(), [&](const LoggedOutlier& one) {
-      return is_about(one.cluster, one.hosts, place) && is_of_run(one, run.time_s, jobs_.at(run.campaign));
-    });
-  }
-
- private:
-  std::vector<LoggedOutlier> outliers_;
-  std::map<std::int64_t, std::string> jobs_;
-};
-
-/// Calls `each` with the runs of a factor in the span.
+/// Calls `each` with the runs of a factor in the span that are no outliers: place, time, value.
 template <typename Each>
-void for_runs(const HistoryDatabase& database, const HistorySpan& span, const KnownOutliers& outliers,
-              const std::string& factor, Each each) {
-  for (const StoredSeries& series : database.series(span.cluster, factor, span.end_s))
-    for (const StoredRun& run : series.runs)
-      if (run.time_s >= span.begin_s.value_or(run.time_s) && !outliers.has(series.place, run)) each(series.place, run);
+void for_runs(const HistoryDatabase& database, const HistorySpan& span, const std::string& factor, Each each) {
+  CheckOptions options;
+  options.until_s = span.end_s;
+  const LoadedFactor loaded = FactorLoader(database, options).load(span.cluster, factor);
+  for (std::size_t c = 0; c < loaded.places.size(); ++c) {
+    const fit::CpuHistory& cpu = loaded.history.cpus[c];
+    for (std::size_t i = 0; i < cpu.value.size(); ++i)
+      if (cpu.time_s[i] >= span.begin_s.value_or(cpu.time_s[i]) && !cpu.outlier[i])
+        each(loaded.places[c], cpu.time_s[i], cpu.value[i]);
+  }
 }
 
-using RunKey = std::tuple<Place, std::int64_t, std::int64_t>;  // place, time, campaign
+using RunKey = std::pair<Place, std::int64_t>;  // place, time
 
 /// Coefficients of every run by the names asked for; absent ones are 0.
 std::map<RunKey, std::vector<double>> coefficients(const HistoryDatabase& database, const HistorySpan& span,
                                                    const std::vector<std::string>& names) {
-  const KnownOutliers outliers(database);
   std::map<RunKey, std::vector<double>> runs;
-  for_runs(database, span, outliers, factor_of("mnk"), [&](const Place& place, const StoredRun& run) {
-    runs[{place, run.time_s, run.campaign}].assign(names.size(), 0);
+  for_runs(database, span, factor_of("mnk"), [&](const Place& place, std::int64_t time_s, double) {
+    runs[{place, time_s}].assign(names.size(), 0);
   });
   for (std::size_t i = 0; i < names.size(); ++i)
-    for_runs(database, span, outliers, factor_of(names[i]), [&](const Place& place, const StoredRun& run) {
-      const auto found = runs.find({place, run.time_s, run.campaign});
-      if (found != runs.end()) found->second[i] = run.value;
+    for_runs(database, span, factor_of(names[i]), [&](const Place& place, std::int64_t time_s, double value) {
+      if (const auto found = runs.find({place, time_s}); found != runs.end()) found->second[i] = value;
     });
   return runs;
 }
@@ -151,6 +137,7 @@ core::ClusterModel with_hosts_of(const HostIndex& index, int cpus, core::Cluster
     throw core::InputError(
         "the base has groups or watts of single hosts, and the history has hosts that the base lacks"
         "\n  hint: --base gives cluster.json of all of them, or of one switch and hosts that draw the same");
+  for (auto& kernel : base.kernels) kernel.second = kernel.second.with_overrides({});
   return with_host_names(std::move(base), core::joined(index, ",", [](const auto& host) { return host.first; }));
 }
 
@@ -167,17 +154,16 @@ std::vector<fit::DailyRegression> daily_regressions(const HistoryDatabase& datab
   }
   std::vector<fit::DailyRegression> rows;
   for (auto& [key, values] : coefficients(database, span, names)) {
-    const auto& [place, time_s, campaign] = key;
+    const auto& [place, time_s] = key;
     rows.push_back({place.host, std::to_string(place.cpu), std::move(values), date_text(time_s)});
   }
   return rows;
 }
 
 DayToDay day_to_day(const HistoryDatabase& database, const HistorySpan& span) {
-  const KnownOutliers outliers(database);
   std::map<Place, std::map<std::int64_t, std::vector<double>>> speeds;  // by day
-  for_runs(database, span, outliers, "dgemm_gflops", [&](const Place& place, const StoredRun& run) {
-    speeds[place][core::day_of(run.time_s)].push_back(run.value);
+  for_runs(database, span, "dgemm_gflops", [&](const Place& place, std::int64_t time_s, double value) {
+    speeds[place][core::day_of(time_s)].push_back(value);
   });
   std::map<std::int64_t, std::vector<double>> ratios;
   for (const auto& [place, days] : speeds) {
@@ -202,7 +188,7 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
   HostIndex index;
   int most_cpus = 0;
   for (const auto& [key, values] : coefficients(database, span, coefficient_names())) {
-    const Place& place = std::get<0>(key);
+    const Place& place = key.first;
     if (place.cpu < 0) continue;
     CpuMean& cpu = cpus[place];
     cpu.sum.resize(values.size(), 0);
@@ -220,8 +206,6 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
   result.cluster = with_hosts_of(index, most_cpus, base);
   int next = 0;
   for (const std::string& name : result.cluster.hosts.names()) index[name] = next++;
-  for (auto& [name, model] : result.cluster.kernels)
-    model = core::KernelModel::make(model.level(), model.cluster_law(), {}, model.range(), model.quality());
   result.cluster.kernels["dgemm"] = dgemm_of(cpus, index, base);
   result.days = day_to_day(database, {span.cluster, last_change_of_all(database, span), span.end_s});
   constexpr long enough_days = 3;

@@ -26,10 +26,6 @@ bool is_about(const std::string& clusters, const std::string& hosts, const Place
   return list_names(clusters, place.cluster) && (place.host.empty() ? hosts == "all" : list_names(hosts, place.host));
 }
 
-bool is_of_run(const LoggedOutlier& outlier, std::int64_t time_s, const std::string& job) {
-  return outlier.job.empty() ? core::day_of(time_s) == core::day_of(outlier.time_s) : outlier.job == job;
-}
-
 FactorLoader::FactorLoader(const HistoryDatabase& database, const CheckOptions& options)
     : database_(database), options_(options), changes_(database.changes()), outliers_(database.outliers()) {
   for (StoredCampaign& one : database.campaigns()) campaigns_[one.id] = std::move(one);
@@ -83,9 +79,14 @@ fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
   std::size_t switches = 0;  // of the protocol, on this host: hosts may be measured one by one, and not all alike
   const StoredCampaign* before_it = nullptr;
   for (const StoredRun& run : series.runs) {
-    const StoredCampaign& campaign = campaigns_.at(run.campaign);
+    const auto found = campaigns_.find(run.campaign);
+    if (found == campaigns_.end())
+      throw core::InputError("history " + database_.path().string() + ": " + to_string(series.place) +
+                             " has a run of campaign " + std::to_string(run.campaign) +
+                             ", which is missing\n  hint: was it changed by hand?");
+    const StoredCampaign& campaign = found->second;
     const bool is_outlier = std::any_of(outliers.begin(), outliers.end(), [&](const LoggedOutlier* one) {
-      return is_of_run(*one, run.time_s, campaign.job);
+      return one->job.empty() ? core::day_of(run.time_s) == core::day_of(one->time_s) : one->job == campaign.job;
     });
     if (before_it != nullptr && before_it->protocol != campaign.protocol) ++switches;
     before_it = &campaign;

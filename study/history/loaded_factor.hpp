@@ -14,9 +14,6 @@ namespace hplcast::study {
 /// Whether an entry of a log is about a place; an empty host: about all hosts of its cluster.
 bool is_about(const std::string& clusters, const std::string& hosts, const Place& place);
 
-/// Whether a logged outlier, which is about its place, is this run: of its job or, without one, of its day.
-bool is_of_run(const LoggedOutlier& outlier, std::int64_t time_s, const std::string& job);
-
 /// A factor of a cluster, with what the logs say of its runs.
 struct LoadedFactor {
   std::string cluster, factor;

@@ -1,5 +1,6 @@
 #include "hplcast/study/history_check.hpp"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 namespace hplcast::study {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using tests::error_in;
 using Access = HistoryDatabase::Access;
@@ -20,15 +22,17 @@ constexpr std::int64_t begin_s = 1600000000, day_s = 86400;
 /// Hosts that are measured every day, each by a campaign of its own.
 class Check : public ::testing::Test {
  protected:
-  void add(const std::string& host, int day, double gflops, const std::string& protocol = "{}") {
+  void add(const std::string& host, int day, double gflops, const std::string& protocol = "{}",
+           const std::string& cluster = "") {
     CampaignRecord record;
+    record.cluster = cluster;
     record.start_s = begin_s + day * day_s;
     record.end_s = record.start_s + 100;
     record.hosts = {host};
     record.protocol = protocol;
-    record.observations.push_back({{"", host, 0}, "dgemm_gflops", record.start_s, gflops});
+    record.observations.push_back({{cluster, host, 0}, "dgemm_gflops", record.start_s, gflops});
     HistoryDatabase database(path_, Access::write);
-    const std::string name = host + std::to_string(day);
+    const std::string name = cluster + host + std::to_string(day);
     database.add_source({name, name}, [&](const auto& add_one) { add_one(record); });
   }
 
@@ -161,6 +165,37 @@ TEST_F(Check, BeginsANewReferenceOfANetworkThatWasChanged) {
   EXPECT_EQ(database.host_times("").count("network remote"), 0U);
   database.add_change({begin_s + 15 * day_s, "all", "network remote", "repair", "new switch"});
   EXPECT_EQ(check().open(), 0U);
+}
+
+TEST_F(Check, SaysOfEachClusterWhatItsRunsLack) {
+  for (int day = 0; day < 20; ++day) {
+    if (day >= 15) add("a", day, noisy(20), "{}", "new");
+    for (const std::string host : {"a", "b", "c"}) add(host, day, noisy(20), "{}", "old");
+  }
+  EXPECT_THAT(check().notes, ElementsAre(HasSubstr("new: not tested: the newest runs of 1 of 1 CPUs"),
+                                         HasSubstr("new: too few CPUs")));
+}
+
+// The newest campaign of a history is not that of each cluster.
+TEST_F(Check, KnowsOfOneClusterWhatACheckOfAllHasTold) {
+  for (int day = 0; day < 20; ++day) {
+    add("a", day, noisy(day >= 16 ? 18 : 20), "{}", "early");
+    add("a", day + 1, noisy(20), "{}", "late");
+  }
+  HistoryDatabase(path_, Access::write).add_verdicts(check().verdicts());
+  CheckOptions options;
+  options.cluster = "early";
+  const HistoryCheck result = check(options);
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_TRUE(result.findings[0].told_s.has_value());
+  options.until_s = begin_s + 19 * day_s;  // before the newest campaign of then
+  EXPECT_FALSE(check(options).findings.at(0).told_s.has_value());
+}
+
+TEST_F(Check, RefusesAHistoryThatLacksACampaign) {
+  for (int day = 0; day < 2; ++day) add("a", day, 20);
+  SQLite::Database(path_.string(), SQLite::OPEN_READWRITE).exec("DELETE FROM campaigns WHERE id = 1");
+  EXPECT_THAT(error_in([&] { check(); }), HasSubstr("a CPU 0 has a run of campaign 1, which is missing"));
 }
 
 TEST_F(Check, RefusesTimesBeforeTheFirstCampaign) {

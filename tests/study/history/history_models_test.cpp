@@ -157,6 +157,26 @@ TEST_F(HistoryModels, LeaveHostsTheirGroupsAndWatts) {
               HasSubstr("groups or watts of single hosts, and the history has hosts that the base lacks"));
 }
 
+// Kinds of hosts are such laws, too.
+TEST_F(HistoryModels, KeepTheLawsOfOtherKernelsOfHostsThatStay) {
+  const HistoryDatabase database(path_, HistoryDatabase::Access::read);
+  const auto law = [](double mnk) {
+    const auto mu = core::Polynomial::make({{1, 1, 1}}, {mnk});
+    return core::PiecewiseLaw(core::DurationLaw::make(mu, {}, core::NoiseFamily::none));
+  };
+  core::ClusterModel whole = base();
+  whole.kernels["dtrsm"] = core::KernelModel::make("M1", law(1e-10), {{7, 1, law(2e-10)}});
+  const auto overrides = [&](const char* names) {
+    whole.hosts = core::Hosts::make({names, 4, 2, {}, 1e9, 1});
+    return cluster_of_history(database, {"c", {}, {}}, whole).cluster.kernels.at("dtrsm").overrides();
+  };
+  const auto kept = overrides("node-40,node-[1-32]");  // node-7, which is host 6 without node-40
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].host, 6);
+  EXPECT_EQ(kept[0].cpu, 1);
+  EXPECT_TRUE(overrides("others-[1-33]").empty());
+}
+
 TEST_F(HistoryModels, CountDaysSinceTheLastChangeOfAll) {
   HistoryDatabase(path_, HistoryDatabase::Access::write)
       .add_change({first_day_s + 90 * core::day_s, "all", "all", "BIOS", "new"});

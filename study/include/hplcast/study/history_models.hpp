@@ -40,10 +40,10 @@ struct HistoryCluster {
 
 /// `base` with the hosts of the span and a law of dgemm for each of their CPUs: the mean of its coefficients over the
 /// runs of the span, which is the law of the mean duration. The law of the cluster is the mean of the CPUs. Network,
-/// other kernels and what a host is like are those of `base`; its laws of single CPUs of other kernels are left out.
-/// How days differ is that of all runs up to the end of the span, since the last logged change of all hosts. @throws
-/// core::InputError for a span without runs, or with CPUs that `base` lacks, or hosts, if it has groups or watts of
-/// them.
+/// other kernels and what a host is like are those of `base`; its laws of single CPUs are left out if its hosts are
+/// others. How days differ is that of all runs up to the end of the span, since the last logged change of all hosts.
+/// @throws core::InputError for a span without runs, or with CPUs that `base` lacks, or hosts, if it has groups or
+/// watts of them.
 HistoryCluster cluster_of_history(const HistoryDatabase& database, const HistorySpan& span,
                                   const core::ClusterModel& base);
 
