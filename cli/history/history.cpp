@@ -109,6 +109,10 @@ void run_outlier(const LogOptions& options) {
   require_past(options.date, time_s);
   HistoryDatabase database(options.database, HistoryDatabase::Access::write);
   require_known(database, options);
+  const auto campaigns = database.campaigns();
+  const auto is_of_job = [&](const study::StoredCampaign& one) { return one.job == options.job; };
+  if (!options.job.empty() && std::none_of(campaigns.begin(), campaigns.end(), is_of_job))
+    throw InputError("no campaign is of job `" + options.job + "`");
   tell_added("outlier of " + options.date,
              database.add_outlier({time_s, options.cluster, options.hosts, options.job, options.description}));
 }

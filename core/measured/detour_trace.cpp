@@ -275,10 +275,13 @@ DetourTrace read_selfish(const DetourLines& file, const std::vector<Pair>& pairs
 DetourTrace read_ftq(const DetourLines& file, const std::vector<Pair>& pairs, const DetourReading& reading) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < pairs.size(); ++i) steps.push_back(pairs[i].first - pairs[i - 1].first);
-  const double quantum_s = upper_median(std::move(steps)) * 1e-9;
+  const double quantum_s = upper_median(steps) * 1e-9;
   if (!(quantum_s > 0)) throw ParseError({file.name, pairs[0].line, ""}, "found equal times; expected quanta of time");
+  // A quantum lasts until the next one begins: later than planned behind a detour, which the ones after it make up for.
   std::vector<WorkQuantum> quanta;
-  for (const Pair& pair : pairs) quanta.push_back({pair.first * 1e-9, quantum_s, pair.second});
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i] > 0) quanta.push_back({pairs[i].first * 1e-9, steps[i] * 1e-9, pairs[i].second});
+  quanta.push_back({pairs.back().first * 1e-9, quantum_s, pairs.back().second});
   DetourTrace trace;
   trace.format = "ftq";
   CoreDetours core{stem(file.name), 0, {{quanta.front().start_s, quanta.back().start_s + quantum_s}}, {}};

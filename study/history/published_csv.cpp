@@ -67,10 +67,12 @@ void finish(CampaignRecord& campaign) {
   campaign.hosts.assign(hosts.begin(), hosts.end());
 }
 
-/// "13/14" of cluster dahu: "dahu-13/dahu-14".
-std::string host_list(const std::string& cluster, const std::string& nodes) {
+/// "13/14" of cluster dahu: "dahu-13/dahu-14"; "13" of dahu/gros: "dahu-13/gros-13".
+std::string host_list(const std::string& clusters, const std::string& nodes) {
   if (nodes == "all") return nodes;
-  return core::joined(names_in(nodes), "/", [&](const std::string& node) { return host_name(cluster, node); });
+  return core::joined(names_in(clusters), "/", [&](const std::string& cluster) {
+    return core::joined(names_in(nodes), "/", [&](const std::string& node) { return host_name(cluster, node); });
+  });
 }
 
 /// Entries with a date, clusters, hosts, one text more in a column of these names, and a description.

@@ -116,6 +116,29 @@ TEST(DetourTrace, IsReadFromFtq) {
   EXPECT_NEAR(trace.cores[0].watched_s(), 0.02, 1e-12);
 }
 
+// FTQ's deadlines keep their raster: what comes behind a detour is shorter, or nothing.
+TEST(DetourTrace, HasLongDetoursOfFtqWhole) {
+  std::string text;
+  const auto quantum = [&](long start_ns, long work) {
+    text += std::to_string(start_ns) + " " + std::to_string(work) + "\n";
+  };
+  for (long i = 0; i < 20; ++i) quantum(100000 * i, 1000);
+  quantum(2000000, 600);  // 350 us from 2.060 ms on
+  quantum(2410000, 0);    // two deadlines are over already
+  quantum(2410000, 0);
+  quantum(2410025, 0);
+  quantum(2410050, 900);
+  for (long i = 25; i < 40; ++i) quantum(100000 * i, i == 30 ? 200 : 1000);  // 80 us
+  const DetourTrace trace = read(text, "ftq_0.dat");
+  const auto& events = trace.cores[0].events;
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_NEAR(events[0].start_s, 0.002, 1e-12);
+  constexpr double unit_s = 1e-7;  // of work: one of them more or less is rounding
+  EXPECT_NEAR(events[0].duration_s, 3.5e-4, unit_s);
+  EXPECT_NEAR(events[1].duration_s, 8e-5, unit_s);
+  EXPECT_NEAR(trace.cores[0].watched_s(), 0.004, 1e-12);
+}
+
 TEST(DetourTrace, IsReadFromRtlaInSums) {
   const DetourTrace trace = read(
       "                         Operating System Noise\nduration:   0 00:00:10 | time is in us\n"

@@ -78,12 +78,14 @@ TEST(ImportRuns, RefusesSpeedsOfNothing) {
 TEST(ReadLogs, TurnNodesIntoHosts) {
   std::istringstream changes(
       "date,cluster,node,type,description\n2020-05-18,dahu,13/14,G5K,power drain\n"
-      "2020-05-05,all,all,protocol,stop\n");
+      "2020-05-05,all,all,protocol,stop\n2020-05-06,dahu/gros,1/2,G5K,fans\n");
   const auto found = read_changes(changes, "c");
-  ASSERT_EQ(found.size(), 2U);
+  ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].hosts, "dahu-13/dahu-14");
   EXPECT_EQ(found[0].time_s, parse_date("2020-05-18"));
   EXPECT_EQ(found[1].hosts, "all");
+  EXPECT_EQ(found[2].cluster, "dahu/gros");
+  EXPECT_EQ(found[2].hosts, "dahu-1/dahu-2/gros-1/gros-2");
   std::istringstream outliers("date,cluster,node,jobid,description\n2020-09-25,dahu,7,1949205,CPU power drop\n");
   const auto bad = read_outliers(outliers, "o");
   ASSERT_EQ(bad.size(), 1U);
