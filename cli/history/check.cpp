@@ -276,6 +276,7 @@ void run_counts(const HistoryDatabase& database, const CheckCommandOptions& opti
 }
 
 void set_options(CheckCommandOptions& options) {
+  require_distinct("--factors", options.check.factors);
   fit::FindingOptions& tests = options.check.tests;
   if (!(tests.confidence >= 0.5 && tests.confidence < 1))
     throw core::UsageError("--confidence is " + core::shortest(tests.confidence) + "; expected 0.5 to below 1");

@@ -195,6 +195,7 @@ struct SiteOptions {
 };
 
 void run_site(const SiteOptions& options) {
+  require_distinct("--factors", options.check.factors);
   if (fs::exists(options.folder) && !fs::is_directory(options.folder))
     throw InputError(options.folder + " is a file; expected a folder for the pages");
   const study::HistoryDatabase database(options.database, study::HistoryDatabase::Access::read);

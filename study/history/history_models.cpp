@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -110,12 +111,12 @@ core::KernelModel dgemm_of(const std::map<Place, CpuMean>& cpus, const HostIndex
   return core::KernelModel::make(more_terms ? "M2" : "M1", law_of(all, noise), laws, range, quality);
 }
 
-/// Days before and after a change of the whole cluster differ by more than days do.
+/// Days before and after a change of the whole cluster differ by more than days do. One of the future is not yet.
 std::optional<std::int64_t> last_change_of_all(const HistoryDatabase& database, const HistorySpan& span) {
   std::optional<std::int64_t> last;
+  const std::int64_t now_s = std::time(nullptr), end_s = std::min(now_s, span.end_s.value_or(now_s));
   for (const Change& change : database.changes())
-    if (is_about(change.cluster, change.hosts, {span.cluster, "", -1}) &&
-        change.time_s <= span.end_s.value_or(change.time_s))
+    if (is_about(change.cluster, change.hosts, {span.cluster, "", -1}) && change.time_s <= end_s)
       last = std::max(last.value_or(change.time_s), change.time_s);
   return last;
 }

@@ -178,9 +178,12 @@ TEST_F(HistoryModels, KeepTheLawsOfOtherKernelsOfHostsThatStay) {
 }
 
 TEST_F(HistoryModels, CountDaysSinceTheLastChangeOfAll) {
-  HistoryDatabase(path_, HistoryDatabase::Access::write)
-      .add_change({first_day_s + 90 * core::day_s, "all", "all", "BIOS", "new"});
+  HistoryDatabase database(path_, HistoryDatabase::Access::write);
+  database.add_change({first_day_s + 90 * core::day_s, "all", "all", "BIOS", "new"});
   EXPECT_EQ(between(100, 107).days.days, 17);
+  constexpr std::int64_t year_3000_s = 32503680000;
+  database.add_change({year_3000_s, "all", "all", "BIOS", "planned"});
+  EXPECT_EQ(cluster_of_history(database, {"c", {}, {}}, base()).days.days, days - 90);
 }
 
 TEST_F(HistoryModels, DrawDaysThatDifferAsTheHistorySays) {
