@@ -44,14 +44,6 @@ bool is_told(const study::HistoryCheck& check, const study::FindingEvent& event)
          });
 }
 
-void write_missing(std::ostream& out, const study::HistoryCheck& check, const study::MissingHost& one) {
-  const std::string last = one.answered_s == 0 ? "never" : "last on " + study::date_text(one.answered_s);
-  out << check.where({one.cluster, one.host, -1})
-      << (one.did_not_come_back ? ": was to measure on " + study::date_text(one.asked_s) + " and gave no result ("
-                                : ": takes no part any more (")
-      << last << (one.told_s ? "; first told on " + study::date_text(*one.told_s) : "") << ")\n";
-}
-
 /// A table for people: one row per event (`past`: past ones, too; `only_new`: only what no recorded check has told),
 /// then the hosts without results.
 void write_findings(std::ostream& out, const study::HistoryCheck& check, bool past, bool only_new) {
@@ -84,7 +76,7 @@ void write_findings(std::ostream& out, const study::HistoryCheck& check, bool pa
   if (rows > 0) table.write(out);
   for (const study::MissingHost& one : check.missing) {
     if (only_new && one.told_s) continue;
-    write_missing(out, check, one);
+    out << check.where({one.cluster, one.host, -1}) << ": " << missing_text(one) << '\n';
     ++rows;
   }
   if (rows == 0) out << (only_new && check.open() > 0 ? "nothing new\n" : "nothing found\n");
@@ -109,7 +101,7 @@ Json check_json(const study::HistoryCheck& check) {
   Json json;
   json["campaigns"] = check.campaigns;
   json["newest"] = date_or_null(check.newest_s);
-  json["tests"] = check.counts.tests;
+  json["tests"] = check.tests;
   json["open"] = check.open();
   std::map<std::size_t, std::size_t> event_of;  // number of the event by index of the finding
   const auto events = check.events();
@@ -246,7 +238,7 @@ Json cost_json(const study::Cost& cost) {
 void tell_summary(const study::HistoryCheck& check) {
   std::cerr << core::counted(check.campaigns, "campaign")
             << (check.newest_s ? " until " + study::date_text(*check.newest_s) : "") << ", "
-            << core::counted(check.counts.tests, "test") << '\n';
+            << core::counted(check.tests, "test") << '\n';
   for (const std::string& note : check.notes) std::cerr << note << '\n';
 }
 

@@ -9,6 +9,7 @@
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_dgemm.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/fit/detours.hpp"
@@ -82,21 +83,17 @@ void print_sensitivity(std::ostream& out, const fit::DetectorRuns& detector) {
 
 Json json_of(const fit::DetectorRuns& detector) {
   const fit::Sensitivity result = fit::detector_sensitivity(detector);
-  Json json = {{"operation", detector.kind.operation}, {"size_bytes", detector.kind.size_bytes},
-               {"count", detector.kind.count},         {"ranks", detector.kind.ranks},
-               {"hosts", detector.kind.hosts},         {"confidence", result.confidence},
-               {"clean_mean_s", result.clean.mean},    {"clean_sd_s", result.clean.sd},
-               {"clean_runs", result.clean.count},     {"levels", Json::array()}};
-  for (const fit::LevelResult& level : result.levels)
-    json["levels"].push_back({{"level", level.level},
-                              {"mean_s", level.runs.mean},
-                              {"sd_s", level.runs.sd},
-                              {"runs", level.runs.count},
-                              {"increase", level.increase},
-                              {"gap_s", level.gap},
-                              {"p_value", level.p_value},
-                              {"detection", fit::to_string(level.detection)},
-                              {"runs_needed", level.runs_needed}});
+  Json json = HPLCAST_JSON(detector.kind, operation, size_bytes, count, ranks, hosts);
+  json.update(Json{{"confidence", result.confidence},
+                   {"clean_mean_s", result.clean.mean},
+                   {"clean_sd_s", result.clean.sd},
+                   {"clean_runs", result.clean.count}});
+  for (const fit::LevelResult& level : result.levels) {
+    Json one = HPLCAST_JSON(level, level, increase, p_value, runs_needed);
+    one.update(Json{{"mean_s", level.runs.mean}, {"sd_s", level.runs.sd}, {"runs", level.runs.count}});
+    one.update(Json{{"gap_s", level.gap}, {"detection", fit::to_string(level.detection)}});
+    json["levels"].push_back(std::move(one));
+  }
   json["limit"] = result.limit ? Json(*result.limit) : Json(nullptr);
   json["warnings"] = warnings_of(detector, result);
   return json;

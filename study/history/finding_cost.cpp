@@ -5,8 +5,9 @@
 #include <tuple>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/fit/distributions.hpp"
+#include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/history_check.hpp"
 #include "hplcast/study/predict.hpp"
 #include "study/whatif/cluster_changes.hpp"
@@ -72,13 +73,6 @@ SpeedFindings open_speeds(const HistoryCheck& check) {
   return found;
 }
 
-SpeedFindings speed_findings(const HistoryCheck& check) {
-  SpeedFindings found = open_speeds(check);
-  if (!found.list.empty()) return found;
-  throw core::InputError(
-      "no open finding is about the speed of CPUs (dgemm_gflops, frequency_ghz): nothing to predict");
-}
-
 core::ClusterModel changed(core::ClusterModel cluster, const FindingList& findings, bool back = false) {
   for (const HistoryFinding* one : findings) {
     const double speed = 1 + one->finding.effect;
@@ -118,16 +112,11 @@ std::vector<std::vector<double>> predicted(PredictionBatch& batch, std::size_t s
 /// Compares seed by seed. `share_error`: relative error of the findings' own effects.
 Scenario scenario(const std::string& name, const core::HplParameters& parameters, const std::vector<double>& gflops,
                   const std::vector<double>& normal, double share_error) {
-  Scenario result{name, parameters, gflops, 0, 0};
-  const auto count = static_cast<double>(gflops.size());
-  for (std::size_t i = 0; i < gflops.size(); ++i) result.effect += (gflops[i] / normal[i] - 1) / count;
-  double squares = 0;
-  for (std::size_t i = 0; i < gflops.size(); ++i) squares += std::pow(gflops[i] / normal[i] - 1 - result.effect, 2);
-  double of_seeds = 0;
-  if (gflops.size() > 1)
-    of_seeds = fit::students_t_quantile(count - 1, 0.975) * std::sqrt(squares / (count - 1) / count);
-  result.effect_error = std::hypot(of_seeds, share_error * result.effect);
-  return result;
+  std::vector<double> effects;
+  for (std::size_t i = 0; i < gflops.size(); ++i) effects.push_back(gflops[i] / normal[i] - 1);
+  const double effect = core::mean(effects);
+  const double of_seeds = effects.size() > 1 ? fit::mean_interval(fit::summarize(effects)).upper - effect : 0;
+  return {name, parameters, gflops, effect, std::hypot(of_seeds, share_error * effect)};
 }
 
 /// Largest relative error of the effects of some findings.
@@ -178,7 +167,7 @@ bool has_cost(const HistoryCheck& check) {
 }
 
 core::ClusterModel without_findings(const HistoryCheck& check, const core::ClusterModel& now) {
-  return changed(now, speed_findings(check).list, true);
+  return changed(now, open_speeds(check).list, true);
 }
 
 core::ClusterModel normal_cluster(const HistoryDatabase& database, const HistoryCheck& check,
@@ -195,7 +184,10 @@ core::ClusterModel normal_cluster(const HistoryDatabase& database, const History
 Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const CostOptions& options) {
   if (options.seeds.empty()) throw core::DomainError("seeds", "none", "one at least");
   Cost cost;
-  const SpeedFindings found = speed_findings(check);
+  const SpeedFindings found = open_speeds(check);
+  if (found.list.empty())
+    throw core::InputError(
+        "no open finding is about the speed of CPUs (dgemm_gflops, frequency_ghz): nothing to predict");
   cost.factor = found.factor;
   const FindingList& findings = found.list;
   const auto hosts = by_host(findings);

@@ -128,6 +128,13 @@ std::vector<std::string> also_texts(const HistoryCheck& check, const FindingEven
   return texts;
 }
 
+std::string missing_text(const MissingHost& one) {
+  return (one.did_not_come_back ? "was to measure on " + date_text(one.asked_s) + " and gave no result"
+                                : "takes no part any more") +
+         (one.answered_s == 0 ? " (never" : " (last on " + date_text(one.answered_s)) +
+         (one.told_s ? "; first told on " + date_text(*one.told_s) : "") + ")";
+}
+
 std::vector<Verdict> HistoryCheck::verdicts() const {
   std::vector<Verdict> result;
   for (const HistoryFinding& one : findings)
@@ -167,9 +174,7 @@ HistoryCheck check_history(const HistoryDatabase& database, const CheckOptions& 
       const Place place = one.cpu == fit::Finding::all_cpus ? Place{cluster, "", -1} : factor.places[one.cpu];
       check.findings.push_back({cluster, place, factor.factor, one, loader.nearest_change(place, one.since_s), {}});
     }
-    check.counts.tests += found.counts.tests;
-    check.counts.newest_untested += found.counts.newest_untested;
-    check.counts.missing_runs = std::max(check.counts.missing_runs, found.counts.missing_runs);
+    check.tests += found.counts.tests;
     add_notes(loaded, found.counts, options, cluster, check);
     add_missing(database, cluster, options, check);
   }
@@ -211,7 +216,6 @@ void count(const fit::RunSeries& series, const CountOptions& options, FlagCounts
     published.window = options.window;
     published.least_runs = tests.least_runs;
     published.least_sd = tests.least_sd;
-    published.keep = options.keep;
     scores = fit::published_scores(series, published);
   } else {
     fit::RunTests ours({tests.confidence, options.window, tests.least_runs, tests.least_sd});

@@ -11,6 +11,7 @@
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/transform.hpp"
 #include "study/history/loaded_factor.hpp"
 #include "study/whatif/cluster_changes.hpp"
@@ -168,18 +169,13 @@ DayToDay day_to_day(const HistoryDatabase& database, const HistorySpan& span) {
   });
   std::map<std::int64_t, std::vector<double>> ratios;
   for (const auto& [place, days] : speeds) {
-    double sum = 0;
-    for (const auto& day : days) sum += core::median(day.second) / static_cast<double>(days.size());
-    for (const auto& [day, values] : days) ratios[day].push_back(std::log(core::median(values) / sum));
+    double mean = 0;
+    for (const auto& day : days) mean += core::median(day.second) / static_cast<double>(days.size());
+    for (const auto& [day, values] : days) ratios[day].push_back(std::log(core::median(values) / mean));
   }
-  DayToDay result;
-  result.days = static_cast<long>(ratios.size());
-  if (result.days < 2) return result;
-  double mean = 0, squares = 0;
-  for (const auto& day : ratios) mean += core::median(day.second) / static_cast<double>(result.days);
-  for (const auto& day : ratios) squares += std::pow(core::median(day.second) - mean, 2);
-  result.sd = std::sqrt(squares / static_cast<double>(result.days - 1));
-  return result;
+  std::vector<double> medians;
+  for (const auto& day : ratios) medians.push_back(core::median(day.second));
+  return {static_cast<long>(medians.size()), medians.size() < 2 ? 0 : fit::summarize(medians).sd};
 }
 
 HistoryCluster cluster_of_history(const HistoryDatabase& database, const HistorySpan& span,

@@ -51,13 +51,7 @@ const FactorInfo* find_factor(const std::string& name) {
 }
 
 std::vector<std::string> names_in(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find('/', begin), list.size());
-    names.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
+  return core::split(list + "/", '/');  // with an empty name at the end, if there is one
 }
 
 bool list_names(const std::string& list, const std::string& name) {

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
@@ -157,9 +158,7 @@ std::string evolution_html(const std::string& id, const ShownSeries& series, con
 
 /// Each run over the median of its CPU: within 1 %; 1 to 2, 5, 10 % and more on either side; as looks of cells.
 std::vector<std::string> raw_looks(const ShownSeries& series) {
-  std::vector<double> sorted = series.history->value;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
-  const double median = sorted[sorted.size() / 2];
+  const double median = core::upper_median(series.history->value);
   std::vector<std::string> looks;
   for (const double value : series.history->value) {
     const double off = std::abs(value - median) / std::max(std::abs(median), 1e-300);
@@ -237,14 +236,12 @@ class Site {
     const std::string nothing = "<p>None.</p>\n";
     std::string html = "<p>" + core::counted(check.campaigns, "campaign") +
                        (check.newest_s ? ", the newest of " + date_text(*check.newest_s) : "") + ", " +
-                       std::to_string(check.counts.tests) + " tests.</p>\n<h2>What needs attention</h2>\n";
+                       std::to_string(check.tests) + " tests.</p>\n<h2>What needs attention</h2>\n";
     html += findings_table(check, true);
     if (check.open() == 0) html += nothing;
     for (const MissingHost& one : check.missing)
-      html += "<p class=\"bad\">" + core::xml_escaped(check.where({one.cluster, one.host, -1})) +
-              (one.did_not_come_back ? " was to measure and gave no result" : " takes no part any more") +
-              (one.answered_s == 0 ? "" : ", last result on " + date_text(one.answered_s)) +
-              (one.told_s ? "; first told on " + date_text(*one.told_s) : "") + ".</p>\n";
+      html += "<p class=\"bad\">" + core::xml_escaped(check.where({one.cluster, one.host, -1})) + " " +
+              missing_text(one) + ".</p>\n";
     for (const std::string& note : check.notes) html += "<p class=\"note\">" + core::xml_escaped(note) + "</p>\n";
     html +=
         section("All CPUs over time") + "<p>" + overviews_ + "</p>\n" + section("Hosts") + "<p>" + hosts_ + "</p>\n";

@@ -56,8 +56,7 @@ struct FindingEvent {
 struct HistoryCheck {
   std::vector<HistoryFinding> findings;  ///< open and past ones
   std::vector<MissingHost> missing;
-  fit::FindingCounts counts;
-  std::size_t campaigns = 0, clusters = 0;
+  std::size_t campaigns = 0, clusters = 0, tests = 0;
   std::optional<std::int64_t> newest_s;  ///< of the newest campaign
   std::vector<std::string> notes;        ///< what could not be tested, and what that would need
 
@@ -69,6 +68,9 @@ struct HistoryCheck {
 
 /// The others of an event: "frequency_ghz -4.7 %", "temperature_celsius +11.0 % (host)".
 std::vector<std::string> also_texts(const HistoryCheck& check, const FindingEvent& event);
+
+/// "takes no part any more (last on 2025-03-24)".
+std::string missing_text(const MissingHost& one);
 
 /// @throws core::Error (bad_input) for an empty history, or one that begins after `until_s`, a cluster or factors that
 /// it does not have, and what fit::find_changes() throws.
@@ -84,7 +86,6 @@ struct CountOptions {
   CheckOptions check;
   std::size_t window = 1;
   bool published = true;  ///< fit::published_scores() instead of fit::RunTests
-  std::size_t keep = 5;
   bool together = false;  ///< all factors as one vector
 };
 std::vector<FlagCounts> count_flags(const HistoryDatabase& database, const CountOptions& options);
