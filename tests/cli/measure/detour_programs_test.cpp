@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <thread>
 
@@ -192,6 +193,29 @@ TEST_F(DetourPrograms, GapsBecomeSourcesOfDetours) {
   EXPECT_GE(json["report"]["explained_share"],
             (lost_share - periodic * longest_s / least_watched_s) * least_watched_s / most_watched_s - 1e-9)
       << fitted.output;
+}
+
+TEST_F(DetourPrograms, PicturesOfTheFitAddUpSourcesOfSomeCores) {
+  std::ofstream gaps(folder_.path() / "gaps.csv");
+  gaps << core::detour_csv_header << '\n';
+  for (int i = 0; i < 200; ++i) gaps << "gap,a,0," << 0.05 + 0.1 * i << ",0.001,0,0\n";
+  for (int core = 0; core < 4; ++core) gaps << "window,a," << core << ",0,20,0,1e-8\n";
+  gaps.close();
+  const auto fitted = run("hplcast", {"fit", "detours", "gaps.csv", "-o", "detours.json", "--plot", "fit.svg"});
+  ASSERT_EQ(fitted.status, 0) << fitted.output;
+  const std::string svg = core::read_text(folder_.path() / "fit.svg");
+  const std::string panel = svg.substr(svg.find("aria-label=\"Time lost"));
+  const auto highest = [&](const std::string& line) {  // y of the longest time lost
+    std::string path = panel.substr(panel.find("class=\"" + line + "\" d=\""));
+    path = path.substr(0, path.find("/>"));
+    double least = INFINITY;
+    const std::regex point("[ML][0-9.]+ ([0-9.]+)");
+    for (std::sregex_iterator one(path.begin(), path.end(), point), end; one != end; ++one)
+      least = std::min(least, std::stod((*one)[1]));
+    return least;
+  };
+  constexpr double most_off = 5;  // of 242 pixels: steps of the fitted law
+  EXPECT_NEAR(highest("s1-line"), highest("s2-line"), most_off);
 }
 
 TEST_F(DetourPrograms, WrongUseLeavesNothing) {
