@@ -61,12 +61,13 @@ class Search {
     }
   }
 
-  /// The strongest periodic source.
+  /// The strongest periodic source. Of equal ones that of a class of durations: among all, agents of one period may be
+  /// mixed, another one on each core.
   std::optional<FoundDetours> next() {
     Candidate best;
     for (const DurationClass& durations : classes()) {
       Candidate candidate = find_in(durations);
-      if (candidate.train.matched() > best.train.matched()) best = std::move(candidate);
+      if (candidate.train.matched() >= best.train.matched()) best = std::move(candidate);
     }
     if (best.train.matched() == 0) return std::nullopt;
     return take(best);

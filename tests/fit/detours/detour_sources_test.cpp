@@ -196,6 +196,19 @@ TEST(DetourSources, OfTheSamePeriodAreToldApartByTheirDurations) {
   for (const FoundDetours& found : fit.sources) EXPECT_NEAR(found.source.values().period_s, 1, 1e-5);
 }
 
+// All detours together have one in every period, too: the one agent here, the other one there.
+TEST(DetourSources, OfTheSamePeriodAreToldApartOnHostsOfOtherPhases) {
+  int told_apart = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const DetourFit fit = fit_of({periodic(1, 0, core::ConstantDuration{5e-3}, DetoursPer::host),
+                                  periodic(1, 0, core::ConstantDuration{1e-3}, DetoursPer::host)},
+                                 {2, 4, 60, 0.3}, seed);
+    told_apart +=
+        fit.sources.size() == 2 && std::abs(core::mean_s(fit.sources[0].source.values().duration) - 5e-3) < 1e-4;
+  }
+  EXPECT_GE(told_apart, 17);  // two half a second apart on a host may be one of half the period: 1 of 20 here
+}
+
 TEST(DetourSources, OfAMultipleOfAFrequencyAreFoundBoth) {
   const DetourFit fit = fit_of({periodic(0.01, 0, core::ConstantDuration{1e-5}, DetoursPer::core),
                                 periodic(0.1, 0, core::ConstantDuration{5e-5}, DetoursPer::core)},
