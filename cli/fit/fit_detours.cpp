@@ -2,7 +2,6 @@
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -42,17 +41,14 @@ PlotPanel cost_panel(const core::DetourTrace& trace, const fit::DetourFit& fit) 
   PlotPanel panel{"Time lost to detours of at least this duration: good if both agree", "duration [s]", "lost time [%]",
                   PlotScale::log_x};
   std::vector<std::pair<double, double>> measured, fitted;
-  std::set<long> cores;
-  for (const core::CoreDetours& core : trace.cores) {
-    cores.insert(core.core);
+  for (const core::CoreDetours& core : trace.cores)
     for (const core::DetourEvent& event : core.events)
       measured.emplace_back(event.duration_s, event.duration_s / fit.watched_s);
-  }
   // Durations of each source at equal steps of probability.
   constexpr int steps = 200;
   for (const fit::FoundDetours& found : fit.sources) {
     const auto& values = found.source.values();
-    const double hit = found.source.mean_share(static_cast<int>(cores.size())) / found.source.share();  // of the cores
+    const double hit = found.source.mean_share(fit.core_numbers) / found.source.share();  // of the cores
     for (int i = 0; i < steps; ++i) {
       const double duration_s = core::sample_s(values.duration, (i + 0.5) / steps);
       if (duration_s > 0) fitted.emplace_back(duration_s, hit * duration_s / values.period_s / steps);

@@ -79,9 +79,7 @@ core::DetourDuration fit_thinned_duration(std::vector<double> durations_s, std::
   core::QuantileDuration law;
   for (std::size_t i = 0; i <= thinned_steps; ++i)
     law.quantiles_s.push_back(detail::quantile(durations_s, static_cast<double>(i) / thinned_steps));
-  const double reached_s = law.mean_s();
-  for (double& value : law.quantiles_s) value *= mean_s / reached_s;
-  return law;
+  return core::scaled(law, mean_s / law.mean_s());
 }
 
 }  // namespace hplcast::fit

@@ -400,8 +400,8 @@ DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& op
   sort_and_name(fit);
   std::set<long> cores;
   for (const core::CoreDetours& core : trace.cores) cores.insert(core.core);
-  for (const FoundDetours& found : fit.sources)
-    fit.explained_share += found.source.mean_share(static_cast<int>(cores.size()));
+  fit.core_numbers = static_cast<int>(cores.size());
+  for (const FoundDetours& found : fit.sources) fit.explained_share += found.source.mean_share(fit.core_numbers);
   if (!(fit.explained_share < 1)) {
     fit.reason =
         "the detours take " + std::to_string(100 * fit.explained_share) + " % of the time; expected less than 100";

@@ -268,22 +268,21 @@ Track common_track(std::size_t factor, const CommonFactor& common, const FactorH
   Track track;
   track.factor = factor;
   track.cpu = Finding::all_cpus;
-  std::map<std::int64_t, std::size_t> epochs;
-  std::map<std::int64_t, std::int64_t> times;
+  std::map<std::int64_t, std::pair<std::int64_t, std::size_t>> newest;  // time and epoch by day
   for (const CpuHistory& cpu : history.cpus) {
     for (std::size_t i = 0; i < cpu.value.size(); ++i) {
-      const std::int64_t day = core::day_of(cpu.time_s[i]);
-      times[day] = std::max(times[day], cpu.time_s[i]);
-      epochs[day] = std::max(epochs[day], cpu.common_epoch[i]);
+      auto& [time_s, epoch] = newest[core::day_of(cpu.time_s[i])];
+      time_s = std::max(time_s, cpu.time_s[i]);
+      epoch = std::max(epoch, cpu.common_epoch[i]);
     }
   }
   std::size_t epoch = 0;
   for (const auto& [day, value] : common.of_day) {
     if (common.cpus_of_day.at(day) < least) continue;
-    track.time_s.push_back(times.at(day));
+    track.time_s.push_back(newest.at(day).first);
     track.runs.values.push_back(value);
     track.runs.outlier.push_back(false);
-    track.runs.epoch.push_back(epoch = std::max(epoch, epochs.at(day)));
+    track.runs.epoch.push_back(epoch = std::max(epoch, newest.at(day).second));
   }
   return track;
 }

@@ -197,11 +197,7 @@ static RunScore median_score(const MedianReference& reference, double sd_of_runs
   const double difference = score.observed - score.expected, sd = score.sd * std::sqrt(variance);
   score.statistic = difference == 0 ? 0 : difference * difference / (sd * sd);
   score.half_width = sd * std::sqrt(limit);
-  if (!(score.statistic > limit)) {
-    score.region = Region::inside;
-  } else {
-    score.region = difference < 0 ? Region::below : Region::above;
-  }
+  score.region = !(score.statistic > limit) ? Region::inside : difference < 0 ? Region::below : Region::above;
   return score;
 }
 

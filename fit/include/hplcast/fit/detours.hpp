@@ -39,6 +39,7 @@ struct DetourFit {
   double explained_share = 0;  ///< what the sources take together
   bool too_much = false;       ///< they take more than 1.05 times the time measured
   double watched_s = 0;        ///< of all cores
+  int core_numbers = 0;        ///< how many different ones were watched
   std::vector<std::string> notes;
 };
 
