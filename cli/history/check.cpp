@@ -28,7 +28,11 @@ std::string nearest_text(const study::HistoryFinding& one) {
       days >= 0 ? core::shortest(std::floor(days)) + " d before" : core::shortest(std::floor(-days)) + " d after";
   constexpr std::size_t most = 40;
   std::string text = one.nearest->description;
-  if (text.size() > most) text = text.substr(0, most) + "...";
+  if (text.size() > most) {
+    text.resize(most);
+    while (!core::is_utf8(text)) text.pop_back();  // half a letter
+    text += "...";
+  }
   return text + " (" + study::date_text(one.nearest->time_s) + ", " + when + ")";
 }
 
@@ -246,11 +250,7 @@ void run_counts(const HistoryDatabase& database, const CheckCommandOptions& opti
   TextTable table({"cluster", "factor", "window", "rows", "tested", "below", "above", "outside", "abnormal", "logged"});
   Json json = Json::array();
   for (const std::size_t window : options.check.tests.windows) {
-    study::CountOptions counting;
-    counting.check = options.check;
-    counting.window = window;
-    counting.published = options.published;
-    counting.together = options.together;
+    const study::CountOptions counting{options.check, window, options.published, options.together};
     for (const study::FlagCounts& one : count_flags(database, counting)) {
       const std::size_t flagged = one.below + one.above + one.outside;
       table.add({one.cluster, one.factor, std::to_string(window), std::to_string(one.rows), std::to_string(one.tested),

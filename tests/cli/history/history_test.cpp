@@ -58,6 +58,14 @@ TEST_F(HistoryCommands, TellWhatSinceWhenAndHowMuch) {
   EXPECT_EQ(json["missing_hosts"][0]["host"], "node-6");
 }
 
+TEST_F(HistoryCommands, CutLongDescriptionsBetweenLetters) {
+  import_example();
+  const std::string letters(39, 'x');  // 40 are shown, and the last one has two bytes
+  ASSERT_EQ(run({"history", "change", "--date", "2025-03-12", letters + "\u00fc\u00fc", "--database", "h.db"}).status,
+            0);
+  EXPECT_THAT(run({"check", "h.db", "--ignore-changes"}).output, HasSubstr(letters + "... (2025-03-12"));
+}
+
 TEST_F(HistoryCommands, TellOneCauseInOneRow) {
   import_example();
   const auto outcome = run({"check", "h.db"});
