@@ -110,13 +110,13 @@ std::vector<std::vector<double>> predicted(PredictionBatch& batch, std::size_t s
 }
 
 /// Compares seed by seed. `share_error`: relative error of the findings' own effects.
-Scenario scenario(const std::string& name, const core::HplParameters& parameters, const std::vector<double>& gflops,
+Scenario scenario(const core::HplParameters& parameters, const std::vector<double>& gflops,
                   const std::vector<double>& normal, double share_error) {
   std::vector<double> effects;
   for (std::size_t i = 0; i < gflops.size(); ++i) effects.push_back(gflops[i] / normal[i] - 1);
   const double effect = core::mean(effects);
   const double of_seeds = effects.size() > 1 ? fit::mean_interval(fit::summarize(effects)).upper - effect : 0;
-  return {name, parameters, gflops, effect, std::hypot(of_seeds, share_error * effect)};
+  return {parameters, gflops, effect, std::hypot(of_seeds, share_error * effect)};
 }
 
 /// Largest relative error of the effects of some findings.
@@ -213,19 +213,18 @@ Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const 
     }
   }
   const auto gflops = predicted(batch, options.seeds.size());
-  const auto scenario_of = [&](const std::string& name, std::size_t i, double share_error) {
-    const core::HplParameters& parameters = batch.plans[i * options.seeds.size()].parameters();
-    return scenario(name, parameters, gflops[i], gflops.front(), share_error);
+  const auto scenario_of = [&](std::size_t i, double share_error) {
+    return scenario(batch.plans[i * options.seeds.size()].parameters(), gflops[i], gflops.front(), share_error);
   };
   for (const auto& [kernel, model] : normal.kernels)
     if (kernel != "dgemm") cost.kept_kernels.push_back(kernel);
   cost.normal_gflops = gflops.front();
-  cost.now = scenario_of("now", 1, share_error(findings));
+  cost.now = scenario_of(1, share_error(findings));
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     Cost::OfHost& one = cost.hosts[i];
-    one.alone = scenario_of("only " + one.host, alone[i], share_error(hosts[i].findings));
+    one.alone = scenario_of(alone[i], share_error(hosts[i].findings));
     if (!one.not_without.empty()) continue;
-    one.without = scenario_of("without " + one.host, without[i], 0);
+    one.without = scenario_of(without[i], 0);
     const double least = std::max({0.005, cost.now.effect_error, one.without.effect_error});
     one.pays_to_leave_out = one.without.effect > cost.now.effect + least;
   }

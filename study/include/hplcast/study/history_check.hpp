@@ -110,7 +110,6 @@ struct CostOptions {
 
 /// Performance of HPL on one state of the cluster.
 struct Scenario {
-  std::string name;
   core::HplParameters parameters;  ///< a grid of its own where a host is left out
   std::vector<double> gflops;      ///< by seed
   double effect = 0;               ///< mean ratio to the normal cluster - 1, seed by seed
