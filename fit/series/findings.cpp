@@ -368,7 +368,7 @@ std::vector<Finding> explained(const std::vector<Finding>& found) {
   return result;
 }
 
-/// What all CPUs have in common on each day, each over its level.
+/// The common factor of each day, of values over the levels of their CPUs.
 CommonFactor over_levels(const std::vector<DatedValues>& cpus, const std::vector<double>& levels) {
   std::map<std::int64_t, std::vector<double>> shares_of_day;
   for (std::size_t c = 0; c < cpus.size(); ++c) {

@@ -72,7 +72,7 @@ void add_missing(const HistoryDatabase& database, const std::string& cluster, co
   }
 }
 
-/// What could not be tested of a cluster.
+/// Tells of a cluster which of its runs could not be tested.
 void add_notes(const std::vector<LoadedFactor>& loaded, const fit::FindingCounts& counts, const CheckOptions& options,
                const std::string& cluster, HistoryCheck& check) {
   const std::string of = check.clusters > 1 ? cluster + ": " : "";
