@@ -1,6 +1,7 @@
 #include "hplcast/study/history.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -110,7 +111,8 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
     campaign.cluster = its_cluster;
     campaign.job = its_job;
     const Place place{its_cluster, host_name(its_cluster, not_empty(csv, node)), csv.integer(cpu, 0, 4095)};
-    const std::int64_t time_s = csv.integer(start);
+    constexpr double farthest_s = 1e15;
+    const auto time_s = static_cast<std::int64_t>(std::floor(std::clamp(csv.number(start), -farthest_s, farthest_s)));
     for (const auto& [factor, column] : factors)
       if (csv.has(column))
         campaign.observations.push_back(

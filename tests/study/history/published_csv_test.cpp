@@ -29,7 +29,7 @@ TEST(ImportRuns, MakesACampaignOfEachJobInTheOrderOfTime) {
   ImportedRuns found;
   const auto campaigns = import(
       "cluster,node,cpu,jobid,start_time,mean_frequency,std_frequency,mean_power_cpu\n"
-      "dahu,2,0,12,1600086400,2.1,0.1,\n"
+      "dahu,2,0,12,1600086400.75,2.1,0.1,\n"
       "dahu,1,1,11,1600000000,2.2,0.1,125\n",
       &found);
   ASSERT_EQ(campaigns.size(), 2U);
@@ -41,6 +41,7 @@ TEST(ImportRuns, MakesACampaignOfEachJobInTheOrderOfTime) {
   EXPECT_EQ(campaigns[0].observations[0].factor, "frequency_ghz");
   EXPECT_EQ(campaigns[0].observations[0].value, 2.2);
   EXPECT_EQ(campaigns[1].observations.size(), 1U);  // its power is empty
+  EXPECT_EQ(campaigns[1].start_s, 1600086400);
   EXPECT_THAT(found.factors, ElementsAre("frequency_ghz", "power_cpu_w"));
   EXPECT_THAT(found.unused, ElementsAre("std_frequency"));
 }
