@@ -149,10 +149,6 @@ Json check_json(const study::HistoryCheck& check) {
   return json;
 }
 
-std::string with_error(const study::Scenario& one) {
-  return signed_percent(one.effect) + " +- " + percent(one.effect_error);
-}
-
 Json scenario_json(const study::Scenario& one) {
   Json json = HPLCAST_JSON(one.parameters, P, Q);
   json.update(HPLCAST_JSON(one, gflops, effect, effect_error));
@@ -199,7 +195,8 @@ study::Cost predicted_cost(const study::HistoryDatabase& database, const study::
 }
 
 std::string rate_text(const study::Scenario& one) {
-  return significant(core::mean(one.gflops)) + " Gflop/s (" + with_error(one) + ")";
+  return significant(core::mean(one.gflops)) + " Gflop/s (" + signed_percent(one.effect) + " +- " +
+         percent(one.effect_error) + ")";
 }
 
 void write_cost(std::ostream& out, const study::Cost& cost) {
