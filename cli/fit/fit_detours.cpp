@@ -92,13 +92,6 @@ struct FitDetoursOptions {
   fit::DetourFitOptions fit;
 };
 
-core::DetourTrace read_traces(const FitDetoursOptions& options) {
-  std::vector<core::DetourTrace> traces;
-  for (const std::string& file : options.files)
-    traces.push_back(read_from(file, core::read_detour_trace, options.reading));
-  return core::join_traces(std::move(traces));
-}
-
 std::string detour_time_text(double seconds) {
   if (seconds < 1e-3) return significant(1e6 * seconds, 4) + " us";
   return seconds < 1 ? significant(1e3 * seconds, 6) + " ms" : significant(seconds, 6) + " s";
@@ -164,20 +157,22 @@ void run_fit_detours(const FitDetoursOptions& options) {
   require_distinct("files", options.files);
   std::optional<core::ClusterModel> cluster;
   if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
-  const core::DetourTrace trace = read_traces(options);
+  std::vector<core::DetourTrace> traces;
+  for (const std::string& file : options.files)
+    traces.push_back(read_from(file, core::read_detour_trace, options.reading));
+  const core::DetourTrace trace = core::join_traces(std::move(traces));
   const fit::DetourFit fit = fit::fit_detours(trace, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   if (!is_quiet()) print_table(std::cerr, fit);
   for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
   if (fit.lost_share > core::much_for_detours)
-    std::cerr << "hplcast fit detours: warning: " << significant(100 * fit.lost_share, 3)
-              << " % of the time of the cores was taken away: other programs shared them, and these sources are "
-                 "theirs; measure on an idle node\n";
+    warn(significant(100 * fit.lost_share, 3) +
+         " % of the time of the cores was taken away: other programs shared them, and these sources are theirs; "
+         "measure on an idle node");
   if (fit.too_much)
-    std::cerr << "hplcast fit detours: warning: these sources together take "
-              << significant(100 * fit.explained_share, 3) << " % of the time, "
-              << significant(fit.explained_share / fit.lost_share, 3)
-              << " times what was measured: predictions with them will be too slow (notes above; --plot shows which)\n";
+    warn("these sources together take " + significant(100 * fit.explained_share, 3) + " % of the time, " +
+         significant(fit.explained_share / fit.lost_share, 3) +
+         " times what was measured: predictions with them will be too slow (notes above; --plot shows which)");
   if (!options.plot.empty()) write_picture(options.plot, detours_picture(trace, fit));
   write_sources(options, std::move(cluster), trace, fit);
 }

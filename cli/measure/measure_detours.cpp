@@ -84,10 +84,8 @@ void print_sensitivity(std::ostream& out, const fit::DetectorRuns& detector) {
 Json json_of(const fit::DetectorRuns& detector) {
   const fit::Sensitivity result = fit::detector_sensitivity(detector);
   Json json = HPLCAST_JSON(detector.kind, operation, size_bytes, count, ranks, hosts);
-  json.update(Json{{"confidence", result.confidence},
-                   {"clean_mean_s", result.clean.mean},
-                   {"clean_sd_s", result.clean.sd},
-                   {"clean_runs", result.clean.count}});
+  json.update(Json{{"confidence", result.confidence}, {"clean_runs", result.clean.count}});
+  json.update(Json{{"clean_mean_s", result.clean.mean}, {"clean_sd_s", result.clean.sd}});
   for (const fit::LevelResult& level : result.levels) {
     Json one = HPLCAST_JSON(level, level, increase, p_value, runs_needed);
     one.update(Json{{"mean_s", level.runs.mean}, {"sd_s", level.runs.sd}, {"runs", level.runs.count}});

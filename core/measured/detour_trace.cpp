@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <sstream>
 
@@ -205,8 +206,8 @@ std::string stem(const std::string& name) {
   return file.substr(0, file.find_last_of('.'));
 }
 
-/// The number after a text in comment lines, or 0.
-double comment_number(const DetourLines& file, const std::string& key) {
+/// The number after a text in comment lines.
+std::optional<double> comment_number(const DetourLines& file, const std::string& key) {
   for (const std::string& line : file.lines) {
     const std::size_t at = line.find(key);
     if (line.empty() || line.front() != '#' || at == std::string::npos) continue;
@@ -214,7 +215,7 @@ double comment_number(const DetourLines& file, const std::string& key) {
     double value = 0;
     if (digit != std::string::npos && std::sscanf(line.c_str() + digit, "%lf", &value) == 1) return value;
   }
-  return 0;
+  return std::nullopt;
 }
 
 bool is_selfish(const DetourLines& file) {
@@ -262,7 +263,7 @@ DetourTrace read_selfish(const DetourLines& file, const std::vector<Pair>& pairs
   const double first_s = pairs.front().first * 1e-9;
   const double last_s = pairs.back().first * 1e-9 + pairs.back().second * 1e-9;
   // Only a period that holds all events is one; Netgauge counts it from the first reading of its clock.
-  const double period_s = comment_number(file, "easurement period");
+  const double period_s = comment_number(file, "easurement period").value_or(0);
   double end_s = last_s;
   if (period_s > 0 && period_s <= longest_time_s && first_s < period_s && last_s <= period_s * 1.001)
     end_s = std::max(end_s, period_s);
@@ -286,6 +287,11 @@ DetourTrace read_ftq(const DetourLines& file, const std::vector<Pair>& pairs, co
   trace.format = "ftq";
   CoreDetours core{stem(file.name), 0, {{quanta.front().start_s, quanta.back().start_s + quantum_s}}, {}};
   add_ftq_events(quanta, reading, core);
+  // Threads are cores of one host, which begin together: "# thread 1, core -1" in node_1.dat.
+  if (const auto thread = comment_number(file, "# thread ")) {
+    core.core = static_cast<long>(std::min(*thread, 1e9));
+    core.host = core.host.substr(0, core.host.rfind('_'));
+  }
   trace.cores.push_back(std::move(core));
   return trace;
 }
@@ -404,9 +410,11 @@ void join_core(CoreDetours& into, CoreDetours&& from) {
 DetourTrace join_traces(std::vector<DetourTrace> traces) {
   DetourTrace joined;
   std::map<std::pair<std::string, long>, std::size_t> places;
-  for (const DetourTrace& trace : traces)
+  for (const DetourTrace& trace : traces) {
+    joined.common_clock = joined.common_clock && (trace.epoch_unix_s > 0 || traces.size() == 1);
     if (trace.epoch_unix_s > 0 && (joined.epoch_unix_s == 0 || trace.epoch_unix_s < joined.epoch_unix_s))
       joined.epoch_unix_s = trace.epoch_unix_s;
+  }
   for (DetourTrace& trace : traces) {
     if (!joined.format.empty() && joined.format != trace.format) joined.format = "several";
     if (joined.format.empty()) joined.format = trace.format;

@@ -26,12 +26,8 @@ LevelResult compare(const SampleSummary& clean, const NoisyRuns& noisy, double c
   result.gap = after.lower - before.upper;
   result.p_value = welch_t_test(noisy.runs, clean).p_value;
   const bool differs = result.p_value < 1 - confidence;
-  if (result.gap > 0 && differs) {
-    result.detection = Detection::seen;
-    return result;
-  }
-  if (differs && after.upper < before.lower) {
-    result.detection = Detection::faster;
+  if (differs && (result.gap > 0 || after.upper < before.lower)) {
+    result.detection = result.gap > 0 ? Detection::seen : Detection::faster;
     return result;
   }
   // Could the difference be as large as the time that the source takes? Then nothing is known.

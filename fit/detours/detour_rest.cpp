@@ -189,7 +189,8 @@ std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const D
     if (streams.size() > 1) of_cores.insert(of_cores.end(), streams.begin(), streams.end());
   }
   std::vector<FoundDetours> sources;
-  const Stream of_cluster = take_common(of_hosts, std::max(options.clock_error_s, resolution_s));
+  Stream of_cluster;
+  if (options.clock_error_s >= 0) of_cluster = take_common(of_hosts, std::max(options.clock_error_s, resolution_s));
   add_source({of_cluster}, core::DetoursPer::cluster, "rest-cluster", options.in_kernels, sources);
   // A core that was watched alone on its host has what is left to itself: nothing tells whether others are hit.
   std::vector<Stream> of_several;

@@ -370,17 +370,18 @@ void note_what_cannot_be_told(const core::DetourTrace& trace, DetourFit& fit) {
         "found; fit files that are far apart one by one");
   std::map<std::string, int> hosts;
   for (const core::CoreDetours& core : trace.cores) ++hosts[core.host];
-  if (hosts.size() == 1 && trace.cores.size() > 1)
-    fit.notes.push_back("one host: what hits all of its cores may hit other hosts at the same instant, too");
-  if (hosts.size() == 1 && trace.cores.size() == 1)
-    fit.notes.push_back("one core: nothing tells whether others are hit at the same instant");
-  if (hosts.size() > 1 && trace.epoch_unix_s == 0)
+  if (hosts.size() == 1)
+    fit.notes.push_back(trace.cores.size() == 1
+                            ? "one core: nothing tells whether others are hit at the same instant"
+                            : "one host: what hits all of its cores may hit other hosts at the same instant, too");
+  if (hosts.size() > 1 && !trace.common_clock)
     fit.notes.push_back("the files have no common clock: hosts cannot be compared");
 }
 
 }  // namespace
 
-DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& options) {
+DetourFit fit_detours(const core::DetourTrace& trace, DetourFitOptions options) {
+  if (!trace.common_clock) options.clock_error_s = -INFINITY;
   DetourFit fit;
   fit.notes = trace.notes;
   if (!trace.summaries.empty()) fit_sums(trace, options, fit);

@@ -139,6 +139,21 @@ TEST(DetourTrace, HasLongDetoursOfFtqWhole) {
   EXPECT_NEAR(trace.cores[0].watched_s(), 0.004, 1e-12);
 }
 
+TEST(DetourTraces, OfThreadsOfFtqAreCoresOfOneHost) {
+  const auto thread = [](int number) {
+    const std::string n = std::to_string(number);
+    return read("# Frequency 10000\n# thread " + n + ", core -1\n0 1000\n100000 1000\n200000 900\n",
+                "out/a_b_" + n + ".dat");
+  };
+  const DetourTrace joined = join_traces({thread(0), thread(12)});
+  ASSERT_EQ(joined.cores.size(), 2U);
+  EXPECT_EQ(joined.cores[0].host, "a_b");
+  EXPECT_EQ(joined.cores[1].host, "a_b");
+  EXPECT_EQ(joined.cores[1].core, 12);
+  EXPECT_FALSE(joined.common_clock);
+  EXPECT_TRUE(join_traces({thread(0)}).common_clock);
+}
+
 TEST(DetourTrace, IsReadFromRtlaInSums) {
   const DetourTrace trace = read(
       "                         Operating System Noise\nduration:   0 00:00:10 | time is in us\n"
@@ -185,6 +200,7 @@ TEST(DetourTraces, AreJoinedOnOneClock) {
   DetourTrace b = read(header + "epoch,,,1010,,,\nwindow,a,0,0,2,0,1e-6\ngap,a,0,1.5,1e-3,0,0\nwindow,b,0,0,2,0,0\n");
   const DetourTrace joined = join_traces({b, a});
   EXPECT_EQ(joined.epoch_unix_s, 1000);
+  EXPECT_TRUE(joined.common_clock);
   ASSERT_EQ(joined.cores.size(), 2U);
   EXPECT_EQ(joined.cores[0].watched_s(), 4);
   EXPECT_EQ(joined.cores[0].events[1].start_s, 11.5);

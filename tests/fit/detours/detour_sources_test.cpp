@@ -209,6 +209,21 @@ TEST(DetourSources, OfTheSamePeriodAreToldApartOnHostsOfOtherPhases) {
   EXPECT_GE(told_apart, 17);  // two half a second apart on a host may be one of half the period: 1 of 20 here
 }
 
+// Times that each host counts from a moment of its own may agree, and say nothing.
+TEST(DetourSources, OfHostsWithoutACommonClockAreNeverOfTheCluster) {
+  Values rest = periodic(0.5, 0, core::ExponentialDuration{1e-4}, DetoursPer::cluster);
+  rest.times = core::PoissonDetours{};
+  for (const Values& source : {periodic(1, 1e-3, core::ConstantDuration{5e-3}, DetoursPer::cluster), rest}) {
+    core::DetourTrace trace = tests::GeneratedDetours({source}, {3, 4, 60, 0.3}, 1).trace();
+    EXPECT_EQ(fit_detours(trace).sources.at(0).source.values().per, DetoursPer::cluster);
+    trace.common_clock = false;
+    const DetourFit fit = fit_detours(trace);
+    EXPECT_EQ(fit.sources.at(0).source.values().per, DetoursPer::host);
+    for (const FoundDetours& found : fit.sources) EXPECT_NE(found.source.values().per, DetoursPer::cluster);
+    EXPECT_THAT(fit.notes, Contains(HasSubstr("no common clock")));
+  }
+}
+
 TEST(DetourSources, OfAMultipleOfAFrequencyAreFoundBoth) {
   const DetourFit fit = fit_of({periodic(0.01, 0, core::ConstantDuration{1e-5}, DetoursPer::core),
                                 periodic(0.1, 0, core::ConstantDuration{5e-5}, DetoursPer::core)},

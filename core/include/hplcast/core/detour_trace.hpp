@@ -43,7 +43,8 @@ struct CoreDetours {
 
 /// Detours as measured: of cores one by one, or in sums.
 struct DetourTrace {
-  double epoch_unix_s = 0;  ///< Unix time of the times' zero, whole seconds; 0: not known
+  double epoch_unix_s = 0;   ///< Unix time of the times' zero, whole seconds; 0: not known
+  bool common_clock = true;  ///< of all hosts; false: of several files, one of which does not know that time
   std::vector<CoreDetours> cores;
   std::vector<DetourSummary> summaries;
   std::string format;              ///< hplcast, selfish, ftq, osnoise

@@ -14,7 +14,7 @@
 namespace hplcast::fit {
 
 struct DetourFitOptions {
-  double clock_error_s = 1e-4;  ///< between hosts: events nearer than this may be the same
+  double clock_error_s = 1e-4;  ///< between hosts: events nearer than this may be the same; negative: none ever are
   double together_s = 2e-5;     ///< between cores of a host
   double join_s = 0;            ///< events of a core with less than this between them are one, as long as all of them
   bool in_kernels = false;      ///< the measured kernels contain these detours: written into all sources
@@ -51,7 +51,7 @@ struct DetourFit {
 /// hit together, period by period, not only with the same phase by chance; per cluster, if all hosts are.
 /// Periods have at least five occurrences; a source must be on half of the cores, else it is part of the Poisson rest.
 /// Sums (rtla) give one Poisson source. Not ok: no detour at all, or more than the time of a core.
-DetourFit fit_detours(const core::DetourTrace& trace, const DetourFitOptions& options = {});
+DetourFit fit_detours(const core::DetourTrace& trace, DetourFitOptions options = {});
 
 /// The law of durations: constant if 90 percent of them are within 2 percent of their median; exponential or uniform if
 /// the largest distance of the distributions is below its 1 percent limit (Lilliefors 1969 for the exponential law,
