@@ -298,11 +298,8 @@ void add_tracks(std::size_t factor, const FactorHistory& history, const FindingO
   const auto ratios = options.cluster ? ratios_of(history, options.least_cpus) : std::nullopt;
   if (!ratios) return;
   for (std::size_t c = 0; c < history.cpus.size(); ++c) {
-    Track& track = tracks.emplace_back();
-    track.factor = factor;
-    track.cpu = c;
-    track.against = Against::cluster;
-    track.runs = ratios->cpus[c].runs;
+    tracks.push_back({factor, c, Against::cluster, {}, ratios->cpus[c].runs});
+    Track& track = tracks.back();
     for (const std::size_t place : ratios->cpus[c].places) track.time_s.push_back(history.cpus[c].time_s[place]);
   }
   tracks.push_back(common_track(factor, ratios->common, history, options.least_cpus));
@@ -417,23 +414,26 @@ CommonFactor common_factor(const std::vector<DatedValues>& cpus) {
 }
 
 std::optional<Ratios> ratios_of(const FactorHistory& history, std::size_t least_cpus) {
-  std::vector<DatedValues> dated;
+  std::vector<DatedValues> parts;  // of CPUs, each with a level of its own: between the changes of the CPU alone
   for (const CpuHistory& cpu : history.cpus) {
-    if (!std::all_of(cpu.value.begin(), cpu.value.end(), [](double value) { return value > 0; })) return std::nullopt;
-    DatedValues& one = dated.emplace_back();
-    one.value = cpu.value;
-    for (const std::int64_t time_s : cpu.time_s) one.day.push_back(core::day_of(time_s));
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
+      if (!(cpu.value[i] > 0)) return std::nullopt;
+      if (i == 0 || cpu.ratio_epoch[i] != cpu.ratio_epoch[i - 1]) parts.emplace_back();
+      parts.back().day.push_back(core::day_of(cpu.time_s[i]));
+      parts.back().value.push_back(cpu.value[i]);
+    }
   }
-  if (dated.size() < least_cpus) return std::nullopt;
-  Ratios result{common_factor(dated), {}};
-  for (std::size_t c = 0; c < dated.size(); ++c) {
+  if (history.cpus.size() < least_cpus) return std::nullopt;
+  Ratios result{common_factor(parts), {}};
+  for (const CpuHistory& cpu : history.cpus) {
     RatioRuns& one = result.cpus.emplace_back();
-    for (std::size_t i = 0; i < dated[c].day.size(); ++i) {
-      if (result.common.cpus_of_day.at(dated[c].day[i]) < least_cpus) continue;
+    for (std::size_t i = 0; i < cpu.value.size(); ++i) {
+      const std::int64_t day = core::day_of(cpu.time_s[i]);
+      if (result.common.cpus_of_day.at(day) < least_cpus) continue;
       one.places.push_back(i);
-      one.runs.values.push_back(result.common.ratios[c][i]);
-      one.runs.outlier.push_back(history.cpus[c].outlier[i]);
-      one.runs.epoch.push_back(history.cpus[c].ratio_epoch[i]);
+      one.runs.values.push_back(cpu.value[i] / result.common.of_day.at(day));
+      one.runs.outlier.push_back(cpu.outlier[i]);
+      one.runs.epoch.push_back(cpu.ratio_epoch[i]);
     }
   }
   return result;

@@ -128,6 +128,26 @@ TEST(Findings, OfAnUpdateInTheMiddleAreNoneOfHostsThatMissedNights) {
   }
 }
 
+// Hosts that were updated one after the other are logged by their names: no news of the others.
+TEST(Findings, OfALoggedUpdateOfManyHostsAreNoneOfTheOthers) {
+  constexpr std::size_t update = 40;
+  for (const std::size_t updated : {10U, 12U, 16U, 22U}) {
+    FactorHistory history = quiet(24, 80);
+    for (std::size_t c = 0; c < updated; ++c) {
+      slow_down(history.cpus[c], update, 80, 0.2);
+      const auto since = static_cast<std::ptrdiff_t>(update);
+      std::fill(history.cpus[c].own_epoch.begin() + since, history.cpus[c].own_epoch.end(), 1);
+      history.cpus[c].ratio_epoch = history.cpus[c].own_epoch;
+    }
+    EXPECT_TRUE(find_changes({history}, {}).all.empty()) << updated;
+    slow_down(history.cpus[23], update, 80, 0.05);  // which is not in the log
+    const auto found = find_changes({history}, {}).all;
+    ASSERT_EQ(found.size(), 1U) << updated;
+    EXPECT_EQ(found[0].cpu, 23U);
+    EXPECT_NEAR(found[0].effect, -0.05, 0.003);
+  }
+}
+
 /// Runs of one CPU more, on one day.
 void measure_again(CpuHistory& cpu, std::int64_t day, int runs, double value) {
   for (int run = 0; run < runs; ++run) {

@@ -57,7 +57,8 @@ struct Ratios {
   std::vector<RatioRuns> cpus;
 };
 
-/// Nothing if there are fewer CPUs, or a value is not positive, as coefficients of models may be.
+/// A CPU has one level for each of its ratio_epochs. Nothing if there are fewer CPUs, or a value is not positive, as
+/// coefficients of models may be.
 std::optional<Ratios> ratios_of(const FactorHistory& history, std::size_t least_cpus);
 
 /// The reference that a CPU is compared with.
