@@ -128,18 +128,15 @@ TEST(TransformSpeed, PanelsAndExchangesCostLessAsOtherMessagesDo) {
   values.remote->exchange_s = 1e-6;
   values.remote->exchange_s_per_byte = 4e-11;
   cluster.network = core::NetworkModel::make(values);
-  const auto panels = [&](const char* name, const char* value) {
-    return transformed(cluster, {{name, value}}).network.scope(core::Scope::remote).panels->at(1e6);
+  const auto remote = [&](const char* name, const char* value = "2") {
+    return transformed(cluster, {{name, value}}).network.scope(core::Scope::remote);
   };
-  EXPECT_DOUBLE_EQ(panels("scale-bandwidth", "2").slope_s_per_byte, 1e-10);
-  EXPECT_DOUBLE_EQ(panels("scale-latency", "2").intercept_s, 5e-7);
-  EXPECT_DOUBLE_EQ(panels("scale-messages", "2").slope_s_per_byte, 1e-10);
-  EXPECT_FALSE(panels("scale-network-noise", "0").has_noise());
-  const auto exchange_s = [&](const char* name) {
-    return transformed(cluster, {{name, "2"}}).network.scope(core::Scope::remote).exchange_cost_s(1e6);
-  };
-  EXPECT_DOUBLE_EQ(exchange_s("scale-bandwidth"), 1e-6 + 2e-5);
-  EXPECT_DOUBLE_EQ(exchange_s("scale-messages"), 5e-7 + 2e-5);
+  EXPECT_DOUBLE_EQ(remote("scale-bandwidth").panels->at(1e6).slope_s_per_byte, 1e-10);
+  EXPECT_DOUBLE_EQ(remote("scale-bandwidth").exchange_cost_s(1e6), 1e-6 + 2e-5);
+  EXPECT_DOUBLE_EQ(remote("scale-latency").panels->at(1e6).intercept_s, 5e-7);
+  EXPECT_DOUBLE_EQ(remote("scale-messages").panels->at(1e6).slope_s_per_byte, 1e-10);
+  EXPECT_DOUBLE_EQ(remote("scale-messages").exchange_cost_s(1e6), 5e-7 + 2e-5);
+  EXPECT_FALSE(remote("scale-network-noise", "0").panels->at(1e6).has_noise());
 }
 
 TEST(TransformSpeed, CapacitiesScaleWithTheirIntervalsAndAlone) {
