@@ -354,10 +354,9 @@ void kernels_step(Step& step) {
   bool aliased = true;
   section.read("aliased", aliased);
   for (const core::HplParameters& run : configurations) {
-    const long long ranks = static_cast<long long>(run.P) * run.Q;
-    if (ranks > common.ranks && !common.oversubscribe)
-      section.fail("runs", core::printed("P x Q = %d x %d needs %lld ranks; expected at most %d, those of the campaign",
-                                         run.P, run.Q, ranks, common.ranks));
+    if (run.P * run.Q > common.ranks && !common.oversubscribe)
+      section.fail("runs", core::printed("P x Q = %d x %d needs %d ranks; expected at most %d, those of the campaign",
+                                         run.P, run.Q, run.P * run.Q, common.ranks));
     section.at("runs", [&] { core::require_real_size(run, 1, common.free_bytes); });
   }
   constexpr double flop_per_s = 1e10;  // of a core

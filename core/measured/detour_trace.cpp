@@ -290,7 +290,8 @@ DetourTrace read_ftq(const DetourLines& file, const std::vector<Pair>& pairs, co
   // Threads are cores of one host, which begin together: "# thread 1, core -1" in node_1.dat.
   if (const auto thread = comment_number(file, "# thread ")) {
     core.core = static_cast<long>(std::min(*thread, 1e9));
-    core.host = core.host.substr(0, core.host.rfind('_'));
+    const std::string suffix = '_' + std::to_string(core.core);
+    if (ends_with(core.host, suffix)) core.host.resize(core.host.size() - suffix.size());
   }
   trace.cores.push_back(std::move(core));
   return trace;
@@ -411,7 +412,7 @@ DetourTrace join_traces(std::vector<DetourTrace> traces) {
   DetourTrace joined;
   std::map<std::pair<std::string, long>, std::size_t> places;
   for (const DetourTrace& trace : traces) {
-    joined.common_clock = joined.common_clock && (trace.epoch_unix_s > 0 || traces.size() == 1);
+    joined.common_clock = joined.common_clock && (trace.cores.empty() || trace.epoch_unix_s > 0 || traces.size() == 1);
     if (trace.epoch_unix_s > 0 && (joined.epoch_unix_s == 0 || trace.epoch_unix_s < joined.epoch_unix_s))
       joined.epoch_unix_s = trace.epoch_unix_s;
   }

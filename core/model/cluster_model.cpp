@@ -320,7 +320,8 @@ void check_links(const ClusterModel& cluster) {
   const Topology& topology = cluster.network.values().topology;
   if (!has_places_for(topology, cluster.hosts.count()))
     throw DomainError("topology", kind_of(topology) + (" of " + counted(hosts_of(topology).value_or(0), "host")),
-                      "one of " + counted(cluster.hosts.count(), "host"));
+                      "one of " + counted(cluster.hosts.count(), "host"),
+                      "`topology` of the network: without it all hosts are on a single switch");
   if (cluster.network.values().rails) check_rails(*cluster.network.values().rails, cluster);
   if (std::holds_alternative<SingleSwitch>(topology) || std::holds_alternative<HostGroups>(topology)) return;
   for (const HostKind& kind : cluster.hosts.values().kinds)

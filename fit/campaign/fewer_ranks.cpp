@@ -97,7 +97,8 @@ std::string alone_json(const Campaign& campaign, const PairedCalls& dgemm, const
   const bool has_runs = in_runs.size() >= fewest_pairs;
   if (!has_runs && dgemm.alone.size() < few_calls) return "null";
   const core::EstimatedRatio of_dgemm = has_runs ? ratio_of(in_runs) : dgemm_alone(campaign, dgemm, control, cluster);
-  Json json = {{"dgemm", of_dgemm.ratio}, {"standard_error", of_dgemm.standard_error}, {"calls", dgemm.alone.size()}};
+  Json json = {{"dgemm", of_dgemm.ratio}, {"standard_error", of_dgemm.standard_error}};
+  json[has_runs ? "pieces_of_runs" : "calls"] = has_runs ? in_runs.size() : dgemm.alone.size();
   std::string others;
   for (const auto& entry : blocks) {
     if (entry.first == "dgemm" || blocks.count("dgemm") == 0) continue;

@@ -95,8 +95,8 @@ HPLCAST_ATOMIC(atomicExch, value)
 /* The C library for kernels: what it declares is of the host. */
 #define HPLCAST_POWERS(X) X(sqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p)
 #define HPLCAST_ANGLES(X) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(erf) X(erfc)
-#define HPLCAST_WHOLES(X) X(fabs) X(floor) X(ceil) X(round) X(trunc)
-#define HPLCAST_TWO(X) X(pow) X(fmod) X(atan2) X(hypot) X(fmax) X(fmin)
+#define HPLCAST_WHOLES(X) X(fabs) X(floor) X(ceil) X(round) X(trunc) X(rint)
+#define HPLCAST_TWO(X) X(pow) X(fmod) X(atan2) X(hypot) X(fmax) X(fmin) X(copysign)
 #define HPLCAST_OF_C(name, doubles, floats) \
   __device__ double name doubles;           \
   __device__ float name##f floats;          \
@@ -109,6 +109,7 @@ HPLCAST_POWERS(HPLCAST_OF_ONE)
 HPLCAST_ANGLES(HPLCAST_OF_ONE)
 HPLCAST_WHOLES(HPLCAST_OF_ONE)
 HPLCAST_TWO(HPLCAST_OF_TWO)
+HPLCAST_OF_C(fma, (double, double, double), (float, float, float))
 __device__ int abs(int);
 extern "C" __device__ int printf(const char* format, ...);
 extern "C" __device__ void __assert_fail(const char* text, const char* file, unsigned line, const char* function);

@@ -152,6 +152,9 @@ TEST(DetourTraces, OfThreadsOfFtqAreCoresOfOneHost) {
   EXPECT_EQ(joined.cores[1].core, 12);
   EXPECT_FALSE(joined.common_clock);
   EXPECT_TRUE(join_traces({thread(0)}).common_clock);
+  // A number that is no thread is part of the host's name.
+  const std::string text = "# Frequency 10000\n# thread 0, core -1\n0 1000\n100000 1000\n200000 900\n";
+  EXPECT_EQ(read(text, "gros_12.dat").cores.at(0).host, "gros_12");
 }
 
 TEST(DetourTrace, IsReadFromRtlaInSums) {

@@ -118,6 +118,7 @@ TEST(FitCampaign, HplsCallsOnOneRankSayHowMuchFasterEachKernelIs) {
   const CampaignFit fit = fit_campaign(campaign);
   const auto alone = nlohmann::json::parse(fit.cluster.provenance).at("alone");
   EXPECT_NEAR(alone.at("dgemm").get<double>(), 0.9, 1e-6);
+  EXPECT_EQ(alone.at("pieces_of_runs"), 6);
   // Six runs, 0.9 to 1.1 times as long as in the mean: sqrt(0.028 6 / 5) / 6.
   constexpr double error = 0.03055;
   EXPECT_NEAR(alone.at("standard_error").get<double>(), 0.9 * error, 1e-4);
