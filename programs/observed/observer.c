@@ -43,8 +43,8 @@ struct region {
   int open;                    /* the outermost 1, those in it more */
   int pauses;                  /* until it began; -1: it began in one */
   struct hplcast_observed all; /* of its calls */
-  double routines_s;           /* time of routines and calls of MPI inside of it; */
-  uint64_t mpi_calls;          /* while it is open without all until it began */
+  double routines_s;           /* inside of it; while it is open less the time of all routines before it began */
+  uint64_t mpi_calls;          /* the same of calls of MPI */
 };
 enum { MOST_REGIONS = 256 };
 static struct region regions[MOST_REGIONS];
