@@ -35,8 +35,8 @@ class Section {
     } catch (const YAML::Exception&) {
       constexpr bool is_map = std::is_same_v<T, std::map<std::string, std::string>>;
       constexpr const char* expected = std::is_same_v<T, bool>          ? "true or false"
-                                       : std::is_unsigned_v<T>          ? "a whole number from 0 on"
-                                       : std::is_integral_v<T>          ? "a whole number"
+                                       : std::is_unsigned_v<T>          ? "a whole number from 0 to 2^64 - 1"
+                                       : std::is_integral_v<T>          ? "a whole number below 2^31"
                                        : std::is_arithmetic_v<T>        ? "a number"
                                        : std::is_same_v<T, std::string> ? "one value"
                                        : is_map                         ? "a map of single values: {a: b}"

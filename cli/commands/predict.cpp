@@ -290,9 +290,9 @@ std::optional<study::IntervalRequest> interval_of(const PredictOptions& options)
   }
   study::IntervalRequest request = options.intervals;
   const std::string number = options.interval.substr(0, options.interval.find_last_not_of(" %") + 1);
-  // Its quantile must be a number below 1.
-  if (!core::parse_double(number, request.level_percent) ||
-      !(request.level_percent > 0 && 0.5 + request.level_percent / 200 < 1))
+  // Its quantile must be a number between 0.5 and 1.
+  const double quantile = core::parse_double(number, request.level_percent) ? 0.5 + request.level_percent / 200 : 0;
+  if (!(quantile > 0.5 && quantile < 1))
     throw core::UsageError("--interval " + options.interval +
                            ": expected a level in percent above 0 and below 100, or off");
   if (!options.ledger.empty()) request.ledger = read_from(options.ledger, study::read_ledger);

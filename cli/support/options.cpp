@@ -173,9 +173,10 @@ Option* add_seed(Command& command, std::uint64_t& seed, const std::string& help)
 
 Option* add_seeds(Command& command, std::vector<std::uint64_t>& seeds, const std::string& help) {
   const auto set = [&seeds](const std::vector<std::string>& texts) {
-    require_distinct("--seed", texts);
     seeds.clear();
-    for (const std::string& text : texts) seeds.push_back(parse_seed(text));
+    std::vector<std::string> numbers;  // 01 is 1
+    for (const std::string& text : texts) numbers.push_back(std::to_string(seeds.emplace_back(parse_seed(text))));
+    require_distinct("--seed", numbers);
   };
   return command.add_option_function<std::vector<std::string>>("--seed", set, help, of_type("UINT"), as_seed(),
                                                                by_commas, one_each);

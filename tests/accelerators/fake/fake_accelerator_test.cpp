@@ -220,7 +220,9 @@ TEST_F(FakeAccelerator, StreamsTakeTheOneCoreOfARankOnlyWhereItLeavesIt) {
     EXPECT_EQ(hipStreamDestroy(stream), hipSuccess);
     return policy_of_stream;
   };
-  if (CPU_COUNT(&all) > 1) EXPECT_EQ(policy(), SCHED_OTHER) << "it has other cores";
+  if (CPU_COUNT(&all) > 1) {
+    EXPECT_EQ(policy(), SCHED_OTHER) << "it has other cores";
+  }
   CPU_ZERO(&one);
   CPU_SET(sched_getcpu(), &one);
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);

@@ -50,7 +50,8 @@ TEST(GapsOfPasses, HaveTheirDurationWithWhatTheyMakeSlowerAfterThem) {
   ASSERT_EQ(gaps.size(), 40U);
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     EXPECT_EQ(gaps[i].start, series[100 + 500 * i].start);
-    EXPECT_NEAR(gaps[i].duration, 96000, 3 * 1000 + 1000) << i;  // three passes scatter, and the median does
+    EXPECT_NEAR(static_cast<double>(gaps[i].duration), 96000, 3 * 1000 + 1000)
+        << i;  // three passes scatter, and the median does
   }
 }
 
@@ -60,8 +61,8 @@ TEST(GapsOfPasses, AreSeveralIfALongerOneFollowsAnother) {
   series[51].duration += 500000;
   const std::vector<WatchRecord> gaps = gaps_of_passes(series, 1000);
   ASSERT_EQ(gaps.size(), 2U);
-  EXPECT_NEAR(gaps[0].duration, 30000, 3000);  // of the pass and of the median
-  EXPECT_NEAR(gaps[1].duration, 500000, 3000);
+  EXPECT_NEAR(static_cast<double>(gaps[0].duration), 30000, 3000);  // of the pass and of the median
+  EXPECT_NEAR(static_cast<double>(gaps[1].duration), 500000, 3000);
 }
 
 TEST(GapsOfPasses, AreNotMadeOfScatter) {

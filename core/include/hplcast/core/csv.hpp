@@ -45,7 +45,7 @@ class CsvReader {
   double number(std::size_t column) const;        ///< finite
   double positive(std::size_t column) const;      ///< finite and > 0
   double non_negative(std::size_t column) const;  ///< finite and >= 0
-  /// Of a column that may be npos; `otherwise` where there is none.
+  /// For a column that may be npos: `otherwise` where there is none.
   double non_negative_or(double otherwise, std::size_t column) const {
     return has(column) ? non_negative(column) : otherwise;
   }
