@@ -269,7 +269,8 @@ ClusterModel with_power_cap(ClusterModel cluster, const Argument& argument) {
   return with_cap(std::move(cluster), argument.quantity(0, core::parse_watts), limited);
 }
 
-/// The watts of a state at one frequency, whatever that of the CPUs. @throws core::DomainError for the same at all.
+/// The watts of a state at one frequency, whatever that of the CPUs. @throws core::DomainError for a state that is no
+/// kernel with the same at all.
 void set_watts(core::PowerModel::Values& values, const std::string& state, bool is_kernel, double hz) {
   const bool has_own = values.states.count(state) > 0;
   bool any_varies = false;
@@ -282,7 +283,7 @@ void set_watts(core::PowerModel::Values& values, const std::string& state, bool 
   };
   fix(values.states, is_kernel);
   for (core::PowerOverride& one : values.overrides) fix(one.states, is_kernel && !has_own);
-  if (!any_varies)
+  if (!any_varies && !is_kernel)  // kernels take another time
     throw core::DomainError("watts of " + state, "the same at all frequencies", "watts that depend on the frequency",
                             "docs/formats/cluster-json.md#power; those of a state that is not there are 0 W");
 }

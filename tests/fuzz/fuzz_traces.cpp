@@ -33,8 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     platforms::write_goal(goal, in, "fuzz");
   });
   attempt([](std::istream& in) {
-    study::ReportData data;
-    study::add_study_file(in, "fuzz", data);
+    study::ReportData report;
+    study::add_study_file(in, "fuzz", report);
   });
   attempt([](std::istream& in) { core::read_controls(in, "fuzz"); });
   attempt([](std::istream& in) { core::read_simulation_settings(in, "fuzz"); });

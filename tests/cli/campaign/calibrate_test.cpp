@@ -217,9 +217,10 @@ TEST_F(Calibrate, RanksOfSeveralThreadsAreMeasuredRunAndPredictedAsSuch) {
   const std::string alike = run({"compare", "real.csv", "predicted.json"}).output;
   EXPECT_THAT(alike, Not(HasSubstr(warning)));
   EXPECT_THAT(alike, Not(HasSubstr("predicted from kernels measured with")));
-  if (blas == reference)
+  if (blas == reference) {
     EXPECT_THAT(run({"compare", "one.csv", "predicted.json"}).output,
                 HasSubstr("predicted from kernels measured with libblas.so.3"));
+  }
   EXPECT_THAT(run({"compare", "one.csv", "predicted.json"}).output, HasSubstr("run with 1 " + warning));
   const std::string many = std::to_string(cores + 1);
   EXPECT_THAT(run({"run-real", "runs.csv", "--threads", many, "-o", "many.csv"}).output, HasSubstr("ranks of " + many));

@@ -35,9 +35,10 @@ TEST_F(CampaignChanges, WrongStepsAreFoundBeforeAnythingIsMeasured) {
     EXPECT_EQ(outcome.status, status) << step << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr(words)) << step;
     EXPECT_FALSE(measured("01-dgemm.csv")) << step;
-    if (status == 6)
+    if (status == 6) {
       EXPECT_THAT(text_of(folder_ / "small.campaign/designs/02-kernels-aliased.csv"),
                   ::testing::StartsWith("N,NB,P,Q,ALIGN\n60,16,1,2,1536\n60,16,1,2,72\n60,16,1,2,3072\n"));
+    }
   }
 }
 

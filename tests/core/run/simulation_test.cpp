@@ -48,7 +48,7 @@ TEST(SimulationSettings, AreReadAsTheyWereWritten) {
   settings.fast = true;
   settings.fast_panels = 3;
   settings.window = IndexRange{512, 583};
-  settings.program = ProgramSettings{RestMode::bench, true, "/lib/libblas.so", 1U << 20};
+  settings.program = ProgramSettings{RestMode::bench, true, "/lib/libblas.so", 1U << 20, "", ""};
   settings.energy = EnergySettings{0.25, true};
   settings.observation = {"trace.json", IndexRange{0, 3}, 0.5, 1.5, true, "progress", true};
   settings.diagnosis = {false, false, false, true, {2, 16, 3}};

@@ -162,7 +162,9 @@ TEST(FitCampaign, KeepsTheSpeedThatTheMachineHasMostOfTheTime) {
 
 TEST(FitCampaign, DoesNotChooseTheFastMomentsOfAMachineThatScatters) {
   // Controls and calls from -8 to +8 %, another speed in each piece: all pieces count, and the model is their mean.
-  const auto scatter = [](double start_s) { return 1 + 0.02 * (std::lround(start_s / piece_s) * 5 % 9 - 4); };
+  const auto scatter = [](double start_s) {
+    return 1 + 0.02 * static_cast<double>(std::lround(start_s / piece_s) * 5 % 9 - 4);
+  };
   const CampaignFit fit = fit_campaign(campaign_of_one(drifting_dgemm(scatter), control_csv(scatter)));
   EXPECT_EQ(nlohmann::json::parse(fit.cluster.provenance).at("control").at("set_aside"), 0);
   EXPECT_NEAR(fitted_s(fit) / true_s, 1, 0.02);

@@ -10,7 +10,7 @@
 namespace hplcast::fit {
 namespace {
 
-constexpr double s_per_byte = 2e-10, calls_s = 1.1e-6, calls_s_per_byte = 3e-11;
+constexpr double s_per_byte = 2e-10, longer_s = 1.1e-6, longer_s_per_byte = 3e-11;
 
 /// Sends below `threshold` do not wait; then 1 and 0.5 us of a message are of its calls.
 std::vector<core::MpiMeasurement> rows_of(double noise, double threshold, double messages_of_exchange = 1) {
@@ -32,7 +32,7 @@ std::vector<core::MpiMeasurement> rows_of(double noise, double threshold, double
     add("send", detached ? 1e-6 : message_s);
     add("recv", detached ? 5e-7 : message_s);
     add("send_unmatched", detached ? 1e-6 : 0.02);
-    add("exchange", (1 + messages_of_exchange) * message_s + calls_s + calls_s_per_byte * size);
+    add("exchange", (1 + messages_of_exchange) * message_s + longer_s + longer_s_per_byte * size);
   }
   return rows;
 }
@@ -47,10 +47,10 @@ TEST(Exchanges, TakeLongerThanMessagesByAConstantAndPerByte) {
   for (const double threshold : {4000.0, 1e6}) {
     const core::ScopeModel exact = model_of(rows_of(0, threshold));
     // Short ones have up to 16 KiB, whose bytes count among the constant: half of them less than 100 bytes.
-    EXPECT_NEAR(exact.exchange_s, calls_s, 200 * calls_s_per_byte + 1e-9) << threshold;
-    EXPECT_NEAR(exact.exchange_s_per_byte, calls_s_per_byte, 1e-13) << threshold;
+    EXPECT_NEAR(exact.exchange_s, longer_s, 200 * longer_s_per_byte + 1e-9) << threshold;
+    EXPECT_NEAR(exact.exchange_s_per_byte, longer_s_per_byte, 1e-13) << threshold;
     // A tenth of noise on 180 messages and exchanges of some 8 us: a standard error of 1.25 0.1 8 / sqrt(180) us.
-    EXPECT_NEAR(model_of(rows_of(0.1, threshold)).exchange_s, calls_s, 3 * 0.075e-6) << threshold;
+    EXPECT_NEAR(model_of(rows_of(0.1, threshold)).exchange_s, longer_s, 3 * 0.075e-6) << threshold;
   }
 }
 

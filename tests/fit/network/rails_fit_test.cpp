@@ -21,10 +21,10 @@ RailsFit fit_of_noise(double share_of_first, int rows_of_each, int seed) {
   for (long order = 0; order < rows_of_each; ++order)
     for (int cpu = 0; cpu < 2; ++cpu)
       for (int other = 0; other < 2; ++other) {
-        const double rate = alone_bytes_per_s * (cpu == 0 || other == 0 ? share_of_first : 1);
+        const double alone_rate = alone_bytes_per_s * (cpu == 0 || other == 0 ? share_of_first : 1);
         for (const double size : {1.0, bytes})
           rows.push_back({cpu, other, "pingpong", order, cpu, size,
-                          2 * (latency_s + size / rate) * std::exp(sd * stream.normal())});
+                          2 * (latency_s + size / alone_rate) * std::exp(sd * stream.normal())});
         const double together_s =
             pairs * (cpu == other ? 1 : 2) * bytes / link_bytes_per_s * std::exp(sd * stream.normal());
         for (int i = 0; i < pairs && cpu <= other; ++i)

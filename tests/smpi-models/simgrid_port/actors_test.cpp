@@ -94,7 +94,7 @@ class OnBothKernels : public ::testing::TestWithParam<Kernel> {};
 INSTANTIATE_TEST_SUITE_P(Actors, OnBothKernels, ::testing::Values(Kernel::simgrids, Kernel::ours));
 
 TEST_P(OnBothKernels, AlarmsOfOneDateAreDoneInTheOrderInWhichTheyWereSet) {
-  const std::string diary = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
+  const std::string written = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
     start("actor", host, [&diary] {
       Alarm a([&] { diary.write("a"); }), b([&] { diary.write("b"); }), c([&] { diary.write("c"); });
       Alarm d([&] { diary.write("d"); }), never([&] { diary.write("never"); });
@@ -113,11 +113,11 @@ TEST_P(OnBothKernels, AlarmsOfOneDateAreDoneInTheOrderInWhichTheyWereSet) {
       spend(1, bell);
     });
   });
-  EXPECT_EQ(diary, lines({"1 a", "2 e", "2 d", "2 b", "2 c", "4 a", "5 the end"}));
+  EXPECT_EQ(written, lines({"1 a", "2 e", "2 d", "2 b", "2 c", "4 a", "5 the end"}));
 }
 
 TEST_P(OnBothKernels, EarlyAlarmsAreDoneWithoutAStopOfTheClockAndInOrder) {
-  const std::string diary = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
+  const std::string written = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
     start("actor", host, [&diary] {
       std::vector<std::string> done;
       Alarm early([&] { done.push_back("early"); }, true);
@@ -129,11 +129,11 @@ TEST_P(OnBothKernels, EarlyAlarmsAreDoneWithoutAStopOfTheClockAndInOrder) {
       for (const std::string& one : done) diary.write(one);
     });
   });
-  EXPECT_EQ(diary, lines({"3 first", "3 early", "3 the end"}));
+  EXPECT_EQ(written, lines({"3 first", "3 early", "3 the end"}));
 }
 
 TEST_P(OnBothKernels, ABellThatRangBeforeItIsWaitedForIsNotLost) {
-  const std::string diary = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
+  const std::string written = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
     const auto bell = std::make_shared<Bell>();
     start("rings", host, [=] {
       bell->ring();
@@ -151,7 +151,7 @@ TEST_P(OnBothKernels, ABellThatRangBeforeItIsWaitedForIsNotLost) {
       }
     });
   });
-  EXPECT_EQ(diary, lines({"1 first", "1 second", "2 third", "2 the end"}));
+  EXPECT_EQ(written, lines({"1 first", "1 second", "2 third", "2 the end"}));
 }
 
 /// Actors that spend times of few lengths, so that many things happen at one date, ring each other and meet.
@@ -197,7 +197,7 @@ TEST(Actors, MayAskSimGridsKernelInBetween) {
 }
 
 TEST_P(OnBothKernels, WhoWaitsForNothingIsADeadlock) {
-  const std::string diary = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
+  const std::string written = diary_of(GetParam(), [](s4u::Host* host, Diary& diary) {
     s4u::Engine::on_deadlock_cb([&diary] { diary.write("deadlock"); });
     for (const char* name : {"1", "2"}) {
       start(name, host, [name, &diary] {
@@ -213,7 +213,7 @@ TEST_P(OnBothKernels, WhoWaitsForNothingIsADeadlock) {
       });
     }
   });
-  EXPECT_EQ(diary, lines({"1 deadlock", "1 unwound 1", "1 unwound 2", "1 the end"}));
+  EXPECT_EQ(written, lines({"1 deadlock", "1 unwound 1", "1 unwound 2", "1 the end"}));
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ std::array<double, 2> coefficients(const std::array<double, 2>& of_cpu, const st
                                    std::uint32_t kind, std::uint64_t number) {
   std::array<double, 2> values{};
   for (std::size_t c = 0; c < 2; ++c)
-    values[c] =
-        mean[c] * (1 + of_cpus[c] * of_cpu[c]) * (1 + common[c] * of_day[c] + own[c] * normal(kind + c, number));
+    values[c] = mean[c] * (1 + of_cpus[c] * of_cpu[c]) *
+                (1 + common[c] * of_day[c] + own[c] * normal(kind + static_cast<std::uint32_t>(c), number));
   return values;
 }
 
