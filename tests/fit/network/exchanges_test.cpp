@@ -2,10 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "hplcast/core/random_stream.hpp"
-#include "hplcast/fit/network_fit.hpp"
+#include "tests/fit/network/local_rows.hpp"
 
 namespace hplcast::fit {
 namespace {
@@ -13,19 +11,8 @@ namespace {
 constexpr double s_per_byte = 2e-10, longer_s = 1.1e-6, longer_s_per_byte = 3e-11;
 
 /// Sends below `threshold` do not wait; then 1 and 0.5 us of a message are of its calls.
-std::vector<core::MpiMeasurement> rows_of(double noise, double threshold, double messages_of_exchange = 1) {
-  core::RandomStream stream({1, core::stream_fit, 0, 0});
-  std::vector<core::MpiMeasurement> rows;
-  for (int i = 0; i < 300; ++i) {
-    const double size = std::floor(std::pow(8e6, stream.uniform()));
-    const auto add = [&](const char* operation, double duration_s) {
-      core::MpiMeasurement row;
-      row.operation = operation;
-      row.scope = "local";
-      row.size_bytes = size;
-      row.duration_s = duration_s * std::exp(noise * stream.normal());
-      rows.push_back(row);
-    };
+std::vector<core::MpiMeasurement> rows_with_exchanges(double noise, double threshold, double messages_of_exchange = 1) {
+  return testing::local_rows(noise, [&](double size, const auto& add) {
     const bool detached = size < threshold;
     const double message_s = 2e-6 + s_per_byte * size + (detached ? 1.5e-6 : 0);
     add("pingpong", 2 * message_s);
@@ -33,8 +20,7 @@ std::vector<core::MpiMeasurement> rows_of(double noise, double threshold, double
     add("recv", detached ? 5e-7 : message_s);
     add("send_unmatched", detached ? 1e-6 : 0.02);
     add("exchange", (1 + messages_of_exchange) * message_s + longer_s + longer_s_per_byte * size);
-  }
-  return rows;
+  });
 }
 
 core::ScopeModel model_of(const std::vector<core::MpiMeasurement>& rows) {
@@ -45,23 +31,23 @@ core::ScopeModel model_of(const std::vector<core::MpiMeasurement>& rows) {
 
 TEST(Exchanges, TakeLongerThanMessagesByAConstantAndPerByte) {
   for (const double threshold : {4000.0, 1e6}) {
-    const core::ScopeModel exact = model_of(rows_of(0, threshold));
+    const core::ScopeModel exact = model_of(rows_with_exchanges(0, threshold));
     // Short ones have up to 16 KiB, whose bytes count among the constant: half of them less than 100 bytes.
     EXPECT_NEAR(exact.exchange_s, longer_s, 200 * longer_s_per_byte + 1e-9) << threshold;
     EXPECT_NEAR(exact.exchange_s_per_byte, longer_s_per_byte, 1e-13) << threshold;
     // A tenth of noise on 180 messages and exchanges of some 8 us: a standard error of 1.25 0.1 8 / sqrt(180) us.
-    EXPECT_NEAR(model_of(rows_of(0.1, threshold)).exchange_s, longer_s, 3 * 0.075e-6) << threshold;
+    EXPECT_NEAR(model_of(rows_with_exchanges(0.1, threshold)).exchange_s, longer_s, 3 * 0.075e-6) << threshold;
   }
 }
 
 TEST(Exchanges, ThatGoOneWayAtATimeHaveNoCostPerByteBeside) {
-  const core::ScopeModel model = model_of(rows_of(0, 4000, 2));
+  const core::ScopeModel model = model_of(rows_with_exchanges(0, 4000, 2));
   EXPECT_TRUE(model.half_duplex);
   EXPECT_EQ(model.exchange_s_per_byte, 0);
 }
 
 TEST(Exchanges, WithoutRowsCostNothingBeside) {
-  std::vector<core::MpiMeasurement> rows = rows_of(0, 4000);
+  std::vector<core::MpiMeasurement> rows = rows_with_exchanges(0, 4000);
   rows.erase(std::remove_if(rows.begin(), rows.end(), [](const auto& row) { return row.operation == "exchange"; }),
              rows.end());
   EXPECT_EQ(model_of(rows).exchange_cost_s(1e6), 0);

@@ -1,10 +1,7 @@
 // Round trips of panels, which HPL describes by an MPI datatype, beside those of contiguous messages.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "hplcast/core/random_stream.hpp"
-#include "hplcast/fit/network_fit.hpp"
+#include "tests/fit/network/local_rows.hpp"
 
 namespace hplcast::fit {
 namespace {
@@ -13,18 +10,7 @@ constexpr double send_s = 4e-6, recv_s = 3e-6;
 
 /// Sends up to `threshold` do not wait; then 4 and 3 us of a message are of its calls.
 std::vector<core::MpiMeasurement> rows_of(double noise, bool with_panels, double threshold = 4000) {
-  core::RandomStream stream({1, core::stream_fit, 0, 0});
-  std::vector<core::MpiMeasurement> rows;
-  for (int i = 0; i < 300; ++i) {
-    const double size = std::floor(std::pow(8e6, stream.uniform()));
-    const auto add = [&](const char* operation, double duration_s) {
-      core::MpiMeasurement row;
-      row.operation = operation;
-      row.scope = "local";
-      row.size_bytes = size;
-      row.duration_s = duration_s * std::exp(noise * stream.normal());
-      rows.push_back(row);
-    };
+  return testing::local_rows(noise, [&](double size, const auto& add) {
     const bool detached = size < threshold;
     const double calls_s = detached && threshold > 65536 ? send_s + recv_s : 0;
     add("pingpong", 2 * (1e-6 + 2e-10 * size + calls_s));
@@ -32,8 +18,7 @@ std::vector<core::MpiMeasurement> rows_of(double noise, bool with_panels, double
     add("recv", detached ? recv_s : 1e-6 + 2e-10 * size);
     add("send_unmatched", detached ? send_s : 0.02);
     if (with_panels && size >= 65536) add("panel", 2 * (8e-6 + 6e-11 * size + calls_s));
-  }
-  return rows;
+  });
 }
 
 TEST(Panels, HaveATransferOfTheirOwn) {
