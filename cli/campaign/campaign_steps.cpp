@@ -62,7 +62,8 @@ struct Step {
     double value = limit;
     section.read_quantity(key, value, parse);
     if (!section.has(key)) return;
-    if (!(value > limit)) section.fail(key, "is " + core::shortest(value) + "; expected more than " + core::shortest(limit));
+    if (!(value > limit))
+      section.fail(key, "is " + core::shortest(value) + "; expected more than " + core::shortest(limit));
     pass(key, core::shortest(value));
   }
 

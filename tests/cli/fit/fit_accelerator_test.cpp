@@ -105,7 +105,8 @@ TEST_F(FitAccelerator, RowsThatComeFromACacheUpToSomeNumberOfColumnsHaveTwoSlope
   std::mt19937 random(5);
   const auto truth_s = [](double m, double n) { return 1e-6 + (n < 2000 ? 2e-11 : 6e-11) * m * n; };
   for (unsigned i = 0; i < 60; ++i) {
-    const unsigned m = 100 + static_cast<unsigned>(random() % 400), n = 525 + 50 * i;  // half of them below: pieces begin every five
+    const unsigned m = 100 + static_cast<unsigned>(random() % 400),
+                   n = 525 + 50 * i;  // half of them below: pieces begin every five
     csv << "scatter_rows," << m << ',' << n << ",1," << truth_s(m, n) << ",random,a card,64e9,110\n";
   }
   const Outcome outcome = run_hplcast("fit accelerator " + file("calls.csv", csv.str()) +
