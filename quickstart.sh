@@ -31,12 +31,13 @@ seed: $seed
 warm_up: 5s
 chunk: 10s
 steps:
-  - dgemm: {nb: $nb, max_size: $max_n, count: 300, budget: 60s, common: false}
+  - dgemm: {nb: $nb, max_size: $max_n, count: 300, budget: 60s, common: false, alone: false}
   - kernels:
       runs:
 END
   # Three times: a shared machine changes its speed within seconds, memory's more than that of dgemm, and pieces of all
-  # steps are measured in random order. Once with the largest order of all, so that no kernel is extrapolated.
+  # steps are measured in random order. Once with the largest order of all, so that no kernel is extrapolated. Those of
+  # one rank tell how much faster it is without the other, so that dgemm needs no calls alone.
   for grid in '1 1 5000' '1 2 5000' '2 1 5000' '1 1 5000' '1 2 5000' '2 1 5000' "1 1 $max_n" "1 2 $max_n" "2 1 $max_n"; do
     read -r p q n <<<"$grid"
     [ $((p * q)) -le "$ranks" ] || continue
