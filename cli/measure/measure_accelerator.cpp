@@ -73,6 +73,9 @@ T* on_device(std::size_t count) {
 class AcceleratorMeasuring {
  public:
   explicit AcceleratorMeasuring(const Options& options);
+  ~AcceleratorMeasuring() { rocblas_destroy_handle(blas_); }
+  AcceleratorMeasuring(const AcceleratorMeasuring&) = delete;
+  AcceleratorMeasuring& operator=(const AcceleratorMeasuring&) = delete;
   std::string rows();
 
  private:

@@ -71,7 +71,8 @@ TEST_F(HistoryCommands, TellOneCauseInOneRow) {
   const auto outcome = run({"check", "h.db"});
   EXPECT_THAT(outcome.output, HasSubstr("frequency_ghz -4.4 %, temperature_celsius +12.4 %"));
   EXPECT_THAT(outcome.output, HasSubstr("2 findings"));  // node-3, and node-6 that is gone
-  for (const Json& finding : check_json()["findings"]) EXPECT_EQ(finding["event"], 0);
+  const Json checked = check_json();
+  for (const Json& finding : checked["findings"]) EXPECT_EQ(finding["event"], 0);
 }
 
 TEST_F(HistoryCommands, RememberWhatWasTold) {

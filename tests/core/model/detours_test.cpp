@@ -56,7 +56,7 @@ TEST(Detours, AMissingOptionalFieldHasItsDefault) {
   std::istringstream in(
       R"({"detours": [{"name": "a", "kind": "periodic", "period_s": 1, "duration": {"law": "constant", "mean_s": 0.01},
                        "per": "core"}], "report": {"cores": 2}})");
-  const DetourSource::Values& values = read_detours(in, "d.json").at(0).values();
+  const DetourSource::Values values = read_detours(in, "d.json").at(0).values();
   EXPECT_EQ(std::get<PeriodicDetours>(values.times).jitter_s, 0);
   EXPECT_EQ(std::get<PeriodicDetours>(values.times).phase_s, std::nullopt);
   EXPECT_FALSE(values.in_kernels);
