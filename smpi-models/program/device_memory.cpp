@@ -87,6 +87,7 @@ void DeviceMemory::put(void* to, std::size_t bytes, const std::vector<ContentPie
 }
 
 void DeviceMemory::copy(void* to, const void* from, std::size_t bytes, std::size_t whole_bytes) {
+  if (bytes == 0) return;  // from or to nowhere
   const bool to_here = has(to), from_here = has(from);
   if (!to_here && !from_here) {
     std::memmove(to, from, bytes);
