@@ -162,7 +162,7 @@ void find_exchange_costs(const MpiRows& rows, double detached_bytes,
     const auto cost_s = [&](core::MessageCost which) { return model.cost(which).mean_s(row.size_bytes); };
     double message_s = cost_s(core::MessageCost::transfer);
     if (row.size_bytes < detached_bytes) message_s += cost_s(core::MessageCost::send) + cost_s(core::MessageCost::recv);
-    return row.duration_s - 2 * message_s - model.exchange_s;
+    return row.duration_s - 2 * message_s - model.exchange_s;  // 0 until it is found
   };
   const auto found = [&](core::Scope scope, double least_bytes, double most_bytes, bool per_byte) {
     const core::ScopeModel& model = *models[static_cast<std::size_t>(scope)];

@@ -96,8 +96,8 @@ class Exchange {
     double sender_s;
     double arrival_s;
     double receiver_cost_s;
-    double exchange_s;
-    double there_s;  ///< when the sender has come: until then the receiver waits for it
+    double exchange_s;  ///< more than that if both send to each other
+    double there_s;     ///< when the sender has come: until then the receiver waits for it
   };
   Passage pass(int from, int to, int count, double sent_s, double wanted_s) {
     const double size = bytes(count);
