@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 if [ "$#" -gt 0 ]; then
   usage='Usage: ./quickstart.sh    (no options; HPL_SOURCE=FOLDER or TARBALL chooses the HPL; build/quickstart/ has all results)
-Measures this machine, predicts HPL, runs it, compares both: 4 min, and about 4 more (on two cores) where it has to be built.'
+Measures this machine, predicts HPL, runs it, compares both: 3 min, and about 3 more (on two cores) where it has to be built.'
   if [ "$*" = --help ] || [ "$*" = -h ]; then echo "$usage" && exit; fi
   printf 'quickstart.sh: no options are taken, found "%s"\n%s\n' "$*" "$usage" >&2
   exit 2
@@ -56,7 +56,7 @@ configurations() {
   awk -v nb="$nb" -v ranks="$ranks" 'NF == 5 && $2 * $3 <= ranks { print $1 "," nb "," $2 "," $3 "," $4 "," $5 }' >>"$1"
 }
 
-step 1 520 "setting up: Debian packages, HPL's source, the build"
+step 1 480 "setting up: Debian packages, HPL's source, the build"
 tools/setup
 tools/build quickstart_programs
 rm -rf "$work" # of a run that was interrupted
@@ -65,17 +65,17 @@ mkdir -p "$work"
 ranks=$("$bin/hplcast" doctor --json | sed -n 's/^ *"cores": \([0-9]*\),$/\1/p')
 [ "$ranks" -lt 2 ] || ranks=2
 
-step 2 265 "looking at the machine"
+step 2 220 "looking at the machine"
 "$bin/hplcast" doctor
 
-step 3 260 "measuring dgemm, HPL's other kernels and MPI"
+step 3 215 "measuring dgemm, HPL's other kernels and MPI"
 campaign >"$work/campaign.yaml"
 "$bin/hplcast" calibrate "$work/campaign.yaml" --folder "$work/campaign" -o "$work/campaign.zip"
 
-step 4 160 "fitting models: cluster.json"
+step 4 120 "fitting models: cluster.json"
 "$bin/hplcast" fit cluster "$work/campaign.zip" --quiet --force -o "$work/cluster.json"
 
-step 5 155 "predicting HPL, then running the real one"
+step 5 115 "predicting HPL, then running the real one"
 configurations "$work/runs.csv" <<'END'
 3000 1 1 1 0
 5000 1 1 1 1
