@@ -281,12 +281,7 @@ class CampaignRun {
   /// @throws core::InputError if others use this host more than `limits` allow: our own ranks rest between two pieces.
   void refuse_load() const {
     if (!plan_.limits.load) return;
-    constexpr int looks = 10;
-    double runnable = 0;
-    for (int i = 0; i < looks; ++i) {
-      sleep_s(0.05);
-      runnable += std::max(0.0, runnable_tasks("/").value_or(1) - 1) / looks;  // one is us
-    }
+    const double runnable = runnable_of_others("/").value_or(0);
     if (runnable > *plan_.limits.load)
       throw core::InputError("others have " + core::printed("%.1f", runnable) +
                              " runnable tasks on this host, more than limits.load = " +

@@ -74,9 +74,10 @@ Check check_turbo(const core::MachineDescription& machine) {
 }
 
 Check check_load(const core::MachineDescription& machine) {
-  const std::string found = core::printed("%.2f runnable tasks in the last minute", machine.load_1min);
-  // Half a task is what a shell, an editor and the daemons of an idle machine leave behind.
-  if (machine.load_1min < 0.5) return ok("load", found);
+  const double now = machine.load_now.value_or(machine.load_1min);  // what has ended, such as a build, disturbs nothing
+  const std::string found = core::printed("%.2f runnable tasks in the last minute", machine.load_1min) +
+                            (machine.load_now ? core::printed(", %.1f of others now", now) : "");
+  if (now < core::MachineDescription::idle_load) return ok("load", found);
   return warn("load", found, "wait, or stop other programs: measurements assume an idle machine");
 }
 

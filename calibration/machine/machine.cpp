@@ -86,6 +86,7 @@ std::vector<std::string> find_other_users(const fs::path& root) {
 
 void describe_load(const fs::path& root, core::MachineDescription& machine) {
   machine.load_1min = first_number(root / "proc/loadavg").value_or(0);
+  if (machine.load_1min >= core::MachineDescription::idle_load) machine.load_now = runnable_of_others(root);
   machine.other_users = find_other_users(root);
   machine.steal = steal_share(root);
   std::istringstream quota(first_line(root / "sys/fs/cgroup/cpu.max"));

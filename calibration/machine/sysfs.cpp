@@ -1,10 +1,14 @@
 #include "calibration/machine/sysfs.hpp"
 
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <sstream>
+#include <thread>
 
 #include "hplcast/core/csv.hpp"
 
@@ -55,6 +59,49 @@ std::vector<std::filesystem::path> entries(const std::filesystem::path& folder, 
     if (entry.path().filename().string().rfind(prefix, 0) == 0) found.push_back(entry.path());
   std::sort(found.begin(), found.end());
   return found;
+}
+
+namespace {
+
+/// "(NAME)" and, after the state, the parent of a line of /proc/PID/stat.
+struct TaskStat {
+  std::string name;
+  char state = '?';
+  long parent = 0;
+
+  explicit TaskStat(const std::string& line) {
+    const std::size_t begin = line.find('('), end = line.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos || end < begin) return;
+    name = line.substr(begin, end - begin + 1);
+    std::istringstream(line.substr(end + 1)) >> state >> parent;
+  }
+};
+
+double runnable_of_ours(const std::filesystem::path& root) {
+  double count = 0;
+  const TaskStat us(first_line(root / "proc" / std::to_string(::getpid()) / "stat"));
+  for (const std::filesystem::path& process : entries(root / "proc", "")) {
+    const TaskStat one(first_line(process / "stat"));
+    if (one.name.empty() || one.name != us.name || one.parent != us.parent) continue;
+    for (const std::filesystem::path& task : entries(process / "task", ""))
+      if (TaskStat(first_line(task / "stat")).state == 'R') ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::optional<double> runnable_of_others(const std::filesystem::path& root) {
+  constexpr int looks = 10;
+  double sum = 0;
+  for (int i = 0; i < looks; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::istringstream words(first_line(root / "proc/loadavg"));
+    double load = 0, runnable = 0;
+    if (!(words >> load >> load >> load >> runnable)) return std::nullopt;
+    sum += runnable - runnable_of_ours(root);
+  }
+  return std::max(0.0, sum / looks);
 }
 
 }  // namespace hplcast::calibration

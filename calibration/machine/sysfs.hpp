@@ -24,13 +24,9 @@ std::string why_unreadable(const std::filesystem::path& path);
 /// Entries of a folder whose names begin with `prefix`, sorted; empty if it cannot be read.
 std::vector<std::filesystem::path> entries(const std::filesystem::path& folder, const std::string& prefix);
 
-/// Tasks that run or could run now, from /proc/loadavg: "0.20 0.18 0.12 1/80 11206".
-inline std::optional<double> runnable_tasks(const std::filesystem::path& root) {
-  std::istringstream words(first_line(root / "proc/loadavg"));
-  double load = 0, runnable = 0;
-  if (words >> load >> load >> load >> runnable) return runnable;
-  return std::nullopt;
-}
+/// Tasks of others that run or could run, mean of ten looks in half a second: those of /proc/loadavg ("0.20 0.18 0.12
+/// 1/80 11206") less those of processes with our name and our parent, which are we and the ranks that wait beside us.
+std::optional<double> runnable_of_others(const std::filesystem::path& root);
 
 /// Ticks of all CPUs since boot, and those that went to other virtual machines; nothing if the kernel does not tell.
 struct StealTicks {

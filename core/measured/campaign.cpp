@@ -24,6 +24,7 @@ HPLCAST_DESCRIPTION(MachineDescription, machine) {
                  numa_nodes, core_cpu, caches, memory_bytes, memory_available_bytes, shared_memory_free_bytes,
                  transparent_hugepages, governor, turbo, min_frequency_hz, max_frequency_hz, clock_source,
                  clock_resolution_s, load_1min, other_users, steal, cpu_quota);
+  fields.if_any("load_now", machine.load_now);
   fields.if_any("settings", machine.settings);
   HPLCAST_FIELDS(machine, max_map_count, overcommit_memory, stack_bytes, address_space_bytes, locked_memory_bytes);
 }

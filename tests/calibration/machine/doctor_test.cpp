@@ -120,6 +120,16 @@ TEST(Doctor, WarnsOfPartsOfTwoSimGrids) {
   }
 }
 
+TEST(Doctor, LetsLoadPassThatHasEnded) {
+  core::MachineDescription machine = healthy_machine();
+  machine.load_1min = 3;
+  machine.load_now = 0.1;
+  EXPECT_EQ(checks_of(machine)["load"].status, CheckStatus::ok);
+  machine.load_now = 0.9;
+  EXPECT_EQ(checks_of(machine)["load"].status, CheckStatus::warn);
+  EXPECT_THAT(checks_of(machine)["load"].found, HasSubstr("3.00 runnable tasks in the last minute, 0.9 of others now"));
+}
+
 TEST(Doctor, WritesATableAndJson) {
   core::MachineDescription machine = healthy_machine();
   machine.load_1min = 2;

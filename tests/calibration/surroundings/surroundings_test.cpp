@@ -258,11 +258,21 @@ TEST(KernelLog, HasNothingOfTheFuture) {
   EXPECT_EQ(kernel_log_since(4e9), "");
 }
 
-TEST(Load, IsTheNumberOfRunnableTasks) {
+TEST(Load, IsThatOfOthersNotOfRanksThatWait) {
   const FakeRoot root;
-  EXPECT_FALSE(runnable_tasks(root.path()).has_value());
-  root.write("proc/loadavg", "0.20 0.18 0.12 3/80 11206\n");
-  EXPECT_EQ(runnable_tasks(root.path()), 3);
+  EXPECT_FALSE(runnable_of_others(root.path()).has_value());
+  root.write("proc/loadavg", "0.20 0.18 0.12 7/80 11206\n");
+  EXPECT_EQ(runnable_of_others(root.path()), 7);
+  const auto process = [&](const std::string& pid, const std::string& stat, const std::vector<std::string>& tasks) {
+    root.write("proc/" + pid + "/stat", pid + " " + stat + " 7\n");
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+      root.write("proc/" + pid + "/task/" + std::to_string(i) + "/stat", pid + " (a) " + tasks[i] + " 50 7\n");
+  };
+  process(std::to_string(::getpid()), "(hplcast) a) R 50", {"R"});
+  process("21", "(hplcast) a) S 50", {"R", "S", "R"});  // another rank: two of its threads
+  process("22", "(stress) R 50", {"R"});                // a job of the same shell
+  process("23", "(hplcast) a) R 51", {"R"});            // somebody else's
+  EXPECT_EQ(runnable_of_others(root.path()), 4);
 }
 
 }  // namespace

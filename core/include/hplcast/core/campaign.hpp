@@ -46,10 +46,12 @@ struct MachineDescription {
   std::optional<double> min_frequency_hz, max_frequency_hz;
   std::string clock_source;  ///< of the kernel, such as tsc or kvm-clock
   double clock_resolution_s = 0;
-  double load_1min = 0;                  ///< mean number of runnable tasks over the last minute
-  std::vector<std::string> other_users;  ///< people besides us who have processes
-  std::optional<double> steal;           ///< share of time since boot that other virtual machines took
-  std::optional<double> cpu_quota;       ///< limit of the control group, in cores; absent: none
+  static constexpr double idle_load = 0.5;  ///< below: a shell, an editor and the daemons of an idle machine
+  double load_1min = 0;                     ///< mean number of runnable tasks over the last minute
+  std::optional<double> load_now;           ///< those of others; absent: load_1min is below idle_load, or not known
+  std::vector<std::string> other_users;     ///< people besides us who have processes
+  std::optional<double> steal;              ///< share of time since boot that other virtual machines took
+  std::optional<double> cpu_quota;          ///< limit of the control group, in cores; absent: none
 
   std::map<std::string, std::string> settings;  ///< by name, those that the system tells
 
