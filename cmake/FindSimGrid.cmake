@@ -1,4 +1,5 @@
-# Finds SimGrid with SMPI. Defines the target SimGrid::simgrid and SimGrid_SMPICC, SimGrid_SMPIRUN, SimGrid_VERSION.
+# Finds SimGrid with SMPI. Defines the target SimGrid::simgrid, SimGrid_SMPICC, SimGrid_SMPIRUN, SimGrid_VERSION, and
+# SimGrid_SMPI_OPTIONS: what smpicc adds to a compilation (SMPI's own mpi.h first of all).
 # smpicc leads: it is searched for as all programs are (CMAKE_PREFIX_PATH, SimGrid_ROOT, then PATH), and smpirun, headers
 # and library are those that belong to it, so that several SimGrids on one machine do not get mixed.
 find_program(SimGrid_SMPICC smpicc)
@@ -17,6 +18,12 @@ if(SimGrid_SMPICC)
       list(APPEND library_hints "${CMAKE_MATCH_1}")
     endif()
   endforeach()
+  # It puts the folder where it runs before x.c, unquoted.
+  execute_process(COMMAND "${SimGrid_SMPICC}" -show -c x.c WORKING_DIRECTORY / OUTPUT_VARIABLE shown
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(SimGrid_SMPI_OPTIONS UNIX_COMMAND "${shown}")
+  list(POP_FRONT SimGrid_SMPI_OPTIONS)
+  list(FILTER SimGrid_SMPI_OPTIONS EXCLUDE REGEX "^-c$|x\\.c$")
   get_filename_component(real_smpicc "${SimGrid_SMPICC}" REALPATH)
   foreach(program IN ITEMS "${SimGrid_SMPICC}" "${real_smpicc}")
     get_filename_component(folder "${program}" DIRECTORY)
