@@ -89,6 +89,14 @@ void edit_models(ClusterModel& cluster, const std::function<void(core::KernelMod
 /// The cluster with its network edited, and validated again.
 ClusterModel with_network(ClusterModel cluster, const std::function<void(core::NetworkModel::Values&)>& edit);
 
+/// How much faster the network becomes.
+struct NetworkSpeed {
+  double latency = 1, bandwidth = 1;  ///< of links and backbone, and of intercepts and slopes of the transfer times
+  double calls = 1;                   ///< what the CPU spends on a message: send, isend, recv
+  double new_memory = 1;              ///< what memory costs that is new to messages
+};
+void scale_scope(core::ScopeModel& scope, const NetworkSpeed& by);
+
 /// Edits every segment of one cost.
 void edit_segments(core::SegmentedLaw& law, const std::function<void(core::Segment&)>& edit);
 

@@ -149,7 +149,7 @@ void require_as_many(const ClusterModel& cluster, std::size_t hosts) {
     throw core::DomainError(
         "hosts", std::to_string(hosts),
         "the " + std::to_string(cluster.hosts.count()) + " hosts that its " + core::kind_of(topology) + " joins",
-        "change the number of hosts first, then the topology");
+        "begin with the transformation single-switch, then change the hosts, then the topology");
 }
 
 /// The cluster of these hosts (indices of the old ones, in the new order; repeated: copies, which get new names). Laws
