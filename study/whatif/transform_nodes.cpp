@@ -400,7 +400,8 @@ ClusterModel generate(ClusterModel cluster, const Argument& argument) {
     const std::string key = part.substr(0, equal);
     const std::string value = equal == std::string::npos ? "" : part.substr(equal + 1);
     double number = 0;
-    const bool numeric = core::parse_double(value, number) && number >= 0;
+    constexpr double exact = 9007199254740992.0;  // whole numbers beyond it are others
+    const bool numeric = core::parse_double(value, number) && number >= 0 && number <= exact;
     if (key == "hosts" && !value.empty()) {
       cluster = with_host_names(std::move(cluster), value);
     } else if (numeric && (key == "seed" || key == "day") && number == std::floor(number)) {

@@ -81,8 +81,7 @@ void scale_noise(core::Segment& segment, double factor) {
   segment.sd_s *= factor;
   segment.log_modes = core::with_spread(std::move(segment.log_modes), factor);
   if (segment.modes.empty()) return;
-  double expectation = 0;
-  for (const core::MixtureMode& mode : segment.modes) expectation += mode.probability * mode.mean;
+  const double expectation = segment.mean_intercept_s();
   if (factor == 0) {
     segment.modes.clear();
     segment.intercept_s = expectation;
