@@ -186,10 +186,11 @@ void find_exchange_costs(const MpiRows& rows, double detached_bytes,
     if (!model) continue;
     model->exchange_s = found(scope, 0, most_short_bytes, false);
     if (!model->half_duplex) model->exchange_s_per_byte = found(scope, least_long_bytes, infinity, true);
+    const double per_byte = model->exchange_s_per_byte;
     if (model->exchange_cost_s(1) > 0)
-      fit.notes.push_back(
-          std::string(to_string(scope)) + ": exchanges take " + core::time_text(model->exchange_s) +
-          core::printed(" and %.3g s per byte longer than their messages (exchange_s)", model->exchange_s_per_byte));
+      fit.notes.push_back(std::string(to_string(scope)) + ": exchanges take " + core::time_text(model->exchange_s) +
+                          (per_byte > 0 ? core::printed(" and %.3g s per byte", per_byte) : "") +
+                          " longer than their messages (exchange_s)");
   }
 }
 
