@@ -170,6 +170,13 @@ TEST_F(FitCommands, SegmentedFitsGroupsAndGivenBreakpoints) {
     EXPECT_EQ(group.at("breakpoints").size(), group.at("segments").size() - 1) << group.dump();
 }
 
+TEST_F(FitCommands, SegmentedTellsOfBreakpointsWithoutRows) {
+  const std::string fit =
+      "fit segmented --where operation=pingpong --where scope=remote " + example + " --breakpoints ";
+  EXPECT_THAT(run_hplcast(fit + "64000,1e9").output, HasSubstr("breakpoints without rows on both sides"));
+  EXPECT_THAT(run_hplcast(fit + "64000").output, Not(HasSubstr("breakpoints without rows")));
+}
+
 TEST_F(FitCommands, SegmentedAddsTheNoiseOfEachSegment) {
   const json result =
       result_of("fit segmented " + example + " --where operation=pingpong --where scope=remote --noise mixture");
