@@ -88,10 +88,9 @@ void execute_locally(const SweepExecution& execution, int jobs) {
            [&](const std::vector<double>&) { execution.tick(); });
 }
 
-SweepSummary run_sweep(const SweepRequest& request) {
+SweepSummary run_sweep(const SweepRequest& request, const SweepRuns& runs) {
   check_programs(request.programs);  // once, rather than in every run
   SweepDatabase database(request.database, SweepDatabase::Access::write);
-  const SweepRuns runs = runs_of(request.plan);
   database.add_plan(request.plan, request.plan_text, runs);
 
   SweepSummary summary;
