@@ -118,6 +118,9 @@ using ScopeCappedCalls = std::array<CappedCalls, sized_operation_count>;  // by 
 std::array<ScopeCappedCalls, 2> keep_means(const MpiRows& rows, const NetworkFitOptions& options, double detached_bytes,
                                            MpiSamples& samples, std::array<ScopeLines, 2>& lines);
 
+/// Transfers, also of panels, begin so much sooner, or at once, and take `per_byte` times as long for each byte.
+void shorten_transfers(core::ScopeModel& scope, double sooner_s, double per_byte);
+
 /// How the rows of one operation lie around their fit.
 struct ResidualSummary {
   double relative_sd = 0;           ///< 1.4826 times the median of |log(duration / fit)|
