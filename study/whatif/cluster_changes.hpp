@@ -31,6 +31,8 @@ class Argument {
   /// The number of a factor. @throws core::DomainError unless it is positive and finite.
   double factor() const;
   int integer(std::size_t i = 0) const;
+  /// A whole number from 0 on.
+  int whole(const std::string& text) const;
   int integer_or(std::size_t i, int otherwise) const { return i < size() ? integer(i) : otherwise; }
   double quantity(const std::string& text, double (*parse)(const std::string&)) const;
   double quantity(std::size_t i, double (*parse)(const std::string&)) const { return quantity(text(i), parse); }
