@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 // Transformations of how hosts are joined. Every link has the bandwidth and the latency of the link that joins a host
 // to its switch.
