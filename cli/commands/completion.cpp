@@ -190,9 +190,7 @@ void write_man_page(std::ostream& out, const std::string& name, const std::strin
   }
   if (synopsis.empty()) synopsis = name + " [OPTIONS] ...";
   // Examples are beside the documentation, wherever the program that makes this page found them.
-  const std::string examples = roff(examples_folder().string() + '/');
-  for (std::size_t at = after.find(examples); at != std::string::npos; at = after.find(examples, at + 1))
-    after.replace(at, examples.size(), "examples/");
+  after = core::all_replaced(std::move(after), roff(examples_folder().string() + '/'), "examples/");
   out << ".TH " << name << " 1 \"\" \"hplcast " HPLCAST_VERSION "\"\n.SH NAME\n"
       << roff(name) << " \\- " << roff(description) << "\n.SH SYNOPSIS\n.nf\n"
       << roff(synopsis) << "\n.fi\n.SH DESCRIPTION\n.nf\n"

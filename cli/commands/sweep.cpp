@@ -126,7 +126,7 @@ void run_sweep(SweepOptions options) {
     progress.update(state.fraction, std::to_string(state.ended) + " of " + std::to_string(state.all) +
                                         (state.failed > 0 ? ", " + std::to_string(state.failed) + " failed" : ""));
   };
-  const study::SweepSummary summary = study::run_sweep(options.request);
+  const study::SweepSummary summary = study::run_sweep(options.request, runs);
   progress.clear();
   const study::SweepDatabase database(options.request.database, study::SweepDatabase::Access::read);
   const std::size_t failed = summary.failed + summary.found_failed;

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
+#include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/fit/distributions.hpp"
 #include "hplcast/fit/generative.hpp"
@@ -238,6 +239,8 @@ void run_fit_generative(FitGenerativeOptions options) {
   const fit::GenerativeFit fit = fit::fit_generative(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   report(fit);
+  const fit::GenerateOptions means{1, 0, 0, 0, {}};
+  warn_of_implausible(fit::sample_cluster(core::ClusterModel(), fit.model, means), "/kernels");
   if (!options.plot.empty()) write_picture(options.plot, generative_picture(rows, fit));
   write_result(options.output, [&](std::ostream& out) { core::write_generative(out, fit.model); });
 }

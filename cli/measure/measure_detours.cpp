@@ -12,6 +12,7 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/fit/detours.hpp"
 
 namespace {
@@ -113,10 +114,8 @@ struct Options {
 };
 
 /// "gaps-%h.csv" to "gaps-node7.csv".
-std::string with_host(std::string path, const std::string& host) {
-  for (std::size_t at = path.find("%h"); at != std::string::npos; at = path.find("%h", at + host.size()))
-    path.replace(at, 2, host);
-  return path;
+std::string with_host(const std::string& path, const std::string& host) {
+  return core::all_replaced(path, "%h", host);
 }
 
 void warn_about_hardware_threads(const calibration::Topology& topology) {

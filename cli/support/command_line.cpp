@@ -11,6 +11,7 @@
 #include <streambuf>
 
 #include "hplcast/core/process.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 
@@ -269,13 +270,7 @@ Command& add_command(Command& parent, const std::string& name, const std::string
 void set_example(Command& program, const std::string& example, const std::string& title) {
   // No text is made for the commands whose help nobody asks for.
   program.parser().footer([example, title] {
-    std::string text = title + ":\n  " + example + '\n';
-    const std::string folder = examples_folder().string(), short_name = "examples/";
-    if (folder == "examples") return text;
-    for (std::size_t at = text.find(short_name); at != std::string::npos;
-         at = text.find(short_name, at + folder.size()))
-      text.replace(at, short_name.size(), folder + '/');
-    return text;
+    return core::all_replaced(title + ":\n  " + example + '\n', "examples/", examples_folder().string() + '/');
   });
 }
 

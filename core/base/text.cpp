@@ -23,6 +23,12 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
+std::string all_replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
 std::vector<std::string> split(const std::string& text, char separator) {
   std::istringstream in(text);
   std::vector<std::string> parts;

@@ -22,8 +22,9 @@ constexpr double worth_telling = 1.05;
 /// is filled with these.
 constexpr double short_message_bytes = 65536;
 
-std::string size_text(double bytes) {
-  return std::to_string(std::llround(bytes)) + " bytes";
+std::string a_single(const SingleFlow& flow) {
+  return printed("a single %s of %.0f bytes goes at ", flow.is_panel ? "panel" : "message", flow.size_bytes) +
+         rate_text(flow.bytes_per_s);
 }
 
 /// Upper limit of the capacity.
@@ -40,23 +41,25 @@ bool exists(const NetworkModel& network, Scope which) {
 }  // namespace
 
 std::optional<SingleFlow> fastest_flow(const ScopeModel& scope) {
-  const SegmentedLaw& transfer = scope.cost(MessageCost::transfer);
-  const std::vector<Segment>& segments = transfer.segments();
   std::optional<SingleFlow> fastest;
-  const auto look_at = [&](double size_bytes) {
-    const double mean_s = transfer.mean_s(size_bytes);
-    if (size_bytes < short_message_bytes || !(mean_s > 0)) return;
-    const double rate = (size_bytes + smpi_envelope_bytes) / mean_s;
-    if (!fastest || rate > fastest->bytes_per_s) fastest = SingleFlow{size_bytes, rate};
-  };
-  // Between its ends the rate of a segment rises or falls all the way.
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const bool last = i + 1 == segments.size();
-    const double begin = std::max(segments[i].min_bytes, short_message_bytes);
-    const double end = last ? scope.max_bytes : segments[i + 1].min_bytes - 1;
-    const double measured_end = scope.max_bytes > 0 ? std::min(end, scope.max_bytes) : end;
-    if (scope.max_bytes <= 0 || begin <= scope.max_bytes) look_at(begin);
-    if (measured_end >= begin) look_at(measured_end);
+  for (const bool is_panel : {false, true}) {
+    const SegmentedLaw& transfer = scope.transfer(is_panel);
+    const std::vector<Segment>& segments = transfer.segments();
+    const auto look_at = [&](double size_bytes) {
+      const double mean_s = transfer.mean_s(size_bytes);
+      if (size_bytes < short_message_bytes || !(mean_s > 0)) return;
+      const double rate = (size_bytes + smpi_envelope_bytes) / mean_s;
+      if (!fastest || rate > fastest->bytes_per_s) fastest = SingleFlow{size_bytes, rate, is_panel};
+    };
+    // Between its ends the rate of a segment rises or falls all the way.
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      const bool last = i + 1 == segments.size();
+      const double begin = std::max(segments[i].min_bytes, short_message_bytes);
+      const double end = last ? scope.max_bytes : segments[i + 1].min_bytes - 1;
+      const double measured_end = scope.max_bytes > 0 ? std::min(end, scope.max_bytes) : end;
+      if (scope.max_bytes <= 0 || begin <= scope.max_bytes) look_at(begin);
+      if (measured_end >= begin) look_at(measured_end);
+    }
   }
   return fastest;
 }
@@ -72,9 +75,8 @@ std::optional<QualityFlag> capacity_below_rate(const NetworkModel& network, Scop
   if (which == Scope::remote && has_shared_links(topology))
     links += std::string(" of each link of the ") + kind_of(topology);
   return QualityFlag{to_string(which), "capacity_below_rate",
-                     "a single message of " + size_text(fastest->size_bytes) + " goes at " +
-                         rate_text(fastest->bytes_per_s) + ", but " + links + " is " +
-                         rate_text(scope.link_bytes_per_s()) + ": in the simulation no message goes faster than that"};
+                     a_single(*fastest) + ", but " + links + " is " + rate_text(scope.link_bytes_per_s()) +
+                         ": in the simulation no message goes faster than that"};
 }
 
 std::optional<QualityFlag> slow_backbone(const NetworkModel& network) {
@@ -82,10 +84,9 @@ std::optional<QualityFlag> slow_backbone(const NetworkModel& network) {
   if (!network.values().remote || backbone == nullptr) return std::nullopt;
   const std::optional<SingleFlow> fastest = fastest_flow(network.scope(Scope::remote));
   if (!fastest || fastest->bytes_per_s <= worth_telling * backbone->bandwidth_bytes_per_s) return std::nullopt;
-  return QualityFlag{"topology", "slow_backbone",
-                     "a single message of " + size_text(fastest->size_bytes) + " goes at " +
-                         rate_text(fastest->bytes_per_s) + ", but the backbone that all hosts share has " +
-                         rate_text(backbone->bandwidth_bytes_per_s)};
+  return QualityFlag{
+      "topology", "slow_backbone",
+      a_single(*fastest) + ", but the backbone that all hosts share has " + rate_text(backbone->bandwidth_bytes_per_s)};
 }
 
 std::optional<QualityFlag> capacity_unknown(const NetworkModel& network, Scope which) {

@@ -50,6 +50,13 @@ std::vector<MixtureMode> with_spread(std::vector<MixtureMode> log_modes, double 
   return log_modes;
 }
 
+double Segment::mean_intercept_s() const noexcept {
+  if (modes.empty()) return intercept_s;
+  double mean_s = 0;
+  for (const MixtureMode& mode : modes) mean_s += mode.probability * mode.mean;
+  return mean_s;
+}
+
 SegmentedLaw SegmentedLaw::make(std::vector<Segment> segments) {
   if (segments.empty()) throw DomainError("segments", "empty", "at least one segment");
   if (segments.front().min_bytes != 0)
@@ -78,12 +85,7 @@ const Segment& SegmentedLaw::at(double size_bytes) const noexcept {
 
 double SegmentedLaw::mean_s(double size_bytes) const noexcept {
   const Segment& s = at(size_bytes);
-  double intercept = s.intercept_s;
-  if (!s.modes.empty()) {
-    intercept = 0;
-    for (const MixtureMode& mode : s.modes) intercept += mode.probability * mode.mean;
-  }
-  return std::max(0.0, intercept + s.slope_s_per_byte * size_bytes);
+  return std::max(0.0, s.mean_intercept_s() + s.slope_s_per_byte * size_bytes);
 }
 
 double SegmentedLaw::sample_s(double size_bytes, const Draw& draw) const noexcept {

@@ -22,6 +22,7 @@ constexpr Limits dgemm_flop_per_s = {1e8, 1e12};   // one core; more is an accel
 constexpr Limits kernel_flop_per_s = {1e6, 1e12};  // the others: bound by memory, or by the call itself
 constexpr Limits element_s = {1e-12, 1e-6};        // of kernels that move data: 8 MB/s to 8 TB/s
 constexpr double slower_than_dgemm = 100;          // dtrsm: nearly as fast as dgemm from some hundred rows on
+constexpr double faster_in_panels = 2;             // dgemm; less of them is in caches for long
 constexpr double apart_from_others = 10;           // one CPU from the cluster
 constexpr double scatter_over_mean = 10;
 constexpr double most_short_call_s = 10e-3, few_elements = 1e4;
@@ -100,6 +101,16 @@ void look_at_rate(const std::string& name, const KernelModel& model, double dgem
     flags.push_back(beyond_limits(field, printed("%.3g times slower than dgemm", dgemm_rate / rate),
                                   printed("at most %.0f times", slower_than_dgemm),
                                   "durations in another unit than those of dgemm"));
+  } else if (name == "dgemm") {
+    const KernelShape panel = {large.m, std::min(large.n, 64.0), std::min(large.k, 64.0)};
+    const double panel_s = model.cluster_law().at(panel).mean_s(panel);
+    const double least_s = kernel_flop(*kernel, panel) / (faster_in_panels * rate);
+    if (panel_s < least_s)
+      flags.push_back(beyond_limits(
+          field + "/mu",
+          printed("a call of %.0f x %.0f x %.0f, as in panels, takes ", panel.m, panel.n, panel.k) + text(panel_s, "s"),
+          "at least " + text(least_s, "s, half of what it takes at the rate of the largest calls"),
+          "a term that is negative, or of other sizes"));
   }
 }
 

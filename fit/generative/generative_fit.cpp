@@ -6,6 +6,7 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
 #include "hplcast/fit/generative.hpp"
@@ -144,13 +145,10 @@ core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& 
 
 /// Means of the first parameter by node.
 std::map<std::string, double> node_means(const std::vector<Cpu>& cpus) {
-  std::map<std::string, std::pair<double, int>> sums;
-  for (const Cpu& cpu : cpus) {
-    sums[cpu.node].first += cpu.mean(0);
-    ++sums[cpu.node].second;
-  }
+  std::map<std::string, std::vector<double>> of_node;
+  for (const Cpu& cpu : cpus) of_node[cpu.node].push_back(cpu.mean(0));
   std::map<std::string, double> means;
-  for (const auto& [node, sum] : sums) means[node] = sum.first / sum.second;
+  for (const auto& [node, values] : of_node) means[node] = core::mean(values);
   return means;
 }
 
@@ -168,10 +166,7 @@ std::map<std::string, std::string> found_kinds(const std::vector<Cpu>& cpus) {
     std::size_t best = 0;
     double largest = -1;
     for (std::size_t i = 0; i < modes.size(); ++i) {
-      core::MixtureMode alone = modes[i];
-      const double weight = alone.probability;
-      alone.probability = 1;
-      const double density = modes.size() == 1 ? 1 : weight * mixture_density({alone}, mean);
+      const double density = modes.size() == 1 ? 1 : mixture_density({modes[i]}, mean);
       if (density <= largest) continue;
       largest = density;
       best = i;

@@ -164,8 +164,7 @@ std::array<ScopeResiduals, 2> summarise_residuals(const MpiRows& rows, const Kee
       if (!lines[s].of[o].empty()) collected[s][o].noise.emplace(lines[s].of[o], ResidualKind::relative);
   for_sized_rows(rows, [&](core::Scope scope, SizedOperation operation, const core::MpiMeasurement& row) {
     Collected& of_operation = collected[static_cast<std::size_t>(scope)][operation];
-    const bool overhead = operation == op_send || operation == op_recv;
-    if (!of_operation.noise || (overhead && row.size_bytes >= detached_bytes)) return;
+    if (!of_operation.noise || !has_line(operation, row.size_bytes, detached_bytes)) return;
     if (keep && !keep(scope, operation, row)) return;
     const double fit = segment_at(lines[static_cast<std::size_t>(scope)].of[operation], row.size_bytes)(row.size_bytes);
     if (!(fit > 0)) return;

@@ -98,9 +98,6 @@ void flag_imported(const ImportedRows& imported, std::array<std::optional<core::
   }
 }
 
-namespace {
-
-/// Sizes for which an operation has a line: MPI_Send and MPI_Recv wait for each other from detached_bytes on.
 bool has_line(SizedOperation operation, double size_bytes, double detached_bytes) {
   const bool overhead = operation == op_send || operation == op_recv;
   return !overhead || size_bytes < detached_bytes;
@@ -112,6 +109,8 @@ std::vector<SizeCell> with_line(std::vector<SizeCell> cells, SizedOperation oper
               cells.end());
   return cells;
 }
+
+namespace {
 
 struct Capped {
   SamplesBySize by_size;

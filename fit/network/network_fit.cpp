@@ -112,6 +112,12 @@ std::optional<core::ScopeModel> scope_model(core::Scope scope, const ScopeSample
     note_absent(detail::op_send, "the send overhead is that of isend");
     note_absent(detail::op_isend, "its overhead is that of send");
   }
+  const std::vector<FittedSegment>& round_trips = lines.of[detail::op_pingpong];
+  for (const double given : options.breakpoints.value_or(std::vector<double>()))
+    if (segment_at(round_trips, given).min != given)
+      fit.notes.push_back(where + core::printed("no breakpoint at %.0f bytes: expected two of the sizes measured on "
+                                                "each side of it, up to the next",
+                                                given));
   const double max_bytes = samples.sized[detail::op_pingpong].by_size.cells().back().size;
   core::ScopeModel model = detail::make_scope_model(lines, residuals, thresholds, max_bytes, options);
   model.first_use_s_per_byte = options.first_use_s_per_byte[static_cast<std::size_t>(scope)];
@@ -153,16 +159,17 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
   }
 }
 
-/// Time by which a message and an exchange behind it take longer than two messages: of short ones, and per byte of long
-/// ones, where these do not go one way at a time.
+/// Time by which a message and an exchange behind it take longer than their messages, of which two are on their way at
+/// once unless they go one way at a time: of short ones, and per byte of long ones where these go both ways.
 void find_exchange_costs(const MpiRows& rows, double detached_bytes,
-                         std::array<std::optional<core::ScopeModel>, 2>& models) {
+                         std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
   constexpr double most_short_bytes = 16 * 1024, least_long_bytes = 256 * 1024;
   const auto beyond_s = [&](const core::ScopeModel& model, const core::MpiMeasurement& row) {
     const auto cost_s = [&](core::MessageCost which) { return model.cost(which).mean_s(row.size_bytes); };
+    const bool waits = row.size_bytes >= detached_bytes;
     double message_s = cost_s(core::MessageCost::transfer);
-    if (row.size_bytes < detached_bytes) message_s += cost_s(core::MessageCost::send) + cost_s(core::MessageCost::recv);
-    return row.duration_s - 2 * message_s - model.exchange_s;  // 0 until it is found
+    if (!waits) message_s += cost_s(core::MessageCost::send) + cost_s(core::MessageCost::recv);
+    return row.duration_s - (waits && model.half_duplex ? 3 : 2) * message_s - model.exchange_s;  // 0 until it is found
   };
   const auto found = [&](core::Scope scope, double least_bytes, double most_bytes, bool per_byte) {
     const core::ScopeModel& model = *models[static_cast<std::size_t>(scope)];
@@ -179,6 +186,11 @@ void find_exchange_costs(const MpiRows& rows, double detached_bytes,
     if (!model) continue;
     model->exchange_s = found(scope, 0, most_short_bytes, false);
     if (!model->half_duplex) model->exchange_s_per_byte = found(scope, least_long_bytes, infinity, true);
+    const double per_byte = model->exchange_s_per_byte;
+    if (model->exchange_cost_s(1) > 0)
+      fit.notes.push_back(std::string(to_string(scope)) + ": exchanges take " + core::time_text(model->exchange_s) +
+                          (per_byte > 0 ? core::printed(" and %.3g s per byte", per_byte) : "") +
+                          " longer than their messages (exchange_s)");
   }
 }
 
@@ -286,7 +298,7 @@ NetworkFit fit_network(const MpiRows& all_rows, const NetworkFitOptions& options
   }
   if (options.filter == RowFilter::robust) note_interruptions(options.means, fit);
   find_half_duplex(rows, thresholds.detached_bytes, models, fit);
-  find_exchange_costs(rows, thresholds.detached_bytes, models);
+  find_exchange_costs(rows, thresholds.detached_bytes, models, fit);
   const detail::ImportedRows imported = detail::imported_rows(all_rows);
   find_capacities(all_rows, options, imported, models, fit);
   detail::flag_imported(imported, models, fit);

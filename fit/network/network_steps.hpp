@@ -54,6 +54,10 @@ MpiSamples collect(const MpiRows& rows, const NetworkFitOptions& options, const 
 /// SizedOperation of a name, or -1.
 int sized_operation(const std::string& name);
 
+/// Sizes for which an operation has a line: MPI_Send and MPI_Recv wait for each other from detached_bytes on.
+bool has_line(SizedOperation operation, double size_bytes, double detached_bytes);
+std::vector<SizeCell> with_line(std::vector<SizeCell> cells, SizedOperation operation, double detached_bytes);
+
 /// Hands on every row that has a duration which depends on the size, with its scope and operation.
 template <typename Each>
 void for_sized_rows(const MpiRows& rows, Each each) {
@@ -113,6 +117,9 @@ using ScopeCappedCalls = std::array<CappedCalls, sized_operation_count>;  // by 
 /// with the filter robust, none else.
 std::array<ScopeCappedCalls, 2> keep_means(const MpiRows& rows, const NetworkFitOptions& options, double detached_bytes,
                                            MpiSamples& samples, std::array<ScopeLines, 2>& lines);
+
+/// Transfers, also of panels, begin so much sooner, or at once, and take `per_byte` times as long for each byte.
+void shorten_transfers(core::ScopeModel& scope, double sooner_s, double per_byte);
 
 /// How the rows of one operation lie around their fit.
 struct ResidualSummary {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "fit/network/network_steps.hpp"
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -226,21 +227,25 @@ RailsFit fit_rails(const std::vector<CpuMessage>& rows) {
   return fit;
 }
 
+void detail::shorten_transfers(core::ScopeModel& scope, double sooner_s, double per_byte) {
+  const auto shorten = [&](core::SegmentedLaw& transfer) {
+    std::vector<core::Segment> segments = transfer.segments();
+    for (core::Segment& segment : segments) {
+      segment.intercept_s -= std::min(sooner_s, std::max(0.0, segment.intercept_s));
+      segment.slope_s_per_byte *= per_byte;
+    }
+    transfer = core::SegmentedLaw::make(std::move(segments));
+  };
+  shorten(scope.cost(core::MessageCost::transfer));
+  if (scope.panels) shorten(*scope.panels);
+}
+
 core::NetworkModel with_rails(const core::NetworkModel& network, const RailsFit& found) {
   core::NetworkModel::Values values = network.values();
   if (!found.rails || !values.remote) return network;
   const core::Rails::End first{0, found.rails->card_of(0, 0)};
   const core::Rails::Way measured = found.rails->way(first, first, 0);
-  const auto over_first_card = [&](core::SegmentedLaw& transfer) {
-    std::vector<core::Segment> segments = transfer.segments();
-    for (core::Segment& segment : segments) {
-      segment.intercept_s -= std::min(measured.extra_latency_s, std::max(0.0, segment.intercept_s));
-      segment.slope_s_per_byte *= measured.rate;
-    }
-    transfer = core::SegmentedLaw::make(std::move(segments));
-  };
-  over_first_card(values.remote->cost(core::MessageCost::transfer));
-  if (values.remote->panels) over_first_card(*values.remote->panels);
+  detail::shorten_transfers(*values.remote, measured.extra_latency_s, measured.rate);
   values.remote->bandwidth_bytes_per_s /= measured.rate;
   values.remote->capacity = core::LinkCapacity{found.link_bytes_per_s, 0, 0, core::LinkCapacity::Origin::measured};
   values.rails = found.rails;

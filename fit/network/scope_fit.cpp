@@ -27,11 +27,6 @@ std::vector<double> supported(const std::vector<double>& breakpoints, const std:
   return kept;
 }
 
-std::vector<SizeCell> below(std::vector<SizeCell> cells, double size) {
-  cells.erase(std::find_if(cells.begin(), cells.end(), [&](const SizeCell& c) { return c.size >= size; }), cells.end());
-  return cells;
-}
-
 SegmentedFit regression(const std::vector<SizeCell>& cells, const NetworkFitOptions& options,
                         std::optional<std::vector<double>> breakpoints) {
   SegmentedOptions regression = options.regression;
@@ -292,11 +287,9 @@ ScopeLines fit_lines(const ScopeSamples& samples, const Thresholds& thresholds, 
     return with_threshold(regression(cells, options, std::nullopt).breakpoints(), threshold);
   };
   const std::vector<double> shared = breakpoints_for(round_trips);
-  for (int operation : {op_pingpong, op_isend, op_send, op_recv, op_panel}) {
+  for (const SizedOperation operation : {op_pingpong, op_isend, op_send, op_recv, op_panel}) {
     std::vector<SizeCell> cells = cells_of(operation);
-    // Above the threshold MPI_Send and MPI_Recv wait for each other: no overhead of their own.
-    const bool overhead = operation == op_send || operation == op_recv;
-    if (overhead && !has_published_segments(options)) cells = below(std::move(cells), threshold);
+    if (!has_published_segments(options)) cells = with_line(std::move(cells), operation, threshold);
     if (cells.empty()) continue;
     std::vector<double> breakpoints = options.breakpoint_choice == BreakpointChoice::shared && operation != op_panel
                                           ? shared

@@ -104,6 +104,9 @@ void set_thresholds(std::istream& in, const std::string& name, NetworkFitOptions
     if (chosen == nullptr) throw core::ParseError({name, 0, "/thresholds"}, "found an empty list");
     const auto size = [&](const char* field) {
       const Json& value = chosen->at(field);
+      if (!value.is_null() && !value.is_number_unsigned())
+        throw core::ParseError({name, 0, std::string("/thresholds/") + field},
+                               "found " + value.dump() + "; expected a whole number of bytes, or null");
       return value.is_null() ? beyond : value.get<std::uint64_t>();
     };
     const std::uint64_t unattended = chosen->contains("unattended_bytes") ? size("unattended_bytes") : beyond;

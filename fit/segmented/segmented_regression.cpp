@@ -165,6 +165,8 @@ SegmentedFit fit_segmented(const std::vector<SizeCell>& cells, const SegmentedOp
     fit.reason = "only one distinct size in a segment: its slope is not determined and was set to 0";
   }
   assign_starts(points, pieces, options, fit);
+  if (fit.reason.empty() && options.breakpoints && pieces.size() <= options.breakpoints->size())
+    fit.reason = "breakpoints without rows on both sides, up to the next, are left out";
   fit.rss = detail::total_rss(points, pieces);
   fit.bic = detail::bic(points, fit.rss, pieces.size());
   if (options.continuous && points.size() > 1) fit_continuous(points, options, fit.breakpoints(), fit);

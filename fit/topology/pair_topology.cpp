@@ -12,6 +12,7 @@
 #include <ostream>
 #include <set>
 
+#include "fit/network/network_steps.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -382,16 +383,7 @@ core::ClusterModel with_groups(core::ClusterModel cluster, const PairTopology& f
       (groups.extra_latency_s == 0 && groups.bandwidth_share == 1)) {
     if (!one_switch) network.topology = core::SingleSwitch{};
   } else {
-    if (network.remote && apart > 0) {
-      const auto within_a_group = [&](core::SegmentedLaw& transfer) {
-        std::vector<core::Segment> segments = transfer.segments();
-        for (core::Segment& segment : segments)
-          segment.intercept_s -= std::min(apart * groups.extra_latency_s, std::max(0.0, segment.intercept_s));
-        transfer = core::SegmentedLaw::make(std::move(segments));
-      };
-      within_a_group(network.remote->cost(core::MessageCost::transfer));
-      if (network.remote->panels) within_a_group(*network.remote->panels);
-    }
+    if (network.remote) detail::shorten_transfers(*network.remote, apart * groups.extra_latency_s, 1);
     network.topology = std::move(groups);
   }
   cluster.network = core::NetworkModel::make(std::move(network));

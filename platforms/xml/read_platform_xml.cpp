@@ -61,8 +61,7 @@ struct Element {
 std::string unescaped(std::string text) {
   for (const auto& [name, character] :
        {std::pair("&lt;", "<"), {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}, {"&amp;", "&"}})
-    for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; ++at)
-      text.replace(at, std::string_view(name).size(), character);
+    text = core::all_replaced(std::move(text), name, character);
   return text;
 }
 

@@ -27,16 +27,9 @@ double xml_bound(const Segment& segment, double envelope_bytes) {
   return segment.min_bytes == 0 ? 0 : std::ceil(segment.min_bytes) + envelope_bytes - 1;
 }
 
-double mean_intercept_s(const Segment& segment) {
-  if (segment.modes.empty()) return segment.intercept_s;
-  double mean = 0;
-  for (const core::MixtureMode& mode : segment.modes) mean += mode.probability * mode.mean;
-  return mean;
-}
-
 /// Duration of a message of no bytes but its envelope, so that slope * wire bytes + this is the whole transfer.
 double intercept_on_wire_s(const Segment& segment) {
-  return mean_intercept_s(segment) - core::smpi_envelope_bytes * segment.slope_s_per_byte;
+  return segment.mean_intercept_s() - core::smpi_envelope_bytes * segment.slope_s_per_byte;
 }
 
 std::string join(const std::string& list, const std::string& item) {
@@ -48,8 +41,8 @@ std::string overhead(const core::SegmentedLaw& law) {
   for (const Segment& segment : law.segments()) {
     const double bound = xml_bound(segment, 0);
     if (bound >= bound_limit) break;
-    list = join(list,
-                shortest(bound) + ":" + shortest(mean_intercept_s(segment)) + ":" + shortest(segment.slope_s_per_byte));
+    list = join(
+        list, shortest(bound) + ":" + shortest(segment.mean_intercept_s()) + ":" + shortest(segment.slope_s_per_byte));
   }
   return list;
 }
@@ -216,7 +209,7 @@ std::string worst(const std::vector<double>& sizes, const std::function<double(d
 double sd_s(const Segment& segment, double mean_s) {
   if (!segment.log_modes.empty()) return mean_s * core::relative_sd(segment.log_modes);
   if (segment.modes.empty()) return segment.sd_s;
-  const double mean = mean_intercept_s(segment);
+  const double mean = segment.mean_intercept_s();
   double second = 0;
   for (const core::MixtureMode& mode : segment.modes)
     second += mode.probability * (mode.mean * mode.mean + mode.sd * mode.sd);

@@ -133,28 +133,6 @@ core::KernelModel new_model(core::KernelId kernel, double s_per_product) {
   return core::KernelModel::make("M1", core::PiecewiseLaw(core::DurationLaw::make(mu, {}, core::NoiseFamily::none)));
 }
 
-void slow_scope(core::ScopeModel& scope, const NetworkFactors& by) {
-  scope.latency_s *= by.latency;
-  scope.bandwidth_bytes_per_s /= by.bandwidth;
-  if (scope.capacity) {
-    for (double* rate :
-         {&scope.capacity->bytes_per_s, &scope.capacity->low_bytes_per_s, &scope.capacity->high_bytes_per_s})
-      *rate /= by.bandwidth;
-  }
-  const auto slow = [](core::SegmentedLaw& law, double intercept, double slope) {
-    edit_segments(law, [&](core::Segment& segment) {
-      scale_intercept(segment, intercept);
-      segment.slope_s_per_byte *= slope;
-    });
-  };
-  scope.exchange_s *= by.calls;
-  scope.exchange_s_per_byte *= by.bandwidth;
-  slow(scope.cost(core::MessageCost::transfer), by.latency, by.bandwidth);
-  if (scope.panels) slow(*scope.panels, by.latency, by.bandwidth);
-  for (const auto call : {core::MessageCost::send, core::MessageCost::isend, core::MessageCost::recv})
-    slow(scope.cost(call), by.calls, by.calls);
-}
-
 void tell(const ExplainRequest& request, double done, const std::string& what) {
   if (request.progress) request.progress(done, what);
 }
@@ -235,7 +213,7 @@ core::ClusterModel with_measured(core::ClusterModel cluster, const MeasuredParts
     for (const auto& [scope, by] : parts.network) {
       const bool remote = scope == core::Scope::remote;
       if (remote && !network.remote) continue;
-      slow_scope(remote ? *network.remote : network.local, by);
+      scale_scope(remote ? *network.remote : network.local, {1 / by.latency, 1 / by.bandwidth, 1 / by.calls});
     }
   });
 }

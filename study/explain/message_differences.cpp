@@ -66,8 +66,8 @@ SeenMessage against(const core::NetworkModel& network, const Sides& sides, core:
   const core::Segment& segment = model.transfer(sides.panel).at(sides.bytes);
   const double wire_bytes = sides.bytes + core::smpi_envelope_bytes;
   const core::MessageFlow flow =
-      core::message_flow(segment.intercept_s + segment.slope_s_per_byte * sides.bytes, 0, segment.slope_s_per_byte,
-                         wire_bytes, core::link_limit(model, scope));
+      core::message_flow(segment.mean_intercept_s() + segment.slope_s_per_byte * sides.bytes, 0,
+                         segment.slope_s_per_byte, wire_bytes, core::link_limit(model, scope));
   const double transfer_s = flow.latency_s + wire_bytes / flow.bandwidth_bytes_per_s;
   const double bytes = sides.bytes;
   const bool detached = !sides.synchronous && bytes < static_cast<double>(network.values().detached_bytes);

@@ -213,14 +213,6 @@ std::string pairs_table(const OfferAnswer& answer, const std::vector<std::vector
   return table.html();
 }
 
-/// A line never ends before a percent sign.
-std::string with_whole_percentages(std::string html) {
-  const std::string loose = " %", whole = "&#160;%";
-  for (std::size_t at = 0; (at = html.find(loose, at)) != std::string::npos; at += whole.size())
-    html.replace(at, loose.size(), whole);
-  return html;
-}
-
 }  // namespace
 
 void write_offer_page(std::ostream& out, const OfferAnswer& answer) {
@@ -250,7 +242,8 @@ void write_offer_page(std::ostream& out, const OfferAnswer& answer) {
           bases_html(answer) +
           "<p class=\"note\">Largest errors, as standard deviations of the time of the run:</p>\n" +
           doubts_table(answer);
-  out << html_page(title, with_whole_percentages(html), Script::none);
+  // A line never ends before a percent sign.
+  out << html_page(title, core::all_replaced(html, " %", "&#160;%"), Script::none);
 }
 
 std::string offer_picture(const OfferAnswer& answer) {

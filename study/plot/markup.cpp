@@ -262,11 +262,8 @@ std::string HtmlTable::html() const {
 
 std::string style_of_pictures() {
   std::string style = plot_style;
-  for (const Colour& colour : palette) {
-    const std::string variable = std::string("var(--") + colour.name + ")";
-    for (std::size_t at = style.find(variable); at != std::string::npos; at = style.find(variable, at))
-      style.replace(at, variable.size(), colour.light);
-  }
+  for (const Colour& colour : palette)
+    style = core::all_replaced(std::move(style), std::string("var(--") + colour.name + ")", colour.light);
   return style;
 }
 

@@ -9,6 +9,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/interval.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/run/parallel_runs.hpp"
@@ -17,17 +18,6 @@
 namespace hplcast::study {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-/// A message with the names of files that have moved from one folder to another.
-std::string moved(std::string message, const fs::path& from, const fs::path& to) {
-  for (std::size_t at = 0; (at = message.find(from.string(), at)) != std::string::npos; at += to.string().size())
-    message.replace(at, from.string().size(), to.string());
-  return message;
-}
-
-}  // namespace
 
 std::string work_prefix(const fs::path& database) {
   return database.filename().string() + ".work";
@@ -65,7 +55,8 @@ SweepOutcome run_task(const SweepTask& task, const SweepExecution& execution,
     fs::create_directories(logs.parent_path(), ignored);
     fs::remove_all(logs, ignored);
     fs::rename(work, logs, ignored);
-    outcome.failure = {task.run->id, moved(error.what(), work, ignored ? work : logs), ignored ? "" : log.string()};
+    outcome.failure = {task.run->id, core::all_replaced(error.what(), work.string(), (ignored ? work : logs).string()),
+                       ignored ? "" : log.string()};
     const auto* external = dynamic_cast<const core::ExternalError*>(&error);
     outcome.killed =
         external != nullptr && (external->status() == signals + SIGKILL || external->status() == signals + SIGTERM);
@@ -97,10 +88,9 @@ void execute_locally(const SweepExecution& execution, int jobs) {
            [&](const std::vector<double>&) { execution.tick(); });
 }
 
-SweepSummary run_sweep(const SweepRequest& request) {
+SweepSummary run_sweep(const SweepRequest& request, const SweepRuns& runs) {
   check_programs(request.programs);  // once, rather than in every run
   SweepDatabase database(request.database, SweepDatabase::Access::write);
-  const SweepRuns runs = runs_of(request.plan);
   database.add_plan(request.plan, request.plan_text, runs);
 
   SweepSummary summary;

@@ -76,18 +76,26 @@ Json json_value(const std::string& text) {
   return value.is_discarded() || value.is_structured() ? Json(text) : value;
 }
 
+/// @throws core::DomainError for a value that this cluster cannot have; core::ParseError where none can have the field
 core::ClusterModel with_field(const core::ClusterModel& cluster, const std::string& pointer, const std::string& value) {
   std::ostringstream text;
   core::write_cluster(text, cluster);
   Json json = core::parse_json<Json>(text.str());
+  bool is_there = false;
   try {
-    Json& field = json.at(Json::json_pointer(pointer));
-    field = json_value(value);
+    const Json::json_pointer place(pointer);
+    Json& holder = json.at(place.parent_pointer());
+    is_there = json.contains(place);
+    (is_there || !holder.is_object() ? json.at(place) : holder[place.back()]) = json_value(value);
   } catch (const Json::exception&) {
     throw core::ParseError({"the cluster " + cluster.name, 0, pointer}, "no such field; expected one of cluster.json");
   }
-  std::istringstream changed(core::json_text(json));
-  return core::read_cluster(changed, cluster.name + " with " + pointer + " = " + value);
+  try {
+    return core::read_cluster(core::TextStream(core::json_text(json)), cluster.name);
+  } catch (const core::ParseError& error) {
+    if (!is_there) throw;
+    throw core::DomainError(pointer, value, std::string("a valid cluster.json: ") + error.what());
+  }
 }
 
 /// Whether it is a level of the models, for levels_of().

@@ -31,6 +31,8 @@ class Argument {
   /// The number of a factor. @throws core::DomainError unless it is positive and finite.
   double factor() const;
   int integer(std::size_t i = 0) const;
+  /// A whole number from 0 on.
+  int whole(const std::string& text) const;
   int integer_or(std::size_t i, int otherwise) const { return i < size() ? integer(i) : otherwise; }
   double quantity(const std::string& text, double (*parse)(const std::string&)) const;
   double quantity(std::size_t i, double (*parse)(const std::string&)) const { return quantity(text(i), parse); }
@@ -88,6 +90,14 @@ void edit_models(ClusterModel& cluster, const std::function<void(core::KernelMod
 
 /// The cluster with its network edited, and validated again.
 ClusterModel with_network(ClusterModel cluster, const std::function<void(core::NetworkModel::Values&)>& edit);
+
+/// How much faster the network becomes.
+struct NetworkSpeed {
+  double latency = 1, bandwidth = 1;  ///< of links and backbone, and of intercepts and slopes of the transfer times
+  double calls = 1;                   ///< what the CPU spends on a message: send, isend, recv
+  double new_memory = 1;              ///< what memory costs that is new to messages
+};
+void scale_scope(core::ScopeModel& scope, const NetworkSpeed& by);
 
 /// Edits every segment of one cost.
 void edit_segments(core::SegmentedLaw& law, const std::function<void(core::Segment&)>& edit);

@@ -46,6 +46,12 @@ int Argument::integer(std::size_t i) const {
   return static_cast<int>(value);
 }
 
+int Argument::whole(const std::string& text) const {
+  double value = 0;
+  if (!core::parse_double(text, value) || !(value >= 0 && value < 2147483648.0) || value != std::floor(value)) fail();
+  return static_cast<int>(value);
+}
+
 double Argument::quantity(const std::string& text, double (*parse)(const std::string&)) const {
   try {
     return parse(text);

@@ -149,7 +149,7 @@ void require_as_many(const ClusterModel& cluster, std::size_t hosts) {
     throw core::DomainError(
         "hosts", std::to_string(hosts),
         "the " + std::to_string(cluster.hosts.count()) + " hosts that its " + core::kind_of(topology) + " joins",
-        "change the number of hosts first, then the topology");
+        "begin with the transformation single-switch, then change the hosts, then the topology");
 }
 
 /// The cluster of these hosts (indices of the old ones, in the new order; repeated: copies, which get new names). Laws
@@ -400,7 +400,8 @@ ClusterModel generate(ClusterModel cluster, const Argument& argument) {
     const std::string key = part.substr(0, equal);
     const std::string value = equal == std::string::npos ? "" : part.substr(equal + 1);
     double number = 0;
-    const bool numeric = core::parse_double(value, number) && number >= 0;
+    constexpr double exact = 9007199254740992.0;  // whole numbers beyond it are others
+    const bool numeric = core::parse_double(value, number) && number >= 0 && number <= exact;
     if (key == "hosts" && !value.empty()) {
       cluster = with_host_names(std::move(cluster), value);
     } else if (numeric && (key == "seed" || key == "day") && number == std::floor(number)) {

@@ -426,10 +426,8 @@ ClusterModel with_power_control(ClusterModel cluster, const Argument& argument) 
   controller.hosts = option_of(argument, "on").value_or("");
   controller.step_hz = quantity_of(argument, "step", core::parse_hertz);
   if (const std::optional<std::string> group = option_of(argument, "group")) {
-    double hosts = 0;
-    constexpr double most = 1e9;
-    if (!core::parse_double(*group, hosts) || hosts != std::floor(hosts) || hosts < 1 || hosts > most) argument.fail();
-    controller.hosts_per_group = static_cast<int>(hosts);
+    controller.hosts_per_group = argument.whole(*group);
+    if (controller.hosts_per_group == 0) argument.fail();
   }
   return with_changes(std::move(cluster),
                       [&](core::FrequencyModel& frequency) { frequency.controllers.push_back(std::move(controller)); });

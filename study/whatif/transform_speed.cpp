@@ -14,17 +14,13 @@ namespace hplcast::study {
 
 namespace {
 
-/// How much faster the network becomes.
-struct NetworkSpeed {
-  double latency = 1, bandwidth = 1;  ///< of links and backbone, and of intercepts and slopes of the transfer times
-  double calls = 1;                   ///< what the CPU spends on a message: send, isend, recv
-};
-
 void scale_capacity_of(core::ScopeModel& scope, double factor) {
   if (!scope.capacity) return;
   core::LinkCapacity& capacity = *scope.capacity;
   for (double* rate : {&capacity.bytes_per_s, &capacity.low_bytes_per_s, &capacity.high_bytes_per_s}) *rate *= factor;
 }
+
+}  // namespace
 
 void scale_scope(core::ScopeModel& scope, const NetworkSpeed& by) {
   scope.bandwidth_bytes_per_s *= by.bandwidth;
@@ -40,9 +36,12 @@ void scale_scope(core::ScopeModel& scope, const NetworkSpeed& by) {
     scale(scope.cost(cost), by.calls, by.calls);
   scope.exchange_s /= by.calls;
   scope.exchange_s_per_byte /= by.bandwidth;
+  scope.first_use_s_per_byte /= by.new_memory;
   scale(scope.cost(core::MessageCost::transfer), by.latency, by.bandwidth);
   if (scope.panels) scale(*scope.panels, by.latency, by.bandwidth);
 }
+
+namespace {
 
 /// The scope of messages between hosts; of a single host, that of messages within it.
 core::ScopeModel& network_scope(core::NetworkModel::Values& network) {
@@ -121,7 +120,7 @@ ClusterModel scale_messages(ClusterModel cluster, const Argument& argument) {
   const std::string scope = argument.size() > 1 ? argument.text(1) : "";
   if (!scope.empty() && scope != "local" && scope != "remote") argument.fail();
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
-    const NetworkSpeed by{factor, factor, factor};
+    const NetworkSpeed by{factor, factor, factor, factor};
     if (scope == "remote" && !network.remote)
       throw core::DomainError("messages between hosts", "not known", "a cluster in which they were measured");
     if (scope != "remote") scale_scope(network.local, by);

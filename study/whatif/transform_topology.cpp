@@ -1,10 +1,9 @@
 #include "study/whatif/cluster_changes.hpp"
 
-#include <cmath>
 #include <utility>
 
-#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/text.hpp"
 
 // Transformations of how hosts are joined. Every link has the bandwidth and the latency of the link that joins a host
 // to its switch.
@@ -75,15 +74,10 @@ ClusterModel with_adaptive_routing(ClusterModel cluster, const Argument& argumen
 ClusterModel with_failed_links(ClusterModel cluster, const Argument& argument) {
   std::vector<std::pair<unsigned, unsigned>> more;
   for (std::size_t i = 0; i < argument.size(); ++i) {
-    double ends[2];
     const std::string& text = argument.text(i);
     const std::size_t comma = text.find(',');
-    if (comma == std::string::npos || !core::parse_double(text.substr(0, comma), ends[0]) ||
-        !core::parse_double(text.substr(comma + 1), ends[1]))
-      argument.fail();
-    for (const double end : ends)
-      if (!(end >= 0) || end > 1e6 || end != std::floor(end)) argument.fail();
-    more.emplace_back(static_cast<unsigned>(ends[0]), static_cast<unsigned>(ends[1]));
+    if (comma == std::string::npos) argument.fail();
+    more.emplace_back(argument.whole(text.substr(0, comma)), argument.whole(text.substr(comma + 1)));
   }
   return with_routing(std::move(cluster), [&](core::Routing& routing) { core::append(routing.failed_links, more); });
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -81,8 +80,7 @@ void scale_noise(core::Segment& segment, double factor) {
   segment.sd_s *= factor;
   segment.log_modes = core::with_spread(std::move(segment.log_modes), factor);
   if (segment.modes.empty()) return;
-  double expectation = 0;
-  for (const core::MixtureMode& mode : segment.modes) expectation += mode.probability * mode.mean;
+  const double expectation = segment.mean_intercept_s();
   if (factor == 0) {
     segment.modes.clear();
     segment.intercept_s = expectation;
@@ -115,14 +113,8 @@ ClusterModel with_spatial_cv(ClusterModel cluster, const Argument& argument) {
 /// "3" or "0-3", each below `cores_of_host`.
 std::vector<int> detoured_cores(const Argument& argument, const std::string& range, int cores_of_host) {
   const std::size_t dash = range.find('-');
-  const auto number = [&](const std::string& digits) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) argument.fail();
-    return value;
-  };
-  const int first = number(range.substr(0, dash));
-  const int last = dash == std::string::npos ? first : number(range.substr(dash + 1));
+  const int first = argument.whole(range.substr(0, dash));
+  const int last = dash == std::string::npos ? first : argument.whole(range.substr(dash + 1));
   if (last < first) argument.fail();
   if (last >= cores_of_host)
     throw core::DomainError("cores of detours", range,

@@ -60,6 +60,20 @@ TEST(FitGenerativeCommand, CoefficientsOfZeroHaveAScatterInSeconds) {
   EXPECT_THAT(outcome.output, ::testing::Not(HasSubstr("nan")));
 }
 
+TEST(FitGenerativeCommand, NumbersThatNoMachineHasAreWarnedOf) {
+  const hplcast::core::TemporaryFolder folder("hplcast-generative-units");
+  const std::string file = (folder.path() / "daily.csv").string();
+  const auto warnings_of = [&](const std::string& more) {
+    std::ofstream(file) << "node,cpu,day,mnk,intercept,mnk_residual\n1,0,1" << more << "\n2,0,1" << more << '\n';
+    return run_hplcast("fit generative " + file).output;
+  };
+  EXPECT_THAT(warnings_of(",7e-8,2e-3,1e-9"), HasSubstr("warning: /kernels/dgemm: 0.0286 Gflop/s")) << "ms";
+  EXPECT_THAT(warnings_of(",28.6,2e-6,1e-12"), HasSubstr("warning: /kernels/dgemm: ")) << "Gflop/s";
+  EXPECT_THAT(warnings_of(",7e-11,2.5,1e-12"), HasSubstr("1 x 1 x 1 takes 2.5 s")) << "us beside s";
+  EXPECT_THAT(warnings_of(",7e-11,2e-6,1e-6"), HasSubstr("warning: /kernels/dgemm/sigma: ")) << "us beside s";
+  EXPECT_THAT(warnings_of(",7e-11,2e-6,1e-12"), ::testing::Not(HasSubstr("warning")));
+}
+
 TEST(FitGenerativeCommand, WrongOptionsAndFilesAreNamed) {
   EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --kind slow").status, 2);
   EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --leave-out 3").status, 2);

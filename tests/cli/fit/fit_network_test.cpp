@@ -15,6 +15,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string example = "examples/fit-library/mpi.csv";
 
@@ -64,6 +65,12 @@ TEST_F(FitCommands, NetworkTakesThresholdsFromTheirOwnMeasurement) {
       run_hplcast("fit network " + example + " --thresholds " + file("broken.json", "{\"thresholds\": 3}"));
   EXPECT_EQ(broken.status, 3);
   EXPECT_THAT(broken.output, HasSubstr("hplcast-measure-thresholds"));
+}
+
+TEST_F(FitCommands, NetworkTellsOfBreakpointsThatItsSizesLeaveOut) {
+  const std::string output = run_hplcast("fit network " + example + " --breakpoints 1000,64000,1e9").output;
+  EXPECT_THAT(output, HasSubstr("note: remote: no breakpoint at 1000000000 bytes"));
+  EXPECT_THAT(output, Not(HasSubstr("no breakpoint at 64000")));
 }
 
 TEST_F(FitCommands, NetworkReproducesAPublishedCalibrationFromItsFolder) {
@@ -161,6 +168,13 @@ TEST_F(FitCommands, SegmentedFitsGroupsAndGivenBreakpoints) {
   ASSERT_EQ(result.at("groups").size(), 13u);  // five operations in two scopes, three probes in one
   for (const json& group : result.at("groups"))
     EXPECT_EQ(group.at("breakpoints").size(), group.at("segments").size() - 1) << group.dump();
+}
+
+TEST_F(FitCommands, SegmentedTellsOfBreakpointsWithoutRows) {
+  const std::string fit =
+      "fit segmented --where operation=pingpong --where scope=remote " + example + " --breakpoints ";
+  EXPECT_THAT(run_hplcast(fit + "64000,1e9").output, HasSubstr("breakpoints without rows on both sides"));
+  EXPECT_THAT(run_hplcast(fit + "64000").output, Not(HasSubstr("breakpoints without rows")));
 }
 
 TEST_F(FitCommands, SegmentedAddsTheNoiseOfEachSegment) {

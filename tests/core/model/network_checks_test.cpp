@@ -76,6 +76,17 @@ TEST(NetworkChecks, LinksOfATreeSlowerThanTheFlowsAreNamedSo) {
   EXPECT_THAT(doubts.front().detail, HasSubstr("the capacity of each link of the fat_tree is 2 GB/s"));
 }
 
+TEST(NetworkChecks, ACapacityBelowTheRateOfAPanelIsFound) {
+  const auto doubt = capacity_below_rate(network([](auto& v) {
+                                           v.local.capacity = LinkCapacity{12e9};
+                                           v.local.panels = SegmentedLaw::make({{0, 1e-6, 0.05e-9}});
+                                         }),
+                                         Scope::local);
+  ASSERT_TRUE(doubt);
+  EXPECT_THAT(doubt->detail,
+              HasSubstr("a single panel of 10000000 bytes goes at 20 GB/s, but the capacity is 12 GB/s"));
+}
+
 TEST(NetworkChecks, ABackboneSlowerThanASingleFlowIsFound) {
   const auto slow = network([](auto& v) { v.topology = SingleSwitch{Backbone{1e9}}; });
   ASSERT_TRUE(slow_backbone(slow));

@@ -200,6 +200,17 @@ TEST(Plausible, CallsOfARunTakeTimeThoughThoseOfTheCalibrationDo) {
               HasSubstr("/kernels/dgemm/mu: calls of 20000 x 20000 x 100, of this run, take no time"));
 }
 
+TEST(Plausible, DgemmOfPanelsIsNoFasterThanThatOfUpdates) {
+  // Per m n of k = 128 and 64: 1.28e-8 - 5e-9 s, and 6.4e-9 - 5e-9 s, 2.8 times as fast; with -1e-8 s less than no
+  // time.
+  EXPECT_THAT(implausible(fitted_on_small_calls(-1e-9, 0)), IsEmpty());
+  EXPECT_THAT(implausible(fitted_on_small_calls(-5e-9, 0)),
+              Contains(Field(&QualityFlag::detail, HasSubstr("a call of 1000 x 64 x 64, as in panels, takes 8.96e-05 "
+                                                             "s; expected at least 0.000125 s"))));
+  EXPECT_THAT(implausible(fitted_on_small_calls(-1e-8, 0)),
+              Contains(Field(&QualityFlag::subject, "/kernels/dgemm/mu")));
+}
+
 TEST(Plausible, CallsOfARunScatterLessThanTheyTake) {
   // 128 x 1e-10 = 1.28e-8 per m n for the largest calls of the calibration; sigma grows with m.
   ClusterModel cluster = Machine().cluster();

@@ -1,4 +1,5 @@
 // Exchanges, each behind a message, beside round trips: what MPI_Irecv and MPI_Wait around a send cost.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,6 +45,17 @@ TEST(Exchanges, ThatGoOneWayAtATimeHaveNoCostPerByteBeside) {
   const core::ScopeModel model = model_of(rows_with_exchanges(0, 4000, 2));
   EXPECT_TRUE(model.half_duplex);
   EXPECT_EQ(model.exchange_s_per_byte, 0);
+}
+
+TEST(Exchanges, ThatGoOneWayAtATimeHaveThreeMessagesFromTheThresholdOn) {
+  std::vector<core::MpiMeasurement> rows = rows_with_exchanges(0, 30, 2);
+  for (core::MpiMeasurement& row : rows)  // shorter ones meet
+    if (row.operation == "exchange" && row.size_bytes < 30) row.duration_s -= 3.5e-6 + s_per_byte * row.size_bytes;
+  const NetworkFit fit = fit_network(rows);
+  const core::ScopeModel& model = fit.model.scope(core::Scope::local);
+  EXPECT_TRUE(model.half_duplex);
+  EXPECT_NEAR(model.exchange_s, longer_s, 2000 * longer_s_per_byte) << "not a message of 2 us and more besides";
+  EXPECT_THAT(fit.notes, ::testing::Contains(::testing::HasSubstr("local: exchanges take 1.")));
 }
 
 TEST(Exchanges, WithoutRowsCostNothingBeside) {

@@ -1,9 +1,12 @@
 #include "hplcast/fit/network_fit.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <string>
+
+#include "tests/support/errors_in.hpp"
 
 namespace hplcast::fit {
 namespace {
@@ -30,6 +33,16 @@ TEST(Thresholds, SayWhatNewMemoryCostsInEachScope) {
   set_thresholds(in, "thresholds.json", options);
   EXPECT_EQ(options.first_use_s_per_byte[0], 2e-9);
   EXPECT_EQ(options.first_use_s_per_byte[1], 0) << "files of earlier versions";
+}
+
+TEST(Thresholds, AreWholeNumbersOfBytesOrNull) {
+  for (const char* bad : {"-5", "1000.7", "\"64KiB\""}) {
+    std::istringstream in(R"({"thresholds": [{"scope": "remote", "async_small_bytes": )" + std::string(bad) +
+                          R"(, "detached_bytes": null}]})");
+    NetworkFitOptions options;
+    EXPECT_THAT(tests::error_in([&] { set_thresholds(in, "thresholds.json", options); }),
+                ::testing::AllOf(::testing::HasSubstr("async_small_bytes"), ::testing::HasSubstr(bad)));
+  }
 }
 
 }  // namespace

@@ -402,6 +402,23 @@ TEST(NetworkFindings, OfSendsThatAreMostlyFreeInTheModelAreFinite) {
   EXPECT_NEAR(network_findings(real, simulated, 1).at(core::Scope::local).calls, 10e-6 / 2e-7, 1e-9);
 }
 
+TEST(NetworkFindings, MixturesOfPublishedNetworksTakeTheirMean) {
+  core::NetworkModel::Values values = network().values();
+  core::Segment mixture{0, 0, 1e-9, 0};  // read without an intercept beside the modes
+  mixture.modes = {{0.5, 1e-6, 0}, {0.5, 3e-6, 0}};
+  for (core::ScopeModel* scope : {&values.local, &*values.remote})
+    scope->cost(core::MessageCost::transfer) = core::SegmentedLaw::make({mixture});
+  ObservedRanks observed;
+  observed.ranks.resize(4);
+  observed.ranks[2].rank = 2;
+  add_message(observed.ranks, 0, 1000, 1e-6);
+  observed.clocks.resize(4);
+  const auto seen =
+      seen_messages(observed, core::NetworkModel::make(values), rank_places(cluster_of(law_of(1e-9, 0)), 4));
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_NEAR(seen[0].latency_s + seen[0].bytes_s, 3e-6, 1e-12);
+}
+
 TEST(NetworkFindings, AMessageThatWasThereBeforeItsReceiverSaysNothing) {
   const auto cluster = cluster_of(law_of(1e-9, 0));
   core::NetworkModel::Values values = network().values();

@@ -196,6 +196,19 @@ TEST(SweepRuns, SetsFieldsOfTheCluster) {
   EXPECT_THROW(runs_of(plan(std::string(head) + "factors: {/network/colour: [1]}\n")), core::Error);
 }
 
+TEST(SweepRuns, SkipsFieldsThatTheClusterCannotHaveAndSetsThoseItLacks) {
+  const auto runs = runs_of(plan(std::string(head) + "fixed: {N: 1000}\nfactors: {/network/iprobe_s: [1e-7, -1, fast],"
+                                                     " /network/local/first_use_s_per_byte: [0, 1e-10]}\n"));
+  EXPECT_EQ(runs.runs.size(), 2U);
+  ASSERT_EQ(runs.skipped.size(), 4U);
+  EXPECT_THAT(runs.skipped[0].reason, HasSubstr("`/network/iprobe_s` is -1; expected a valid cluster.json: "));
+  EXPECT_THAT(runs.skipped[0].reason, HasSubstr("expected a number of at least 0"));
+  std::set<double> costs;
+  for (const auto& [sha256, cluster] : runs.clusters)
+    costs.insert(cluster.network.scope(core::Scope::local).first_use_s_per_byte);
+  EXPECT_EQ(costs, (std::set<double>{0, 1e-10}));
+}
+
 TEST(SweepCsv, HasEachColumnOnceWhateverTheFactorsAreCalled) {
   SweepResult result;
   result.factors = {{"cluster", "a.json"}, {"scale-dgemm", "2"}};

@@ -1,9 +1,11 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/transform.hpp"
 #include "tests/study/whatif/dahu_like.hpp"
+#include "tests/support/errors_in.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -24,6 +26,15 @@ TEST(TransformTopology, MakesTheParametersOfSimGrid) {
   EXPECT_THROW(with("fat-tree", "32:2"), core::DomainError);
   EXPECT_THROW(with("dragonfly", "2,4;2,2;4,1;3"), core::DomainError);
   EXPECT_THROW(with("top-switches", "2"), core::DomainError);
+}
+
+TEST(TransformTopology, AnotherNumberOfHostsBeginsWithASingleSwitch) {
+  const ClusterModel torus = with("torus", "8x4");
+  EXPECT_THAT(tests::error_in([&] {
+                transformed(torus, {{"remove-nodes", "2"}, {"torus", "5x6"}});
+              }),
+              ::testing::HasSubstr("hint: begin with the transformation single-switch, then"));
+  EXPECT_EQ(transformed(torus, {{"single-switch", "yes"}, {"remove-nodes", "2"}, {"torus", "5x6"}}).hosts.count(), 30);
 }
 
 TEST(TransformTopology, HostsStayInTheirGroups) {

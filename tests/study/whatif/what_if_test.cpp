@@ -21,6 +21,12 @@ class WhatIf : public testing::SimulatedCluster {
 };
 
 TEST_F(WhatIf, TwiceTheSpeedOfEverythingHalvesTheTime) {
+  core::NetworkModel::Values network = request_.cluster.network.values();
+  for (core::ScopeModel* scope : {&network.local, &*network.remote}) {
+    scope->first_use_s_per_byte = 1e-9;
+    scope->exchange_s = 1e-6;
+  }
+  request_.cluster.network = core::NetworkModel::make(network);
   const double before_s = predict_with({}, 4, 8, 3000).time_s;
   const double after_s = predict_with({{"scale-all", "2"}}, 4, 8, 3000).time_s;
   // Every time is scaled by a power of two, exactly; SimGrid's resolution, 1e-12 s of some 50 ms, is not.

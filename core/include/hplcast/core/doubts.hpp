@@ -24,10 +24,11 @@ struct QualityFlag {
 struct SingleFlow {
   double size_bytes = 0;
   double bytes_per_s = 0;  ///< wire bytes over expected time in the network
+  bool is_panel = false;
 };
 
-/// The fastest message of a scope of 64 KiB or more, among the sizes measured (up to the start of the last segment
-/// where that is not known). Messages that cost nothing are left out; nothing if there are no others.
+/// The fastest message of a scope of 64 KiB or more, also of panels, among the sizes measured (up to the start of the
+/// last segment where that is not known). Messages that cost nothing are left out; nothing if there are no others.
 std::optional<SingleFlow> fastest_flow(const ScopeModel& scope);
 
 /// capacity_below_rate: a single message is faster than the capacity, the total of all messages, by more than 5 % and

@@ -36,6 +36,7 @@ struct Segment {
   std::vector<MixtureMode> log_modes = {};
 
   bool has_noise() const noexcept { return sd_s > 0 || !modes.empty() || !log_modes.empty(); }
+  double mean_intercept_s() const noexcept;  ///< that of `modes`, if there are any
 };
 
 /// Standard deviation over mean of exp(x), x drawn from a mixture of normal laws. 0 for no modes.

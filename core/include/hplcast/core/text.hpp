@@ -67,6 +67,9 @@ inline bool ends_with(std::string_view text, std::string_view ending) {
 /// The parts of a line that are separated by blanks.
 std::vector<std::string> words_of(const std::string& line);
 
+/// The text with `by` wherever it has `what`, which is not empty.
+std::string all_replaced(std::string text, const std::string& what, const std::string& by);
+
 /// The parts of a text between separators: none of an empty text, and no empty one at its end.
 std::vector<std::string> split(const std::string& text, char separator);
 

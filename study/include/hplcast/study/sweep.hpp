@@ -48,10 +48,9 @@ struct SweepSummary {
 };
 
 /// Makes the runs that the database does not have. Each is kept as soon as it has ended: a sweep can be stopped in any
-/// way and started again. A run that fails leaves its files in DATABASE.logs and does not stop the others.
-/// @throws core::Error for a database that cannot be used, a cluster that cannot be read, missing programs, no Slurm,
-/// and on interrupts.
-SweepSummary run_sweep(const SweepRequest& request);
+/// way and started again. A run that fails leaves its files in DATABASE.logs and does not stop the others. `runs`: of
+/// the plan. @throws core::Error for a database that cannot be used, missing programs, no Slurm, and on interrupts.
+SweepSummary run_sweep(const SweepRequest& request, const SweepRuns& runs);
 
 /// The part of a Slurm array task: makes the runs of chunk number `chunk` of the folder that run_sweep() wrote.
 void run_sweep_chunk(const std::filesystem::path& folder, int chunk);
