@@ -155,17 +155,8 @@ hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
 }
 
 const char* hipGetErrorName(hipError_t error) {
-  static constexpr std::pair<hipError_t, const char*> names[] = {
-      {hipSuccess, "hipSuccess"},
-      {hipErrorInvalidValue, "hipErrorInvalidValue"},
-      {hipErrorOutOfMemory, "hipErrorOutOfMemory"},
-      {hipErrorInvalidConfiguration, "hipErrorInvalidConfiguration"},
-      {hipErrorInvalidMemcpyDirection, "hipErrorInvalidMemcpyDirection"},
-      {hipErrorInvalidDeviceFunction, "hipErrorInvalidDeviceFunction"},
-      {hipErrorNoDevice, "hipErrorNoDevice"},
-      {hipErrorInvalidDevice, "hipErrorInvalidDevice"},
-      {hipErrorInvalidHandle, "hipErrorInvalidHandle"},
-      {hipErrorNotReady, "hipErrorNotReady"}};
+#define HPLCAST_NAMED(name, number) {name, #name},
+  static constexpr std::pair<hipError_t, const char*> names[] = {HPLCAST_HIP_ERRORS(HPLCAST_NAMED)};
   for (const auto& [code, name] : names)
     if (code == error) return name;
   return "hipErrorUnknown";

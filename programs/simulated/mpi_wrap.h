@@ -56,6 +56,20 @@ static inline struct hplcast_frame hplcast_frame_of(const void* frame, const voi
 #define HPLCAST_WRAP_REFUSED(NAME) \
   HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
 
+/* SMPI combines in another order than MPI_Scan and its kin have to. */
+#define HPLCAST_WRAP_SCANS(NAME, operation)                                          \
+  HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_warn_of_order(HPLCAST_LABEL, operation); \
+               hplcast_before_mpi(HPLCAST_LABEL), )
+#define HPLCAST_OP_C(argument) ((MPI_Op)(argument))
+#define HPLCAST_OP_FORTRAN(argument) MPI_Op_f2c(HPLCAST_INT_FORTRAN(argument))
+static inline void hplcast_warn_of_order(const char* function, MPI_Op operation) {
+  int commutes = 1;
+  static int told;
+  PMPI_Op_commutative(operation, &commutes);
+  if (commutes || told++ > 0 || hplcast_world_rank() != 0) return;
+  fprintf(stderr, "hplcast: warning: %s by an operation that does not commute: its results are wrong here\n", function);
+}
+
 /* An argument as the communicator that it is, or the place of a new one. */
 #define HPLCAST_COMM_C(argument) ((MPI_Comm)(argument))
 #define HPLCAST_COMM_FORTRAN(argument) MPI_Comm_f2c(HPLCAST_INT_FORTRAN(argument))

@@ -21,6 +21,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 using tests::number_after;
 using tests::solver_s;
@@ -196,6 +197,14 @@ TEST(ProgramRun, ShowsSimulatedTimeOnAllClocksOfFortran) {
   EXPECT_EQ(number_after(run.output, "between them "), -1);
   EXPECT_EQ(number_after(run.output, "total per rank "), 1)
       << "dnrm2 is 1, sdot and zdotc are 0, by gfortran's convention";
+}
+
+TEST(ProgramRun, WarnsOnceOfScansByOperationsThatDoNotCommute) {
+  const std::string told = "MPI_Scan by an operation that does not commute: its results are wrong here";
+  const std::string warned = run_program(request_of("odd-smpi", 4, {"scan"})).output;
+  EXPECT_THAT(warned, HasSubstr(told));
+  EXPECT_EQ(warned.find("not commute"), warned.rfind("not commute")) << warned;
+  EXPECT_THAT(run_program(request_of("odd-smpi", 4, {"scan", "commutes"})).output, Not(HasSubstr("not commute")));
 }
 
 TEST(ProgramRun, RepeatsItselfForASeedToTheLastDigit) {
