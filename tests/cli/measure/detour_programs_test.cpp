@@ -85,9 +85,9 @@ TEST_F(DetourPrograms, MakeNoFilesOfMachinesWithoutMpiAndSaySo) {
   const auto refused = run("hplcast-measure-detours", {"--for", "0.1s", "--machine", "machine.json"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.output, HasSubstr("--machine, --monitoring and --position go with --method collectives"));
-  const auto described = run("hplcast-measure-detours", {"--describe", "--machine", "machine.json"});
+  const auto described = run("hplcast-measure-detours", {"--describe", "-o", "machine.json"});
   EXPECT_EQ(described.status, 0) << described.output;
-  EXPECT_TRUE(fs::exists(folder_.path() / "machine.json"));
+  EXPECT_THAT(core::read_text(folder_.path() / "machine.json"), HasSubstr("\"machines\""));
 }
 
 TEST_F(DetourPrograms, TheSourceTellsWhatItReallyDid) {
