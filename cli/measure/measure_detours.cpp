@@ -149,6 +149,7 @@ void measure_gaps(Options& options) {
   if (options.common.check) return;
   warn_about_hardware_threads(topology);
   core::remove_leftovers_when_we_die();  // no rank of MPI here, and no thread yet
+  start_watchdog("hplcast-measure-detours", options.common.time_limit_s);
   Progress progress;
   options.gaps.progress = [&](double fraction) { progress.update(fraction, "watching"); };
   calibration::GapReport report;
@@ -181,7 +182,9 @@ bool without_mpi(Options& options) {
   if (options.json) throw core::UsageError("--json goes with --evaluate");
   if (options.computes && options.method != calibration::GapMethod::gaps)
     throw core::UsageError("--work goes with --method gaps");
-  if (!options.method) return false;
+  if (!options.method || options.common.describe) return false;
+  if (!options.common.machine.empty() || !options.common.monitoring.empty() || !options.common.position.empty())
+    throw core::UsageError("--machine, --monitoring and --position go with --method collectives");
   measure_gaps(options);
   return true;
 }

@@ -172,22 +172,11 @@ void say(const std::string& text) {
   calibration::MpiSession::abort(code);
 }
 
-/// Ends the process when the time is over: MPI calls that wait for a lost partner never return. The launcher then ends
-/// the other ranks.
-void start_watchdog(const std::string& program, double time_limit_s) {
-  std::thread([program, time_limit_s] {
-    std::this_thread::sleep_for(std::chrono::duration<double>(time_limit_s));
-    say(program + ": not done within the time limit of " + core::shortest(time_limit_s) +
-        " s\n  hint: see --time-limit");
-    std::_Exit(static_cast<int>(core::ExitCode::external_failure));
-  }).detach();
-}
-
 void run_with_mpi(const std::string& program, const MeasuringOptions& options, int argc, char** argv,
                   const Measure& measure) {
   const calibration::MpiSession session(argc, argv);
   const int rank = rank_before_mpi();
-  if (options.time_limit_s > 0) start_watchdog(program, options.time_limit_s);
+  start_watchdog(program, options.time_limit_s);
   const int external = static_cast<int>(core::ExitCode::external_failure);
   try {
     measure_and_write(options, measure);
@@ -244,6 +233,16 @@ std::function<void(double)> progress_of_rows(Progress& bar, const char* what, st
     std::snprintf(text, sizeof text, "%-*zu", position_digits, row);
     std::memcpy(mapped_position, text, position_digits);
   };
+}
+
+void start_watchdog(const std::string& program, double time_limit_s) {
+  if (time_limit_s <= 0) return;
+  std::thread([program, time_limit_s] {
+    std::this_thread::sleep_for(std::chrono::duration<double>(time_limit_s));
+    say(program + ": not done within the time limit of " + core::shortest(time_limit_s) +
+        " s\n  hint: see --time-limit");
+    std::_Exit(static_cast<int>(core::ExitCode::external_failure));
+  }).detach();
 }
 
 void add_scope_option(Command& app, calibration::PeerChoice& choice) {

@@ -45,6 +45,10 @@ struct MeasuringRank {
 /// process or another is killed, it tells in which row.
 std::function<void(double)> progress_of_rows(Progress& bar, const char* what, std::size_t first, std::size_t count);
 
+/// Ends the process after this time (0: never): MPI calls that wait for a lost partner never return. The launcher then
+/// ends the other ranks.
+void start_watchdog(const std::string& program, double time_limit_s);
+
 /// A measurement: reads the design from a text (empty if it takes none), and returns on rank 0 the content of the
 /// output file. With `check` it measures nothing, and throws what it would throw before it measures.
 using Measure = std::function<std::string(const MeasuringRank& rank, const std::string& design_text)>;

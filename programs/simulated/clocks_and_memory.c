@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,6 +81,22 @@ clock_t __wrap_clock(void) {
   return (clock_t)(now_s() * CLOCKS_PER_SEC);
 }
 
+/* A rank has its core for itself: all time is the program's. */
+extern int __real_getrusage(int who, struct rusage* use);
+
+int __wrap_getrusage(int who, struct rusage* use) {
+  const int result = __real_getrusage(who, use);
+  if (result != 0 || who == RUSAGE_CHILDREN) return result;
+  use->ru_stime = (struct timeval){0, 0};
+  return __wrap_gettimeofday(&use->ru_utime, NULL);
+}
+
+clock_t __wrap_times(struct tms* use) {
+  const clock_t ticks = (clock_t)(now_s() * (double)sysconf(_SC_CLK_TCK));
+  if (use != NULL) *use = (struct tms){ticks, 0, 0, 0};
+  return ticks;
+}
+
 unsigned __wrap_sleep(unsigned seconds) {
   hplcast_delay(seconds);
   return 0;
@@ -102,11 +120,12 @@ int __wrap_nanosleep(const struct timespec* wanted, struct timespec* left) {
   return __wrap_clock_nanosleep(CLOCK_REALTIME, 0, wanted, left);
 }
 
+ALSO(__wrap_thrd_sleep, __wrap_nanosleep)
 ALSO(__wrap_smpi_sleep, __wrap_sleep)
 ALSO(__wrap_smpi_usleep, __wrap_usleep)
 ALSO(__wrap_smpi_nanosleep, __wrap_nanosleep)
 
-/* sleep(), system_clock(count, rate, maximum) and cpu_time() of gfortran, by the size of their arguments. */
+/* gfortran's. sleep(), system_clock(count, rate, maximum) and cpu_time() by the size of their arguments. */
 
 void __wrap__gfortran_sleep_i4_sub(const int32_t* seconds) {
   hplcast_delay(*seconds);
@@ -134,6 +153,81 @@ void __wrap__gfortran_cpu_time_4(float* time_s) {
 
 void __wrap__gfortran_cpu_time_8(double* time_s) {
   *time_s = now_s();
+}
+
+ALSO(__wrap__gfortran_second_sub, __wrap__gfortran_cpu_time_4)
+ALSO(__wrap__gfortran_mclock, __wrap_clock)
+ALSO(__wrap__gfortran_mclock8, __wrap_clock)
+
+float __wrap__gfortran_second(void) {
+  return (float)now_s();
+}
+
+float __wrap__gfortran_secnds(const float* since_s) {
+  return (float)(now_s() - (double)*since_s);
+}
+
+int64_t __wrap__gfortran_time8_func(void) {
+  return __wrap_time(NULL);
+}
+ALSO(__wrap__gfortran_time_func, __wrap__gfortran_time8_func)
+
+/* An array (libgfortran.h, since GCC 9). */
+struct fortran_array {
+  char* first;
+  size_t offset, element_bytes;
+  int version;
+  signed char rank, type;
+  short attribute;
+  ptrdiff_t span, stride, lower, upper;
+};
+
+/* The program's time since `since_s`, and as elements that of it and the system's. */
+static float elapsed(const struct fortran_array* parts, double now_s, double since_s) {
+  float* const part_s = (float*)parts->first;
+  part_s[0] = (float)(now_s - since_s);
+  part_s[parts->stride] = 0;
+  return part_s[0];
+}
+
+float __wrap__gfortran_etime(const struct fortran_array* parts) {
+  return elapsed(parts, now_s(), 0);
+}
+
+float __wrap__gfortran_dtime(const struct fortran_array* parts) {
+  static double last_s;
+  const double since_s = last_s;
+  return elapsed(parts, last_s = now_s(), since_s);
+}
+
+void __wrap__gfortran_etime_sub(const struct fortran_array* parts, float* time_s) {
+  *time_s = __wrap__gfortran_etime(parts);
+}
+
+void __wrap__gfortran_dtime_sub(const struct fortran_array* parts, float* time_s) {
+  *time_s = __wrap__gfortran_dtime(parts);
+}
+
+static void put_text(char* to, int length, const char* text, int characters) {
+  for (int i = 0; to != NULL && i < length; ++i) to[i] = i < characters ? text[i] : ' ';
+}
+
+void __wrap__gfortran_date_and_time(char* date, char* hour, char* zone, const struct fortran_array* values,
+                                    int date_length, int hour_length, int zone_length) {
+  const int64_t ns = now_ns();
+  const time_t now_s = ns / 1000000000;
+  const int ms = (int)(ns / 1000000 % 1000);
+  char text[64];
+  struct tm now;
+  gmtime_r(&now_s, &now);
+  strftime(text, sizeof text, "%Y%m%d%H%M%S", &now);
+  snprintf(text + 14, sizeof text - 14, ".%03d+0000", ms);
+  put_text(date, date_length, text, 8);
+  put_text(hour, hour_length, text + 8, 10);
+  put_text(zone, zone_length, text + 18, 5);
+  const int64_t all[] = {now.tm_year + 1900, now.tm_mon + 1, now.tm_mday, 0, now.tm_hour, now.tm_min, now.tm_sec, ms};
+  for (int i = 0; values != NULL && i < 8; ++i) /* integers of 2 to 8 bytes */
+    memcpy(values->first + i * values->stride * (ptrdiff_t)values->element_bytes, &all[i], values->element_bytes);
 }
 
 /* --- allocations -------------------------------------------------------------------------------------------------- */

@@ -56,6 +56,20 @@ static inline struct hplcast_frame hplcast_frame_of(const void* frame, const voi
 #define HPLCAST_WRAP_REFUSED(NAME) \
   HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_refuse(HPLCAST_LABEL); hplcast_before_mpi(HPLCAST_LABEL), )
 
+/* SMPI combines in another order than MPI_Scan and its kin have to. */
+#define HPLCAST_WRAP_SCANS(NAME, operation)                                          \
+  HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_warn_of_order(HPLCAST_LABEL, operation); \
+               hplcast_before_mpi(HPLCAST_LABEL), )
+#define HPLCAST_OP_C(argument) ((MPI_Op)(argument))
+#define HPLCAST_OP_FORTRAN(argument) MPI_Op_f2c(HPLCAST_INT_FORTRAN(argument))
+static inline void hplcast_warn_of_order(const char* function, MPI_Op operation) {
+  int commutes = 1;
+  static int told;
+  PMPI_Op_commutative(operation, &commutes);
+  if (commutes || told++ > 0 || hplcast_world_rank() != 0) return;
+  fprintf(stderr, "hplcast: warning: %s by an operation that does not commute: its results are wrong here\n", function);
+}
+
 /* An argument as the communicator that it is, or the place of a new one. */
 #define HPLCAST_COMM_C(argument) ((MPI_Comm)(argument))
 #define HPLCAST_COMM_FORTRAN(argument) MPI_Comm_f2c(HPLCAST_INT_FORTRAN(argument))
@@ -68,29 +82,19 @@ static inline struct hplcast_frame hplcast_frame_of(const void* frame, const voi
 #define HPLCAST_WRAP_CREATING(NAME, of, made)                   \
   HPLCAST_WRAP(NAME, HPLCAST_COMES; const MPI_Comm parent = of; \
                hplcast_before_mpi(HPLCAST_LABEL), hplcast_communicator_made(parent, made))
-/* What does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, and those of
- * Intel MPI wait for ever. Scan has the arguments of allreduce, gather those of allgather and a root. */
+/* `call`: what does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, and
+ * those of Intel MPI wait for ever. */
 #define HPLCAST_ALONE(communicator, call)    \
   if (hplcast_ranks_of(communicator) == 1) { \
     const long alone_result = call;          \
     hplcast_after_mpi();                     \
     return alone_result;                     \
   }
-#define HPLCAST_SCAN_C(communicator) \
-  HPLCAST_ALONE(HPLCAST_COMM_C(communicator), __real_MPI_Scan(a, b, c, d, e, communicator, 0, 0, 0, 0, 0, 0, 0, 0))
-#define HPLCAST_SCAN_FORTRAN(communicator, error)   \
-  HPLCAST_ALONE(HPLCAST_COMM_FORTRAN(communicator), \
-                __real_mpi_scan_(a, b, c, d, e, communicator, error, 0, 0, 0, 0, 0, 0, 0))
-#define HPLCAST_GATHER_C(communicator) \
-  HPLCAST_ALONE(HPLCAST_COMM_C(communicator), __real_MPI_Gather(a, b, c, d, e, f, 0, communicator, 0, 0, 0, 0, 0, 0))
-#define HPLCAST_GATHER_FORTRAN(communicator, error) \
-  static MPI_Fint root = 0;                         \
-  HPLCAST_ALONE(HPLCAST_COMM_FORTRAN(communicator), \
-                __real_mpi_gather_(a, b, c, d, e, f, (long)&root, communicator, error, 0, 0, 0, 0, 0))
 HPLCAST_DECLARE_REAL(MPI_Scan);
 HPLCAST_DECLARE_REAL(mpi_scan_);
 HPLCAST_DECLARE_REAL(MPI_Gather);
 HPLCAST_DECLARE_REAL(mpi_gather_);
+static const MPI_Fint hplcast_root = 0; /* of that rank, in Fortran */
 
 static inline int hplcast_ranks_of(MPI_Comm communicator) {
   int ranks = 0;

@@ -12,18 +12,28 @@
 
 #ifdef __cplusplus
 
-#include <cmath>
+#include <algorithm> /* what math.h needs of C++ comes before it, for the host only */
 #include <cstdlib>
+#include <limits>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
+#ifdef __HIP__
+#pragma clang force_cuda_host_device begin /* kernels call the C library, too */
+#endif
+#include <assert.h>
+#include <math.h>
+#ifdef __HIP__
+#pragma clang force_cuda_host_device end
+#endif
 
 #ifdef __HIP__
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define __constant__ __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #else
@@ -31,6 +41,7 @@
 #define __device__
 #define __global__
 #define __shared__ static
+#define HIP_DYNAMIC_SHARED(type, name) static type name[1];
 #define __constant__
 #define __launch_bounds__(...)
 #endif
@@ -40,9 +51,22 @@
 
 /* --- what kernels are written with: they compile, and nobody calls them ------------------------------------------ */
 
-struct uint3 {
-  uint32_t x, y, z;
-};
+#define HPLCAST_VECTOR(name, of, ...)                           \
+  struct name {                                                 \
+    of __VA_ARGS__;                                             \
+  };                                                            \
+  template <typename... Parts>                                  \
+  __host__ __device__ inline name make_##name(Parts... parts) { \
+    return {static_cast<of>(parts)...};                         \
+  }
+#define HPLCAST_VECTORS(name, of)      \
+  HPLCAST_VECTOR(name##2, of, x, y)    \
+  HPLCAST_VECTOR(name##3, of, x, y, z) \
+  HPLCAST_VECTOR(name##4, of, x, y, z, w)
+HPLCAST_VECTORS(int, int)
+HPLCAST_VECTORS(uint, uint32_t)
+HPLCAST_VECTORS(float, float)
+HPLCAST_VECTORS(double, double)
 __device__ static const uint3 threadIdx __attribute__((unused)) = {0, 0, 0};
 __device__ static const uint3 blockIdx __attribute__((unused)) = {0, 0, 0};
 __device__ static const uint3 blockDim __attribute__((unused)) = {1, 1, 1};
@@ -62,6 +86,7 @@ __device__ static const int warpSize __attribute__((unused)) = 64;
 #define hipGridDim_z (gridDim.z)
 
 __device__ inline void __syncthreads() {}
+#define __syncwarp(...) __syncthreads()
 __device__ inline void __threadfence() {}
 __device__ inline void __threadfence_block() {}
 __device__ inline void __threadfence_system() {}
@@ -78,41 +103,64 @@ HPLCAST_SHUFFLE(__shfl)
 HPLCAST_SHUFFLE(__shfl_xor)
 HPLCAST_SHUFFLE(__shfl_down)
 HPLCAST_SHUFFLE(__shfl_up)
-#define HPLCAST_ATOMIC(name, result)       \
-  template <typename T>                    \
-  __device__ T name(T* address, T value) { \
-    const T old = *address;                \
-    *address = static_cast<T>(result);     \
-    return old;                            \
+#define HPLCAST_ATOMIC(name, result)                       \
+  template <typename T, typename Value>                    \
+  __device__ T name(T* address, Value given) {             \
+    const T old = *address, value = static_cast<T>(given); \
+    *address = static_cast<T>(result);                     \
+    return old;                                            \
   }
 HPLCAST_ATOMIC(atomicAdd, old + value)
+HPLCAST_ATOMIC(unsafeAtomicAdd, old + value)
 HPLCAST_ATOMIC(atomicSub, old - value)
 HPLCAST_ATOMIC(atomicMax, old < value ? value : old)
 HPLCAST_ATOMIC(atomicMin, value < old ? value : old)
 HPLCAST_ATOMIC(atomicExch, value)
+HPLCAST_ATOMIC(atomicAnd, (old & value))
+HPLCAST_ATOMIC(atomicOr, old | value)
+HPLCAST_ATOMIC(atomicXor, old ^ value)
+HPLCAST_ATOMIC(atomicInc, old >= value ? 0 : old + 1)
+HPLCAST_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
+template <typename T, typename Expected, typename Value>
+__device__ T atomicCAS(T* address, Expected expected, Value value) {
+  return *address == static_cast<T>(expected) ? atomicExch(address, value) : *address;
+}
+#define __ldg(address) (*(address))
+#define __any(predicate) ((predicate) != 0)
+#define __any_sync(mask, predicate) __any(predicate)
+#define __all(predicate) __any(predicate)
+#define __all_sync(mask, predicate) __any(predicate)
+#define __ballot(predicate) ((predicate) != 0 ? 1ull : 0)
+#define __ballot_sync(mask, predicate) __ballot(predicate)
+#define __popc __builtin_popcount
+#define __popcll __builtin_popcountll
+#define __ffs __builtin_ffs
+#define __ffsll __builtin_ffsll
+#define __clz __builtin_clz
+#define __clzll __builtin_clzll
+#define __fdividef(x, y) (static_cast<float>(x) / (y))
+#define __fma_rn fma
+__device__ inline long long clock64() {
+  return 0;
+}
+__device__ inline double rsqrt(double x) {
+  return 1 / sqrt(x);
+}
+__device__ inline float rsqrtf(float x) {
+  return 1 / sqrtf(x);
+}
+template <typename A, typename B>
+__host__ __device__ std::common_type_t<A, B> max(A a, B b) {
+  return a < b ? b : a;
+}
+template <typename A, typename B>
+__host__ __device__ std::common_type_t<A, B> min(A a, B b) {
+  return b < a ? b : a;
+}
 
 #ifdef __HIP__
-/* The C library for kernels: what it declares is of the host. */
-#define HPLCAST_POWERS(X) X(sqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p)
-#define HPLCAST_ANGLES(X) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(erf) X(erfc)
-#define HPLCAST_WHOLES(X) X(fabs) X(floor) X(ceil) X(round) X(trunc) X(rint)
-#define HPLCAST_TWO(X) X(pow) X(fmod) X(atan2) X(hypot) X(fmax) X(fmin) X(copysign)
-#define HPLCAST_OF_C(name, doubles, floats) \
-  __device__ double name doubles;           \
-  __device__ float name##f floats;          \
-  namespace std {                           \
-  using ::name;                             \
-  }
-#define HPLCAST_OF_ONE(name) HPLCAST_OF_C(name, (double), (float))
-#define HPLCAST_OF_TWO(name) HPLCAST_OF_C(name, (double, double), (float, float))
-HPLCAST_POWERS(HPLCAST_OF_ONE)
-HPLCAST_ANGLES(HPLCAST_OF_ONE)
-HPLCAST_WHOLES(HPLCAST_OF_ONE)
-HPLCAST_TWO(HPLCAST_OF_TWO)
-HPLCAST_OF_C(fma, (double, double, double), (float, float, float))
 __device__ int abs(int);
 extern "C" __device__ int printf(const char* format, ...);
-extern "C" __device__ void __assert_fail(const char* text, const char* file, unsigned line, const char* function);
 extern "C" __device__ void abort();
 extern "C" __device__ void* memset(void* to, int value, size_t bytes);
 extern "C" __device__ void* memcpy(void* to, const void* from, size_t bytes);

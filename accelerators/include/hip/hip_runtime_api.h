@@ -15,21 +15,22 @@
 extern "C" {
 #endif
 
-typedef enum hipError_t {
-  hipSuccess = 0,
-  hipErrorInvalidValue = 1,
-  hipErrorOutOfMemory = 2,
-  hipErrorDeinitialized = 4,
-  hipErrorInvalidConfiguration = 9,
-  hipErrorInvalidMemcpyDirection = 21,
-  hipErrorInvalidDeviceFunction = 98,
-  hipErrorNoDevice = 100,
-  hipErrorInvalidDevice = 101,
-  hipErrorInvalidHandle = 400,
-  hipErrorNotReady = 600,
-  hipErrorCooperativeLaunchTooLarge = 720,
-  hipErrorUnknown = 999
-} hipError_t;
+#define HPLCAST_HIP_ERRORS(X)               \
+  X(hipSuccess, 0)                          \
+  X(hipErrorInvalidValue, 1)                \
+  X(hipErrorOutOfMemory, 2)                 \
+  X(hipErrorDeinitialized, 4)               \
+  X(hipErrorInvalidConfiguration, 9)        \
+  X(hipErrorInvalidMemcpyDirection, 21)     \
+  X(hipErrorInvalidDeviceFunction, 98)      \
+  X(hipErrorNoDevice, 100)                  \
+  X(hipErrorInvalidDevice, 101)             \
+  X(hipErrorInvalidHandle, 400)             \
+  X(hipErrorNotReady, 600)                  \
+  X(hipErrorCooperativeLaunchTooLarge, 720) \
+  X(hipErrorUnknown, 999)
+#define HPLCAST_ENUMERATOR(name, number) name = number,
+typedef enum hipError_t { HPLCAST_HIP_ERRORS(HPLCAST_ENUMERATOR) } hipError_t;
 
 typedef enum hipMemcpyKind {
   hipMemcpyHostToHost = 0,

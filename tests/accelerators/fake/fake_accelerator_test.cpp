@@ -199,6 +199,7 @@ TEST_F(FakeAccelerator, WhatNoAcceleratorDoesIsRefused) {
   EXPECT_EQ(hipFree(twice), hipErrorInvalidValue);
   hipLaunchKernelGGL(orphan, dim3(1), dim3(1), 0, first_, 1);
   EXPECT_EQ(hipGetLastError(), hipErrorInvalidDeviceFunction);
+  EXPECT_STREQ(hipGetErrorName(hipErrorCooperativeLaunchTooLarge), "hipErrorCooperativeLaunchTooLarge");
   hipLaunchKernelGGL(add, dim3(1), dim3(2048), 0, first_, 1, number_, 1.0);
   EXPECT_EQ(hipGetLastError(), hipErrorInvalidConfiguration);
   hipLaunchKernelGGL(add, dim3(0), dim3(1), 0, first_, 1, number_, 1.0);

@@ -58,20 +58,55 @@ TEST(CompilerOfHip, LeavesOutOptionsForDevices) {
       "int main() { work<<<1, 64>>>(nullptr); return 0; }\n";
   const auto hip = hipcc(source, "-x hip --offload-arch=gfx90a -fgpu-rdc -O2 device.cpp -o device", "device.cpp");
   EXPECT_EQ(hip.status, 0) << hip.output;
-  const auto cuda = hipcc(
-      source, "-arch=sm_80 -gencode arch=compute_80,code=sm_80 -Xcompiler -Wall device.cu -o device", "device.cu");
-  EXPECT_EQ(cuda.status, 0) << cuda.output;
+}
+
+TEST(CompilerOfHip, LeavesOutOptionsOfNvccForDevices) {
+  if (!has_clang()) GTEST_SKIP() << "skipped: no clang, which compiles kernel<<<grid, block>>>()";
+  const std::string source =
+      "#include <mpi.h>\n__global__ void work(int* a) { a[threadIdx.x] = 1; }\n"
+      "int main() { work<<<1, 64>>>(nullptr); return 0; }\n";
+  for (const std::string options :
+       {"-arch=sm_80 -gencode arch=compute_80,code=sm_80 -Xcompiler -Wall -Xcompiler=-Wall,-Wextra -ccbin=mpicxx -G "
+        "-maxrregcount=64 --generate-code=arch=compute_80,code=[compute_80,sm_80] --maxrregcount 64 -lineinfo "
+        "--cuda-path=/usr/local/cuda -Xptxas -v -Xptxas=-O3 --ptxas-options=-v -forward-unknown-to-host-compiler -x cu "
+        "-std=c++17 -MD -MT device.o -MF device.d --threads 2 -t=2",
+        "--extended-lambda -expt-relaxed-constexpr --use_fast_math -rdc true -cudart static -Werror all-warnings "
+        "-Xlinker=-rpath,/nowhere -Xlinker -z -Xlinker now --compiler-options -fPIC --default-stream legacy -Xcudafe "
+        "--diag_suppress=177 -diag-suppress 177 -mllvm -option -Xarch_device -O3 -Xarch_host -O1 -lcudadevrt "
+        "--optimize 2 --include-path . --define-macro X=1 --library m -L /nowhere -l cudart"}) {
+    const auto cuda = hipcc(source, options + " device.cu -o device", "device.cu");
+    EXPECT_EQ(cuda.status, 0) << options << '\n' << cuda.output;
+    EXPECT_EQ(cuda.output, "") << options;
+  }
+  const auto object = hipcc(source, "-dc device.cu -o device.o", "device.cu");
+  EXPECT_EQ(object.status, 0) << object.output;
+  EXPECT_EQ(hipcc(source, "device.o -o device").status, 0) << "-dc makes an object";
+  const auto device_code = hipcc(source, "-ptx device.cu", "device.cu");
+  EXPECT_EQ(device_code.status, 3);
+  EXPECT_THAT(device_code.output, HasSubstr("-ptx: no code is made for devices"));
+  EXPECT_THAT(hipcc(source, "--default-stream per-thread -c device.cu", "device.cu").output,
+              HasSubstr("not simulated"));
+  const auto no_value = hipcc(source, "device.cu -arch", "device.cu");
+  EXPECT_EQ(no_value.status, 2);
+  EXPECT_THAT(no_value.output, HasSubstr("-arch: no value follows"));
 }
 
 TEST(CompilerOfHip, TakesKernelsThatCallTheCLibrary) {
-  const std::string source = head +
-                             "#include <cassert>\n#include <cmath>\n#include <cstdio>\n"
-                             "__global__ void work(int n, double* a, float* b, int* c) {\n"
-                             "  assert(n > 0); if (std::isnan(a[0])) printf(\"%g\\n\", a[0]);\n"
-                             "  a[0] = exp(a[1]) + std::log(a[2]) + pow(a[3], 2.0) + abs(n) + std::abs(a[4]); b[0] = "
-                             "sqrtf(b[1]) + fabs(b[2]);\n"
-                             "  atomicMax(c, n); atomicAdd(a, 1.0); a[1] = __shfl_up(a[0], 1); }\n"
-                             "int main() { return std::exp(1.0) > 2 ? 0 : 1; }\n";
+  const std::string source =
+      head +
+      "#include <cassert>\n#include <cmath>\n#include <cstdio>\n"
+      "__global__ void work(int n, double* a, float* b, int* c) {\n"
+      "  assert(n > 0); if (std::isnan(a[0])) printf(\"%g\\n\", a[0]);\n"
+      "  a[0] = exp(a[1]) + std::log(a[2]) + pow(a[3], 2.0) + abs(n) + std::abs(a[4]); b[0] = "
+      "sqrtf(b[1]) + fabs(b[2]);\n"
+      "  atomicMax(c, n); atomicAdd(a, 1.0); a[1] = __shfl_up(a[0], 1);\n"
+      "  a[0] = rsqrt(a[1]) + max(a[0], 1) + ldexp(a[0], 2); b[0] = rsqrtf(b[1]); c[0] = min(n, "
+      "2); int e; a[1] = isnan(a[0]) ? frexp(a[0], &e) : tgamma(a[1]) + std::max(a[0], a[1]);\n"
+      "  double s, t; sincos(a[0], &s, &t); atomicCAS(c, 1, 2); atomicAdd(a, 1); atomicOr(c, n);\n"
+      "  if (__any(n) && __all_sync(~0u, n) && __popc(n) > __ffs(n)) c[1] = __clz(n);\n"
+      "  double2 d = make_double2(1, n); a[2] = d.y + __ldg(a); __syncwarp(); }\n"
+      "int larger(int a) { using namespace std; return max(a, 2) + ::min(a, 2); }\n"
+      "int main() { return std::exp(1.0) > 2 ? 0 : 1; }\n";
   const auto result = hipcc(source, "-c main.cpp");
   EXPECT_EQ(result.status, 0) << result.output;
 }

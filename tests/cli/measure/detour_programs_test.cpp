@@ -75,6 +75,21 @@ std::string skipped_at(double share) {
   return "skipped: the machine itself takes " + std::to_string(100 * share) + " % of the time of a core";
 }
 
+TEST_F(DetourPrograms, GivesUpAfterTheTimeLimitWithoutMpiToo) {
+  const auto result = run("hplcast-measure-detours", {"--for", "60s", "--cores", "0", "--time-limit", "0.5s"});
+  EXPECT_EQ(result.status, 6);
+  EXPECT_THAT(result.output, HasSubstr("not done within the time limit of 0.5 s"));
+}
+
+TEST_F(DetourPrograms, MakeNoFilesOfMachinesWithoutMpiAndSaySo) {
+  const auto refused = run("hplcast-measure-detours", {"--for", "0.1s", "--machine", "machine.json"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.output, HasSubstr("--machine, --monitoring and --position go with --method collectives"));
+  const auto described = run("hplcast-measure-detours", {"--describe", "-o", "machine.json"});
+  EXPECT_EQ(described.status, 0) << described.output;
+  EXPECT_THAT(core::read_text(folder_.path() / "machine.json"), HasSubstr("\"machines\""));
+}
+
 TEST_F(DetourPrograms, TheSourceTellsWhatItReallyDid) {
   // An event ends within one piece of work, some microseconds. What the scheduler adds is not processor time, but what
   // other virtual machines take is: so the least of some runs counts.

@@ -10,7 +10,9 @@
 namespace hplcast {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// In a folder with main.c.
 core::CommandResult compile(const std::string& source, const std::string& arguments,
@@ -25,6 +27,7 @@ core::CommandResult compile(const std::string& source, const std::string& argume
   return core::run(command);
 }
 
+const std::string cc = HPLCAST_BINARY_DIR "/bin/hplcast-cc", fc = HPLCAST_BINARY_DIR "/bin/hplcast-fc";
 const std::string nothing = "#include <mpi.h>\nint main(void) { return 0; }\n";
 
 TEST(Compilers, RefuseSharedLibrariesThatWouldBeExecuted) {
@@ -55,6 +58,15 @@ TEST(Compilers, LeaveOutEveryOtherBlas) {
                               "main.c /nowhere/libopenblas.a -lopenblas -lmkl_rt -lsatlas -lgslcblas -larmpl_lp64_mp "
                               "-lessl -lnvpl_blas_lp64_seq -lsci_gnu /nowhere/libarmpl.a -o main");
   EXPECT_EQ(result.status, 0) << result.output;
+}
+
+TEST(Compilers, LeaveOutBlasInEveryWayThatItIsNamed) {
+  const auto result = compile(nothing,
+                              "--help > help; for blas in '-l openblas' -Wl,-lopenblas '-Xlinker -lopenblas' "
+                              "-Wl,--start-group,-lmkl_intel_lp64,-lmkl_core,--end-group -lcblas64 -l:libblas.a; do " +
+                                  cc + " main.c $blas -o main || exit; readelf -d main | grep NEEDED; done");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, AllOf(HasSubstr("libhplcast-smpi"), Not(HasSubstr("blas")), Not(HasSubstr("mkl"))));
 }
 
 TEST(Compilers, NameFunctionsOfMpiThatSmpiLacks) {
@@ -132,6 +144,36 @@ TEST(Compilers, PassOnQuestionsToTheCompiler) {
       EXPECT_EQ(result.output.find("Usage: hplcast"), std::string::npos) << compiler << " " << question;
     }
   }
+}
+
+// A program that is not linked with hplcast's libraries has no such symbol.
+TEST(Compilers, LinkFilesWhateverTheyAreCalledAndHowTheyAreTold) {
+  const auto result = compile(
+      nothing,
+      "--help > help; rm -f a.out; cp main.c none; cp main.c 'a b.c'; ok() { nm -D --undefined-only \"$1\" | "
+      "grep -q hplcast_before_mpi || { echo \"$1 is not linked\"; exit 9; }; }; " +
+          cc + " -x c none -o named && ok named && echo '\"a b.c\" -DX=\"\\\"a b\\\"\" -o \"c d\"' > all.rsp && " + cc +
+          " @all.rsp && ok 'c d' && echo main.c > inner.rsp && echo '-O2 @inner.rsp' > outer.rsp && " + cc +
+          " --output=outer @outer.rsp && ok outer && " + cc + " --output last main.c -static -fvisibility=hidden && " +
+          "ok last && nm -D last | grep ' T main' && " + cc + " main.c && ok a.out && echo @loop.rsp > loop.rsp && " +
+          cc + " @loop.rsp");
+  EXPECT_EQ(result.status, 3) << result.output;
+  EXPECT_THAT(result.output, AllOf(HasSubstr("response files that name each other"), Not(HasSubstr("nm: "))));
+  const auto no_name = compile(nothing, "main.c -o");
+  EXPECT_EQ(no_name.status, 2);
+  EXPECT_THAT(no_name.output, HasSubstr("-o: no value follows"));
+}
+
+TEST(Compilers, NameOutputsOfFortranAsGfortranDoes) {
+  const std::string program = "program p\\nuse mpi\\ninteger e\\ncall mpi_init(e)\\nend program\\n";
+  const auto result =
+      compile(nothing, "--help > help; rm -rf f; mkdir f; cd f; printf '" + program +
+                           "' > p.f95; cp p.f95 q.f90; printf '      subroutine s\\n      end\\n' > s.f; " + fc +
+                           " -c p.f95 s.f && " + fc + " q.f90 && " + fc + " -S q.f90 && " + fc + " -E -cpp q.f90 && " +
+                           fc + " -x f95 p.f95 -o named && " + fc + " p.o && ls -A");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output,
+              AllOf(HasSubstr("subroutine user_main"), HasSubstr("a.out\nnamed\np.f95\np.o\nq.f90\nq.s\ns.f\ns.o\n")));
 }
 
 TEST(Compilers, FindMainInAnArchive) {

@@ -1,5 +1,6 @@
 // Simulated programs in C++.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/programs/program_runs.hpp"
 
@@ -19,6 +20,11 @@ TEST_F(ProgramInCxx, ItsClocksShowSimulatedTime) {
   constexpr double reads_s = 1e-6;  // of a clock, a few of which are between
   for (const char* clock : {"steady ", "system ", "high "}) EXPECT_NEAR(number_after(output_, clock), 0.75, reads_s);
   EXPECT_NEAR(number_after(output_, "nanosleep "), 2.125, reads_s) << "for a time, and until one";
+  EXPECT_EQ(number_after(output_, "rusage "), 1000);
+  EXPECT_EQ(number_after(output_, "stime "), 0);
+  EXPECT_EQ(number_after(output_, "memory "), 1) << "what else getrusage tells is of this machine";
+  const double ticks = 1000.0 * static_cast<double>(sysconf(_SC_CLK_TCK));
+  for (const char* of : {"times ", "utime "}) EXPECT_NEAR(number_after(output_, of), ticks, 1) << of;
 }
 
 TEST_F(ProgramInCxx, EachRankHandlesItsOwnExceptions) {

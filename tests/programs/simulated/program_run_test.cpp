@@ -21,6 +21,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 using tests::number_after;
 using tests::solver_s;
@@ -186,8 +187,24 @@ TEST(ProgramRun, ShowsSimulatedTimeOnAllClocksOfFortran) {
   EXPECT_NEAR(number_after(run.output, "ticks "), expected_s, 1e-6);
   EXPECT_NEAR(number_after(run.output, "cpu "), expected_s, 1e-6);
   EXPECT_NEAR(number_after(run.output, "slept "), 1500, 1e-3);
+  EXPECT_NEAR(number_after(run.output, "etime "), 1500, 0.2);
+  for (const char* since : {"dtime ", "own "}) EXPECT_NEAR(number_after(run.output, since), 90000, 0.2) << since;
+  EXPECT_EQ(number_after(run.output, "system "), 0);
+  for (const char* all : {"second ", "secnds ", "unix "}) EXPECT_NEAR(number_after(run.output, all), 91500, 1) << all;
+  EXPECT_THAT(run.output, HasSubstr("date 19700102 at 012500.00"));  // simulated time begins with 1970
+  EXPECT_THAT(run.output, HasSubstr("is  1970    1    2    0    1   25    0"));
+  EXPECT_THAT(run.output, HasSubstr("by columns  1970    1    2    0    1   25    0"));
+  EXPECT_EQ(number_after(run.output, "between them "), -1);
   EXPECT_EQ(number_after(run.output, "total per rank "), 1)
       << "dnrm2 is 1, sdot and zdotc are 0, by gfortran's convention";
+}
+
+TEST(ProgramRun, WarnsOnceOfScansByOperationsThatDoNotCommute) {
+  const std::string told = "MPI_Scan by an operation that does not commute: its results are wrong here";
+  const std::string warned = run_program(request_of("odd-smpi", 4, {"scan"})).output;
+  EXPECT_THAT(warned, HasSubstr(told));
+  EXPECT_EQ(warned.find("not commute"), warned.rfind("not commute")) << warned;
+  EXPECT_THAT(run_program(request_of("odd-smpi", 4, {"scan", "commutes"})).output, Not(HasSubstr("not commute")));
 }
 
 TEST(ProgramRun, RepeatsItselfForASeedToTheLastDigit) {

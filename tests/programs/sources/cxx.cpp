@@ -1,5 +1,8 @@
 // Of C++: its clocks, and exceptions that ranks handle while others handle theirs.
 #include <mpi.h>
+#include <sys/resource.h>
+#include <sys/times.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +33,18 @@ static void tell_clocks() {
   timespec_get(&end, TIME_UTC);
   std::printf("nanosleep %.9g\n",
               static_cast<double>(end.tv_sec - begin.tv_sec) + 1e-9 * static_cast<double>(end.tv_nsec - begin.tv_nsec));
+  rusage use_before{}, use{};
+  tms ticks_before{}, ticks{};
+  getrusage(RUSAGE_SELF, &use_before);
+  const clock_t at_first = times(&ticks_before);
+  const timespec thousand{1000, 0};
+  thrd_sleep(&thousand, nullptr);
+  getrusage(RUSAGE_SELF, &use);
+  const clock_t at_last = times(&ticks);
+  std::printf("rusage %ld stime %ld memory %d times %ld utime %ld\n",
+              static_cast<long>(use.ru_utime.tv_sec - use_before.ru_utime.tv_sec),
+              static_cast<long>(use.ru_stime.tv_sec + use.ru_stime.tv_usec), use.ru_maxrss > 0,
+              static_cast<long>(at_last - at_first), static_cast<long>(ticks.tms_utime - ticks_before.tms_utime));
 }
 
 // How often a handler does not have the exception that its rank threw.

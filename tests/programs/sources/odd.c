@@ -25,6 +25,10 @@ static void wait_for_tick(void) {
   } while (now.tv_sec == first.tv_sec && now.tv_usec == first.tv_usec);
 }
 
+static void second_of(void* in, void* both, int* count, MPI_Datatype* type) { /* of two, the second one: both */
+  (void)in, (void)both, (void)count, (void)type;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank;
@@ -50,6 +54,14 @@ int main(int argc, char** argv) {
     MPI_Allgather(mine, 2, MPI_DOUBLE, gathered, 2, MPI_DOUBLE, MPI_COMM_SELF);
     MPI_Reduce(MPI_IN_PLACE, mine, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_SELF);
     printf("alone %g %g %g %g\n", sums[1], all[1], gathered[1], mine[1]);
+  }
+  if (strcmp(what, "scan") == 0) {
+    int mine = rank, all = 0;
+    MPI_Op operation;
+    MPI_Scan(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Op_create(second_of, argc > 2, &operation);
+    MPI_Scan(&mine, &all, 1, MPI_INT, operation, MPI_COMM_WORLD);
+    MPI_Exscan(&mine, &all, 1, MPI_INT, operation, MPI_COMM_WORLD);
   }
   if (strcmp(what, "strides") == 0) { /* 10 elements 24, 2048 and 4096 bytes apart, of doubles and of single precision */
     const int n = 10, one = 1, odd = 3, half = 256, page = 512, back = -512;
