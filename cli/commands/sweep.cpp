@@ -4,7 +4,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -44,8 +43,8 @@ fs::path database_of(const fs::path& path) {
 void read_plan(SweepOptions& options) {
   core::read_file(options.plan, [&](std::istream& in, const std::string& name) {
     options.request.plan_text = core::read_text(in, name, "is this a plan of a sweep?", core::most_bytes_of_plan);
-    std::istringstream text(options.request.plan_text);
-    options.request.plan = study::read_plan(text, name, fs::absolute(options.plan).parent_path());
+    options.request.plan =
+        study::read_plan(core::TextStream(options.request.plan_text), name, fs::absolute(options.plan).parent_path());
   });
   if (options.request.plan.name.empty()) options.request.plan.name = fs::path(options.plan).stem().string();
   if (!options.seeds.empty()) options.request.plan.seeds = options.seeds;

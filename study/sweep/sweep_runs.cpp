@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
@@ -77,17 +76,14 @@ Json json_value(const std::string& text) {
 }
 
 core::ClusterModel with_field(const core::ClusterModel& cluster, const std::string& pointer, const std::string& value) {
-  std::ostringstream text;
-  core::write_cluster(text, cluster);
-  Json json = core::parse_json<Json>(text.str());
+  Json json = core::parse_json<Json>(core::written([&](std::ostream& out) { core::write_cluster(out, cluster); }));
   try {
     Json& field = json.at(Json::json_pointer(pointer));
     field = json_value(value);
   } catch (const Json::exception&) {
     throw core::ParseError({"the cluster " + cluster.name, 0, pointer}, "no such field; expected one of cluster.json");
   }
-  std::istringstream changed(core::json_text(json));
-  return core::read_cluster(changed, cluster.name + " with " + pointer + " = " + value);
+  return core::read_cluster(core::TextStream(core::json_text(json)), cluster.name + " with " + pointer + " = " + value);
 }
 
 /// Whether it is a level of the models, for levels_of().

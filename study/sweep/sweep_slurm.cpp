@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -107,9 +106,8 @@ core::CommandResult squeue(const std::string& name, const std::string& format, b
 /// The result of a task. Phases of a prediction have an order.
 nlohmann::ordered_json outcome_json(const SweepOutcome& outcome) {
   if (!outcome.prediction) return {{"failure", outcome.failure.message}, {"log", outcome.failure.log}};
-  std::ostringstream text;
-  core::write_prediction(text, *outcome.prediction);
-  return {{"prediction", core::parse_json<nlohmann::ordered_json>(text.str())}};
+  const auto write = [&](std::ostream& out) { core::write_prediction(out, *outcome.prediction); };
+  return {{"prediction", core::parse_json<nlohmann::ordered_json>(core::written(write))}};
 }
 
 template <typename Json>
@@ -276,8 +274,8 @@ class SlurmSweep {
         SweepOutcome outcome;
         outcome.task = task->second;
         if (json.contains("prediction")) {
-          std::istringstream text(core::json_text(json["prediction"]));
-          outcome.prediction = core::read_prediction(text, entry.path().string());
+          outcome.prediction =
+              core::read_prediction(core::TextStream(core::json_text(json["prediction"])), entry.path().string());
         } else {
           outcome.failure = {task->first, json.at("failure"), json.at("log")};
         }
@@ -338,13 +336,10 @@ void run_sweep_chunk(const fs::path& folder, int chunk) try {
 }
 
 std::vector<std::string> slurm_jobs_of(const fs::path& database) {
-  std::vector<std::string> lines;
-  if (core::find_program("squeue").empty() || !fs::exists(folder_of(database))) return lines;
+  if (core::find_program("squeue").empty() || !fs::exists(folder_of(database))) return {};
   const core::CommandResult result = squeue(job_name(database), "%i %T %M");
   if (result.status != 0) return {"squeue does not answer: whether tasks run is not known"};
-  std::istringstream output(result.output);
-  for (std::string line; std::getline(output, line);) lines.push_back(line);
-  return lines;
+  return core::split(result.output, '\n');
 }
 
 void cancel_slurm_jobs_of(const fs::path& database) {
