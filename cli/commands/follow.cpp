@@ -9,7 +9,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <thread>
-#include <utility>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <map>
 #include <set>
@@ -12,7 +11,6 @@
 #include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
-#include "hplcast/fit/power_fit.hpp"
 
 namespace hplcast::cli {
 

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
 #include "hplcast/study/plot.hpp"
 

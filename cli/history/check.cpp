@@ -12,7 +12,6 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/statistics.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/study/history_check.hpp"
 
 namespace hplcast::cli {

@@ -7,10 +7,8 @@
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_dgemm.hpp"
 #include "hplcast/core/json.hpp"
-#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/fit/detours.hpp"
 

@@ -1,15 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <map>
 #include <set>
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_power.hpp"
-#include "hplcast/calibration/power_meter.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace {
 

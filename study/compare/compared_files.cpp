@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"

@@ -6,7 +6,6 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/explain.hpp"
 #include "study/compare/parameters_json.hpp"
 #include "study/explain/explain_parts.hpp"
 

@@ -1,12 +1,10 @@
 #include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "hplcast/core/activity_trace.hpp"
 #include "hplcast/core/text.hpp"
-#include "study/plot/figure.hpp"
 
 namespace hplcast::study {
 

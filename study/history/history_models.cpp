@@ -10,7 +10,6 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/statistics.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/transform.hpp"
 #include "study/history/loaded_factor.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/tune.hpp"

@@ -2,7 +2,6 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/process.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/parallel_runs.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -18,7 +17,6 @@
 #include "hplcast/study/transform.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/local_machine.hpp"
-#include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
 

@@ -9,7 +9,6 @@
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"

@@ -2,12 +2,10 @@
 // file for each run that has ended, and the sweep moves them into the database: only it writes there.
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <thread>
 #include <utility>
 

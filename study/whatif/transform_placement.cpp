@@ -3,14 +3,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/transform.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
 // How ranks use the cores of their hosts.
