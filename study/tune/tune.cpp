@@ -20,13 +20,6 @@ namespace hplcast::study {
 
 namespace {
 
-/// Calls `each` with every parameter that is tuned.
-template <typename Each>
-void for_parameters(Each each) {
-  std::for_each(std::begin(crossed_parameters), std::end(crossed_parameters), each);
-  std::for_each(std::begin(panel_parameters), std::end(panel_parameters), each);
-}
-
 /// All combinations, the default first, the others in a random order: those that time does not suffice for are then a
 /// sample without a pattern. The default configuration as far as its levels are among those asked for.
 std::vector<core::HplParameters> candidates_of(const TuneRequest& request,
