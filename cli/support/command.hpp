@@ -23,7 +23,6 @@ class Option;
 /// command_line.cpp alone do. Functions do the same as those of CLI11.
 namespace hplcast::cli {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 class Option;

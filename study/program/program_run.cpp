@@ -26,7 +26,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {

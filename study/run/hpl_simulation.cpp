@@ -21,8 +21,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr std::size_t probe_bytes = 1 << 20;

@@ -16,8 +16,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 long integer_in(const fs::path& file) {

@@ -9,8 +9,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 void check_programs(const SimulatorPrograms& programs) {
   const std::string smpirun = smpirun_to_run(programs.smpirun);
   if (core::find_program(smpirun).empty()) throw core::ExternalError(smpirun, -1, "no such program in PATH");

@@ -20,8 +20,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 // --- the mode, the windows, what they need ---

@@ -16,8 +16,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 /// A message with the names of files that have moved from one folder to another.

@@ -31,8 +31,6 @@ static void from_json(const nlohmann::json& json, WindowRule& rule) {
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 // JSON of chunks: its keys are the names of members.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepRun, id, model_sha256, parameters, seed, mode, windows, target_error, energy,
                                    levels)
