@@ -5,15 +5,10 @@
 
 #include "cli/support/command.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
-#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
 namespace {
-
-using study::PlotPanel;
-using study::PlotScale;
-using study::PlotSeries;
 
 /// Where it is drawn: size 0 left of 1.
 double place_of(double size) {

@@ -10,14 +10,10 @@
 #include "hplcast/core/imported.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/fit/run_power.hpp"
-#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
 namespace {
-
-using study::PlotPanel;
-using study::PlotSeries;
 
 /// A series for each state.
 template <typename IsShown, typename Place>
