@@ -19,7 +19,6 @@
 #include "hplcast/study/history_models.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/interval.hpp"
-#include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/real_runs.hpp"
 #include "hplcast/study/transform.hpp"
 

@@ -12,7 +12,6 @@
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
 
 namespace hplcast::cli {
@@ -129,9 +128,9 @@ void run_sweep(SweepOptions options) {
   progress.clear();
   const study::SweepDatabase database(options.request.database, study::SweepDatabase::Access::read);
   const std::size_t failed = summary.failed + summary.found_failed;
-  const std::string summary_text = std::to_string(summary.made) + " runs made, " + std::to_string(summary.found) +
-                                   " there already, " + std::to_string(failed) + " failed, " +
-                                   std::to_string(summary.skipped) + " configurations skipped";
+  const std::string summary_text =
+      core::printed("%zu runs made, %zu there already, %zu failed, %zu configurations skipped", summary.made,
+                    summary.found, failed, summary.skipped);
   if (failed > 0)
     throw core::Error(core::ExitCode::external_failure,
                       std::to_string(failed) + " of " + std::to_string(database.counts().runs) +

@@ -13,7 +13,7 @@
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
-#include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 #include "hplcast/study/transform.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/local_machine.hpp"

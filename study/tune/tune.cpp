@@ -10,7 +10,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 #include "study/compare/parameters_json.hpp"
 #include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
