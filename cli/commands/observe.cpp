@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <ostream>
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <ostream>
 
 #include "cli/support/command.hpp"
 #include "hplcast/core/json.hpp"
