@@ -13,8 +13,6 @@ namespace hplcast::study {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json causes_json(const Explanation& explanation) {
   Json list = Json::array();
   for (const Cause& cause : explanation.causes) {

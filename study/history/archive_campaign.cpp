@@ -20,8 +20,6 @@ namespace hplcast::study {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Mean {
   double sum = 0, count = 0;
 };

@@ -211,7 +211,7 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
     result.cluster.uncertainty->between_days =
         core::EstimatedSd{result.days.sd, static_cast<double>(result.days.days - 1)};
   }
-  auto provenance = core::parse_json<nlohmann::ordered_json>(base.provenance);
+  auto provenance = core::parse_json<Json>(base.provenance);
   provenance["history"] = {{"cluster", span.cluster}, {"runs", result.runs}, {"cpus", result.cpus}};
   if (span.begin_s) provenance["history"]["from"] = date_text(*span.begin_s);
   if (span.end_s) provenance["history"]["to"] = date_text(*span.end_s);

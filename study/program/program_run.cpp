@@ -26,8 +26,6 @@
 
 namespace hplcast::study {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 constexpr const char* counts_name = "counts.csv";

@@ -99,7 +99,7 @@ core::NetworkModel network(const QuickMachine& machine, const QuickAssumptions& 
 constexpr const char* quick_origin = "hplcast quick: nothing is measured";
 
 std::string provenance(const QuickMachine& machine, const QuickAssumptions& assumed) {
-  nlohmann::ordered_json json;
+  Json json;
   json["origin"] = quick_origin;
   json["given"] = HPLCAST_JSON(machine, nodes, cores);
   json["given"]["dgemm_flop_per_s_per_core"] = machine.flop_per_s_per_core;

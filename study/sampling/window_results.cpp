@@ -17,8 +17,6 @@
 
 namespace hplcast::study {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 std::string name_of(const RunPlan& plan) {

@@ -39,7 +39,7 @@ CREATE TABLE failures(run TEXT PRIMARY KEY, message TEXT NOT NULL, log TEXT NOT 
 )sql";
 
 std::string factors_json(const Configuration& factors) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  Json json = Json::object();
   for (const Setting& setting : factors) json[setting.factor] = setting.value;
   return core::json_text(json);
 }
@@ -47,7 +47,7 @@ std::string factors_json(const Configuration& factors) {
 Configuration factors_of(const std::string& text) {
   Configuration factors;
   core::check_json(text, "factors in the database");
-  const auto json = core::parse_json<nlohmann::ordered_json>(text);
+  const auto json = core::parse_json<Json>(text);
   const auto fail = [&] {
     throw core::ParseError({"factors in the database", 0, ""},
                            "found " + text.substr(0, 60) + "; expected an object with a text per factor");

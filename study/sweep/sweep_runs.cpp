@@ -65,8 +65,6 @@ std::vector<Configuration> crossed(const std::vector<Configuration>& left, const
   return result;
 }
 
-using Json = nlohmann::ordered_json;
-
 /// A number, true, false or null as such, anything else as a text.
 Json json_value(const std::string& text) {
   constexpr std::size_t longest_number = 64;

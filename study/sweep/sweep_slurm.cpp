@@ -100,10 +100,10 @@ core::CommandResult squeue(const std::string& name, const std::string& format, b
 }
 
 /// The result of a task. Phases of a prediction have an order.
-nlohmann::ordered_json outcome_json(const SweepOutcome& outcome) {
+Json outcome_json(const SweepOutcome& outcome) {
   if (!outcome.prediction) return {{"failure", outcome.failure.message}, {"log", outcome.failure.log}};
   const auto write = [&](std::ostream& out) { core::write_prediction(out, *outcome.prediction); };
-  return {{"prediction", core::parse_json<nlohmann::ordered_json>(core::written(write))}};
+  return {{"prediction", core::parse_json<Json>(core::written(write))}};
 }
 
 template <typename Json>
@@ -266,7 +266,7 @@ class SlurmSweep {
       if (entry.path().extension() != ".json") continue;  // one that is being written
       const auto task = missing_.find(entry.path().stem().string());
       if (task != missing_.end()) {
-        const auto json = read_json<nlohmann::ordered_json>(entry.path());
+        const auto json = read_json<Json>(entry.path());
         SweepOutcome outcome;
         outcome.task = task->second;
         if (json.contains("prediction")) {

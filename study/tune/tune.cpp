@@ -219,8 +219,8 @@ TuneResult tune(const TuneRequest& request) {
   return result;
 }
 
-static nlohmann::ordered_json configuration_json(const TunedConfiguration& entry, Objective objective) {
-  nlohmann::ordered_json row;
+static Json configuration_json(const TunedConfiguration& entry, Objective objective) {
+  Json row;
   row.update(HPLCAST_JSON(entry, parameters, round, gflops, mean_gflops));
   if (objective != Objective::gflops) {
     for (const double merit : entry.merits) row["objective"].push_back(in_unit(objective, merit));
@@ -236,12 +236,12 @@ static nlohmann::ordered_json configuration_json(const TunedConfiguration& entry
 }
 
 void write_tune_result(std::ostream& out, const TuneResult& result) {
-  nlohmann::ordered_json json;
+  Json json;
   json["objective"] = to_string(result.objective);
   json["best"] = result.best;
   const std::vector<std::size_t> place = places(result.ranking);
   for (const TunedConfiguration& entry : result.ranking) {
-    nlohmann::ordered_json row = {{"place", place[json["ranking"].size()]}};
+    Json row = {{"place", place[json["ranking"].size()]}};
     row.update(configuration_json(entry, result.objective));
     json["ranking"].push_back(std::move(row));
   }
