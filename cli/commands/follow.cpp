@@ -14,7 +14,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/follow.hpp"
 

@@ -13,7 +13,6 @@
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/history_models.hpp"
 #include "hplcast/study/installed_programs.hpp"

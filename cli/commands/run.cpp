@@ -7,7 +7,6 @@
 #include "cli/support/prediction_results.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/program_run.hpp"
 

@@ -9,7 +9,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/predict.hpp"
 

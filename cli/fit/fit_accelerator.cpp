@@ -7,7 +7,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 

@@ -7,7 +7,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/detour_trace.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/fit/detours.hpp"
 
 namespace hplcast::cli {

@@ -7,7 +7,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/kernel_table.hpp"

@@ -8,7 +8,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/imported.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/fit/run_power.hpp"
 
 namespace hplcast::cli {

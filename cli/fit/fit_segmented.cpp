@@ -6,7 +6,6 @@
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 
 namespace hplcast::cli {
 

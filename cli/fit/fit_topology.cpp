@@ -6,7 +6,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/fit/pair_topology.hpp"
 #include "hplcast/study/plot.hpp"
 

@@ -9,7 +9,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/study/history_check.hpp"
 

@@ -7,7 +7,6 @@
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/measure_dgemm.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/fit/detours.hpp"
 

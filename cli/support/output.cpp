@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::cli {
