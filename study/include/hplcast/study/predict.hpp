@@ -6,9 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/prediction.hpp"
-#include "hplcast/core/simulation.hpp"
 #include "hplcast/study/resolve.hpp"
 
 namespace hplcast::study {

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/factor_effects.hpp"
 #include "hplcast/study/resolve.hpp"
