@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "hplcast/calibration/campaign.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/study/yaml.hpp"
 
 namespace hplcast::cli {

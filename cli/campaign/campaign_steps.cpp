@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "cli/campaign/campaign_section.hpp"
@@ -15,7 +14,6 @@
 #include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 

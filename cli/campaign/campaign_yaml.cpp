@@ -4,15 +4,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <limits>
-#include <map>
-#include <set>
 
 #include "cli/campaign/campaign_section.hpp"
 #include "hplcast/calibration/machine.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/text.hpp"
-#include "hplcast/study/yaml.hpp"
 
 namespace hplcast::cli {
 

@@ -6,7 +6,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/imported.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/study/transform.hpp"
 
 namespace hplcast::cli {

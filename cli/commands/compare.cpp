@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <map>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
@@ -12,7 +11,6 @@
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/history.hpp"
 #include "hplcast/study/interval.hpp"

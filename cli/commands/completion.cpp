@@ -5,7 +5,6 @@
 
 #include "cli/commands/commands.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 

@@ -2,7 +2,6 @@
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/calibration/hpl_design.hpp"

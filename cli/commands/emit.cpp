@@ -1,6 +1,5 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
 #include "hplcast/platforms/run_files.hpp"

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <ostream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/process.hpp"

@@ -9,13 +9,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <thread>
-#include <utility>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/follow.hpp"
 

@@ -4,14 +4,11 @@
 #include <thread>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/environment.h"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/program_run.hpp"
 #include "hplcast/study/real_runs.hpp"

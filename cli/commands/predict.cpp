@@ -9,17 +9,14 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/prediction_results.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/history_models.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "hplcast/study/interval.hpp"
-#include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/real_runs.hpp"
 #include "hplcast/study/transform.hpp"
 

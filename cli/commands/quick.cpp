@@ -5,7 +5,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/study/offer.hpp"
 #include "hplcast/study/quick.hpp"
 #include "hplcast/study/quick_accelerators.hpp"

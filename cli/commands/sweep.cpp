@@ -4,16 +4,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
 
 namespace hplcast::cli {
@@ -44,8 +40,8 @@ fs::path database_of(const fs::path& path) {
 void read_plan(SweepOptions& options) {
   core::read_file(options.plan, [&](std::istream& in, const std::string& name) {
     options.request.plan_text = core::read_text(in, name, "is this a plan of a sweep?", core::most_bytes_of_plan);
-    std::istringstream text(options.request.plan_text);
-    options.request.plan = study::read_plan(text, name, fs::absolute(options.plan).parent_path());
+    options.request.plan =
+        study::read_plan(core::TextStream(options.request.plan_text), name, fs::absolute(options.plan).parent_path());
   });
   if (options.request.plan.name.empty()) options.request.plan.name = fs::path(options.plan).stem().string();
   if (!options.seeds.empty()) options.request.plan.seeds = options.seeds;
@@ -130,9 +126,9 @@ void run_sweep(SweepOptions options) {
   progress.clear();
   const study::SweepDatabase database(options.request.database, study::SweepDatabase::Access::read);
   const std::size_t failed = summary.failed + summary.found_failed;
-  const std::string summary_text = std::to_string(summary.made) + " runs made, " + std::to_string(summary.found) +
-                                   " there already, " + std::to_string(failed) + " failed, " +
-                                   std::to_string(summary.skipped) + " configurations skipped";
+  const std::string summary_text =
+      core::printed("%zu runs made, %zu there already, %zu failed, %zu configurations skipped", summary.made,
+                    summary.found, failed, summary.skipped);
   if (failed > 0)
     throw core::Error(core::ExitCode::external_failure,
                       std::to_string(failed) + " of " + std::to_string(database.counts().runs) +

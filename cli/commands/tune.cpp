@@ -7,7 +7,6 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/process.hpp"
@@ -24,12 +23,7 @@ struct TuneOptions {
   std::string picture;
   std::string configurations;  ///< an HPL.dat; empty: none
   const Option *N = nullptr, *ranks = nullptr, *grid = nullptr, *memory_fraction = nullptr;
-  struct Levels {
-    const char* name;
-    const Option* option;
-    std::vector<int> study::TuneRequest::*levels;
-  };
-  std::vector<Levels> levels;
+  std::vector<std::pair<study::TunedParameter, const Option*>> levels;
   study::TuneRequest request;
 };
 
@@ -52,8 +46,9 @@ std::string interval(study::Objective objective, const study::TunedConfiguration
 
 void write_ranking(std::ostream& out, const study::TuneResult& result) {
   constexpr std::size_t shown = 15;
-  std::vector<std::string> header = {"rank", "round", "N",     "PxQ",   "NB",   "DEPTH",  "BCAST",
-                                     "SWAP", "PFACT", "RFACT", "NBMIN", "NDIV", "Gflop/s"};
+  std::vector<std::string> header = {"rank", "round", "N", "PxQ"};
+  study::for_parameters([&](const study::TunedParameter& one) { header.emplace_back(one.name); });
+  header.emplace_back("Gflop/s");
   const bool by_rate = result.objective == study::Objective::gflops;
   if (!by_rate) header.emplace_back(study::unit_of(result.objective));
   header.insert(header.end(), {"95 % of the mean", "P(first is faster)"});
@@ -62,13 +57,10 @@ void write_ranking(std::ostream& out, const study::TuneResult& result) {
   for (std::size_t i = 0; i < std::min(shown, result.ranking.size()); ++i) {
     const auto& entry = result.ranking[i];
     const core::HplParameters& p = entry.parameters;
-    std::vector<std::string> row = {std::to_string(places[i]),     std::to_string(entry.round),
-                                    std::to_string(p.N),           std::to_string(p.P) + "x" + std::to_string(p.Q),
-                                    std::to_string(p.NB),          std::to_string(p.DEPTH),
-                                    std::to_string(p.BCAST),       std::to_string(p.SWAP),
-                                    std::to_string(p.PFACT),       std::to_string(p.RFACT),
-                                    std::to_string(p.NBMIN),       std::to_string(p.NDIV),
-                                    significant(entry.mean_gflops)};
+    std::vector<std::string> row = {std::to_string(places[i]), std::to_string(entry.round), std::to_string(p.N),
+                                    std::to_string(p.P) + "x" + std::to_string(p.Q)};
+    study::for_parameters([&](const study::TunedParameter& one) { row.push_back(std::to_string(p.*one.field)); });
+    row.push_back(significant(entry.mean_gflops));
     if (!by_rate) row.push_back(significant(study::in_unit(result.objective, entry.mean_merit)));
     row.push_back(interval(result.objective, entry));
     row.push_back(entry.first_is_faster ? significant(*entry.first_is_faster, 2) : "");
@@ -223,10 +215,10 @@ void take_configurations(TuneOptions& options) {
   text += "\n  candidates:";
   for (const auto& [P, Q] : request.grids) text += " " + std::to_string(P) + "x" + std::to_string(Q);
   if (request.grids.empty()) text += " grids of " + core::counted(request.ranks, "rank");
-  for (const auto& [name, option, levels] : options.levels) {
-    if (option->empty()) request.*levels = there.*levels;
-    text += std::string("; ") + name + " " +
-            core::joined(request.*levels, ",", [](int level) { return std::to_string(level); });
+  for (const auto& [one, option] : options.levels) {
+    if (option->empty()) request.*one.levels = there.*one.levels;
+    text += std::string("; ") + one.name + " " +
+            core::joined(request.*one.levels, ",", [](int level) { return std::to_string(level); });
   }
   tell(options.configurations + ": " + text + "\n  all else as where it begins");
 }
@@ -280,17 +272,11 @@ void setup_tune(Command& app) {
   options.ranks = command.add_option("--ranks", request.ranks, "(default: all cores)", positive());
   options.grid = command.add_option("--grid", options.grids, "PxQ, or several (default: the nearest to square)",
                                     by_commas, excludes(options.ranks));
-  const auto add_levels = [&](const char* name, std::vector<int> study::TuneRequest::*levels, const char* help = "") {
-    options.levels.push_back({name, add_hpl_levels(command, name, request.*levels, help), levels});
-  };
-  add_levels("NB", &study::TuneRequest::NB);
-  add_levels("DEPTH", &study::TuneRequest::DEPTH);
-  add_levels("BCAST", &study::TuneRequest::BCAST);
-  add_levels("SWAP", &study::TuneRequest::SWAP);
-  add_levels("PFACT", &study::TuneRequest::PFACT, " (looked at one at a time, as the next three)");
-  add_levels("RFACT", &study::TuneRequest::RFACT);
-  add_levels("NBMIN", &study::TuneRequest::NBMIN);
-  add_levels("NDIV", &study::TuneRequest::NDIV);
+  study::for_parameters([&](const study::TunedParameter& one) {
+    const bool is_first_of_panel = one.levels == study::panel_parameters[0].levels;
+    const char* help = is_first_of_panel ? " (looked at one at a time, as the next three)" : "";
+    options.levels.emplace_back(one, add_hpl_levels(command, one.name, request.*one.levels, help));
+  });
   command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)", positive());
   add_choice(command, "--objective", request.objective,
              "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first "

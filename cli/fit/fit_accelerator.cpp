@@ -7,7 +7,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 
@@ -233,32 +232,31 @@ void run_fit_accelerator(const FitAcceleratorOptions& options) {
 }  // namespace
 
 void setup_fit_accelerator(Command& fit) {
-  auto options = std::make_shared<FitAcceleratorOptions>();
   Command& command =
       add_command(fit, "accelerator", "Fit `accelerators` of cluster.json to measured or published calls",
                   "hplcast fit accelerator examples/accelerators/calls.csv --per-host 8 --same "
                   "dlaswp01T=gather_rows:0,1 -o accelerators.json");
-  command.add_option("files", options->files,
+  auto& options = command.runs<FitAcceleratorOptions>(run_fit_accelerator);
+  command.add_option("files", options.files,
                      "CSV of hplcast-measure-accelerator, or of published calls with the same columns", required,
                      reads("FILE.csv"));
-  command.add_option("--cluster", options->cluster,
+  command.add_option("--cluster", options.cluster,
                      "the result is this cluster.json with them; what it has of accelerators already is kept where the "
                      "files have nothing",
                      reads("CLUSTER.json"));
-  command.add_option("--kind", options->kind, "they are those of this kind of hosts of --cluster", needs("--cluster"));
-  command.add_option("--same", options->same,
+  command.add_option("--kind", options.kind, "they are those of this kind of hosts of --cluster", needs("--cluster"));
+  command.add_option("--same", options.same,
                      "a kernel of the program that takes as long as a measured one, and the places of its arguments m, "
                      "n, k: NAME=MEASURED:0,1",
                      one_each);
-  command.add_option("--name", options->name, "of the accelerator (default: as in the files)");
-  command.add_option("--per-host", options->per_host, "accelerators of a host (default: 1, or as before)",
+  command.add_option("--name", options.name, "of the accelerator (default: as in the files)");
+  command.add_option("--per-host", options.per_host, "accelerators of a host (default: 1, or as before)",
                      between(1, 1024));
-  command.add_option("--compute-units", options->compute_units, "of an accelerator (default: as in the files)",
+  command.add_option("--compute-units", options.compute_units, "of an accelerator (default: as in the files)",
                      between(1, 1000000));
-  command.add_option("--memory", options->memory_bytes, "of an accelerator (default: as in the files)",
+  command.add_option("--memory", options.memory_bytes, "of an accelerator (default: as in the files)",
                      as_memory("--memory"));
-  command.add_json_output(options->output, "`accelerators` as JSON");
-  command.callback([options] { run_fit_accelerator(*options); });
+  command.add_json_output(options.output, "`accelerators` as JSON");
 }
 
 }  // namespace hplcast::cli

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <map>
 #include <set>
@@ -12,7 +11,6 @@
 #include "hplcast/calibration/hpl_design.hpp"
 #include "hplcast/fit/campaign.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
-#include "hplcast/fit/power_fit.hpp"
 
 namespace hplcast::cli {
 
@@ -30,8 +28,7 @@ struct FitClusterOptions {
 
 fit::HplSizes sizes_of(const core::HplParameters& grid) {
   fit::HplSizes sizes;
-  sizes.run = "N=" + std::to_string(grid.N) + ", NB=" + std::to_string(grid.NB) + ", " + std::to_string(grid.P) + "x" +
-              std::to_string(grid.Q);
+  sizes.run = core::printed("N=%lld, NB=%d, %dx%d", grid.N, grid.NB, grid.P, grid.Q);
   for (const calibration::DgemmShape& shape : calibration::hpl_update_shapes(grid))
     sizes.updates.push_back({static_cast<double>(shape.m), static_cast<double>(shape.n), static_cast<double>(shape.k)});
   const std::vector<long> messages = calibration::hpl_message_bytes(grid);

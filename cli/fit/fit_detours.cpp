@@ -1,23 +1,17 @@
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
+#include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/detour_trace.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/fit/detours.hpp"
-#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
 namespace {
-
-using study::PlotPanel;
-using study::PlotScale;
-using study::PlotSeries;
 
 PlotPanel events_panel(const core::DetourTrace& trace) {
   PlotPanel panel{"Detours as measured: each dot is one", "time [s]", "duration [s]", PlotScale::log_y};

@@ -1,22 +1,18 @@
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
+#include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/fit/distributions.hpp"
 #include "hplcast/fit/generative.hpp"
 #include "hplcast/study/history_models.hpp"
-#include "hplcast/study/plot.hpp"
 #include "hplcast/study/sweep_database.hpp"
 
 namespace hplcast::cli {
 
 namespace {
-
-using study::PlotPanel;
-using study::PlotSeries;
 
 struct CpuDays {
   std::size_t kind = 0;

@@ -1,25 +1,19 @@
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.hpp"
+#include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
 #include "hplcast/fit/kernel_fit.hpp"
 #include "hplcast/fit/kernel_table.hpp"
-#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
 namespace {
-
-using study::PlotPanel;
-using study::PlotScale;
-using study::PlotSeries;
 
 const core::DurationLaw& law_at(const fit::KernelFit& fit, const core::KernelShape& shape) {
   return fit.model.cluster_law().at(shape);

@@ -8,7 +8,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/fit/network_fit.hpp"
 
 namespace hplcast::cli {

@@ -4,17 +4,11 @@
 #include <limits>
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/gaussian_mixture.hpp"
-#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
 namespace {
-
-using study::PlotPanel;
-using study::PlotScale;
-using study::PlotSeries;
 
 /// Where it is drawn: size 0 left of 1.
 double place_of(double size) {

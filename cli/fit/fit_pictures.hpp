@@ -7,8 +7,13 @@
 
 #include "hplcast/fit/power_fit.hpp"
 #include "hplcast/fit/segmented_regression.hpp"
+#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
+
+using study::PlotPanel;
+using study::PlotScale;
+using study::PlotSeries;
 
 /// Data of the picture of a segmented fit. `noise` is empty or has one entry per segment.
 struct SegmentsToDraw {

@@ -7,20 +7,12 @@
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/imported.hpp"
-#include "hplcast/core/json.hpp"
-#include "hplcast/core/text.hpp"
-#include "hplcast/fit/power_fit.hpp"
 #include "hplcast/fit/run_power.hpp"
-#include "hplcast/study/plot.hpp"
 
 namespace hplcast::cli {
 
 namespace {
-
-using study::PlotPanel;
-using study::PlotSeries;
 
 /// A series for each state.
 template <typename IsShown, typename Place>

@@ -11,7 +11,6 @@
 #include "hplcast/calibration/archive.hpp"
 #include "hplcast/calibration/instrumented_runs.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/transform.hpp"
 

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -7,8 +6,6 @@
 #include "cli/fit/fit_pictures.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
-#include "hplcast/fit/segmented_regression.hpp"
 
 namespace hplcast::cli {
 

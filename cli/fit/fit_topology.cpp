@@ -6,9 +6,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/json.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/pair_topology.hpp"
 #include "hplcast/study/plot.hpp"
 

@@ -7,12 +7,9 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/simulation_options.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/statistics.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/study/history_check.hpp"
 
 namespace hplcast::cli {

@@ -9,7 +9,6 @@
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/archive.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/study/history_check.hpp"
 #include "hplcast/study/history_models.hpp"
 

@@ -415,9 +415,8 @@ std::string AcceleratorMeasuring::rows() {
 
 void run(const Options& options) {
   if (!(options.inner <= options.nb && options.nb <= options.max_size))
-    throw core::UsageError("--inner " + std::to_string(options.inner) + ", --nb " + std::to_string(options.nb) +
-                           ", --max-size " + std::to_string(options.max_size) +
-                           "; expected inner <= nb <= largest size");
+    throw core::UsageError(core::printed("--inner %d, --nb %d, --max-size %d; expected inner <= nb <= largest size",
+                                         options.inner, options.nb, options.max_size));
   if (is_fake && !options.fake)
     throw core::Error(core::ExitCode::external_failure,
                       "this program was built where ROCm is not, and can measure no accelerator\n  hint: build hplcast "

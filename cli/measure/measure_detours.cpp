@@ -3,14 +3,10 @@
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <ostream>
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_dgemm.hpp"
-#include "hplcast/core/json.hpp"
-#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/detours.hpp"

@@ -1,4 +1,3 @@
-
 #include "cli/support/input_files.hpp"
 #include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"

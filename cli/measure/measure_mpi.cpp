@@ -3,7 +3,6 @@
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/measure_mpi.hpp"
-#include "hplcast/calibration/mpi_design.hpp"
 
 namespace {
 

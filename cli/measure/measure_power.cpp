@@ -1,16 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <map>
 #include <set>
-#include <sstream>
 
 #include "cli/measure/measuring_program.hpp"
 #include "cli/support/options.hpp"
-#include "cli/support/progress.hpp"
 #include "hplcast/calibration/measure_power.hpp"
-#include "hplcast/calibration/power_meter.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace {
 
@@ -163,11 +158,8 @@ template <typename Row>
 std::vector<Row> gathered(const calibration::World& world, const std::string& mine,
                           std::vector<Row> (*read)(std::istream& in, const std::string& name)) {
   std::vector<Row> rows;
-  for (const std::string& text : world.gather(mine)) {
-    std::istringstream in(text);
-    if (text.empty()) continue;
-    for (Row& row : read(in, "rows of a rank")) rows.push_back(std::move(row));
-  }
+  for (const std::string& text : world.gather(mine))
+    if (!text.empty()) core::append(rows, read(core::TextStream(text), "rows of a rank"));
   return rows;
 }
 
@@ -192,10 +184,10 @@ std::string measure(Options& options, const MeasuringRank& rank) {
   const auto result = calibration::measure_power(rank.world, rank.place, design, options.measure);
   progress.clear();
   warn_all(result.troubles);
-  std::ostringstream pieces;
-  if (!result.pieces.empty()) calibration::write_pieces(pieces, result.pieces);
+  const auto write_own = [&](std::ostream& out) { calibration::write_pieces(out, result.pieces); };
   auto samples = gathered(rank.world, csv_of(result.samples), core::read_power_csv);
-  const auto runs = gathered(rank.world, pieces.str(), calibration::read_pieces);
+  const auto runs =
+      gathered(rank.world, result.pieces.empty() ? "" : core::written(write_own), calibration::read_pieces);
   if (!root) return "";
   if (!options.pieces.empty())
     write_result(options.pieces, [&](std::ostream& out) { calibration::write_pieces(out, runs); });

@@ -8,7 +8,6 @@
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/machine.hpp"
 #include "hplcast/calibration/measure_detours.hpp"
-#include "hplcast/core/json.hpp"
 
 namespace {
 

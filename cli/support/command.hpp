@@ -4,13 +4,13 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace CLI {
@@ -18,13 +18,10 @@ class App;
 class Option;
 }  // namespace CLI
 
-/// Shared by all commands: options, messages, files, tables, and core's errors, files and texts.
+/// Shared by all commands: options, messages, files, tables, and core's errors, files, JSON and texts.
 /// CLI11 is behind a few types: its header costs seconds in each file that includes it, so command.cpp and
 /// command_line.cpp alone do. Functions do the same as those of CLI11.
 namespace hplcast::cli {
-
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 class Option;
 

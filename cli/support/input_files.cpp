@@ -1,7 +1,6 @@
 #include "cli/support/input_files.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 
 #include "cli/support/options.hpp"

@@ -1,10 +1,7 @@
 #pragma once
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/doubts.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/network_model.hpp"
 #include "hplcast/study/log_cluster.hpp"
 #include "hplcast/study/quick.hpp"
 

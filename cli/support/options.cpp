@@ -4,12 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <regex>
 #include <tuple>
 
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <ostream>
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 
 namespace hplcast::cli {

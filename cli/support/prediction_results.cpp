@@ -6,7 +6,6 @@
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/study/interval.hpp"
-#include "hplcast/study/kernel_rates.hpp"
 #include "hplcast/study/predict.hpp"
 #include "hplcast/study/seed_means.hpp"
 

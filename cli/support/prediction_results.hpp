@@ -5,8 +5,6 @@
 #include <set>
 
 #include "cli/support/command.hpp"
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/study/resolve.hpp"
 
 namespace hplcast::cli {

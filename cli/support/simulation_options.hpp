@@ -1,7 +1,6 @@
 #pragma once
 
 #include "cli/support/options.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/resolve.hpp"
 
 namespace hplcast::cli {

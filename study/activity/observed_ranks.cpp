@@ -10,8 +10,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 using Ranks = std::vector<RankActivity>;

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "hplcast/core/hpl_parameters.hpp"
 #include "study/activity/rank_activity.hpp"
 #include "study/run/simulation_files.hpp"
 

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
@@ -98,14 +96,14 @@ std::vector<core::Prediction> read_compared_predictions(const std::vector<std::s
 
 namespace {
 
-nlohmann::ordered_json parts_json(const ErrorParts& parts) {
-  nlohmann::ordered_json json = {{"calibration_control_s", parts.calibration_s}, {"run_control_s", parts.run_s}};
+Json parts_json(const ErrorParts& parts) {
+  Json json = {{"calibration_control_s", parts.calibration_s}, {"run_control_s", parts.run_s}};
   if (parts.kernels) json["kernels"] = *parts.kernels;
   json.update(HPLCAST_JSON(parts, machine, model, scatter, corrected_error));
   return json;
 }
 
-nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
+Json energy_json(const ComparedEnergy& energy) {
   return {{"real_energy_j", energy.real.energy_j},
           {"predicted_energy_j", energy.predicted.energy_j},
           {"energy_error", energy.energy_error},
@@ -121,10 +119,10 @@ nlohmann::ordered_json energy_json(const ComparedEnergy& energy) {
 }  // namespace
 
 void write_comparison(std::ostream& out, const Comparison& comparison) {
-  nlohmann::ordered_json json;
-  json["rows"] = nlohmann::ordered_json::array();
+  Json json;
+  json["rows"] = Json::array();
   for (const auto& row : comparison.rows) {
-    auto row_json = nlohmann::ordered_json(row.parameters);
+    auto row_json = Json(row.parameters);
     row_json["real_gflops"] = row.real_median;
     row_json["real_spread"] = row.real_spread;
     row_json["real_runs"] = row.real_gflops.size();
@@ -141,7 +139,7 @@ void write_comparison(std::ostream& out, const Comparison& comparison) {
   }
   const auto& summary = comparison.summary;
   json.update(HPLCAST_JSON(summary, mean_abs_error, median_abs_error, max_abs_error, bias));
-  json["rank_correlation"] = summary.rank_correlation ? nlohmann::ordered_json(*summary.rank_correlation) : nullptr;
+  json["rank_correlation"] = summary.rank_correlation ? Json(*summary.rank_correlation) : nullptr;
   json["n"] = summary.n;
   json["valid"] = comparison.disturbances.empty();
   if (!comparison.disturbances.empty()) json["disturbances"] = comparison.disturbances;

@@ -15,8 +15,6 @@
 
 namespace hplcast::study {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 struct Match {

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <optional>
 
 #include "hplcast/core/files.hpp"
 #include "hplcast/study/predict.hpp"
-#include "study/activity/observed_ranks.hpp"
 #include "study/explain/explain_parts.hpp"
 #include "study/whatif/cluster_changes.hpp"
 

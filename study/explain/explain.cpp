@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <ostream>
 #include <sstream>
 
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/compare.hpp"
-#include "study/activity/observed_ranks.hpp"
 #include "study/explain/explain_parts.hpp"
 
 namespace hplcast::study {

@@ -7,9 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/kernel_shape.hpp"
-#include "hplcast/core/network_model.hpp"
 #include "hplcast/study/explain.hpp"
 #include "study/activity/observed_ranks.hpp"
 #include "study/activity/rank_activity.hpp"

@@ -6,15 +6,12 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/explain.hpp"
 #include "study/compare/parameters_json.hpp"
 #include "study/explain/explain_parts.hpp"
 
 namespace hplcast::study {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json causes_json(const Explanation& explanation) {
   Json list = Json::array();

@@ -1,17 +1,14 @@
 #include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "hplcast/core/network_model.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/study/compare.hpp"
-#include "study/activity/observed_ranks.hpp"
 
 namespace hplcast::study {
 

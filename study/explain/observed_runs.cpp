@@ -13,8 +13,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 ObservedRun run_of_folder(const fs::path& folder) {

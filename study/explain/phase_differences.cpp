@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/files.hpp"
-#include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
 

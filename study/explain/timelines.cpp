@@ -1,12 +1,10 @@
 #include "study/explain/explain_parts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "hplcast/core/activity_trace.hpp"
 #include "hplcast/core/text.hpp"
-#include "study/plot/figure.hpp"
 
 namespace hplcast::study {
 
@@ -232,8 +230,7 @@ Figure timeline_figure(const std::vector<Timeline>& lines, const ExplainRequest&
                 {label_width + strip_width + 20, strip_height * rows + axis_height, label_width, 20, 0, axis_height});
   for (std::size_t i = 0; i < lines.size(); ++i) draw_row(lines[i], window, static_cast<double>(i), figure);
   const core::HplParameters& p = request.prediction.parameters;
-  figure.heading = "Real run and simulation, N=" + std::to_string(p.N) + " NB=" + std::to_string(p.NB) + ", " +
-                   std::to_string(p.P) + " x " + std::to_string(p.Q);
+  figure.heading = core::printed("Real run and simulation, N=%lld NB=%d, %d x %d", p.N, p.NB, p.P, p.Q);
   for (std::size_t i = 1; i < phase_classes.size(); ++i)
     figure.legend.push_back({phase_classes[i], Marker::square, core::phase_names[i]});
   figure.legend.push_back({kernel_class, Marker::square, "kernels"});

@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "hplcast/core/cluster_model.hpp"
@@ -20,8 +19,6 @@
 namespace hplcast::study {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Mean {
   double sum = 0, count = 0;
@@ -73,8 +70,7 @@ void add_sensors(const core::CampaignArchive& archive, HostsByName& hosts, Campa
   Means means;
   for (const auto& [name, text] : archive.files) {
     if (!core::begins_with(name, "monitoring/") || name.find("dgemm") == std::string::npos) continue;
-    std::istringstream in(text);
-    core::CsvReader csv(in, name);
+    core::CsvReader csv(core::TextStream(text), name);
     const std::size_t host = csv.column("host"), quantity = csv.column("quantity"), sensor = csv.column("sensor"),
                       value = csv.column("value");
     while (csv.next()) {
@@ -198,8 +194,7 @@ std::map<Place, Work> work_of(const core::CampaignArchive& archive, HostsByName&
   std::map<Place, Work> work;
   for (const auto& [name, text] : archive.measurements) {
     if (text.substr(0, text.find('\n')).find("kernel") == std::string::npos) continue;
-    std::istringstream in(text);
-    core::read_kernel_csv(in, name, "", [&](const core::KernelMeasurement& row) {
+    core::read_kernel_csv(core::TextStream(text), name, "", [&](const core::KernelMeasurement& row) {
       if (row.kernel != "dgemm" || !fit::is_designed(row) || !fit::reason_to_set_aside(row).empty()) return;
       Work& sum = work[{cluster, row.host, fit::cpu_in_model(hosts[row.host], row.cpu)}];
       sum.products += row.shape.m * row.shape.n * row.shape.k;
@@ -239,9 +234,7 @@ void add_models(const fit::Campaign& campaign, const std::map<Place, Work>& work
     const core::ClusterModel cluster = fit::fit_campaign(campaign).cluster;
     add_kernel_laws(cluster, work, record);
     add_messages(cluster.network, record);
-    std::ostringstream json;
-    core::write_cluster(json, cluster);
-    record.cluster_json = json.str();
+    record.cluster_json = core::written([&](std::ostream& out) { core::write_cluster(out, cluster); });
   } catch (const core::Error& error) {
     if (error.code() != core::ExitCode::no_acceptable_fit) throw;
     notes.push_back(std::string("no models: ") + error.what());
@@ -276,8 +269,7 @@ CampaignRecord campaign_record(const core::CampaignArchive& archive, const std::
 void add_network_segments(CampaignRecord& record, const std::string& reference_json) {
   if (record.cluster_json.empty()) return;
   const auto network_of = [](const std::string& json) {
-    std::istringstream in(json);
-    return core::read_cluster(in, "the models of a campaign").network;
+    return core::read_cluster(core::TextStream(json), "the models of a campaign").network;
   };
   const core::NetworkModel network = network_of(record.cluster_json);
   const core::NetworkModel reference = reference_json.empty() ? network : network_of(reference_json);

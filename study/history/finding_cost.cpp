@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
 #include <tuple>
 
 #include "hplcast/core/errors.hpp"
@@ -177,8 +176,7 @@ core::ClusterModel normal_cluster(const HistoryDatabase& database, const History
     throw core::InputError(
         "the history has no models of the cluster\n  hint: give some with --normal; `history add` keeps "
         "those of archives");
-  std::istringstream in(json);
-  return without_findings(check, core::read_cluster(in, database.path().string()));
+  return without_findings(check, core::read_cluster(core::TextStream(json), database.path().string()));
 }
 
 Cost cost_of(const HistoryCheck& check, const core::ClusterModel& normal, const CostOptions& options) {

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <vector>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
-#include "hplcast/fit/run_series.hpp"
 #include "study/history/loaded_factor.hpp"
 
 namespace hplcast::study {

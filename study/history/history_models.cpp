@@ -10,7 +10,6 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/statistics.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/transform.hpp"
 #include "study/history/loaded_factor.hpp"
@@ -212,7 +211,7 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
     result.cluster.uncertainty->between_days =
         core::EstimatedSd{result.days.sd, static_cast<double>(result.days.days - 1)};
   }
-  auto provenance = core::parse_json<nlohmann::ordered_json>(base.provenance);
+  auto provenance = core::parse_json<Json>(base.provenance);
   provenance["history"] = {{"cluster", span.cluster}, {"runs", result.runs}, {"cpus", result.cpus}};
   if (span.begin_s) provenance["history"]["from"] = date_text(*span.begin_s);
   if (span.end_s) provenance["history"]["to"] = date_text(*span.end_s);

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::study {
 

@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/fit/run_series.hpp"
 #include "hplcast/study/history_check.hpp"

@@ -61,9 +61,7 @@ bool list_names(const std::string& list, const std::string& name) {
 }
 
 std::string names_text(const std::vector<std::string>& names) {
-  std::vector<std::string> texts;
-  for (const std::string& name : names) texts.push_back(name.empty() ? "''" : name);
-  return core::comma_separated(texts);
+  return core::joined(names, ", ", [](const std::string& name) { return name.empty() ? "''" : name; });
 }
 
 std::int64_t parse_date(const std::string& text) {

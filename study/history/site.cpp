@@ -1,5 +1,3 @@
-#include "hplcast/study/history_check.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -9,9 +7,6 @@
 
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/statistics.hpp"
-#include "hplcast/core/text.hpp"
-#include "hplcast/fit/findings.hpp"
-#include "hplcast/fit/run_series.hpp"
 #include "study/history/loaded_factor.hpp"
 #include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"

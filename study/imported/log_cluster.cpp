@@ -193,13 +193,13 @@ std::vector<std::string> unknown_of(const LogMachine& machine, const LogCluster&
 }
 
 std::string provenance(const LogMachine& machine, const LogCluster& result) {
-  nlohmann::ordered_json json;
+  Json json;
   json["origin"] = "hplcast fit imported: logs of HPL and benchmarks of others";
-  json["logs"] = nlohmann::ordered_json::array();
+  json["logs"] = Json::array();
   for (const core::HplLog& log : machine.logs)
     json["logs"].push_back({{"N", log.parameters.N}, {"NB", log.parameters.NB}, {"gflops", log.result->gflops}});
   json["fitted"] = HPLCAST_JSON(result, dgemm_flop_per_s, other_kernels, column_s, largest_error, last_error);
-  json["quality_flags"] = nlohmann::ordered_json::array();
+  json["quality_flags"] = Json::array();
   for (const std::string& one : result.unknown)
     json["quality_flags"].push_back({{"subject", "all"}, {"flag", "assumed"}, {"detail", one}});
   return core::json_text(json);

@@ -7,7 +7,7 @@
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/distributions.hpp"
 #include "hplcast/study/interval.hpp"
-#include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 #include "hplcast/study/tune.hpp"
 
 namespace hplcast::study {

@@ -11,8 +11,6 @@ namespace hplcast::study {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Keys of an offer that say what it rests on, and what they cannot stand beside.
 const std::vector<std::string> keys_of_numbers = {"cores", "gflops-per-core", "bandwidth", "latency", "ranks-per-node"};
 const std::vector<std::string> keys_of_logs = {"logs", "osu"};

@@ -252,12 +252,12 @@ std::string offer_picture(const OfferAnswer& answer) {
 
 void write_offer_json(std::ostream& out, const OfferAnswer& answer) {
   const OfferQuestion& question = answer.question;
-  nlohmann::ordered_json json = HPLCAST_JSON(answer, verdict, reasons);
+  Json json = HPLCAST_JSON(answer, verdict, reasons);
   json.update(HPLCAST_JSON(question, tolerance, level_percent));
   if (!question.currency.empty()) json["currency"] = question.currency;
   for (std::size_t i = 0; i < answer.estimates.size(); ++i) {
     const OfferEstimate& one = answer.estimates[i];
-    nlohmann::ordered_json row;
+    Json row;
     row["name"] = one.offer.name;
     for (const core::HplField& field : core::hpl_fields())
       row["parameters"][field.name] = field.get(one.prediction.parameters);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hplcast/core/text.hpp"
 #include "study/plot/markup.hpp"
 
 namespace hplcast::study {

@@ -26,9 +26,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 constexpr const char* counts_name = "counts.csv";

@@ -1,9 +1,3 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <utility>
-#include <vector>
-
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/study/quick.hpp"
 #include "study/quick/panel_costs.hpp"

@@ -1,6 +1,5 @@
 #include "hplcast/study/quick.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -100,7 +99,7 @@ core::NetworkModel network(const QuickMachine& machine, const QuickAssumptions& 
 constexpr const char* quick_origin = "hplcast quick: nothing is measured";
 
 std::string provenance(const QuickMachine& machine, const QuickAssumptions& assumed) {
-  nlohmann::ordered_json json;
+  Json json;
   json["origin"] = quick_origin;
   json["given"] = HPLCAST_JSON(machine, nodes, cores);
   json["given"]["dgemm_flop_per_s_per_core"] = machine.flop_per_s_per_core;
@@ -153,12 +152,6 @@ const std::vector<QuickAssumption>& quick_assumptions() {
       {"bandwidth of one core to another node [GB/s]", &A::flow_bytes_per_s, 1e9, 6e9, 10e9, 12e9},
       {"bandwidth of a message inside a node [GB/s]", &A::local_bytes_per_s, 1e9, 4e9, 8e9, 15e9},
       {"time of a call that sends or receives [us]", &A::call_s, 1e-6, 1e-6, 5e-7, 2.5e-7}};
-  return all;
-}
-
-QuickAssumptions all_assumptions(double QuickAssumption::*at) {
-  QuickAssumptions all{};
-  for (const QuickAssumption& one : quick_assumptions()) all.*one.value = one.*at;
   return all;
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/study/tune.hpp"
@@ -225,12 +224,6 @@ const std::vector<AcceleratorAssumption>& accelerator_assumptions() {
   return all;
 }
 
-AcceleratorAssumptions all_assumptions(double AcceleratorAssumption::*at) {
-  AcceleratorAssumptions all{};
-  for (const AcceleratorAssumption& one : accelerator_assumptions()) all.*one.value = one.*at;
-  return all;
-}
-
 AcceleratorCosts accelerator_costs(const AcceleratorMachine& machine, const AcceleratorAssumptions& assumed,
                                    const core::HplParameters& parameters) {
   AcceleratorCosts costs;
@@ -283,11 +276,11 @@ QuickResult quick_accelerators(const AcceleratorRequest& request) {
   result.peak_gflops = machine.flop_per_s * ranks / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
   const auto with_error = [&](double AcceleratorAssumption::*at, double factor) {
-    const AcceleratorCosts costs = accelerator_costs(machine, all_assumptions(at), p);
+    const AcceleratorCosts costs = accelerator_costs(machine, all_at(accelerator_assumptions(), at), p);
     const double least_s = core::hpl_flop(N) / (costs.dgemm_flop_per_s * ranks);
     return least_s + factor * std::max(0.0, accelerator_form_s(costs, p) - least_s);
   };
-  result.time_s = form_s(machine, all_assumptions(&AcceleratorAssumption::expected), p);
+  result.time_s = form_s(machine, all_at(accelerator_assumptions(), &AcceleratorAssumption::expected), p);
   result.low_time_s = std::max(dgemm_s, with_error(&AcceleratorAssumption::best, 1 - accelerator_form_error));
   result.high_time_s = with_error(&AcceleratorAssumption::worst, 1 + accelerator_form_error);
   const auto gflops = [&](double s) { return core::hpl_flop(N) / s / 1e9; };

@@ -17,8 +17,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 using Ranks = std::vector<RankActivity>;
@@ -70,8 +68,8 @@ std::vector<std::string> warnings_of(const Ranks& ranks, const std::vector<HostC
   return warnings;
 }
 
-nlohmann::ordered_json calls_json(const std::map<std::string, RealCalls>& calls, const char* amount) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+Json calls_json(const std::map<std::string, RealCalls>& calls, const char* amount) {
+  Json json = Json::object();
   for (const auto& [name, one] : calls)
     json[name] = {{"calls", one.calls}, {"time_s", one.time_s}, {amount, one.amount}};
   return json;
@@ -79,12 +77,12 @@ nlohmann::ordered_json calls_json(const std::map<std::string, RealCalls>& calls,
 
 void write_json(std::ostream& out, const RealActivity& activity, const Ranks& ranks,
                 const std::vector<HostClock>& clocks) {
-  nlohmann::ordered_json json = {{"schema_version", 1},
-                                 {"parameters", activity.run.parameters},
-                                 {"time_s", activity.run.time_s},
-                                 {"gflops", activity.run.gflops},
-                                 {"kernels", calls_json(activity.kernels, "flop")},
-                                 {"messages", calls_json(activity.messages, "bytes")}};
+  Json json = {{"schema_version", 1},
+               {"parameters", activity.run.parameters},
+               {"time_s", activity.run.time_s},
+               {"gflops", activity.run.gflops},
+               {"kernels", calls_json(activity.kernels, "flop")},
+               {"messages", calls_json(activity.messages, "bytes")}};
   for (const core::PhaseSummary& phase : activity.phases) {
     for (const core::PhaseField& field : core::phase_fields)
       if (field.required) json["phases"][phase.name][field.name] = phase.*field.member;

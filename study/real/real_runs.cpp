@@ -20,8 +20,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 // --- the file of results ---

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <istream>
-#include <optional>
 #include <ostream>
 #include <set>
 
@@ -11,9 +10,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/compare.hpp"
 #include "study/explain/explain_parts.hpp"
-#include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
 #include "study/report/report_sections.hpp"
 

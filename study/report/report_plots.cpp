@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <set>
-#include <utility>
 
-#include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
 
 namespace hplcast::study {

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/report.hpp"
 #include "hplcast/study/sweep_database.hpp"

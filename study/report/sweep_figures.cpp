@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/compare.hpp"
 #include "study/plot/markup.hpp"
 
 namespace hplcast::study {

@@ -11,8 +11,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 fs::path from_environment(const char* variable) {

@@ -1,4 +1,4 @@
-#include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 
 #include <algorithm>
 #include <map>

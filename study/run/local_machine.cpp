@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -15,8 +14,6 @@
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::study {
-
-namespace fs = std::filesystem;
 
 namespace {
 

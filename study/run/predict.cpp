@@ -2,15 +2,12 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/process.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/parallel_runs.hpp"
 #include "study/sampling/sampled_prediction.hpp"
 
 namespace hplcast::study {
-
-namespace fs = std::filesystem;
 
 void check_programs(const SimulatorPrograms& programs) {
   const std::string smpirun = smpirun_to_run(programs.smpirun);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -14,15 +13,12 @@
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/platforms/platform_xml.hpp"
-#include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 #include "hplcast/study/transform.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/local_machine.hpp"
-#include "study/run/simulation_files.hpp"
 
 namespace hplcast::study {
-
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -17,8 +17,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 struct SimulatorOptions {

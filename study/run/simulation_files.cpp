@@ -12,8 +12,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 // Beside the settings, so that the folder can be moved, and smpirun be called in it again.

@@ -6,9 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/simulation.hpp"
 #include "hplcast/study/predict.hpp"
 
 namespace hplcast::study {

@@ -13,8 +13,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr double mib = 1024.0 * 1024.0;

@@ -17,9 +17,6 @@
 
 namespace hplcast::study {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 std::string name_of(const RunPlan& plan) {

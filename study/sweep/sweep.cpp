@@ -1,6 +1,5 @@
 // Sweeps, and their runs on the cores of this machine.
 #include "hplcast/study/sweep.hpp"
-#include "hplcast/study/predict.hpp"
 
 #include <signal.h>
 #include <algorithm>
@@ -11,13 +10,12 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/study/interval.hpp"
+#include "hplcast/study/predict.hpp"
 #include "study/run/local_machine.hpp"
 #include "study/run/parallel_runs.hpp"
 #include "study/sweep/sweep_executor.hpp"
 
 namespace hplcast::study {
-
-namespace fs = std::filesystem;
 
 std::string work_prefix(const fs::path& database) {
   return database.filename().string() + ".work";

@@ -5,20 +5,17 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <sstream>
 #include <tuple>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/text.hpp"
 #include "study/run/locked_file.hpp"
 #include "study/sqlite/sqlite_file.hpp"
 
 namespace hplcast::study {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -42,7 +39,7 @@ CREATE TABLE failures(run TEXT PRIMARY KEY, message TEXT NOT NULL, log TEXT NOT 
 )sql";
 
 std::string factors_json(const Configuration& factors) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  Json json = Json::object();
   for (const Setting& setting : factors) json[setting.factor] = setting.value;
   return core::json_text(json);
 }
@@ -50,7 +47,7 @@ std::string factors_json(const Configuration& factors) {
 Configuration factors_of(const std::string& text) {
   Configuration factors;
   core::check_json(text, "factors in the database");
-  const auto json = core::parse_json<nlohmann::ordered_json>(text);
+  const auto json = core::parse_json<Json>(text);
   const auto fail = [&] {
     throw core::ParseError({"factors in the database", 0, ""},
                            "found " + text.substr(0, 60) + "; expected an object with a text per factor");
@@ -65,11 +62,8 @@ Configuration factors_of(const std::string& text) {
 
 /// Without what differs between two equal predictions.
 std::string prediction_json(core::Prediction prediction) {
-  prediction.wall_s = 0;
-  prediction.peak_pss_bytes = 0;
-  std::ostringstream text;
-  core::write_prediction(text, prediction);
-  return text.str();
+  prediction.wall_s = prediction.peak_pss_bytes = 0;
+  return core::written([&](std::ostream& out) { core::write_prediction(out, prediction); });
 }
 
 template <typename Work>
@@ -177,11 +171,9 @@ void SweepDatabase::add_plan(const SweepPlan& plan, const std::string& text, con
     SQLite::Database& database = *state_->database;
     SQLite::Transaction transaction(database);
     execute(database, "INSERT OR IGNORE INTO plans VALUES (?, ?, ?)", core::sha256_hex(text), plan.name, text);
-    for (const auto& [sha256, cluster] : runs.clusters) {
-      std::ostringstream json;
-      core::write_cluster(json, cluster);
-      execute(database, "INSERT OR IGNORE INTO clusters VALUES (?, ?, ?)", sha256, cluster.name, json.str());
-    }
+    for (const auto& one : runs.clusters)
+      execute(database, "INSERT OR IGNORE INTO clusters VALUES (?, ?, ?)", one.first, one.second.name,
+              core::written([&](std::ostream& out) { core::write_cluster(out, one.second); }));
     SQLite::Statement point(database, "INSERT OR IGNORE INTO points VALUES (?, ?)");
     for (const SweepPoint& entry : runs.points) {
       SQLite::bind(point, entry.run, factors_json(entry.factors));
@@ -259,8 +251,8 @@ std::vector<SweepResult> SweepDatabase::results() const {
                             "SELECT p.factors, r.prediction, e.wall_s, e.peak_pss_bytes FROM points p JOIN runs r ON "
                             "r.id = p.run JOIN executions e ON e.run = r.id ORDER BY p.run, p.factors");
     while (query.executeStep()) {
-      std::istringstream json(query.getColumn(1).getString());
-      SweepResult row{factors_of(query.getColumn(0).getString()), core::read_prediction(json, path_.string())};
+      SweepResult row{factors_of(query.getColumn(0).getString()),
+                      core::read_prediction(core::TextStream(query.getColumn(1).getString()), path_.string())};
       row.prediction.wall_s = query.getColumn(2).getDouble();
       row.prediction.peak_pss_bytes = query.getColumn(3).getDouble();
       for (const auto& [number, unit] :

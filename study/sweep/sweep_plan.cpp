@@ -17,8 +17,6 @@ namespace hplcast::study {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Factors of which all levels are known, but for HPL's parameters.
 const std::map<std::string, std::vector<std::string>>& levels_of_factors() {
   static const std::vector<std::string> switched = {"on", "off"};

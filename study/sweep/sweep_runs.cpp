@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
@@ -66,8 +65,6 @@ std::vector<Configuration> crossed(const std::vector<Configuration>& left, const
   return result;
 }
 
-using Json = nlohmann::ordered_json;
-
 /// A number, true, false or null as such, anything else as a text.
 Json json_value(const std::string& text) {
   constexpr std::size_t longest_number = 64;
@@ -78,9 +75,7 @@ Json json_value(const std::string& text) {
 
 /// @throws core::DomainError for a value that this cluster cannot have; core::ParseError where none can have the field
 core::ClusterModel with_field(const core::ClusterModel& cluster, const std::string& pointer, const std::string& value) {
-  std::ostringstream text;
-  core::write_cluster(text, cluster);
-  Json json = core::parse_json<Json>(text.str());
+  Json json = core::parse_json<Json>(core::written([&](std::ostream& out) { core::write_cluster(out, cluster); }));
   bool is_there = false;
   try {
     const Json::json_pointer place(pointer);

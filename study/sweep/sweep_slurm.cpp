@@ -2,13 +2,10 @@
 // file for each run that has ended, and the sweep moves them into the database: only it writes there.
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -33,8 +30,6 @@ static void from_json(const nlohmann::json& json, WindowRule& rule) {
 }  // namespace hplcast::core
 
 namespace hplcast::study {
-
-namespace fs = std::filesystem;
 
 // JSON of chunks: its keys are the names of members.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepRun, id, model_sha256, parameters, seed, mode, windows, target_error, energy,
@@ -105,11 +100,10 @@ core::CommandResult squeue(const std::string& name, const std::string& format, b
 }
 
 /// The result of a task. Phases of a prediction have an order.
-nlohmann::ordered_json outcome_json(const SweepOutcome& outcome) {
+Json outcome_json(const SweepOutcome& outcome) {
   if (!outcome.prediction) return {{"failure", outcome.failure.message}, {"log", outcome.failure.log}};
-  std::ostringstream text;
-  core::write_prediction(text, *outcome.prediction);
-  return {{"prediction", core::parse_json<nlohmann::ordered_json>(text.str())}};
+  const auto write = [&](std::ostream& out) { core::write_prediction(out, *outcome.prediction); };
+  return {{"prediction", core::parse_json<Json>(core::written(write))}};
 }
 
 template <typename Json>
@@ -272,12 +266,12 @@ class SlurmSweep {
       if (entry.path().extension() != ".json") continue;  // one that is being written
       const auto task = missing_.find(entry.path().stem().string());
       if (task != missing_.end()) {
-        const auto json = read_json<nlohmann::ordered_json>(entry.path());
+        const auto json = read_json<Json>(entry.path());
         SweepOutcome outcome;
         outcome.task = task->second;
         if (json.contains("prediction")) {
-          std::istringstream text(core::json_text(json["prediction"]));
-          outcome.prediction = core::read_prediction(text, entry.path().string());
+          outcome.prediction =
+              core::read_prediction(core::TextStream(core::json_text(json["prediction"])), entry.path().string());
         } else {
           outcome.failure = {task->first, json.at("failure"), json.at("log")};
         }
@@ -338,13 +332,10 @@ void run_sweep_chunk(const fs::path& folder, int chunk) try {
 }
 
 std::vector<std::string> slurm_jobs_of(const fs::path& database) {
-  std::vector<std::string> lines;
-  if (core::find_program("squeue").empty() || !fs::exists(folder_of(database))) return lines;
+  if (core::find_program("squeue").empty() || !fs::exists(folder_of(database))) return {};
   const core::CommandResult result = squeue(job_name(database), "%i %T %M");
   if (result.status != 0) return {"squeue does not answer: whether tasks run is not known"};
-  std::istringstream output(result.output);
-  for (std::string line; std::getline(output, line);) lines.push_back(line);
-  return lines;
+  return core::split(result.output, '\n');
 }
 
 void cancel_slurm_jobs_of(const fs::path& database) {

@@ -10,7 +10,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 #include "study/compare/parameters_json.hpp"
 #include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
@@ -19,13 +19,6 @@
 namespace hplcast::study {
 
 namespace {
-
-/// Calls `each` with every parameter that is tuned.
-template <typename Each>
-void for_parameters(Each each) {
-  std::for_each(std::begin(crossed_parameters), std::end(crossed_parameters), each);
-  std::for_each(std::begin(panel_parameters), std::end(panel_parameters), each);
-}
 
 /// All combinations, the default first, the others in a random order: those that time does not suffice for are then a
 /// sample without a pattern. The default configuration as far as its levels are among those asked for.
@@ -226,8 +219,8 @@ TuneResult tune(const TuneRequest& request) {
   return result;
 }
 
-static nlohmann::ordered_json configuration_json(const TunedConfiguration& entry, Objective objective) {
-  nlohmann::ordered_json row;
+static Json configuration_json(const TunedConfiguration& entry, Objective objective) {
+  Json row;
   row.update(HPLCAST_JSON(entry, parameters, round, gflops, mean_gflops));
   if (objective != Objective::gflops) {
     for (const double merit : entry.merits) row["objective"].push_back(in_unit(objective, merit));
@@ -243,12 +236,12 @@ static nlohmann::ordered_json configuration_json(const TunedConfiguration& entry
 }
 
 void write_tune_result(std::ostream& out, const TuneResult& result) {
-  nlohmann::ordered_json json;
+  Json json;
   json["objective"] = to_string(result.objective);
   json["best"] = result.best;
   const std::vector<std::size_t> place = places(result.ranking);
   for (const TunedConfiguration& entry : result.ranking) {
-    nlohmann::ordered_json row = {{"place", place[json["ranking"].size()]}};
+    Json row = {{"place", place[json["ranking"].size()]}};
     row.update(configuration_json(entry, result.objective));
     json["ranking"].push_back(std::move(row));
   }

@@ -338,14 +338,12 @@ class TuneRounds {
     }
     for (const TunedConfiguration& entry : result_.ranking) {
       const TunedConfiguration& best = result_.ranking.front();
-      const auto add_if_only = [&](const TunedParameter& one) {
+      for_parameters([&](const TunedParameter& one) {
         core::HplParameters other = best.parameters;
         other.*one.field = entry.parameters.*one.field;
         if (entry.round == best.round && other == entry.parameters && !(other == best.parameters))
           result_.neighbours.push_back({one.name, other.*one.field, entry.mean_merit / best.mean_merit - 1});
-      };
-      std::for_each(std::begin(crossed_parameters), std::end(crossed_parameters), add_if_only);
-      std::for_each(std::begin(panel_parameters), std::end(panel_parameters), add_if_only);
+      });
     }
     std::stable_sort(result_.neighbours.begin(), result_.neighbours.end(),
                      [](const PanelLevel& a, const PanelLevel& b) { return a.factor < b.factor; });

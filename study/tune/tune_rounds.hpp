@@ -10,23 +10,6 @@
 
 namespace hplcast::study {
 
-/// A parameter that is tuned, and its levels.
-struct TunedParameter {
-  const char* name;
-  int core::HplParameters::*field;
-  std::vector<int> TuneRequest::*levels;
-};
-/// In all combinations.
-inline constexpr TunedParameter crossed_parameters[] = {{"NB", &core::HplParameters::NB, &TuneRequest::NB},
-                                                        {"DEPTH", &core::HplParameters::DEPTH, &TuneRequest::DEPTH},
-                                                        {"BCAST", &core::HplParameters::BCAST, &TuneRequest::BCAST},
-                                                        {"SWAP", &core::HplParameters::SWAP, &TuneRequest::SWAP}};
-/// Parameters of the panel factorisation, one at a time.
-inline constexpr TunedParameter panel_parameters[] = {{"PFACT", &core::HplParameters::PFACT, &TuneRequest::PFACT},
-                                                      {"RFACT", &core::HplParameters::RFACT, &TuneRequest::RFACT},
-                                                      {"NBMIN", &core::HplParameters::NBMIN, &TuneRequest::NBMIN},
-                                                      {"NDIV", &core::HplParameters::NDIV, &TuneRequest::NDIV}};
-
 /// How much of a run is simulated in a round.
 struct TuneScale {
   long long N = 0;

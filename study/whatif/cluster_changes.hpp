@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/study/transform.hpp"
 
 namespace hplcast::study {

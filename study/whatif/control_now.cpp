@@ -44,8 +44,8 @@ ControlNow at_control(core::ClusterModel& cluster, const std::vector<core::Contr
   result.coefficient = change > 0 ? std::max(0.0, 1 - own_variance(controls) / change) : 0;
   result.slower = std::pow(ratio, result.coefficient);
   cluster = transformed(std::move(cluster), {{"scale-kernels", core::shortest(1 / result.slower)}});
-  auto provenance = core::parse_json<nlohmann::ordered_json>(cluster.provenance);
-  nlohmann::ordered_json& control = provenance["control"];
+  auto provenance = core::parse_json<Json>(cluster.provenance);
+  Json& control = provenance["control"];
   control["wall_s"] = result.now.wall_s;
   control["low"] = calibration->low_s * ratio;
   control["high"] = calibration->high_s * ratio;

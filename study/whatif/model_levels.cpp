@@ -1,5 +1,3 @@
-#include "hplcast/study/transform.hpp"
-
 #include <cmath>
 
 #include "hplcast/core/errors.hpp"

@@ -96,7 +96,7 @@ ClusterModel with_change(const ClusterModel& cluster, const Transformation& tran
   ClusterModel result = known->apply(cluster, argument);
   if (core::frequency_changes(result.power)) core::check_power(*result.power, result.hosts);
   core::check_detour_cores(result.detours, result.hosts.most_cores());
-  auto provenance = core::parse_json<nlohmann::ordered_json>(result.provenance);
+  auto provenance = core::parse_json<Json>(result.provenance);
   provenance["transformations"].push_back(transformation.name + "=" + transformation.argument);
   result.provenance = core::json_text(provenance);
   return result;

@@ -3,14 +3,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
-#include "hplcast/study/transform.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
 // How ranks use the cores of their hosts.
@@ -19,10 +16,8 @@ namespace hplcast::study {
 
 namespace {
 
-using Provenance = nlohmann::ordered_json;
-
 /// Threads of each rank when it was measured.
-double threads_at(const Provenance& provenance) {
+double threads_at(const Json& provenance) {
   return std::max(1.0, core::number_at(provenance, "/surroundings/software/blas_threads"));
 }
 
@@ -190,7 +185,7 @@ ClusterModel with_ranks_of_accelerators(const ClusterModel& cluster) {
 
 BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host) {
   if (cluster.provenance.empty() || cluster.hosts.has_kinds()) return {};  // it says it of one kind of hosts
-  auto provenance = core::parse_json<Provenance>(cluster.provenance);
+  auto provenance = core::parse_json<Json>(cluster.provenance);
   if (!provenance.is_object() || provenance.contains("busy_cores")) return {};
   const double threads = threads_at(provenance), measured = threads * core::number_at(provenance, "/ranks_per_host");
   const double busy = static_cast<double>(ranks_per_host) * cluster.hosts.values().threads_per_rank;
@@ -202,7 +197,7 @@ BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host)
   const double ratio = alone != provenance.end() ? core::number_at(*alone, "/dgemm") : 0;
   if (!(ratio > 0)) return {differs + "they may be faster then; the step dgemm of a campaign measures it", {}};
   const double part = std::min(1.0, (measured - busy) / std::max(1.0, measured - threads));
-  Provenance factors;
+  Json factors;
   const auto add = [&](const std::string& kernel, const core::EstimatedRatio& change) {
     const double factor = change.ratio > 0 ? std::pow(change.ratio, part * change.certainty()) : 1;
     if (factor != 1 && cluster.kernels.count(kernel) > 0) factors[kernel] = factor;

@@ -1,5 +1,5 @@
 // What a prediction is judged by: kernels that were free, and the peak of dgemm.
-#include "hplcast/study/kernel_rates.hpp"
+#include "hplcast/study/predict.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,6 +9,10 @@
 #include <type_traits>
 #include <utility>
 
+namespace hplcast {
+namespace fs = std::filesystem;
+}
+
 namespace hplcast::core {
 
 /// Starts a process that outlives us: if we end without having removed our temporary files and folders (kill -9, a

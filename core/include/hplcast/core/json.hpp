@@ -6,6 +6,10 @@
 
 #include "hplcast/core/errors.hpp"
 
+namespace hplcast {
+using Json = nlohmann::ordered_json;  ///< keeps the order of keys
+}
+
 namespace hplcast::core {
 
 /// Every JSON that hplcast reads from a file is looked at here before a tree is made of it. @throws ParseError with the

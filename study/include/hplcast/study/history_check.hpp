@@ -7,9 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/findings.hpp"
 #include "hplcast/study/history.hpp"
 #include "hplcast/study/resolve.hpp"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/fit/generative.hpp"
 #include "hplcast/study/history.hpp"
 

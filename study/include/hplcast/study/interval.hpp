@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/study/compare.hpp"
 #include "hplcast/study/predict.hpp"
 

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/study/log_cluster.hpp"
 #include "hplcast/study/quick.hpp"
 

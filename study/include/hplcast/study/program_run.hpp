@@ -8,9 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/prediction.hpp"
-#include "hplcast/core/simulation.hpp"
 #include "hplcast/study/predict.hpp"
 
 namespace hplcast::study {

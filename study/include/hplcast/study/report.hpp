@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/hpl_parameters.hpp"
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/study/explain.hpp"
 #include "hplcast/study/sweep_database.hpp"
 
@@ -39,8 +37,8 @@ void add_sweep(const SweepDatabase& database, ReportData& data);
 /// machine has it. @throws core::DomainError if there are no predictions.
 void write_report(std::ostream& out, const ReportData& data);
 
-/// A page with all measurements of a campaign over time, and its sensors below them, on one axis that a reader can zoom.
-/// `files`: of the archive, by path. @throws core::ParseError if there is nothing with a time in it.
+/// A page with all measurements of a campaign over time, and its sensors below them, on one axis that a reader can
+/// zoom. `files`: of the archive, by path. @throws core::ParseError if there is nothing with a time in it.
 void write_campaign_page(std::ostream& out, const std::map<std::string, std::string>& files, const std::string& name);
 
 /// A figure of a report as an SVG file of its own.

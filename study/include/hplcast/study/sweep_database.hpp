@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/study/sweep_plan.hpp"
 
 namespace hplcast::study {

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "hplcast/core/cluster_model.hpp"
-#include "hplcast/core/hpl_parameters.hpp"
 #include "hplcast/study/resolve.hpp"
 
 namespace hplcast::study {

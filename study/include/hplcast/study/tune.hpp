@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "hplcast/core/prediction.hpp"
 #include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/factor_effects.hpp"
 #include "hplcast/study/resolve.hpp"
@@ -62,6 +61,30 @@ struct TuneRequest {
   SimulatorPrograms programs;
   std::function<void(double fraction, const std::string& what)> progress;  ///< may be empty
 };
+
+/// A parameter that is tuned, and its levels.
+struct TunedParameter {
+  const char* name;
+  int core::HplParameters::*field;
+  std::vector<int> TuneRequest::*levels;
+};
+/// In all combinations.
+inline constexpr TunedParameter crossed_parameters[] = {{"NB", &core::HplParameters::NB, &TuneRequest::NB},
+                                                        {"DEPTH", &core::HplParameters::DEPTH, &TuneRequest::DEPTH},
+                                                        {"BCAST", &core::HplParameters::BCAST, &TuneRequest::BCAST},
+                                                        {"SWAP", &core::HplParameters::SWAP, &TuneRequest::SWAP}};
+/// Parameters of the panel factorisation, one at a time.
+inline constexpr TunedParameter panel_parameters[] = {{"PFACT", &core::HplParameters::PFACT, &TuneRequest::PFACT},
+                                                      {"RFACT", &core::HplParameters::RFACT, &TuneRequest::RFACT},
+                                                      {"NBMIN", &core::HplParameters::NBMIN, &TuneRequest::NBMIN},
+                                                      {"NDIV", &core::HplParameters::NDIV, &TuneRequest::NDIV}};
+
+/// Calls `each` with every parameter that is tuned.
+template <typename Each>
+void for_parameters(Each each) {
+  for (const TunedParameter& one : crossed_parameters) each(one);
+  for (const TunedParameter& one : panel_parameters) each(one);
+}
 
 /// The largest N whose matrix takes at most `memory_fraction` of the memory of each host (filled in order, every rank
 /// has as much), rounded down to a multiple of NB. @throws core::DomainError if the cluster does not tell its memory,
