@@ -199,13 +199,21 @@ void Command::check_files() const {
       if (const auto one = examples_folder() / input.substr(examples.size()); std::filesystem::exists(one))
         throw core::InputError("cannot read " + input +
                                ": there is no such file in this folder; hint: " + one.string());
+  const auto is_given = [&](const char* name) {
+    const CLI::Option* option = parser_.get_option_no_throw(name);
+    return option != nullptr && !option->empty();
+  };
+  std::vector<std::string> outputs;
+  if (is_given("--json") && !is_given("-o")) outputs.emplace_back("-");
   for (const auto& option : options_) {
     if (option->use != Option::Use::writes && option->use != Option::Use::draws) continue;
     for (const std::string& output : option->results()) {
       option->use == Option::Use::draws ? require_picture(output) : require_writable(output);
       require_other_file(output, inputs);
+      outputs.push_back(output);
     }
   }
+  require_own_files(outputs);
 }
 
 void Command::callback(const std::function<void()>& run) {

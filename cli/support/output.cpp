@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
 #include "cli/support/command.hpp"
 #include "hplcast/core/json.hpp"
@@ -65,6 +66,15 @@ void require_other_file(const fs::path& output, const std::vector<std::string>& 
     throw InputError("the output " + output.string() +
                      " is a file that is read: it would be overwritten\n  hint: choose another name for the output");
   }
+}
+
+void require_own_files(const std::vector<std::string>& outputs) {
+  std::set<fs::path> places;
+  std::error_code ignored;
+  for (const std::string& output : outputs)
+    if (!output.empty() && !fs::is_character_file(output, ignored) &&
+        !places.insert(fs::weakly_canonical(core::behind_links(fs::absolute(output)), ignored)).second)
+      throw core::UsageError(output + " is given for two outputs; expected a file for each");
 }
 
 void require_place_of(const fs::path& folder) {
