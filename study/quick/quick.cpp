@@ -157,9 +157,7 @@ const std::vector<QuickAssumption>& quick_assumptions() {
 }
 
 QuickAssumptions all_assumptions(double QuickAssumption::*at) {
-  QuickAssumptions all{};
-  for (const QuickAssumption& one : quick_assumptions()) all.*one.value = one.*at;
-  return all;
+  return all_at(at, quick_assumptions());
 }
 
 core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions) {

@@ -45,6 +45,15 @@ struct Assumption {
   double unit;  ///< of `text`, in SI
   double worst, expected, best;
 };
+
+/// All of `assumptions` at Assumption::worst, expected or best.
+template <typename Values>
+Values all_at(double Assumption<Values>::*at, const std::vector<Assumption<Values>>& assumptions) {
+  Values all{};
+  for (const Assumption<Values>& one : assumptions) all.*one.value = one.*at;
+  return all;
+}
+
 using QuickAssumption = Assumption<QuickAssumptions>;
 
 const std::vector<QuickAssumption>& quick_assumptions();
@@ -95,8 +104,7 @@ struct QuickInfluence {
 /// All of them, those that matter most first. `time_s`: of the estimate with these values.
 template <typename Values, typename Time>
 std::vector<QuickInfluence> influences_of(const std::vector<Assumption<Values>>& assumptions, const Time& time_s) {
-  Values expected{};
-  for (const Assumption<Values>& one : assumptions) expected.*one.value = one.expected;
+  const Values expected = all_at(&Assumption<Values>::expected, assumptions);
   const double expected_s = time_s(expected);
   std::vector<QuickInfluence> all;
   for (const Assumption<Values>& one : assumptions) {
