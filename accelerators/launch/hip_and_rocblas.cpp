@@ -60,13 +60,6 @@ rocblas_status reduce_vector(rocblas_handle handle, const char* function, double
       [modelled](void* place) { *static_cast<T*>(place) = modelled(); });
 }
 
-template <typename Use>
-rocblas_status with_handle(rocblas_handle handle, const char* function, const Use& use) {
-  if (lacks_handle(handle, function)) return rocblas_status_invalid_handle;
-  use();
-  return rocblas_status_success;
-}
-
 thread_local hipError_t last_error = hipSuccess;
 
 }  // namespace
@@ -199,25 +192,20 @@ rocblas_status rocblas_destroy_handle(rocblas_handle handle) {
   return rocblas_status_success;
 }
 
-rocblas_status rocblas_set_stream(rocblas_handle handle, hipStream_t stream) {
-  return with_handle(handle, "rocblas_set_stream", [&] { handle->stream = stream; });
-}
+#define SETTING(function, parameter, ...)                                      \
+  rocblas_status function(rocblas_handle handle, parameter) {                  \
+    if (lacks_handle(handle, #function)) return rocblas_status_invalid_handle; \
+    __VA_ARGS__;                                                               \
+    return rocblas_status_success;                                             \
+  }
 
-rocblas_status rocblas_get_stream(rocblas_handle handle, hipStream_t* stream) {
-  return with_handle(handle, "rocblas_get_stream", [&] { *stream = handle->stream; });
-}
+SETTING(rocblas_set_stream, hipStream_t stream, handle->stream = stream)
+SETTING(rocblas_get_stream, hipStream_t* stream, *stream = handle->stream)
+SETTING(rocblas_set_pointer_mode, rocblas_pointer_mode mode, handle->mode = mode)
+SETTING(rocblas_get_pointer_mode, rocblas_pointer_mode* mode, *mode = handle->mode)
+SETTING(rocblas_set_atomics_mode, rocblas_atomics_mode mode, handle->atomics = mode)
 
-rocblas_status rocblas_set_pointer_mode(rocblas_handle handle, rocblas_pointer_mode mode) {
-  return with_handle(handle, "rocblas_set_pointer_mode", [&] { handle->mode = mode; });
-}
-
-rocblas_status rocblas_get_pointer_mode(rocblas_handle handle, rocblas_pointer_mode* mode) {
-  return with_handle(handle, "rocblas_get_pointer_mode", [&] { *mode = handle->mode; });
-}
-
-rocblas_status rocblas_set_atomics_mode(rocblas_handle handle, rocblas_atomics_mode mode) {
-  return with_handle(handle, "rocblas_set_atomics_mode", [&] { handle->atomics = mode; });
-}
+#undef SETTING
 
 rocblas_status rocblas_dgemm(rocblas_handle handle, rocblas_operation op_a, rocblas_operation op_b, rocblas_int m,
                              rocblas_int n, rocblas_int k, const double* alpha, const double* a, rocblas_int lda,
