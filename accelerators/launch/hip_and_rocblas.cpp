@@ -60,6 +60,13 @@ rocblas_status reduce_vector(rocblas_handle handle, const char* function, double
       [modelled](void* place) { *static_cast<T*>(place) = modelled(); });
 }
 
+#define HPLCAST_HANDLE_FUNCTION(function, parameter, ...)                      \
+  rocblas_status function(rocblas_handle handle, parameter) {                  \
+    if (lacks_handle(handle, #function)) return rocblas_status_invalid_handle; \
+    __VA_ARGS__;                                                               \
+    return rocblas_status_success;                                             \
+  }
+
 thread_local hipError_t last_error = hipSuccess;
 
 }  // namespace
@@ -192,20 +199,11 @@ rocblas_status rocblas_destroy_handle(rocblas_handle handle) {
   return rocblas_status_success;
 }
 
-#define SETTING(function, parameter, ...)                                      \
-  rocblas_status function(rocblas_handle handle, parameter) {                  \
-    if (lacks_handle(handle, #function)) return rocblas_status_invalid_handle; \
-    __VA_ARGS__;                                                               \
-    return rocblas_status_success;                                             \
-  }
-
-SETTING(rocblas_set_stream, hipStream_t stream, handle->stream = stream)
-SETTING(rocblas_get_stream, hipStream_t* stream, *stream = handle->stream)
-SETTING(rocblas_set_pointer_mode, rocblas_pointer_mode mode, handle->mode = mode)
-SETTING(rocblas_get_pointer_mode, rocblas_pointer_mode* mode, *mode = handle->mode)
-SETTING(rocblas_set_atomics_mode, rocblas_atomics_mode mode, handle->atomics = mode)
-
-#undef SETTING
+HPLCAST_HANDLE_FUNCTION(rocblas_set_stream, hipStream_t stream, handle->stream = stream)
+HPLCAST_HANDLE_FUNCTION(rocblas_get_stream, hipStream_t* stream, *stream = handle->stream)
+HPLCAST_HANDLE_FUNCTION(rocblas_set_pointer_mode, rocblas_pointer_mode mode, handle->mode = mode)
+HPLCAST_HANDLE_FUNCTION(rocblas_get_pointer_mode, rocblas_pointer_mode* mode, *mode = handle->mode)
+HPLCAST_HANDLE_FUNCTION(rocblas_set_atomics_mode, rocblas_atomics_mode mode, handle->atomics = mode)
 
 rocblas_status rocblas_dgemm(rocblas_handle handle, rocblas_operation op_a, rocblas_operation op_b, rocblas_int m,
                              rocblas_int n, rocblas_int k, const double* alpha, const double* a, rocblas_int lda,

@@ -25,6 +25,14 @@ PowerSample sample_of(const std::string& node, int cores, int active, double pow
   return sample;
 }
 
+[[noreturn]] void fail_applications(const std::string& name, const std::string& asked,
+                                    const std::set<std::string>& there) {
+  throw ParseError({name, 0, "application"},
+                   asked.empty() ? "the table has several applications: " + comma_separated(there)
+                                 : "no application " + asked + "; the table has " + comma_separated(there),
+                   "--application NAME takes one");
+}
+
 }  // namespace
 
 std::vector<PowerSample> read_watt_per_state(std::istream& in, const std::string& name, const PublishedWatts& which) {
@@ -57,11 +65,7 @@ std::vector<PowerSample> read_watt_per_state(std::istream& in, const std::string
     samples.push_back(sample_of(host, total, total, csv.positive(all), hz));
   }
   if (samples.empty() || (which.application.empty() && applications.size() > 1))
-    throw ParseError({name, 0, "application"},
-                     (which.application.empty() ? "the table has several applications: "
-                                                : "no application " + which.application + "; the table has ") +
-                         comma_separated(applications),
-                     "--application NAME takes one");
+    fail_applications(name, which.application, applications);
   return samples;
 }
 

@@ -156,10 +156,6 @@ const std::vector<QuickAssumption>& quick_assumptions() {
   return all;
 }
 
-QuickAssumptions all_assumptions(double QuickAssumption::*at) {
-  return all_at(at, quick_assumptions());
-}
-
 core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions) {
   check(machine);
   core::ClusterModel cluster;

@@ -273,11 +273,11 @@ QuickResult quick_accelerators(const AcceleratorRequest& request) {
   result.peak_gflops = machine.flop_per_s * ranks / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
   const auto with_error = [&](double AcceleratorAssumption::*at, double factor) {
-    const AcceleratorCosts costs = accelerator_costs(machine, all_at(at, accelerator_assumptions()), p);
+    const AcceleratorCosts costs = accelerator_costs(machine, all_at(accelerator_assumptions(), at), p);
     const double least_s = core::hpl_flop(N) / (costs.dgemm_flop_per_s * ranks);
     return least_s + factor * std::max(0.0, accelerator_form_s(costs, p) - least_s);
   };
-  result.time_s = form_s(machine, all_at(&AcceleratorAssumption::expected, accelerator_assumptions()), p);
+  result.time_s = form_s(machine, all_at(accelerator_assumptions(), &AcceleratorAssumption::expected), p);
   result.low_time_s = std::max(dgemm_s, with_error(&AcceleratorAssumption::best, 1 - accelerator_form_error));
   result.high_time_s = with_error(&AcceleratorAssumption::worst, 1 + accelerator_form_error);
   const auto gflops = [&](double s) { return core::hpl_flop(N) / s / 1e9; };

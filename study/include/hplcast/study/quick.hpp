@@ -45,21 +45,20 @@ struct Assumption {
   double unit;  ///< of `text`, in SI
   double worst, expected, best;
 };
-
-/// All of `assumptions` at Assumption::worst, expected or best.
-template <typename Values>
-Values all_at(double Assumption<Values>::*at, const std::vector<Assumption<Values>>& assumptions) {
-  Values all{};
-  for (const Assumption<Values>& one : assumptions) all.*one.value = one.*at;
-  return all;
-}
-
 using QuickAssumption = Assumption<QuickAssumptions>;
 
 const std::vector<QuickAssumption>& quick_assumptions();
 
-/// All of them at QuickAssumption::worst, expected or best.
-QuickAssumptions all_assumptions(double QuickAssumption::*at);
+/// All of them at Assumption::worst, expected or best.
+template <typename Values>
+Values all_at(const std::vector<Assumption<Values>>& assumptions, double Assumption<Values>::*at) {
+  Values all{};
+  for (const Assumption<Values>& one : assumptions) all.*one.value = one.*at;
+  return all;
+}
+inline QuickAssumptions all_assumptions(double QuickAssumption::*at) {
+  return all_at(quick_assumptions(), at);
+}
 
 /// The cluster: the machine as given, changed by the transformations threads-per-rank, ranks-per-node and fat-tree. To
 /// predict with at once, and to replace piece by piece by what is measured. Its provenance says what is
@@ -104,7 +103,7 @@ struct QuickInfluence {
 /// All of them, those that matter most first. `time_s`: of the estimate with these values.
 template <typename Values, typename Time>
 std::vector<QuickInfluence> influences_of(const std::vector<Assumption<Values>>& assumptions, const Time& time_s) {
-  const Values expected = all_at(&Assumption<Values>::expected, assumptions);
+  const Values expected = all_at(assumptions, &Assumption<Values>::expected);
   const double expected_s = time_s(expected);
   std::vector<QuickInfluence> all;
   for (const Assumption<Values>& one : assumptions) {
