@@ -4,7 +4,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <set>
 
 #include "cli/support/command.hpp"
 #include "hplcast/core/json.hpp"
@@ -69,12 +68,14 @@ void require_other_file(const fs::path& output, const std::vector<std::string>& 
 }
 
 void require_own_files(const std::vector<std::string>& outputs) {
-  std::set<fs::path> places;
+  std::vector<fs::path> places;
   std::error_code ignored;
-  for (const std::string& output : outputs)
-    if (!output.empty() && !fs::is_character_file(output, ignored) &&
-        !places.insert(fs::weakly_canonical(core::behind_links(fs::absolute(output)), ignored)).second)
+  for (const std::string& output : outputs) {
+    if (output.empty() || fs::is_character_file(output, ignored)) continue;
+    places.push_back(fs::weakly_canonical(core::behind_links(fs::absolute(output)), ignored));
+    if (std::count(places.begin(), places.end(), places.back()) > 1)
       throw core::UsageError(output + " is given for two outputs; expected a file for each");
+  }
 }
 
 void require_place_of(const fs::path& folder) {
