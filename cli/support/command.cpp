@@ -199,12 +199,9 @@ void Command::check_files() const {
       if (const auto one = examples_folder() / input.substr(examples.size()); std::filesystem::exists(one))
         throw core::InputError("cannot read " + input +
                                ": there is no such file in this folder; hint: " + one.string());
-  const auto is_given = [&](const char* name) {
-    const CLI::Option* option = parser_.get_option_no_throw(name);
-    return option != nullptr && !option->empty();
-  };
   std::vector<std::string> outputs;
-  if (is_given("--json") && !is_given("-o")) outputs.emplace_back("-");
+  const CLI::Option *json = parser_.get_option_no_throw("--json"), *file = parser_.get_option_no_throw("-o");
+  if (json != nullptr && !json->empty() && (file == nullptr || file->empty())) outputs.emplace_back("-");
   for (const auto& option : options_) {
     if (option->use != Option::Use::writes && option->use != Option::Use::draws) continue;
     for (const std::string& output : option->results()) {
