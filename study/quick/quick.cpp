@@ -156,6 +156,12 @@ const std::vector<QuickAssumption>& quick_assumptions() {
   return all;
 }
 
+QuickAssumptions all_assumptions(double QuickAssumption::*at) {
+  QuickAssumptions all{};
+  for (const QuickAssumption& one : quick_assumptions()) all.*one.value = one.*at;
+  return all;
+}
+
 core::ClusterModel quick_cluster(const QuickMachine& machine, const QuickAssumptions& assumptions) {
   check(machine);
   core::ClusterModel cluster;

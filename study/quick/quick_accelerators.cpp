@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/statistics.hpp"
 #include "hplcast/study/tune.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
@@ -92,14 +91,19 @@ class AcceleratorLoop {
     for (int c = 0; c < p_.Q; ++c) at(c) = ready_s_[static_cast<std::size_t>(c)];
     double begin_s = 0;
     for (int panel = first; panel < end; ++panel) {
-      if (panel == counted && counted > first) begin_s = core::mean(start_s_);
+      if (panel == counted && counted > first) begin_s = mean_s();
       if (panel + 1 < panels_) step(panel);
     }
-    if (end < panels_) return core::mean(start_s_) - begin_s;
+    if (end < panels_) return mean_s() - begin_s;
     return *std::max_element(start_s_.begin(), start_s_.end()) - begin_s;
   }
 
   double& at(int column) { return start_s_[static_cast<std::size_t>(column)]; }
+  double mean_s() const {
+    double sum = 0;
+    for (const double s : start_s_) sum += s;
+    return sum / p_.Q;
+  }
 
   /// Blocks of columns behind a panel in a process column.
   int blocks_behind(int panel, int column) const {
@@ -221,6 +225,12 @@ const std::vector<AcceleratorAssumption>& accelerator_assumptions() {
   return all;
 }
 
+AcceleratorAssumptions all_assumptions(double AcceleratorAssumption::*at) {
+  AcceleratorAssumptions all{};
+  for (const AcceleratorAssumption& one : accelerator_assumptions()) all.*one.value = one.*at;
+  return all;
+}
+
 AcceleratorCosts accelerator_costs(const AcceleratorMachine& machine, const AcceleratorAssumptions& assumed,
                                    const core::HplParameters& parameters) {
   AcceleratorCosts costs;
@@ -273,11 +283,11 @@ QuickResult quick_accelerators(const AcceleratorRequest& request) {
   result.peak_gflops = machine.flop_per_s * ranks / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
   const auto with_error = [&](double AcceleratorAssumption::*at, double factor) {
-    const AcceleratorCosts costs = accelerator_costs(machine, all_at(accelerator_assumptions(), at), p);
+    const AcceleratorCosts costs = accelerator_costs(machine, all_assumptions(at), p);
     const double least_s = core::hpl_flop(N) / (costs.dgemm_flop_per_s * ranks);
     return least_s + factor * std::max(0.0, accelerator_form_s(costs, p) - least_s);
   };
-  result.time_s = form_s(machine, all_at(accelerator_assumptions(), &AcceleratorAssumption::expected), p);
+  result.time_s = form_s(machine, all_assumptions(&AcceleratorAssumption::expected), p);
   result.low_time_s = std::max(dgemm_s, with_error(&AcceleratorAssumption::best, 1 - accelerator_form_error));
   result.high_time_s = with_error(&AcceleratorAssumption::worst, 1 + accelerator_form_error);
   const auto gflops = [&](double s) { return core::hpl_flop(N) / s / 1e9; };

@@ -49,16 +49,8 @@ using QuickAssumption = Assumption<QuickAssumptions>;
 
 const std::vector<QuickAssumption>& quick_assumptions();
 
-/// All of them at Assumption::worst, expected or best.
-template <typename Values>
-Values all_at(const std::vector<Assumption<Values>>& assumptions, double Assumption<Values>::*at) {
-  Values all{};
-  for (const Assumption<Values>& one : assumptions) all.*one.value = one.*at;
-  return all;
-}
-inline QuickAssumptions all_assumptions(double QuickAssumption::*at) {
-  return all_at(quick_assumptions(), at);
-}
+/// All of them at QuickAssumption::worst, expected or best.
+QuickAssumptions all_assumptions(double QuickAssumption::*at);
 
 /// The cluster: the machine as given, changed by the transformations threads-per-rank, ranks-per-node and fat-tree. To
 /// predict with at once, and to replace piece by piece by what is measured. Its provenance says what is
@@ -103,7 +95,8 @@ struct QuickInfluence {
 /// All of them, those that matter most first. `time_s`: of the estimate with these values.
 template <typename Values, typename Time>
 std::vector<QuickInfluence> influences_of(const std::vector<Assumption<Values>>& assumptions, const Time& time_s) {
-  const Values expected = all_at(assumptions, &Assumption<Values>::expected);
+  Values expected{};
+  for (const Assumption<Values>& one : assumptions) expected.*one.value = one.expected;
   const double expected_s = time_s(expected);
   std::vector<QuickInfluence> all;
   for (const Assumption<Values>& one : assumptions) {

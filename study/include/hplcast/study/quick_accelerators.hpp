@@ -37,6 +37,9 @@ using AcceleratorAssumption = Assumption<AcceleratorAssumptions>;
 
 const std::vector<AcceleratorAssumption>& accelerator_assumptions();
 
+/// All of them at AcceleratorAssumption::worst, expected or best.
+AcceleratorAssumptions all_assumptions(double AcceleratorAssumption::*at);
+
 /// Rates and times of HPL on accelerators, in SI.
 struct AcceleratorCosts {
   double dgemm_flop_per_s = 0;    ///< of infinite matrices: dgemm_rate() has the others
