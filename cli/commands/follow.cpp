@@ -271,7 +271,7 @@ void run_follow(FollowOptions& options) {
     if (core::begins_with(line, "HPLinpack benchmark input file"))
       throw InputError(options.output + " is an HPL.dat; expected what HPL prints");
     const bool is_header = core::begins_with(line, "HPLinpack ");
-    if (is_header || core::has_hpl_results(line) || line.find("Column=") != std::string::npos) end_run();
+    if (is_header || core::has_hpl_results(line) || core::has_hpl_progress(line)) end_run();
     if (is_header && !reader.run().progress.empty() && !reader.run().result)
       warn(options.output + ": a run ended without a result; another one follows");
     const Found found = reader.take(line);

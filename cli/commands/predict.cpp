@@ -287,11 +287,11 @@ std::optional<study::IntervalRequest> interval_of(const PredictOptions& options)
   }
   study::IntervalRequest request = options.intervals;
   const std::string number = options.interval.substr(0, options.interval.find_last_not_of(" %") + 1);
-  // Its quantile must be a number between 0.5 and 1.
-  const double quantile = core::parse_double(number, request.level_percent) ? 0.5 + request.level_percent / 200 : 0;
-  if (!(quantile > 0.5 && quantile < 1))
+  // Its quantile must be a number below 1.
+  if (!core::parse_double(number, request.level_percent) || request.level_percent < 1 ||
+      0.5 + request.level_percent / 200 >= 1)
     throw core::UsageError("--interval " + options.interval +
-                           ": expected a level in percent above 0 and below 100, or off");
+                           ": expected a level in percent, from 1 to below 100, or off");
   if (!options.ledger.empty()) request.ledger = read_from(options.ledger, study::read_ledger);
   return request;
 }
@@ -319,6 +319,8 @@ void run_predict(PredictOptions options) {
   if (!options.control_hostfile.empty() && options.control != "now")
     throw core::UsageError("--control-hostfile has the hosts of --control now; here it is --control " +
                            options.control);
+  if (options.request.target_error > 0 && options.request.windows.kind == core::WindowRule::Kind::off)
+    throw core::UsageError("--target-error adds windows; --windows off has none");
   if (options.resume && options.output.empty()) throw core::UsageError("--resume needs -o, the file to go on with");
   if (options.resume && options.control == "now")
     throw core::UsageError(

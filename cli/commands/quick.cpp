@@ -126,6 +126,11 @@ void run_quick(const QuickOptions& options) {
   if (result.parameters.P * result.parameters.Q > study::ranks_with_dates)
     warn("the closed form is too fast with more than " + std::to_string(study::ranks_with_dates) +
          " ranks, and was not compared with simulations of so many (docs/use/quick.md); see predict --estimate");
+  constexpr int small_blocks = 64;
+  if (result.parameters.NB < small_blocks)
+    warn("--nb " + std::to_string(result.parameters.NB) +
+         ": the estimate, as the cluster.json of -o, is too fast with blocks below 64, which read the matrix more "
+         "often");
   warn_of_idle_cores("", options.request.machine, result.cluster.hosts);
   if (!options.output.empty()) write_cluster_file(options.output, result.cluster);
   if (options.json) return write_result("", to_json(result, study::closed_form_error));
@@ -140,7 +145,7 @@ void run_quick(const QuickOptions& options) {
             << ", estimated)\n";
 }
 
-const Option* add_accelerators(Command& command, QuickOptions& options) {
+const Option* add_accelerators(Command& command, QuickOptions& options, const Option* memory_fraction) {
   study::AcceleratorMachine& machine = options.accelerated.machine;
   const Option* count = command.add_option("--accelerators", machine.accelerators,
                                            "of each node, with a rank on each, in place of cores", between(1, 1000));
@@ -158,7 +163,7 @@ const Option* add_accelerators(Command& command, QuickOptions& options) {
                      "share of the columns whose row swap is hidden behind the update of the others", as_ratio(),
                      with_default, on_accelerators);
   command.add_option("-N", options.accelerated.N, "of the matrix, on accelerators (default: by the memory)",
-                     between(1, 2000000000), on_accelerators);
+                     between(1, 2000000000), on_accelerators, excludes(memory_fraction));
   return count;
 }
 
@@ -171,7 +176,10 @@ void setup_quick(Command& app) {
   auto& options = command.runs<QuickOptions>(run_quick);
   study::QuickMachine& machine = options.request.machine;
   command.add_option("--nodes", options.nodes, "number of nodes", required, between(1, 1000000));
-  const Option* accelerators = add_accelerators(command, options);
+  const Option* memory_fraction =
+      command.add_option("--memory-fraction", options.memory_fraction, "of the memory, for the matrix: 0.8 or 80%",
+                         as_ratio(), default_text("0.8, accelerators: 0.92"));
+  const Option* accelerators = add_accelerators(command, options, memory_fraction);
   const Setting on_cores = excludes(accelerators);
   const Option* cores = command.add_option("--cores", machine.cores, "of each node; a rank on each (else --threads)",
                                            between(1, 100000), on_cores);
@@ -189,8 +197,6 @@ void setup_quick(Command& app) {
       command.add_option("--memory", machine.memory_bytes, "of a node: 192GiB", as_memory("--memory"), on_cores);
   options.accelerators = accelerators;
   options.needed = {{"--cores", cores}, {"--gflops-per-core", rate}, {"--memory", memory}};
-  command.add_option("--memory-fraction", options.memory_fraction, "of the memory, for the matrix: 0.8 or 80%",
-                     as_ratio(), default_text("0.8, accelerators: 0.92"));
   command.add_option("--nb", options.NB, "HPL's NB", between(1, 10000), default_text("256, accelerators: 512"));
   command.add_option("--threads", machine.threads,
                      "of each rank, each on a core of its own, with their efficiency in dgemm: 16:0.95 (default: 1)",

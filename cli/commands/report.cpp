@@ -106,6 +106,7 @@ void run_report(const ReportOptions& options) {
     return report_campaign(options);
   require_place_of(options.pictures);
   const study::ReportData data = read_inputs(options.inputs);
+  require_other_file(options.output, data.sources);  // in a folder, too
   warn_of_repeated(data.sources);
   tell_models(data);
   write_result(options.output, [&](std::ostream& out) { study::write_report(out, data); });

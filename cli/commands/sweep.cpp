@@ -167,7 +167,7 @@ void run_status(const SweepOptions& options) {
 }
 
 void run_export(const SweepOptions& options) {
-  require_other_file(options.output, {database_of(options.input)});
+  require_other_file(options.output, {options.input, database_of(options.input)});
   const study::SweepDatabase database(database_of(options.input), study::SweepDatabase::Access::read);
   const auto results = database.results();
   write_result(options.output, [&](std::ostream& out) { study::write_sweep_csv(out, results); });

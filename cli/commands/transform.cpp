@@ -28,6 +28,8 @@ std::vector<study::Transformation> in_order(const Command& command, const Transf
 void run_transform(const Command& command, const TransformOptions& options) {
   const auto list = in_order(command, options);
   if (list.empty()) throw core::UsageError("no transformation given");
+  for (const study::Transformation& change : list)  // some have files, such as newer.json of 1:slowest:newer.json
+    for (const char separator : {':', ';'}) require_other_file(options.output, core::split(change.argument, separator));
   core::ClusterModel cluster = study::transformed(read_cluster_file(options.cluster), list);
   if (!options.name.empty()) cluster.name = options.name;
   write_cluster_file(options.output, cluster);

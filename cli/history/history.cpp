@@ -257,7 +257,7 @@ void setup_history_export(Command& group) {
       group, "export", "Write cluster.json of the CPUs as they were between two dates",
       "hplcast history export watch.db --base examples/dahu-like.json --between 2025-03-25 2025-04-07 -o now.json");
   auto& options = command.runs<ExportOptions>(run_export);
-  command.add_option("history", options.database, "database of `hplcast history`", required, of_type("FILE"));
+  command.add_option("history", options.database, "database of `hplcast history`", required, reads("FILE"));
   command.add_option("--cluster", options.span.cluster, "its name, if the history is of several");
   command.add_option("--between", options.between,
                      "first and last day, YYYY-MM-DD, or with a time, in UTC (all of the history)",

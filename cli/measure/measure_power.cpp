@@ -130,10 +130,7 @@ bool without_mpi(Options& options) {
     join(options);
     return true;
   }
-  const std::string& pieces = options.pieces;
-  if (!pieces.empty() &&
-      (pieces == options.common.output || pieces == options.common.machine || pieces == options.common.monitoring))
-    throw core::UsageError("--pieces " + pieces + " is another output, too; expected a file of its own");
+  require_own_files({options.pieces, options.common.output, options.common.machine, options.common.monitoring});
   complete(options);
   if (!options.dry_run) return false;
   const int cores =

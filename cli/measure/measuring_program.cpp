@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
-#include <set>
 #include <sstream>
 #include <thread>
 
@@ -110,13 +109,12 @@ void refuse_nothing(const std::string& csv, bool allow_failures) {
 
 /// Each output is a file of its own, and none of them is the design.
 void require_outputs(const MeasuringOptions& options) {
-  std::set<std::string> names;
-  for (const std::string& name : {options.output, options.machine, options.monitoring, options.position}) {
+  const std::vector<std::string> outputs = {options.output, options.machine, options.monitoring, options.position};
+  for (const std::string& name : outputs) {
     require_writable(name);
     require_other_file(name, {options.design});
-    if (!name.empty() && name != "/dev/null" && !names.insert(name).second)
-      throw core::UsageError(name + " is given for two outputs; expected a file for each");
   }
+  require_own_files(outputs);
 }
 
 void measure_and_write(const MeasuringOptions& options, const Measure& measure) {

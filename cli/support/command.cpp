@@ -199,13 +199,18 @@ void Command::check_files() const {
       if (const auto one = examples_folder() / input.substr(examples.size()); std::filesystem::exists(one))
         throw core::InputError("cannot read " + input +
                                ": there is no such file in this folder; hint: " + one.string());
+  std::vector<std::string> outputs;
+  const CLI::Option *json = parser_.get_option_no_throw("--json"), *file = parser_.get_option_no_throw("-o");
+  if (json != nullptr && !json->empty() && (file == nullptr || file->empty())) outputs.emplace_back("-");
   for (const auto& option : options_) {
     if (option->use != Option::Use::writes && option->use != Option::Use::draws) continue;
     for (const std::string& output : option->results()) {
       option->use == Option::Use::draws ? require_picture(output) : require_writable(output);
       require_other_file(output, inputs);
+      outputs.push_back(output);
     }
   }
+  require_own_files(outputs);
 }
 
 void Command::callback(const std::function<void()>& run) {

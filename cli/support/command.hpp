@@ -229,6 +229,8 @@ void require_rereadable(const std::filesystem::path& path);
 /// @throws core::Error (bad_input) if `output` is the same file as one of `inputs`, whatever the paths say. Empty paths
 /// and devices are fine.
 void require_other_file(const std::filesystem::path& output, const std::vector<std::string>& inputs);
+/// @throws core::UsageError if two of these outputs are one file, whatever the paths say, or the standard output.
+void require_own_files(const std::vector<std::string>& outputs);
 
 /// The file of one of several pictures: "fit.png" and {"dgemm", "node/1"} give "fit-dgemm-node_1.png".
 std::filesystem::path picture_name(const std::filesystem::path& path, const std::vector<std::string>& parts);

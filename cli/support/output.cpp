@@ -65,6 +65,17 @@ void require_other_file(const fs::path& output, const std::vector<std::string>& 
   }
 }
 
+void require_own_files(const std::vector<std::string>& outputs) {
+  std::vector<fs::path> places;
+  std::error_code ignored;
+  for (const std::string& output : outputs) {
+    if (output.empty() || fs::is_character_file(output, ignored)) continue;
+    places.push_back(fs::weakly_canonical(core::behind_links(fs::absolute(output)), ignored));
+    if (std::count(places.begin(), places.end(), places.back()) > 1)
+      throw core::UsageError(output + " is given for two outputs; expected a file for each");
+  }
+}
+
 void require_place_of(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;

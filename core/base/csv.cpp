@@ -37,7 +37,7 @@ void trim(std::string& text) {
 }  // namespace
 
 char csv_separator(std::string_view header) {
-  for (const char separator : {',', ';', '\t'})
+  for (const char separator : {',', ';', '\t', '|'})
     if (header.find(separator) != std::string_view::npos) return separator;
   return ',';
 }
@@ -74,7 +74,10 @@ void CsvReader::refuse_unknown(const std::vector<std::string>& known) const {
   std::vector<std::string> seen;
   for (const std::string& column : header_) {
     const auto which = std::find_if(known.begin(), known.end(), [&](const auto& name) { return same(column, name); });
-    if (which == known.end()) throw ParseError({name_, 1, column}, "unknown column", name_hint(column, known));
+    if (which == known.end())
+      throw ParseError({name_, 1, column},
+                       column.empty() ? "a column without a name (a comma too many?)" : "unknown column",
+                       name_hint(column, known));
     if (std::find(seen.begin(), seen.end(), *which) != seen.end())
       throw ParseError({name_, 1, column}, "the header names this column twice");
     seen.push_back(*which);

@@ -184,8 +184,7 @@ class DatReader {
       if (value >= limits.least && value <= limits.most()) continue;
       if (replacement == replacements.end()) {
         throw ParseError(here(), "`" + std::string(field) + "` is " + std::to_string(value) + ", read from \"" +
-                                     line() + "\"; HPL takes values of at least " + std::to_string(limits.least) +
-                                     told_before());
+                                     line() + "\"; expected at least " + std::to_string(limits.least) + told_before());
       }
       warn("HPL replaces " + std::to_string(value) + " by " + std::to_string(replacement->second));
       value = replacement->second;

@@ -20,7 +20,7 @@ const std::vector<HplField>& hpl_fields() {
   static const Names sides = {"left", "crout", "right"}, sides_said = {"Left", "Crout", "Right"};
   static const Names forms = {"transposed", "no-transposed"};
   static const std::vector<HplField> fields = {
-      HPLCAST_FIELD(N, 0),
+      HPLCAST_FIELD(N, 1),  // HPL takes 0, and does nothing then
       HPLCAST_FIELD(NB, 1),
       HPLCAST_FIELD(P, 1),
       HPLCAST_FIELD(Q, 1),

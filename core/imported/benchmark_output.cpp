@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <istream>
+#include <map>
 #include <sstream>
 
 #include "hplcast/core/csv.hpp"
@@ -55,18 +56,13 @@ class Reader {
     table_ = {};
   }
 
-  void leave_out(const std::string& what) {
-    end_table();
-    output_.notes.push_back(what + " says nothing here: left out");
-  }
-
   /// Lines with `#`: titles and headers of tables.
   void read_comment(const std::string& line, const std::vector<std::string>& words) {
     const auto is = [&](std::size_t index, const char* word) { return words.size() > index && words[index] == word; };
     if (is(1, "OSU") && line.find(" Test") != std::string::npos) {
-      begin_osu(line, words.back());
+      begin(line.substr(line.find("OSU"), line.find(" Test") - line.find("OSU")), " " + words.back());
     } else if (is(1, "Benchmarking")) {
-      begin_imb(words.size() > 2 ? words[2] : "");
+      begin("IMB " + (words.size() > 2 ? words[2] : ""), "");
     } else if (is(0, "#bytes") && !table_.source.empty()) {
       find_imb_column(words);
     } else if (is(1, "Size") && !table_.source.empty()) {
@@ -74,26 +70,16 @@ class Reader {
     }
   }
 
-  /// "# OSU MPI Latency Test v5.9": neither multi-threaded nor bidirectional ones.
-  void begin_osu(const std::string& line, const std::string& version) {
-    const std::string title = line.substr(line.find("OSU"), line.find(" Test") - line.find("OSU"));
+  /// "# OSU MPI Latency Test v5.9", "# Benchmarking PingPong": neither multi-threaded nor bidirectional ones.
+  void begin(const std::string& title, const std::string& version) {
+    static const std::map<std::string, Table> tables = {{"OSU MPI Latency", {"osu_latency", "pingpong"}},
+                                                        {"OSU MPI Bandwidth", {"osu_bw", "stream"}},
+                                                        {"IMB PingPong", {"IMB PingPong", "pingpong"}}};
     end_table();
-    if (title == "OSU MPI Latency") {
-      table_ = {"osu_latency " + version, "pingpong"};
-    } else if (title == "OSU MPI Bandwidth") {
-      table_ = {"osu_bw " + version, "stream"};
-    } else {
-      leave_out(title);
-    }
-  }
-
-  void begin_imb(const std::string& benchmark) {
-    end_table();
-    if (benchmark == "PingPong") {
-      table_ = {"IMB PingPong", "pingpong"};
-    } else {
-      leave_out("IMB " + benchmark);
-    }
+    const auto known = tables.find(title);
+    if (known == tables.end()) return output_.notes.push_back(title + " says nothing here: left out");
+    table_ = known->second;
+    table_.source += version;
   }
 
   /// "# Size          Latency (us)", in later versions "Avg Latency(us)": the first column after the size.

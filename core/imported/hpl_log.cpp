@@ -40,12 +40,20 @@ std::optional<double> start_time(const std::string& line) {
   return static_cast<double>(timegm(&parts));
 }
 
+bool says_left(const std::string& line) {
+  return line.find("N_left=") != std::string::npos;
+}
+
 }  // namespace
+
+bool has_hpl_progress(const std::string& line) {
+  return line.find("Column=") != std::string::npos || says_left(line);
+}
 
 HplLogReader::Found HplLogReader::take(std::string line) {
   ++line_;
   if (!line.empty() && line.back() == '\r') line.pop_back();
-  if (line.find("Column=") != std::string::npos) return take_progress(line);
+  if (has_hpl_progress(line)) return take_progress(line);
   const bool is_residual = begins_with(line, "||Ax-b||_oo/"), is_result = has_hpl_results(line);
   if (is_result) {
     result_ = line + "\n";
@@ -93,14 +101,15 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
                        "give it: -N");
   }
   const double N = static_cast<double>(run_.parameters.N);
-  const std::string column = value_behind(line, "Column=");
-  const bool is_mega = line.find("Mflops=") != std::string::npos;
-  const std::string rate = value_behind(line, is_mega ? "Mflops=" : "Gflops=");
+  const bool is_left = says_left(line), is_mega = line.find("Mflops=") != std::string::npos;
+  const std::string column = value_behind(line, is_left ? "N_left=" : "Column=");
+  const std::string rate = value_behind(line, is_left ? "GF=" : is_mega ? "Mflops=" : "Gflops=");
   HplProgress progress;
   double printed_rate = 0;
   if (!parse_double(column, progress.column) || !parse_double(rate, printed_rate) || !(printed_rate > 0))
     throw ParseError({name_, line_, "Column"}, "found \"" + line.substr(0, 100) + "\"",
-                     "expected Column=NUMBER ... Gflops=NUMBER or Mflops=NUMBER");
+                     "expected Column=NUMBER ... Gflops=NUMBER or Mflops=NUMBER, or N_left=NUMBER ... GF=NUMBER");
+  if (is_left) progress.column = N - progress.column;
   if (!(progress.column > 0 && progress.column <= N))
     throw ParseError({name_, line_, "Column"}, "column " + column + " of a matrix of " + printed("%.0f", N),
                      "is the header that of another run, or -N mistyped?");

@@ -367,12 +367,13 @@ std::vector<Finding> explained(const std::vector<Finding>& found) {
 
 /// The common factor of each day, of values over the levels of their CPUs.
 CommonFactor over_levels(const std::vector<DatedValues>& cpus, const std::vector<double>& levels) {
-  std::map<std::int64_t, std::vector<double>> shares_of_day;
+  std::map<std::int64_t, std::vector<double>> shares_of_day, runs_of_day;
   for (std::size_t c = 0; c < cpus.size(); ++c) {
-    std::map<std::int64_t, std::vector<double>> runs_of_day;
     for (std::size_t i = 0; i < cpus[c].value.size(); ++i)
       runs_of_day[cpus[c].day[i]].push_back(cpus[c].value[i] / levels[c]);
+    if (c + 1 < cpus.size() && cpus[c + 1].goes_on) continue;
     for (const auto& [day, runs] : runs_of_day) shares_of_day[day].push_back(detail::quantile_of(runs, 0.5));
+    runs_of_day.clear();
   }
   CommonFactor result;
   for (const auto& [day, shares] : shares_of_day) {
@@ -418,7 +419,7 @@ std::optional<Ratios> ratios_of(const FactorHistory& history, std::size_t least_
   for (const CpuHistory& cpu : history.cpus) {
     for (std::size_t i = 0; i < cpu.value.size(); ++i) {
       if (!(cpu.value[i] > 0)) return std::nullopt;
-      if (i == 0 || cpu.ratio_epoch[i] != cpu.ratio_epoch[i - 1]) parts.emplace_back();
+      if (i == 0 || cpu.ratio_epoch[i] != cpu.ratio_epoch[i - 1]) parts.emplace_back().goes_on = i > 0;
       parts.back().day.push_back(core::day_of(cpu.time_s[i]));
       parts.back().value.push_back(cpu.value[i]);
     }

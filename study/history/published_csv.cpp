@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <set>
 
@@ -102,6 +103,8 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
   if (cluster_column == none && cluster.empty())
     throw core::ParseError({name, 1, ""}, "there is no column cluster", "name it with --cluster");
   const auto factors = factor_columns(csv);
+  constexpr double year_2000_s = 946684800;
+  const double latest_s = static_cast<double>(std::time(nullptr) + core::day_s);  // of another zone, at most
   Jobs jobs;
   ImportedRuns found;
   while (csv.next()) {
@@ -111,8 +114,13 @@ ImportedRuns import_runs(std::istream& in, const std::string& name, const std::s
     campaign.cluster = its_cluster;
     campaign.job = its_job;
     const Place place{its_cluster, host_name(its_cluster, not_empty(csv, node)), csv.integer(cpu, 0, 4095)};
-    constexpr double farthest_s = 1e15;
-    const auto time_s = static_cast<std::int64_t>(std::floor(std::clamp(csv.number(start), -farthest_s, farthest_s)));
+    const double start_s = csv.number(start);
+    if (!(start_s >= year_2000_s && start_s <= latest_s))
+      throw core::ParseError(
+          csv.at(start),
+          "found " + std::string(csv.text(start)) + "; expected a Unix time in s, since 2000 and in the past",
+          "are these ms? Else the clock was wrong");
+    const auto time_s = static_cast<std::int64_t>(std::floor(start_s));
     for (const auto& [factor, column] : factors)
       if (csv.has(column))
         campaign.observations.push_back(

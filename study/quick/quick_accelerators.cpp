@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/study/tune.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
@@ -98,11 +99,7 @@ class AcceleratorLoop {
   }
 
   double& at(int column) { return start_s_[static_cast<std::size_t>(column)]; }
-  double mean_s() const {
-    double sum = 0;
-    for (const double s : start_s_) sum += s;
-    return sum / p_.Q;
-  }
+  double mean_s() const { return core::mean(start_s_); }
 
   /// Blocks of columns behind a panel in a process column.
   int blocks_behind(int panel, int column) const {

@@ -430,7 +430,6 @@ RunPlan resolve_unchecked(PredictionRequest request) {
 
 RunPlan resolve(PredictionRequest request) {
   request.parameters.validate();
-  if (request.parameters.N < 1) throw core::DomainError("N", std::to_string(request.parameters.N), "at least 1");
   const int ranks = request.parameters.P * request.parameters.Q;
   check_grid(request, ranks);
   check_remote_costs(request);

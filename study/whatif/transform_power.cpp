@@ -241,13 +241,15 @@ ClusterModel at_frequency(ClusterModel cluster, const Argument& argument) {
 }
 
 /// Another limit of each CPU, or of each host. CPUs that have been below the limit before stay as fast as they are;
-/// those that a cap has kept slow get faster with a higher one. @throws core::DomainError for a cap below what a CPU or
+/// those that a cap has kept slow get faster with a higher one: up to the frequency at which the kernels were measured
+/// or, if a cap has kept them slow there, too, to the highest. @throws core::DomainError for a cap below what a CPU or
 /// host draws at its lowest frequency (says how much), and for power that does not depend on the frequency or says of
 /// no frequency that can be set.
 ClusterModel with_cap(ClusterModel cluster, double cap_w, const std::string& limited) {
   require_positive("power cap", cap_w);
   const core::PowerModel before = power_before_changes(cluster);
-  const double most_hz = range_of(*before.values().frequency).second;
+  const core::FrequencyModel& frequency = *before.values().frequency;
+  const double most_hz = range_of(frequency).second;
   const ClusterModel earlier = cluster;
   const CappedFrequencies allowed(earlier);
   core::PowerModel::Values values = before.values();
@@ -257,7 +259,7 @@ ClusterModel with_cap(ClusterModel cluster, double cap_w, const std::string& lim
   const OnCpus chosen = choose_frequencies(cluster, [&](int host, int cpu) {
     const double hz = *before.frequency_hz(host, cpu);
     const bool kept_slow = hz >= allowed.of(host, cpu, most_hz) * (1 - 1e-9);
-    return capped.of(host, cpu, kept_slow ? std::max(hz, most_hz) : hz);
+    return capped.of(host, cpu, kept_slow ? std::max(hz, frequency.scaling_hz.value_or(most_hz)) : hz);
   });
   return with_frequencies(cluster, chosen);
 }

@@ -53,6 +53,21 @@ TEST(HplLog, ReadsProgressOfNetlibIntelAndRocHpl) {
   }
 }
 
+/// HPL-NVIDIA tells what is left, and its time with two digits: two lines of a run on four A100 (gpu.md of the facts).
+TEST(HplLog, ReadsProgressOfHplNvidia) {
+  const std::string rates = "\tTime_left= 9.99\tiGF= 4049.51\tGF= ";
+  const auto runs = logs_in(header("130352") + " Prog= 1.54%\tN_left= 129680\tTime= 0.68" + rates +
+                            "33344.95\tiGF_per= 8336.24 \tGF_per= 8336.24 \n Prog= 100.00%\tN_left= 432\tTime= 31.26" +
+                            rates + "47231.91\tiGF_per= 1012.38 \tGF_per= 11807.98 \n");
+  ASSERT_EQ(runs.size(), 1U);
+  ASSERT_EQ(runs[0].progress.size(), 2U);
+  EXPECT_EQ(runs[0].progress[0].column, 672);
+  EXPECT_NEAR(runs[0].progress[0].elapsed_s, 0.68, 0.005);
+  EXPECT_EQ(runs[0].progress[1].column, 129920);
+  EXPECT_NEAR(runs[0].progress[1].elapsed_s, 31.26, 0.005);
+  EXPECT_THAT(log_error_of(header() + " Prog= 1.54%\tN_left= 2000\tGF= 1.5\n"), HasSubstr("is the header that of"));
+}
+
 TEST(HplLog, KnowsHowFarTimesAreRounded) {
   // The last digit of 5.833e-01 is 1e-4: a uniform error has a standard deviation of that over sqrt(12).
   const auto runs = logs_in(header() + "Column=000000500 Fraction=50.0% Gflops=5.833e-01\n");

@@ -259,6 +259,23 @@ TEST(CommonFactor, OfADayCountsEachCpuOnce) {
   EXPECT_DOUBLE_EQ(common.ratios[2].back(), 10 / 0.8);
 }
 
+/// Two runs of a day with a change of the CPU between them were two CPUs.
+TEST(CommonFactor, OfADayCountsACpuOnceThatWasChangedOnIt) {
+  FactorHistory history;
+  const auto add = [&](std::vector<std::int64_t> hours, const std::vector<double>& values,
+                       const std::vector<std::size_t>& changes) {
+    for (std::int64_t& one : hours) one *= 3600;
+    history.cpus.push_back(
+        {hours, values, std::vector<bool>(hours.size()), changes, changes, std::vector<std::size_t>(hours.size())});
+  };
+  add({0, 24, 48, 60, 72}, {10, 10, 10, 12, 12}, {0, 0, 0, 1, 1});
+  add({0, 24, 48, 72}, {20, 20, 20, 20}, {0, 0, 0, 0});
+  const auto ratios = ratios_of(history, 2);
+  ASSERT_TRUE(ratios);
+  EXPECT_EQ(ratios->common.cpus_of_day.at(2), 2U);
+  EXPECT_DOUBLE_EQ(ratios->common.of_day.at(2), 1);
+}
+
 TEST(CommonFactor, RefusesValuesThatHaveNoRatio) {
   EXPECT_THROW(common_factor({{{1}, {0}}}), core::DomainError);
   EXPECT_THROW(common_factor({{{1}, {-1}}}), core::DomainError);

@@ -57,8 +57,9 @@ struct HplLog {
 
 /// Reads the output of HPL line by line, maybe as it grows: of Netlib's (progress with -DHPL_PROGRESS_REPORT:
 /// `Column=000001234 Fraction= 1.2% Gflops=1.234e+03`), HPC Challenge, Intel (`HOST : Column=001344 Fraction=0.010
-/// Kernel=1044688.99 Mflops=1227854.68`) and AMD's rocHPL (`Overall Gflops=`). Printed rates are of the flop before
-/// the column, 2/3 (N^3 - (N - column)^3), over the time since the begin. Other lines do not matter.
+/// Kernel=1044688.99 Mflops=1227854.68`), AMD's rocHPL (`Overall Gflops=`) and NVIDIA's (`N_left= 129680 ... GF=
+/// 33344.95`). Printed rates are of the flop before the column, 2/3 (N^3 - (N - column)^3), over the time since the
+/// begin. Other lines do not matter.
 class HplLogReader {
  public:
   /// `N`: of the run, where the header was cut away or has several; 0: by the header.
@@ -81,6 +82,9 @@ class HplLogReader {
   std::size_t ended_ = 0;  ///< runs since the header
   HplLog run_;
 };
+
+/// Whether a line is one of progress.
+bool has_hpl_progress(const std::string& line);
 
 /// All runs of an output, also those that did not end. @throws ParseError, also for an output without a run.
 std::vector<HplLog> read_hpl_logs(std::istream& in, const std::string& name);

@@ -15,6 +15,7 @@ namespace hplcast::fit {
 struct DatedValues {
   std::vector<std::int64_t> day;  ///< any number that is the same for runs of the same day
   std::vector<double> value;      ///< > 0
+  bool goes_on = false;           ///< of the CPU before, with another level: both count once on a day
 };
 
 /// The common factor of all CPUs on a day: the median over the CPUs of (value / level of that CPU), of several runs on
