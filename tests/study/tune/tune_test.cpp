@@ -8,6 +8,7 @@
 #include "hplcast/study/tune.hpp"
 #include "study/tune/tune_rounds.hpp"
 #include "tests/study/simulated_cluster.hpp"
+#include "tests/support/fake_programs.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -162,6 +163,27 @@ TEST_F(Tune, RecommendsNothingAfterFewOfManyCandidates) {
   EXPECT_TRUE(result.few_tried);
   EXPECT_FALSE(result.decided);
   EXPECT_GE(result.enough_budget_s, 2);
+}
+
+TEST_F(Tune, CandidatesThatWereNotPredictedInTimeAreNotTried) {
+  TuneRequest request = tuning(1600, 1, 2, 4);
+  request.NB = {64, 80, 96};
+  request.PFACT = request.RFACT = {1};
+  request.NBMIN = {4};
+  request.NDIV = {2};
+  request.jobs = 1;
+  // All but the first prediction take longer than was planned: a round ends before its last ones.
+  testing::FakePrograms programs;
+  request.programs.smpirun = programs
+                                 .script("smpirun", "case \"$*\" in *-np*) here='" + programs.folder().string() +
+                                                        "'; [ ! -e \"$here/begun\" ] || sleep 0.5; "
+                                                        "touch \"$here/begun\";; esac\nexec '" +
+                                                        smpirun_to_run({}) + "' \"$@\"")
+                                 .string();
+  const TuneResult result = tune(request);
+  ASSERT_FALSE(result.rounds.empty());
+  EXPECT_LT(result.rounds.front().predictions, result.rounds.front().configurations);
+  EXPECT_EQ(result.ranking.size() + result.not_tried.size(), 3U * 2 * 6 * 3) << "NB, DEPTH, BCAST, SWAP";
 }
 
 TEST_F(Tune, TheBudgetThatItAsksForDoes) {
