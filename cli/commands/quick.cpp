@@ -8,7 +8,6 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/study/offer.hpp"
 #include "hplcast/study/quick.hpp"
-#include "hplcast/study/quick_accelerators.hpp"
 
 namespace hplcast::cli {
 

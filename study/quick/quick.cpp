@@ -108,7 +108,8 @@ std::string provenance(const QuickMachine& machine, const QuickAssumptions& assu
   if (!machine.threads.empty()) json["given"]["threads"] = machine.threads;
   if (machine.ranks_per_node > 0) json["given"]["ranks_per_node"] = machine.ranks_per_node;
   if (machine.full_w > 0) json["given"].update(HPLCAST_JSON(machine, idle_w, full_w));
-  for (const QuickAssumption& one : quick_assumptions()) json["assumed"][one.text] = assumed.*one.value / one.unit;
+  for (const QuickAssumption& one : listed_assumptions<QuickAssumptions>())
+    json["assumed"][one.text] = assumed.*one.value / one.unit;
   json["quality_flags"] = {
       {{"subject", "all"}, {"flag", "assumed"}, {"detail", "no kernel and no message of this cluster was measured"}}};
   return core::json_text(json);
@@ -143,7 +144,8 @@ double comparable_s(const QuickMachine& machine, const QuickAssumptions& assumed
 
 }  // namespace
 
-const std::vector<QuickAssumption>& quick_assumptions() {
+template <>
+const std::vector<QuickAssumption>& listed_assumptions() {
   using A = QuickAssumptions;  // text, place, unit: worst, expected, best
   static const std::vector<QuickAssumption> all = {
       {"waiting for the slowest CPU, factor", &A::waiting, 1, 1.12, 1.03, 1},
@@ -153,12 +155,6 @@ const std::vector<QuickAssumption>& quick_assumptions() {
       {"bandwidth of one core to another node [GB/s]", &A::flow_bytes_per_s, 1e9, 6e9, 10e9, 12e9},
       {"bandwidth of a message inside a node [GB/s]", &A::local_bytes_per_s, 1e9, 4e9, 8e9, 15e9},
       {"time of a call that sends or receives [us]", &A::call_s, 1e-6, 1e-6, 5e-7, 2.5e-7}};
-  return all;
-}
-
-QuickAssumptions all_assumptions(double QuickAssumption::*at) {
-  QuickAssumptions all{};
-  for (const QuickAssumption& one : quick_assumptions()) all.*one.value = one.*at;
   return all;
 }
 
@@ -236,8 +232,8 @@ QuickResult quick(const QuickRequest& request) {
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
   double best = comparable_s(machine, all_assumptions(&QuickAssumption::best), p) / expected_s;
   double worst = comparable_s(machine, all_assumptions(&QuickAssumption::worst), p) / expected_s;
-  result.influences = influences_of(quick_assumptions(),
-                                    [&](const QuickAssumptions& changed) { return comparable_s(machine, changed, p); });
+  result.influences = influences_of<QuickAssumptions>(
+      [&](const QuickAssumptions& changed) { return comparable_s(machine, changed, p); });
   // Dates are chaotic: with 10,000 ranks and more one assumption alone may change more than all together.
   for (const QuickInfluence& one : result.influences) {
     best = std::min({best, 1 / (1 + one.worst_change), 1 / (1 + one.best_change)});

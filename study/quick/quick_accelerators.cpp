@@ -1,4 +1,4 @@
-#include "hplcast/study/quick_accelerators.hpp"
+#include "hplcast/study/quick.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/study/tune.hpp"
 #include "study/whatif/cluster_changes.hpp"
 
@@ -99,11 +100,7 @@ class AcceleratorLoop {
   }
 
   double& at(int column) { return start_s_[static_cast<std::size_t>(column)]; }
-  double mean_s() const {
-    double sum = 0;
-    for (const double s : start_s_) sum += s;
-    return sum / p_.Q;
-  }
+  double mean_s() const { return core::mean(start_s_); }
 
   /// Blocks of columns behind a panel in a process column.
   int blocks_behind(int panel, int column) const {
@@ -210,7 +207,8 @@ class AcceleratorLoop {
 
 }  // namespace
 
-const std::vector<AcceleratorAssumption>& accelerator_assumptions() {
+template <>
+const std::vector<AcceleratorAssumption>& listed_assumptions() {
   using A = AcceleratorAssumptions;  // text, place, unit: worst, expected, best
   static const std::vector<AcceleratorAssumption> all = {
       {"dgemm in HPL, for minutes, over a short benchmark", &A::sustained, 1, 0.75, 0.88, 1},
@@ -222,12 +220,6 @@ const std::vector<AcceleratorAssumption>& accelerator_assumptions() {
       {"bandwidth of a message, over the accelerator's share of the links", &A::link_share, 1, 0.6, 0.9, 1.5},
       {"bandwidth of a message inside a node [GB/s]", &A::local_bytes_per_s, 1e9, 20e9, 50e9, 150e9},
       {"time of a call that sends or receives [us]", &A::call_s, 1e-6, 4e-6, 1e-6, 5e-7}};
-  return all;
-}
-
-AcceleratorAssumptions all_assumptions(double AcceleratorAssumption::*at) {
-  AcceleratorAssumptions all{};
-  for (const AcceleratorAssumption& one : accelerator_assumptions()) all.*one.value = one.*at;
   return all;
 }
 
@@ -294,8 +286,8 @@ QuickResult quick_accelerators(const AcceleratorRequest& request) {
   result.gflops = gflops(result.time_s);
   result.low_gflops = gflops(result.high_time_s);
   result.high_gflops = gflops(result.low_time_s);
-  result.influences = influences_of(accelerator_assumptions(),
-                                    [&](const AcceleratorAssumptions& changed) { return form_s(machine, changed, p); });
+  result.influences = influences_of<AcceleratorAssumptions>(
+      [&](const AcceleratorAssumptions& changed) { return form_s(machine, changed, p); });
   result.influences.erase(
       std::remove_if(result.influences.begin(), result.influences.end(),
                      [](const QuickInfluence& one) { return one.worst_change == 0 && one.best_change == 0; }),
