@@ -404,6 +404,8 @@ core::NetworkModel network_of(PlatformFile& file, const JoinedHosts& all) {
   lose(values.remote && policy == "SHARED", "SHARED links: messages in both directions do not share them here");
   lose(values.remote && policy == "FATPIPE", "FATPIPE links: messages share them here");
   lose(is_on(file, "network/crosstraffic"), "network/crosstraffic: answers take nothing of the links");
+  for (const auto& [name, value] : file.settings)
+    lose(name.find("/loopback-") != std::string::npos, "not read: " + name + ", of messages inside a host");
   lose(file.settings.count("smpi/bw-factor") == 0, "no smpi/bw-factor in <config>: SMPI's own costs of messages");
   return core::NetworkModel::make(std::move(values));
 }

@@ -163,6 +163,12 @@ TEST(ImportedPlatform, TellsWhatASwitchCannotSay) {
     EXPECT_THAT(more.losses, Contains(HasSubstr(loss)));
 }
 
+TEST(ImportedPlatform, TellsOfCostsInsideAHostThatItDoesNotRead) {
+  const std::string factor = "<prop id=\"smpi/loopback-bw-factor\" value=\"0:0.176;16000:0.121\"/>";
+  EXPECT_THAT(imported(platform(cluster())).losses, Not(Contains(HasSubstr("loopback-"))));
+  EXPECT_THAT(imported(platform(cluster(), factor)).losses, Contains(HasSubstr("not read: smpi/loopback-bw-factor")));
+}
+
 TEST(ImportedPlatform, TakesSimGridsWordsForSwitches) {
   const auto with = [](const std::string& word) {
     std::string text = platform(cluster(), "<prop id=\"smpi/grow-injected-times\" value=\"" + word + "\"/>");
