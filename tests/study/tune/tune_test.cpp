@@ -8,6 +8,7 @@
 #include "hplcast/study/tune.hpp"
 #include "study/tune/tune_rounds.hpp"
 #include "tests/study/simulated_cluster.hpp"
+#include "tests/support/errors_in.hpp"
 #include "tests/support/fake_programs.hpp"
 
 namespace hplcast::study {
@@ -152,6 +153,13 @@ TEST_F(Tune, EndsWithinABudgetThatIsTooSmallForMost) {
   EXPECT_FALSE(result.decided);
   EXPECT_GT(result.enough_budget_s, 15);
   EXPECT_TRUE(result.influence.rows.empty() && result.panel.empty() && result.neighbours.empty());
+}
+
+TEST_F(Tune, SaysWhatAFirstPredictionTakesThatDoesNotFitTheBudget) {
+  const std::string error = tests::error_in([&] { tune(tuning(30000, 8, 8, 1e-3)); });
+  EXPECT_NE(error.find("enough seconds for a prediction of N = 2048\n  hint: it is estimated to take "),
+            std::string::npos)
+      << error;
 }
 
 TEST_F(Tune, RecommendsNothingAfterFewOfManyCandidates) {
