@@ -227,10 +227,9 @@ std::vector<Check> examine_requirements(const core::MachineDescription& machine,
     const auto found = machine.settings.find(name);
     if (found == machine.settings.end()) {
       checks.push_back(unknown("required: " + name, "it has to be " + value));
-    } else if (found->second == value) {
-      checks.push_back(ok("required: " + name, value));
     } else {
-      checks.push_back(warn("required: " + name, found->second, "it has to be " + value));
+      checks.push_back(found->second == value ? ok("required: " + name, value)
+                                              : warn("required: " + name, found->second, "it has to be " + value));
     }
   }
   return checks;

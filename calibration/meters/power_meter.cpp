@@ -333,8 +333,8 @@ std::vector<std::string> require_host_power(const PowerMeters& meters, const std
   std::string looked_for;
   for (const LookedFor& one : meters.looked_for) looked_for += "\n  " + one.what + ": " + one.found;
   throw core::InputError(host + ": no sensor that tells the power of the host can be read; looked for" + looked_for +
-                         "\n  hint: a wattmeter's CSV needs no sensor (--meter); docs/use/power-measuring.md has the "
-                         "permissions");
+                         "\n  hint: a wattmeter's CSV needs no sensor (hplcast-measure-power --meter); "
+                         "docs/use/power-measuring.md has the permissions");
 }
 
 }  // namespace hplcast::calibration

@@ -178,10 +178,6 @@ std::vector<Setting> make_table() {
   };
 }
 
-std::string host_list(const std::vector<std::string>& hosts) {
-  return core::first_few(hosts, 4, [](const std::string& host) { return host; });
-}
-
 /// The things that hosts of one kind have in common, beside their settings.
 Settings characteristics(const core::MachineDescription& host) {
   Settings all = host.settings;
@@ -267,7 +263,8 @@ std::vector<std::string> differences_of_hosts(const std::vector<core::MachineDes
                                         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     std::string line = name + ": ";
     for (const auto& [value, of] : values)
-      if (value != usual->first) line += value + " on " + host_list(of) + ", ";
+      if (value != usual->first)
+        line += value + " on " + core::first_few(of, 4, [](const auto& host) { return host; }) + ", ";
     const std::size_t others = usual->second.size();
     lines.push_back(line + usual->first + " on " +
                     (others == 1 ? usual->second.front() : "the other " + std::to_string(others) + " hosts"));

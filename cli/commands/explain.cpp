@@ -42,10 +42,6 @@ void write_causes(std::ostream& out, const Explanation& e) {
   table.write(out);
 }
 
-std::string list_of(const std::vector<int>& ranks) {
-  return core::first_few(ranks, 4, [](int rank) { return std::to_string(rank); });
-}
-
 void write_phase_differences(std::ostream& out, const Explanation& e) {
   if (e.phases.empty()) return;
   out << "\nTime per phase in s, mean over the ranks: real, predicted\n";
@@ -55,7 +51,8 @@ void write_phase_differences(std::ostream& out, const Explanation& e) {
     const core::PhaseSummary& p = phase.predicted;
     table.add({r.name, significant(r.elapsed_s), significant(p.elapsed_s), significant(r.kernels_s),
                significant(p.kernels_s), significant(r.messages_s), significant(p.messages_s), significant(r.waiting_s),
-               significant(p.waiting_s), list_of(phase.far_ranks)});
+               significant(p.waiting_s),
+               core::first_few(phase.far_ranks, 4, [](int rank) { return std::to_string(rank); })});
   }
   table.write(out);
 }

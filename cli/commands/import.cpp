@@ -104,7 +104,7 @@ void run_import(const ImportOptions& options) {
   if (options.ramble) return import_rows(options, "N,NB,P,Q,time_s,gflops,experiment", core::read_ramble, write_ramble);
   if (options.sacct)
     return import_rows(options, "job,name,nodes,state,elapsed_s,energy_j,mean_power_w", core::read_sacct, write_sacct);
-  if (options.scope.empty()) throw core::UsageError("--scope is required: local or remote");
+  if (options.scope.empty()) throw core::UsageError("--scope is required: local or remote (or --hpl, --platform ...)");
   std::vector<core::MpiMeasurement> rows;
   std::map<std::string, std::size_t> of_source;
   for (const std::string& path : options.inputs) {

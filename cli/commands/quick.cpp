@@ -7,7 +7,6 @@
 #include "cli/support/options.hpp"
 #include "hplcast/study/offer.hpp"
 #include "hplcast/study/quick.hpp"
-#include "hplcast/study/quick_accelerators.hpp"
 
 namespace hplcast::cli {
 

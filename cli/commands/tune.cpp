@@ -126,7 +126,7 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
     out << "none of the candidates";
   else
     out << result.not_tried.size()
-        << " of the candidates (they were not expected to fit into the budget; a larger --budget tries more)";
+        << " of the candidates (there was no time for them; a larger --budget tries more)";
   out << "; L1, U, PMAP were not varied\n";
   const study::TuneBaselines& naive = result.baselines;
   const double chosen = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;
@@ -150,7 +150,7 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
     out << "; "
         << (result.objective == study::Objective::gflops ? "" : std::string(study::to_string(result.objective)) + " ")
         << signed_percent(study::in_unit(result.objective, 1 + *result.gain) - 1)
-        << " against the default configuration";
+        << " against the configuration that it began with";
   out << '\n';
 }
 

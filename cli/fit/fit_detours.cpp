@@ -91,21 +91,17 @@ std::string detour_time_text(double seconds) {
   return seconds < 1 ? significant(1e3 * seconds, 6) + " ms" : significant(seconds, 6) + " s";
 }
 
-/// "all", or "0, 4".
-std::string cores_text(const std::vector<int>& cores) {
-  return cores.empty() ? "all" : core::joined(cores, ", ", [](int core) { return std::to_string(core); });
-}
-
 void print_table(std::ostream& out, const fit::DetourFit& fit) {
   TextTable table({"source", "kind", "every", "jitter", "duration", "law", "per", "cores", "events", "time"});
   for (const fit::FoundDetours& found : fit.sources) {
     const auto& values = found.source.values();
     const auto* periodic = std::get_if<core::PeriodicDetours>(&values.times);
+    const std::string cores = core::joined(values.cores, ", ", [](int core) { return std::to_string(core); });
     const auto law = [](const auto& kind) { return std::string(std::decay_t<decltype(kind)>::kind); };
     table.add({values.name, found.source.kind(), detour_time_text(values.period_s),
                periodic != nullptr ? detour_time_text(periodic->jitter_s) : "-",
                detour_time_text(core::mean_s(values.duration)), std::visit(law, values.duration),
-               core::to_string(values.per), cores_text(values.cores), std::to_string(found.events),
+               core::to_string(values.per), cores.empty() ? "all" : cores, std::to_string(found.events),
                significant(100 * found.share, 3) + " %"});
   }
   table.write(out);

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "cli/support/options.hpp"
+#include "hplcast/core/json.hpp"
 
 namespace hplcast::cli {
 
@@ -39,11 +40,9 @@ bool is_prediction_file(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
   std::ifstream in(path);
-  std::string head(16, ' ');
+  std::string head(64, ' ');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
-  const std::size_t begin = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  return head.compare(0, 13, "SQLite format") == 0 ||
-         (begin != std::string::npos && (head[begin] == '{' || head[begin] == '['));
+  return core::begins_with(head, "SQLite format") || core::begins_as_json(head);
 }
 
 void warn_of_repeated(std::vector<std::string> paths) {

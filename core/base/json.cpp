@@ -59,7 +59,8 @@ class Inspector : public nlohmann::json_sax<Json> {
     // First bytes of zip, gzip and zstd archives.
     for (const char* magic : {"PK\3\4", "\x1f\x8b", "\x28\xb5\x2f\xfd"})
       if (text_.rfind(magic, 0) == 0)
-        throw ParseError({name_, 0, ""}, "an archive; expected JSON", "measurements become a model by hplcast fit");
+        throw ParseError({name_, 0, ""}, "an archive; expected JSON",
+                         "`hplcast fit cluster` makes a cluster.json of a campaign");
     const std::size_t first = text_.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) throw ParseError({name_, line, ""}, "the file is empty; expected JSON");
     if (text_[first] == '<')
@@ -119,6 +120,14 @@ class Inspector : public nlohmann::json_sax<Json> {
 };
 
 }  // namespace
+
+bool begins_as_json(const std::string& text) {
+  constexpr const char* blanks = " \t\r\n\xEF\xBB\xBF";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string::npos || text[first] != '[') return first != std::string::npos && text[first] == '{';
+  const std::size_t second = text.find_first_not_of(blanks, first + 1);
+  return second == std::string::npos || text[second] == '{' || text[second] == ']';
+}
 
 void check_json(const std::string& text, const std::string& name) {
   Inspector inspector(text, name);

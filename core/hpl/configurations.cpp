@@ -12,6 +12,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
@@ -215,8 +216,7 @@ std::vector<HplParameters> read_configurations(std::istream& in, const std::stri
                                                std::vector<std::string>* warnings) {
   std::istringstream text(read_text(in, name, form_hint, most_bytes_of_plan));
   // The first line of an HPL.dat says what it likes, so a brace alone does not tell.
-  const std::size_t begin = text.str().find_first_not_of(" \t\r\n");
-  if (begin != std::string::npos && text.str()[begin] == '{' && nlohmann::json::accept(text.str()))
+  if (begins_as_json(text.str()) && nlohmann::json::accept(text.str()))
     throw ParseError({name, 1, ""}, "JSON; expected an HPL.dat, or a CSV with a column N",
                      "clusters and predictions are other arguments");
   std::vector<HplParameters> configurations;

@@ -341,12 +341,12 @@ double share_apart(const std::vector<core::MpiMeasurement>& messages, const Pair
 void add_topology(const CampaignRows& rows, CampaignFit& fit) {
   if (rows.pairs.empty()) return;
   const PairTopology found = fit_pair_topology(rows.pairs);
-  const auto hosts = [](std::size_t count) { return std::to_string(count) + (count == 1 ? " host" : " hosts"); };
   std::string text = "one switch explains the latencies";
   bool carried = true;
   if (found.groups.size() > 1) {
     text = std::to_string(found.groups.size()) + " groups of hosts (";
-    for (const auto& group : found.groups) text += (group == found.groups.front() ? "" : ", ") + hosts(group.size());
+    for (const auto& group : found.groups)
+      text += (group == found.groups.front() ? "" : ", ") + core::counted(group.size(), "host");
     text += core::printed("), %.3g us inside, %.3g us between them", 1e6 * found.within_s, 1e6 * found.between_s);
     try {
       fit.cluster = with_groups(fit.cluster, found, share_apart(rows.messages, found));

@@ -43,10 +43,6 @@ bool is_more(const RateEstimate& one, const RateEstimate& other) {
          one.bytes_per_s > (1 + change_that_matters) * other.bytes_per_s;
 }
 
-std::string pairs_text(long pairs) {
-  return std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs");
-}
-
 std::string text(const RateEstimate& rate) {
   return rate_text(rate.bytes_per_s) + " (" + rate_text(rate.low_bytes_per_s) + " to " +
          rate_text(rate.high_bytes_per_s) + ")";
@@ -56,7 +52,7 @@ std::string text(const RateEstimate& rate) {
 void find_points(const ByPairs& groups, LinkCapacityFit& fit) {
   for (const auto& [pairs, turns] : groups) {
     if (turns.size() < least_turns) {
-      fit.notes.push_back(pairs_text(pairs) + " at once: only " + std::to_string(turns.size()) +
+      fit.notes.push_back(core::counted(pairs, "pair") + " at once: only " + std::to_string(turns.size()) +
                           " rows of long messages, at least " + std::to_string(least_turns) + " are needed; left out");
       continue;
     }
@@ -83,13 +79,14 @@ void flag_plateau(core::Scope scope, std::size_t first, std::size_t end, LinkCap
     const std::string why =
         fit.points.size() == 1 ? "nothing else was measured to compare with" : "that is more than fewer pairs get";
     fit.flags.push_back({subject, "capacity_lower_bound",
-                         pairs_text(last.pairs) + " at once, the most measured, get " + text(last.total) +
+                         core::counted(last.pairs, "pair") + " at once, the most measured, get " + text(last.total) +
                              " together, and " + why + ": the link may carry more; measure more pairs"});
   }
   if (end < fit.points.size())
     fit.flags.push_back({subject, "capacity_falls",
-                         pairs_text(last.pairs) + " at once get " + text(last.total) + " together, less than the " +
-                             text(fit.capacity) + " of " + pairs_text(fit.points[first].pairs) +
+                         core::counted(last.pairs, "pair") + " at once get " + text(last.total) +
+                             " together, less than the " + text(fit.capacity) + " of " +
+                             core::counted(fit.points[first].pairs, "pair") +
                              ", which the model has as capacity: with many ranks predictions may be too fast"});
 }
 
@@ -122,8 +119,8 @@ LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<Saturated
   fit.capacity = total_rate(level);
   fit.status = SaturationStatus::ok;
   flag_plateau(scope, first, end, fit);
-  fit.notes.push_back("capacity " + text(fit.capacity) + ", from " + pairs_text(fit.plateau_from_pairs) + " to " +
-                      pairs_text(fit.plateau_to_pairs) + " at once" +
+  fit.notes.push_back("capacity " + text(fit.capacity) + ", from " + core::counted(fit.plateau_from_pairs, "pair") +
+                      " to " + core::counted(fit.plateau_to_pairs, "pair") + " at once" +
                       (fit.single ? "; one pair alone gets " + text(*fit.single) : ""));
   return fit;
 }

@@ -74,8 +74,8 @@ void add_warnings(const ProgramObservation& seen, ProgramFit& fit) {
   if (seen.rest_s > much * seen.executed_s && seen.stretches.cells.empty()) {
     fit.warnings.push_back(core::short_percent(seen.rest_s / seen.executed_s) +
                            " of the CPU time outside of MPI was neither in BLAS nor in a region: give counts of what "
-                           "it executed (--counts), mark regions (hplcast/region.h), or run with --rest bench or "
-                           "--rest model");
+                           "it executed (--counts), mark regions (hplcast/region.h), or run with --rest bench" +
+                           (seen.routines.empty() ? "" : " or --rest model"));
   }
   // Threads of the MPI library itself take some ms at its start.
   constexpr double threads_of_mpi_s = 0.1;

@@ -234,6 +234,15 @@ double setting(const PlatformFile& file, const std::string& name, double otherwi
   return value;
 }
 
+/// A switch of <config>, in the words of SimGrid; on by default.
+bool is_on(const PlatformFile& file, const std::string& name) {
+  const auto found = file.settings.find(name);
+  const std::string word = found == file.settings.end() ? "yes" : found->second;
+  for (const auto& [on, off] : {std::pair("yes", "no"), {"on", "off"}, {"true", "false"}, {"1", "0"}})
+    if (word == on || word == off) return word == on;
+  throw core::ParseError(file.config, name + ": found `" + word + "`; expected yes or no");
+}
+
 core::Hosts hosts_of(const HostGroup& group, double widest) {
   core::Hosts::Values values;
   values.names = group.names;
@@ -374,8 +383,7 @@ core::NetworkModel network_of(PlatformFile& file, const JoinedHosts& all) {
   values.iprobe_s = setting(file, "smpi/iprobe", 1e-4);
   values.test_s = setting(file, "smpi/test", 1e-4);
   values.wtime_s = setting(file, "smpi/wtime", 1e-8);
-  const auto grow = file.settings.find("smpi/grow-injected-times");
-  values.growing_probes = grow == file.settings.end() || (grow->second != "no" && grow->second != "0");
+  values.growing_probes = is_on(file, "smpi/grow-injected-times");
   // SimGrid's links do more than these.
   const auto lose = [&](bool lost, const std::string& text) {
     if (lost) file.losses.push_back(text);
@@ -395,7 +403,9 @@ core::NetworkModel network_of(PlatformFile& file, const JoinedHosts& all) {
   const std::string& policy = group.hosts.front().link.policy;
   lose(values.remote && policy == "SHARED", "SHARED links: messages in both directions do not share them here");
   lose(values.remote && policy == "FATPIPE", "FATPIPE links: messages share them here");
-  lose(setting(file, "network/crosstraffic", 1) != 0, "network/crosstraffic: answers take nothing of the links");
+  lose(is_on(file, "network/crosstraffic"), "network/crosstraffic: answers take nothing of the links");
+  for (const auto& [name, value] : file.settings)
+    lose(name.find("/loopback-") != std::string::npos, "not read: " + name + ", of messages inside a host");
   lose(file.settings.count("smpi/bw-factor") == 0, "no smpi/bw-factor in <config>: SMPI's own costs of messages");
   return core::NetworkModel::make(std::move(values));
 }

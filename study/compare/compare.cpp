@@ -103,11 +103,6 @@ double log_slowdown(const core::Control& run, const core::Control& calibration) 
   return std::log(run.wall_s / calibration.wall_s);
 }
 
-/// Whether the change of the machine is known.
-bool has_controls(const Side& real, const Side& predicted) {
-  return !predicted.controls.empty() && real.controls.size() == real.gflops.size();
-}
-
 /// Signs of the controls of each real run, and of its kernels where both sides know what they took.
 std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
   const core::Control& calibration = predicted.controls.front();
@@ -143,7 +138,9 @@ Changes changes_of(const SidesByRun& all_real, const SidesByRun& all_predicted) 
   double calibration_variance = 0;  // of the one that all predictions have
   for (const auto& [parameters, real] : all_real) {
     const auto predicted = all_predicted.find(parameters);
-    if (predicted == all_predicted.end() || !has_controls(real, predicted->second)) continue;
+    if (predicted == all_predicted.end() || predicted->second.controls.empty() ||
+        real.controls.size() != real.gflops.size())
+      continue;  // the change of the machine is not known
     controlled.emplace_back(parameters, &predicted->second);
     speeds.push_back(speeds_of(real, predicted->second));
     calibration_variance = variance_of_mean(predicted->second.controls.front());

@@ -192,8 +192,7 @@ ProgramOutput read_program_output(std::istream& in, const std::string& name) {
 }
 
 bool is_program_run(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos || text[begin] != '{') return false;
+  if (!core::begins_as_json(text)) return false;
   try {
     const Json json = core::parse_json<Json>(core::read_json_text(core::TextStream(text), ""));
     return json.contains("schema_version") && json.contains("output") && json.contains("time_s");

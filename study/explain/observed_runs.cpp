@@ -103,7 +103,7 @@ core::Prediction prediction_of_runs(const std::string& path, std::vector<Observe
     if (!fitting.empty() && !(core::without_unused(fitting.front().parameters) == predicted.back()))
       throw core::InputError(path + " predicts several configurations that were run, such as " +
                              core::to_string(fitting.front().parameters) + " and " + core::to_string(one.parameters) +
-                             "\n  hint: give the folder of one run");
+                             "\n  hint: give the folder of one run, such as " + runs.front().folder.string());
     fitting.push_back(one);
   }
   if (fitting.empty())

@@ -225,7 +225,7 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
     warnings.push_back(
         "--rest model: cluster " + request.cluster.name +
         " has no times of the rest (rest_s_per_call, rest_s_per_element of its program), so code that is "
-        "neither BLAS nor MPI nor a region takes none; fit program makes them of observed runs");
+        "neither BLAS nor MPI nor a region takes none; fit program makes them of observed calls of BLAS");
   if (request.rest == RestMode::counted && !has_stretches(request.cluster))
     throw core::InputError("--rest counted: cluster " + request.cluster.name +
                            " has no models of code between calls of MPI\n  hint: simulate the observed runs with "

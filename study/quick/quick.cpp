@@ -107,7 +107,8 @@ std::string provenance(const QuickMachine& machine, const QuickAssumptions& assu
   if (!machine.threads.empty()) json["given"]["threads"] = machine.threads;
   if (machine.ranks_per_node > 0) json["given"]["ranks_per_node"] = machine.ranks_per_node;
   if (machine.full_w > 0) json["given"].update(HPLCAST_JSON(machine, idle_w, full_w));
-  for (const QuickAssumption& one : quick_assumptions()) json["assumed"][one.text] = assumed.*one.value / one.unit;
+  for (const QuickAssumption& one : listed_assumptions<QuickAssumptions>())
+    json["assumed"][one.text] = assumed.*one.value / one.unit;
   json["quality_flags"] = {
       {{"subject", "all"}, {"flag", "assumed"}, {"detail", "no kernel and no message of this cluster was measured"}}};
   return core::json_text(json);
@@ -142,7 +143,8 @@ double comparable_s(const QuickMachine& machine, const QuickAssumptions& assumed
 
 }  // namespace
 
-const std::vector<QuickAssumption>& quick_assumptions() {
+template <>
+const std::vector<QuickAssumption>& listed_assumptions() {
   using A = QuickAssumptions;  // text, place, unit: worst, expected, best
   static const std::vector<QuickAssumption> all = {
       {"waiting for the slowest CPU, factor", &A::waiting, 1, 1.12, 1.03, 1},
@@ -229,8 +231,8 @@ QuickResult quick(const QuickRequest& request) {
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
   double best = comparable_s(machine, all_assumptions(&QuickAssumption::best), p) / expected_s;
   double worst = comparable_s(machine, all_assumptions(&QuickAssumption::worst), p) / expected_s;
-  result.influences = influences_of(quick_assumptions(),
-                                    [&](const QuickAssumptions& changed) { return comparable_s(machine, changed, p); });
+  result.influences = influences_of<QuickAssumptions>(
+      [&](const QuickAssumptions& changed) { return comparable_s(machine, changed, p); });
   // Dates are chaotic: with 10,000 ranks and more one assumption alone may change more than all together.
   for (const QuickInfluence& one : result.influences) {
     best = std::min({best, 1 / (1 + one.worst_change), 1 / (1 + one.best_change)});

@@ -1,4 +1,4 @@
-#include "hplcast/study/quick_accelerators.hpp"
+#include "hplcast/study/quick.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -206,7 +206,8 @@ class AcceleratorLoop {
 
 }  // namespace
 
-const std::vector<AcceleratorAssumption>& accelerator_assumptions() {
+template <>
+const std::vector<AcceleratorAssumption>& listed_assumptions() {
   using A = AcceleratorAssumptions;  // text, place, unit: worst, expected, best
   static const std::vector<AcceleratorAssumption> all = {
       {"dgemm in HPL, for minutes, over a short benchmark", &A::sustained, 1, 0.75, 0.88, 1},
@@ -273,19 +274,19 @@ QuickResult quick_accelerators(const AcceleratorRequest& request) {
   result.peak_gflops = machine.flop_per_s * ranks / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
   const auto with_error = [&](double AcceleratorAssumption::*at, double factor) {
-    const AcceleratorCosts costs = accelerator_costs(machine, all_at(accelerator_assumptions(), at), p);
+    const AcceleratorCosts costs = accelerator_costs(machine, all_assumptions(at), p);
     const double least_s = core::hpl_flop(N) / (costs.dgemm_flop_per_s * ranks);
     return least_s + factor * std::max(0.0, accelerator_form_s(costs, p) - least_s);
   };
-  result.time_s = form_s(machine, all_at(accelerator_assumptions(), &AcceleratorAssumption::expected), p);
+  result.time_s = form_s(machine, all_assumptions(&AcceleratorAssumption::expected), p);
   result.low_time_s = std::max(dgemm_s, with_error(&AcceleratorAssumption::best, 1 - accelerator_form_error));
   result.high_time_s = with_error(&AcceleratorAssumption::worst, 1 + accelerator_form_error);
   const auto gflops = [&](double s) { return core::hpl_flop(N) / s / 1e9; };
   result.gflops = gflops(result.time_s);
   result.low_gflops = gflops(result.high_time_s);
   result.high_gflops = gflops(result.low_time_s);
-  result.influences = influences_of(accelerator_assumptions(),
-                                    [&](const AcceleratorAssumptions& changed) { return form_s(machine, changed, p); });
+  result.influences = influences_of<AcceleratorAssumptions>(
+      [&](const AcceleratorAssumptions& changed) { return form_s(machine, changed, p); });
   result.influences.erase(
       std::remove_if(result.influences.begin(), result.influences.end(),
                      [](const QuickInfluence& one) { return one.worst_change == 0 && one.best_change == 0; }),

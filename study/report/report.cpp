@@ -9,6 +9,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
+#include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "study/explain/explain_parts.hpp"
 #include "study/plot/markup.hpp"
@@ -175,14 +176,14 @@ std::vector<NamedPrediction> typical_predictions(const ReportData& data) {
 std::string range_table(const ReportData& data) {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // outside, all
   for (const core::Prediction& prediction : data.predictions) {
-    for (const auto& [name, count] : prediction.kernels) {
-      calls[name].first += count.outside_range;
-      calls[name].second += count.calls;
-    }
-    for (const auto& [name, count] : prediction.messages) {
-      calls["MPI " + name].first += count.outside_range;
-      calls["MPI " + name].second += count.calls;
-    }
+    const auto add = [&](const std::string& before, const auto& counts) {
+      for (const auto& [name, count] : counts) {
+        calls[before + name].first += count.outside_range;
+        calls[before + name].second += count.calls;
+      }
+    };
+    add("", prediction.kernels);
+    add("MPI ", prediction.messages);
   }
   HtmlTable table({"operation", "calls", "outside of the calibration"});
   for (const auto& [name, count] : calls) {
@@ -246,13 +247,8 @@ std::string provenance_html(const ReportData& data) {
 /// For a data: URL.
 std::string percent_encoded(const std::string& text) {
   std::string result;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      result += c;
-      continue;
-    }
-    result += core::printed("%%%02X", static_cast<unsigned char>(c));
-  }
+  for (const unsigned char c : text)
+    result += std::isalnum(c) != 0 ? std::string(1, static_cast<char>(c)) : core::printed("%%%02X", c);
   return result;
 }
 
@@ -321,20 +317,20 @@ std::string explanations_html(const std::vector<ExplanationSummary>& explanation
 StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& data) {
   const std::string text =
       core::read_text(in, name, "expected predictions, real runs or an explanation", core::most_bytes_of_output);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) return StudyFile::other;
-  if (text[first] == '{' || text[first] == '[') {
+  const auto is_one = [&](StudyFile kind) {
+    data.sources.push_back(name);
+    return kind;
+  };
+  if (core::begins_as_json(text)) {
     if (is_explanation(text)) {
       data.explanations.push_back(read_explanation(core::TextStream(text), name));
-      data.sources.push_back(name);
-      return StudyFile::explanation;
+      return is_one(StudyFile::explanation);
     }
     // cluster.json has no HPL parameters, compare.json no model: both are JSON of a study, too.
     if (text.find("\"model_sha256\"") == std::string::npos || text.find("\"parameters\"") == std::string::npos)
       return StudyFile::other;
     core::append(data.predictions, core::read_predictions(core::TextStream(text), name));
-    data.sources.push_back(name);
-    return StudyFile::predictions;
+    return is_one(StudyFile::predictions);
   }
   const auto has = [&text](const char* column) { return text.find(column) != std::string::npos; };
   const bool is_csv = core::is_configuration_csv(text);
@@ -343,8 +339,7 @@ StudyFile add_study_file(std::istream& in, const std::string& name, ReportData& 
   const auto runs = (is_csv ? core::read_hpl_csv : core::read_hpl_output)(core::TextStream(text), name, {});
   if (runs.empty()) return StudyFile::other;  // `run-real` has just begun
   core::append(data.real, runs);
-  data.sources.push_back(name);
-  return StudyFile::real_runs;
+  return is_one(StudyFile::real_runs);
 }
 
 void add_sweep(const SweepDatabase& database, ReportData& data) {

@@ -10,6 +10,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/random_stream.hpp"
+#include "hplcast/core/text.hpp"
 #include "hplcast/study/predict.hpp"
 #include "study/compare/parameters_json.hpp"
 #include "study/plot/figure.hpp"
@@ -55,7 +56,8 @@ void probe(const TuneRequest& request, core::HplParameters small, TunePredictor&
   if (predictor.predict({{small, request.seed}}, request.budget_s, "a first prediction").front()) return;
   if (!predictor.failures().empty()) throw core::Error(core::ExitCode::external_failure, predictor.failures().front());
   throw core::DomainError("budget", request.budget_s,
-                          "enough seconds for a prediction of N = " + std::to_string(small.N));
+                          "enough seconds for a prediction of N = " + std::to_string(small.N),
+                          "it is estimated to take " + core::time_text(predictor.wall_s({small}, {small.N}, 1)));
 }
 
 TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, TunePredictor& predictor) {

@@ -73,6 +73,7 @@ class TuneRounds {
   void run(std::vector<core::HplParameters> candidates) {
     default_ = candidates.front();
     all_ = candidates.size();
+    result_.not_tried = candidates;
     for (round_ = 1; round_ <= rounds && !candidates.empty(); ++round_) {
       // Even of few candidates the panel factorisation is to be tuned before the end.
       const bool last =
@@ -123,10 +124,7 @@ class TuneRounds {
     first_N_ = scale_.N;
     const double one_s = predictor_.wall_s(candidates, scale_, 1) / static_cast<double>(candidates.size());
     const auto most = static_cast<std::size_t>(std::max(1.0, available_s / one_s));
-    if (candidates.size() > most) {
-      result_.not_tried.assign(candidates.begin() + static_cast<std::ptrdiff_t>(most), candidates.end());
-      candidates.resize(most);
-    }
+    candidates.resize(std::min(most, candidates.size()));
     return candidates;
   }
 
@@ -184,7 +182,14 @@ class TuneRounds {
     result_.rounds.push_back(round);
     ended.erase(std::remove_if(ended.begin(), ended.end(), [](const auto& entry) { return entry.gflops.empty(); }),
                 ended.end());
-    for (const TunedConfiguration& entry : ended) last_of_[without_N(entry.parameters)] = entry;
+    for (const TunedConfiguration& entry : ended) {
+      last_of_[without_N(entry.parameters)] = entry;
+      core::HplParameters candidate = entry.parameters;  // as it was before the panel factorisation was tuned
+      candidate.N = N_;
+      for (const TunedParameter& one : panel_parameters) candidate.*one.field = default_.*one.field;
+      auto& rest = result_.not_tried;
+      rest.erase(std::remove(rest.begin(), rest.end(), candidate), rest.end());
+    }
     std::stable_sort(ended.begin(), ended.end(), better);
     return ended;
   }
@@ -205,7 +210,6 @@ class TuneRounds {
     std::size_t taken = 0;
     while (taken < std::min(rest.size(), kept_of(ended.size())) && expected(rest[taken]) > bar)
       candidates.push_back(rest[taken++]);
-    rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(taken));
   }
 
   std::vector<core::HplParameters> survivors(const std::vector<TunedConfiguration>& ended) const {

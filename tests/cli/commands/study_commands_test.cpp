@@ -242,7 +242,7 @@ TEST_F(StudyCommands, ConfigurationsAreASecondArgumentAnHplDatACsvOrAnOutput) {
 }
 
 TEST_F(StudyCommands, CompareTakesRealRunsAndPredictionsInAnyOrder) {
-  const std::string real = file("one.out", "WR11C2C4  1000  128  1  1  1.25  8.0\n");
+  const std::string real = file("one.out", "[node1:7] a word of MPI\nWR11C2C4  1000  128  1  1  1.25  8.0\n");
   const auto as_ever = run_hplcast_words({"compare", real, "--predicted", prediction_file(), "--json"});
   ASSERT_EQ(as_ever.status, 0) << as_ever.output;
   for (const std::vector<std::string>& words : {std::vector<std::string>{"compare", real, prediction_file(), "--json"},

@@ -224,8 +224,11 @@ TEST(ProgramFit, LetsStridedVectorsBecomeSlowerWithTheirSpan) {
 TEST(ProgramFit, WarnsOfThreadsAndOfStaticBlas) {
   ProgramObservation seen;
   seen.executed_s = 1;
+  seen.rest_s = 1;
   seen.other_threads_s = 3;
   const ProgramFit fit = fit_program(seen);
+  EXPECT_THAT(fit.warnings, Contains(testing::AllOf(HasSubstr("100 % of the CPU time"), HasSubstr("--rest bench"),
+                                                    testing::Not(HasSubstr("--rest model")))));
   EXPECT_THAT(fit.warnings, Contains(HasSubstr("other threads of the program took 3 s")));
   EXPECT_THAT(fit.warnings, Contains(HasSubstr("no routine of BLAS was seen")));
 }

@@ -163,6 +163,29 @@ TEST(ImportedPlatform, TellsWhatASwitchCannotSay) {
     EXPECT_THAT(more.losses, Contains(HasSubstr(loss)));
 }
 
+TEST(ImportedPlatform, TellsOfCostsInsideAHostThatItDoesNotRead) {
+  const std::string factor = "<prop id=\"smpi/loopback-bw-factor\" value=\"0:0.176;16000:0.121\"/>";
+  EXPECT_THAT(imported(platform(cluster())).losses, Not(Contains(HasSubstr("loopback-"))));
+  EXPECT_THAT(imported(platform(cluster(), factor)).losses, Contains(HasSubstr("not read: smpi/loopback-bw-factor")));
+}
+
+TEST(ImportedPlatform, TakesSimGridsWordsForSwitches) {
+  const auto with = [](const std::string& word) {
+    std::string text = platform(cluster(), "<prop id=\"smpi/grow-injected-times\" value=\"" + word + "\"/>");
+    const std::string off = "network/crosstraffic\" value=\"0";
+    return imported(text.replace(text.find(off), off.size(), "network/crosstraffic\" value=\"" + word));
+  };
+  for (const char* word : {"yes", "on", "true", "1"}) {
+    EXPECT_TRUE(with(word).cluster.network.values().growing_probes) << word;
+    EXPECT_THAT(with(word).losses, Contains(HasSubstr("network/crosstraffic"))) << word;
+  }
+  for (const char* word : {"no", "off", "false", "0"}) {
+    EXPECT_FALSE(with(word).cluster.network.values().growing_probes) << word;
+    EXPECT_THAT(with(word).losses, Not(Contains(HasSubstr("network/crosstraffic")))) << word;
+  }
+  EXPECT_THAT(tests::error_in([&] { with("maybe"); }), HasSubstr("found `maybe`; expected yes or no"));
+}
+
 /// Cabinets on a backbone, as Grid'5000's griffon had them: hosts with links of 10 Gb/s, of the second 1 Gb/s.
 std::string cabinets(const std::string& third = "") {
   const auto cabinet = [](const std::string& id, const std::string& radical, const std::string& bandwidth) {

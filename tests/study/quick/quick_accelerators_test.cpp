@@ -1,6 +1,6 @@
 // `hplcast quick --accelerators`: its closed form against simulations of the program itself, and against public
 // results.
-#include "hplcast/study/quick_accelerators.hpp"
+#include "hplcast/study/quick.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

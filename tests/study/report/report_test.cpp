@@ -314,7 +314,8 @@ TEST(StudyFiles, AreToldApart) {
   EXPECT_EQ(data.predictions.size(), 6U);
   EXPECT_EQ(kind("N,NB,P,Q,time_s\n1000,128,1,1,2.0\n"), StudyFile::real_runs);
   EXPECT_EQ(kind("WR11C2C4 1000 128 1 1 2.00 0.33\n"), StudyFile::real_runs);
-  EXPECT_EQ(data.real.size(), 2U);
+  EXPECT_EQ(kind("[0] MPI startup(): of Intel\nWR11C2C4 1000 128 1 1 2.00 0.33\n"), StudyFile::real_runs);
+  EXPECT_EQ(data.real.size(), 3U);
   EXPECT_EQ(kind("N,NB,P,Q\n1000,128,1,1\n"), StudyFile::other);
   EXPECT_EQ(kind("N,NB,P,Q,seed,model_sha256,time_s\n1000,128,1,1,1,ab,2.0\n"), StudyFile::other) << "predicted";
   EXPECT_EQ(kind("WARNING: no device\nWriting results\n"), StudyFile::other);
@@ -322,7 +323,7 @@ TEST(StudyFiles, AreToldApart) {
   EXPECT_EQ(kind("{\"schema_version\": 1, \"name\": \"cluster\"}"), StudyFile::other);
   EXPECT_EQ(kind(""), StudyFile::other);
   EXPECT_THROW(kind("{\"model_sha256\": 1, \"parameters\": 2}"), core::ParseError);
-  EXPECT_EQ(data.sources.size(), 3U);
+  EXPECT_EQ(data.sources.size(), 4U);
 }
 
 TEST(CampaignPage, ShowsMeasurementsAndSensorsOnOneAxis) {

@@ -8,6 +8,8 @@
 #include "hplcast/study/tune.hpp"
 #include "study/tune/tune_rounds.hpp"
 #include "tests/study/simulated_cluster.hpp"
+#include "tests/support/errors_in.hpp"
+#include "tests/support/fake_programs.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -153,6 +155,13 @@ TEST_F(Tune, EndsWithinABudgetThatIsTooSmallForMost) {
   EXPECT_TRUE(result.influence.rows.empty() && result.panel.empty() && result.neighbours.empty());
 }
 
+TEST_F(Tune, SaysWhatAFirstPredictionTakesThatDoesNotFitTheBudget) {
+  const std::string error = tests::error_in([&] { tune(tuning(30000, 8, 8, 1e-3)); });
+  EXPECT_NE(error.find("enough seconds for a prediction of N = 2048\n  hint: it is estimated to take "),
+            std::string::npos)
+      << error;
+}
+
 TEST_F(Tune, RecommendsNothingAfterFewOfManyCandidates) {
   TuneRequest request = tuning(2400, 2, 2, 1);  // no round is below a third of it: 16 panels of 128 columns
   request.NB = {64, 72, 80, 88, 96, 104, 112, 120, 128};
@@ -162,6 +171,25 @@ TEST_F(Tune, RecommendsNothingAfterFewOfManyCandidates) {
   EXPECT_TRUE(result.few_tried);
   EXPECT_FALSE(result.decided);
   EXPECT_GE(result.enough_budget_s, 2);
+}
+
+TEST_F(Tune, CandidatesThatWereNotPredictedInTimeAreNotTried) {
+  TuneRequest request = tuning(1600, 1, 2, 2);
+  request.NB = {64, 80, 96};
+  request.PFACT = request.RFACT = {1};
+  request.NBMIN = {4};
+  request.NDIV = {2};
+  request.jobs = 1;
+  // All but the first prediction take longer than was planned: a round ends before its last ones.
+  testing::FakePrograms programs;
+  request.programs.smpirun = programs
+                                 .script("smpirun", "case \"$*\" in *-np*) here='" + programs.folder().string() +
+                                                        "'; [ ! -e \"$here/begun\" ] || sleep 0.2; "
+                                                        "touch \"$here/begun\";; esac\nexec '" +
+                                                        smpirun_to_run({}) + "' \"$@\"")
+                                 .string();
+  const TuneResult result = tune(request);
+  EXPECT_EQ(result.ranking.size() + result.not_tried.size(), 3U * 2 * 6 * 3) << "NB, DEPTH, BCAST, SWAP";
 }
 
 TEST_F(Tune, TheBudgetThatItAsksForDoes) {

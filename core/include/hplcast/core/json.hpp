@@ -17,6 +17,10 @@ namespace hplcast::core {
 /// would keep one of both without a word).
 void check_json(const std::string& text, const std::string& name);
 
+/// Does it begin as files of hplcast do, by an object or a list of objects? Output of programs may begin with a
+/// bracket, too: `[0] MPI startup(): ...` of Intel MPI, `[node1:123] ...` of Open MPI.
+bool begins_as_json(const std::string& text);
+
 /// The text of a stream, which check_json() has looked at. @throws ParseError also for more than 256 MiB.
 std::string read_json_text(std::istream& in, const std::string& name);
 
