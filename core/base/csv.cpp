@@ -170,10 +170,6 @@ bool CsvReader::next() {
   return true;
 }
 
-Location CsvReader::at(std::size_t column) const {
-  return {name_, line_, header_[column]};
-}
-
 bool parse_double(std::string_view text, double& value) noexcept {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);

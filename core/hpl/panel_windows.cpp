@@ -169,10 +169,6 @@ double WindowPlan::simulated_share() const {
   return simulated / panels;
 }
 
-double WindowPlan::largest_share() const {
-  return std::max(simulated_share(), static_cast<double>(most_panels) / panels);
-}
-
 WindowPlan WindowPlan::make(const HplParameters& p, const WindowRule& rule) {
   const Sizes sizes = sizes_of(p, rule);
   WindowPlan plan;

@@ -52,10 +52,6 @@ void KernelTable::add(const core::KernelShape& shape, double duration_s) {
   }
 }
 
-void KernelTable::set_aside(const std::string& reason, long rows) {
-  rows_set_aside_[reason] += rows;
-}
-
 core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept {
   if (shapes.empty()) return {};
   core::ShapeRange range{shapes.front().shape, shapes.front().shape};

@@ -183,10 +183,6 @@ void FairFlows::remove(ClassIndex index) {
   free_classes_.push_back(index);
 }
 
-void FairFlows::count_flows(Class& of) const {
-  of.weight = static_cast<double>(of.flows.size()) / of.route->penalty;
-}
-
 void FairFlows::change_links(const Class& of) {
   for (const Link link : of.route->links) {
     if (std::exchange(links_[link].is_changed, true)) continue;
@@ -261,10 +257,6 @@ void FairFlows::Stops::clear() {
   all_.clear();
   is_sorted_ = false;
   lowest_level_ = never_s;
-}
-
-void FairFlows::Stops::insert(const Stop& stop) {
-  all_.insert(std::upper_bound(all_.begin(), all_.end(), stop), stop);
 }
 
 FairFlows::Stop FairFlows::Stops::take() {

@@ -171,7 +171,7 @@ class FairFlows {
     Stop take();
 
    private:
-    void insert(const Stop& stop);
+    void insert(const Stop& stop) { all_.insert(std::upper_bound(all_.begin(), all_.end(), stop), stop); }
 
     std::vector<Stop> all_;
     bool is_sorted_ = false;  // the lowest last
@@ -195,7 +195,7 @@ class FairFlows {
   bool all_reach_limits();
   bool all_stay_at_limits() const;
   void begin_at_limits();
-  void count_flows(Class& of) const;
+  void count_flows(Class& of) const { of.weight = static_cast<double>(of.flows.size()) / of.route->penalty; }
   void fix(ClassIndex index, double level, Link held_up_by);
   void share_out();
   void set_level(ClassIndex index);

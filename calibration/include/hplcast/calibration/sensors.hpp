@@ -123,7 +123,7 @@ void write_monitoring_rows(std::ostream& out, const std::string& host, double ep
 class Monitor {
  public:
   Monitor(Sensors sensors, double period_s);
-  ~Monitor();
+  ~Monitor() { stop(); }
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
