@@ -10,7 +10,6 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 

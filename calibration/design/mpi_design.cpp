@@ -7,7 +7,6 @@
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 

@@ -7,7 +7,6 @@
 #include <istream>
 
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 

@@ -9,7 +9,6 @@
 #include <map>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"

@@ -1,6 +1,5 @@
 #include "hplcast/core/panel_windows.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>

@@ -2,7 +2,6 @@
 // 4), results of Ramble, jobs of Slurm.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <istream>
 #include <limits>

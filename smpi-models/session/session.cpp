@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
