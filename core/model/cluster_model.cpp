@@ -105,17 +105,15 @@ void check_shape(const Shape& shape) {
   if (shape.cores < 1) throw DomainError("cores", shape.cores, "at least 1 per host");
   if (shape.cores > most_cores_per_host) throw DomainError("cores", shape.cores, "at most 1000000 per host");
   if (shape.cpus < 1) throw DomainError("cpus", shape.cpus, "at least 1 per host");
-  if (shape.cpus > shape.cores)
-    throw DomainError("cpus", shape.cpus, "at most the " + std::to_string(shape.cores) + " cores");
+  require(shape.cpus <= shape.cores, "cpus", shape.cpus, "at most the " + std::to_string(shape.cores) + " cores");
   if (!(shape.memory_bytes >= 0)) throw DomainError("memory_bytes", shape.memory_bytes, "a number >= 0 (0: not known)");
   const RankToCpu& map = shape.rank_to_cpu;
-  if (map.kind == RankToCpu::Kind::block && shape.cores % shape.cpus != 0)
-    throw DomainError("cores", shape.cores,
-                      "a multiple of cpus (" + std::to_string(shape.cpus) + ") for rank_to_cpu `block`");
+  require(map.kind != RankToCpu::Kind::block || shape.cores % shape.cpus == 0, "cores", shape.cores,
+          "a multiple of cpus (" + std::to_string(shape.cpus) + ") for rank_to_cpu `block`");
   if (map.kind == RankToCpu::Kind::list) {
-    if (static_cast<int>(map.list.size()) != shape.cores)
-      throw DomainError("rank_to_cpu", std::to_string(map.list.size()) + " entries",
-                        "one for each of the " + std::to_string(shape.cores) + " cores");
+    require(static_cast<int>(map.list.size()) == shape.cores, "rank_to_cpu",
+            std::to_string(map.list.size()) + " entries",
+            "one for each of the " + std::to_string(shape.cores) + " cores");
     for (const int cpu : map.list)
       if (cpu < 0 || cpu >= shape.cpus)
         throw DomainError("rank_to_cpu", cpu, "CPUs from 0 to " + std::to_string(shape.cpus - 1));
@@ -134,9 +132,8 @@ std::vector<int> kinds_of(const std::vector<HostKind>& kinds, const std::vector<
     for (std::size_t other = 0; other < k; ++other)
       if (kinds[other].name == kind.name) throw DomainError(of, "twice", "each kind once");
     check_shape(kind);
-    if (!(kind.link_share > 0 && kind.link_share <= 1))
-      throw DomainError("link_share of " + of, kind.link_share, "a number above 0, at most 1",
-                        "the network between hosts is that of the fastest links");
+    require(kind.link_share > 0 && kind.link_share <= 1, "link_share of " + of, kind.link_share,
+            "a number above 0, at most 1", "the network between hosts is that of the fastest links");
     for (const std::string& name : expand_hosts(kind.hosts)) {
       const auto found = index.find(name);
       if (found == index.end())
@@ -318,17 +315,16 @@ static void check_rails(const Rails& rails, const ClusterModel& cluster) {
 
 void check_links(const ClusterModel& cluster) {
   const Topology& topology = cluster.network.values().topology;
-  if (!has_places_for(topology, cluster.hosts.count()))
-    throw DomainError("topology", kind_of(topology) + (" of " + counted(hosts_of(topology).value_or(0), "host")),
-                      "one of " + counted(cluster.hosts.count(), "host"),
-                      "`topology` of the network: without it all hosts are on a single switch");
+  require(has_places_for(topology, cluster.hosts.count()), "topology",
+          kind_of(topology) + (" of " + counted(hosts_of(topology).value_or(0), "host")),
+          "one of " + counted(cluster.hosts.count(), "host"),
+          "`topology` of the network: without it all hosts are on a single switch");
   if (cluster.network.values().rails) check_rails(*cluster.network.values().rails, cluster);
   if (std::holds_alternative<SingleSwitch>(topology) || std::holds_alternative<HostGroups>(topology)) return;
   for (const HostKind& kind : cluster.hosts.values().kinds)
-    if (kind.link_share < 1)
-      throw DomainError("link_share of kind \"" + kind.name + "\"", kind.link_share,
-                        std::string("1 in a ") + kind_of(topology),
-                        "kinds of hosts have links of their own on a single_switch and in host_groups only");
+    require(kind.link_share >= 1, "link_share of kind \"" + kind.name + "\"", kind.link_share,
+            std::string("1 in a ") + kind_of(topology),
+            "kinds of hosts have links of their own on a single_switch and in host_groups only");
 }
 
 bool is_strided(std::string_view routine) noexcept {

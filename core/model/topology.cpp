@@ -72,9 +72,8 @@ std::string below(unsigned count) {
 void check_tree(const FatTree& tree) {
   const Routing& routing = tree.routing;
   if (routing.is_static()) return;
-  if (tree.parents.front() * tree.links.front() != 1)
-    throw DomainError("topology.parameters", tree.parameters(),
-                      "hosts with one link, where routes are adaptive or links have failed");
+  require(tree.parents.front() * tree.links.front() == 1, "topology.parameters", tree.parameters(),
+          "hosts with one link, where routes are adaptive or links have failed");
   if (routing.failed_links.empty()) return;
   if (tree.children.size() != 2)
     throw DomainError("levels of the fat tree", static_cast<int>(tree.children.size()), "2 where links have failed");

@@ -113,8 +113,7 @@ TestResult mann_whitney(const std::vector<double>& a, const std::vector<double>&
 
 std::vector<double> corrected(const std::vector<double>& probabilities, std::size_t tests, Correction correction) {
   for (double probability : probabilities)
-    if (!(probability >= 0 && probability <= 1))
-      throw core::DomainError("probability", probability, "a number from 0 to 1");
+    core::require(probability >= 0 && probability <= 1, "probability", probability, "a number from 0 to 1");
   if (tests < probabilities.size()) throw core::DomainError("number of tests", tests, "one per probability at least");
   std::vector<double> result = probabilities;
   if (correction == Correction::none) return result;
