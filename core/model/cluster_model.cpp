@@ -327,14 +327,6 @@ void check_links(const ClusterModel& cluster) {
             "kinds of hosts have links of their own on a single_switch and in host_groups only");
 }
 
-bool is_strided(std::string_view routine) noexcept {
-  return ends_with(routine, "/strided") || ends_with(routine, "/half-aliased") || ends_with(routine, "/aliased");
-}
-
-bool is_mpi_function(std::string_view routine) noexcept {
-  return routine.substr(0, 4) == "MPI_";
-}
-
 std::string stretch_name(const std::string& before, const std::string& after, StretchLevel level) {
   const auto function_of = [](const std::string& call) { return call.substr(0, call.find('+')); };
   switch (level) {
@@ -346,10 +338,6 @@ std::string stretch_name(const std::string& before, const std::string& after, St
       break;
   }
   return "any > any";
-}
-
-bool is_stretch(std::string_view region) noexcept {
-  return region.find(" > ") != std::string_view::npos;
 }
 
 std::string call_site_name(const std::string& function, const std::string& site) {

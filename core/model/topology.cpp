@@ -247,10 +247,6 @@ bool has_static_routes(const Topology& topology) {
   return routing == nullptr || routing->is_static();
 }
 
-bool has_shared_links(const Topology& topology) {
-  return hosts_of(topology) && !std::holds_alternative<HostGroups>(topology);
-}
-
 void check_routes(const Topology& topology) {
   visit_topology(
       topology, [](const SingleSwitch&) {}, [](const Torus&) {}, [](const FatTree& tree) { check_tree(tree); },

@@ -137,10 +137,14 @@ struct ProgramModel {
 
 /// Whether routines of this name have vectors whose elements are k apart: "dswap/strided"; "dswap/aliased", where that
 /// is a multiple of 4096 bytes; "dswap/half-aliased", where it is an odd multiple of 2048.
-bool is_strided(std::string_view routine) noexcept;
+inline bool is_strided(std::string_view routine) noexcept {
+  return ends_with(routine, "/strided") || ends_with(routine, "/half-aliased") || ends_with(routine, "/aliased");
+}
 
 /// Local functions of MPI are among the routines: MPI_Pack, MPI_Type_vector.
-bool is_mpi_function(std::string_view routine) noexcept;
+inline bool is_mpi_function(std::string_view routine) noexcept {
+  return routine.substr(0, 4) == "MPI_";
+}
 
 /// A stretch is the code of a program between two of its calls of MPI. Its model is among the regions, by the two
 /// calls: "MPI_Send in exchange_1_+418 > MPI_Recv in blts_+77", sites in the simulated program; by the two functions
@@ -148,7 +152,9 @@ bool is_mpi_function(std::string_view routine) noexcept;
 /// stretch_size().
 enum class StretchLevel { site, function, any };
 std::string stretch_name(const std::string& before, const std::string& after, StretchLevel level);
-bool is_stretch(std::string_view region) noexcept;
+inline bool is_stretch(std::string_view region) noexcept {
+  return region.find(" > ") != std::string_view::npos;
+}
 /// The call of `function` at `site` ("exchange_1_+418"; empty or without a name before +: it is not known).
 std::string call_site_name(const std::string& function, const std::string& site);
 /// Instructions of the program that it executes, and 1: a shape has no size of 0.

@@ -105,10 +105,14 @@ std::string with_decimals(double value, int decimals);
 std::string readable(double value, int digits = 4);
 
 /// A ratio in percent: "1.2 %".
-std::string percent(double ratio);
+inline std::string percent(double ratio) {
+  return printed("%.1f %%", 100 * ratio);
+}
 
 /// With its sign: "+1.2 %".
-std::string signed_percent(double ratio);
+inline std::string signed_percent(double ratio) {
+  return printed("%+.1f %%", 100 * ratio);
+}
 
 /// Without a decimal of 0: "1.2 %", "3 %".
 std::string short_percent(double ratio);
@@ -117,7 +121,9 @@ std::string short_percent(double ratio);
 std::string readable_percent(double ratio, int decimals = 1);
 
 /// With a plus where it is above 0: "+1,234.5 %", "0.0 %".
-std::string readable_change(double ratio);
+inline std::string readable_change(double ratio) {
+  return (ratio > 0 ? "+" : "") + readable_percent(ratio);
+}
 
 /// "59s", "3m12s", "2h01m": at most two units, rounded to what one wants to know.
 std::string duration_text(double seconds);
