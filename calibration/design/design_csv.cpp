@@ -9,13 +9,9 @@ namespace hplcast::calibration {
 
 namespace {
 
-/// Values of columns that may be missing.
+/// A column that may be missing.
 int repetition_of(const core::CsvReader& csv, std::size_t column) {
   return column == core::CsvReader::npos ? 0 : csv.integer(column, 0);
-}
-
-bool transposed_of(const core::CsvReader& csv, std::size_t column) {
-  return column == core::CsvReader::npos || csv.integer(column, 0) != 0;
 }
 
 void refuse_empty(bool empty, const std::string& name) {
@@ -45,7 +41,7 @@ DgemmDesign read_dgemm_design(std::istream& in, const std::string& name) {
     call.shape = {csv.integer(m, 1), csv.integer(n, 1), csv.integer(k, 1)};
     if (content != core::CsvReader::npos) call.content = csv.made(content, Content::parse);
     if (role != core::CsvReader::npos) call.role = csv.made(role, core::from_name<DgemmRole>);
-    call.transposed = transposed_of(csv, transposed);
+    call.transposed = transposed == core::CsvReader::npos || csv.integer(transposed, 0) != 0;
     call.repetition = repetition_of(csv, repetition);
     design.push_back(call);
   }

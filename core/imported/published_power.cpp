@@ -33,11 +33,6 @@ PowerSample sample_of(const std::string& node, int cores, int active, double pow
                    "--application NAME takes one");
 }
 
-/// Whether a header (the first line of a CSV) is that of published watts.
-bool is_watt_per_state(const std::string& header) {
-  return header.find("watt_all_cores") != std::string::npos && header.find("pstate") != std::string::npos;
-}
-
 }  // namespace
 
 std::vector<PowerSample> read_watt_per_state(std::istream& in, const std::string& name, const PublishedWatts& which) {
@@ -80,7 +75,8 @@ std::vector<PowerSample> read_power_samples(std::istream& in, const std::string&
   std::string header;
   std::getline(text, header);
   text.seekg(0);
-  const bool is_published = is_watt_per_state(header);
+  const bool is_published =
+      header.find("watt_all_cores") != std::string::npos && header.find("pstate") != std::string::npos;
   if (!is_published && !(application.empty() && pstates.empty()))
     throw UsageError("--application and --pstates are of published tables; " + name + " has samples");
   if (!is_published) return read_power_csv(text, name);

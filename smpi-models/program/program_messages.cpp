@@ -32,10 +32,6 @@ void set_status(MPI_Status* status, const ProgramRequest& request, const hplcast
   set_status(status, request.communicator->ranks.number_of(sent.channel.source), sent.channel.tag, sent.bytes);
 }
 
-MPI_Request handle_of(ProgramRequest* request) {
-  return reinterpret_cast<MPI_Request>(request);
-}
-
 }  // namespace
 
 void set_empty_status(MPI_Status* status, int peer) {
@@ -140,7 +136,7 @@ MPI_Request ProgramMessages::make(Rank& rank, const MessageEnd& end, const Reque
   made->own_type = lasting_copy(end.type);
   if (made->own_type != MPI_DATATYPE_NULL) made->end.type = made->own_type;
   if (!kind.persistent) begin(rank, *made, false);
-  return handle_of(made);
+  return reinterpret_cast<MPI_Request>(made);
 }
 
 void ProgramMessages::start(Rank& rank, ProgramRequest& request) {
