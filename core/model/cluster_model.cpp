@@ -185,10 +185,6 @@ Hosts Hosts::make(Values values) {
   return hosts;
 }
 
-std::string Hosts::kind_name(int kind) const {
-  return kind == no_kind ? "others" : values_.kinds.at(static_cast<std::size_t>(kind)).name;
-}
-
 int Hosts::cores_of(int host) const noexcept {
   const HostKind* kind = own(host);
   return kind == nullptr ? values_.cores : kind->cores;
@@ -219,10 +215,6 @@ int Hosts::most_cpus() const noexcept {
   int most = has_kinds() ? 0 : values_.cpus;
   for (std::size_t host = 0; host < kind_of_.size(); ++host) most = std::max(most, cpus_of(static_cast<int>(host)));
   return most;
-}
-
-int Hosts::first_core_of(int host) const noexcept {
-  return has_kinds() ? first_core_[static_cast<std::size_t>(host)] : host * values_.cores;
 }
 
 int Hosts::cpu_of(int host, int local_rank) const noexcept {

@@ -90,10 +90,6 @@ void ReferenceRuns::clear() {
   std::fill(products_.begin(), products_.end(), 0.0);
 }
 
-double ReferenceRuns::covariance(std::size_t i, std::size_t j) const {
-  return count_ < 2 ? 0 : products_[i * mean_.size() + j] / static_cast<double>(count_ - 1);
-}
-
 double ReferenceRuns::standard_deviation(std::size_t i, double least_sd) const {
   return std::max(std::sqrt(std::max(0.0, covariance(i, i))), least_sd * std::abs(mean_[i]));
 }

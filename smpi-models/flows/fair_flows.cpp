@@ -45,10 +45,6 @@ double FairFlows::earliest_end_s(std::uint32_t name, double now_s) const {
   return now_s + (place.end_bytes - moved_bytes) / of.kind.limit_bytes_per_s;
 }
 
-double FairFlows::end_s(const Class& of) const {
-  return of.since_s + std::max(0.0, of.flows.front().end_bytes - of.moved_bytes) / of.rate_bytes_per_s;
-}
-
 double FairFlows::next_s() {
   if (std::exchange(knows_next_, true)) return next_s_;
   while (!ends_.empty()) {

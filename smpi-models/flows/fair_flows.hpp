@@ -183,7 +183,9 @@ class FairFlows {
   ClassIndex class_of(const Kind& kind);
   void remove(ClassIndex index);
   void change_links(const Class& of);
-  double end_s(const Class& of) const;
+  double end_s(const Class& of) const {
+    return of.since_s + std::max(0.0, of.flows.front().end_bytes - of.moved_bytes) / of.rate_bytes_per_s;
+  }
   void note_end(ClassIndex index);
   bool is_in_part(const Class& of) const { return of.round == round_; }
   void take(ClassIndex index);

@@ -331,10 +331,6 @@ double Program::end_s() const {
   return end_s;
 }
 
-std::vector<NamedTimes> Program::times() const {
-  return times_.measures() ? times_.until(end_s()) : std::vector<NamedTimes>();
-}
-
 core::ProgramCounts Program::counts() const {
   core::ProgramCounts counts = counts_;
   counts.accelerators = accelerators_.counts();

@@ -53,10 +53,6 @@ ProgramMessages::ProgramMessages(Messages& messages, const Communicator& world, 
       buffered_(static_cast<std::size_t>(world.size)),
       failed_(static_cast<std::size_t>(world.size)) {}
 
-ProgramRequest ProgramMessages::request(const Rank& rank, const MessageEnd& end, const RequestKind& kind) {
-  return {end, kind, communicators_.find(rank.number, end.communicator), nullptr};
-}
-
 hplcast_message ProgramMessages::message(const Rank& rank, const ProgramRequest& request) const {
   const MessageEnd& end = request.end;
   const Communicator& ranks = request.communicator->ranks;
@@ -142,10 +138,6 @@ MPI_Request ProgramMessages::make(Rank& rank, const MessageEnd& end, const Reque
 void ProgramMessages::start(Rank& rank, ProgramRequest& request) {
   if (request.active) end_simulation_of(rank.number, "starts a persistent request that has not ended");
   begin(rank, request, false);
-}
-
-double ProgramMessages::polling_cost_s(const Rank& rank, double cost_s) const {
-  return cost_s * (grow_ ? 1 + failed_[rank.number] : 1);
 }
 
 bool ProgramMessages::probe(Rank& rank, const MessageEnd& end, bool waits, MPI_Status* status) {

@@ -67,7 +67,9 @@ class Hosts {
   /// Its index in values().kinds, or no_kind.
   int kind_of(int host) const noexcept { return has_kinds() ? kind_of_[static_cast<std::size_t>(host)] : no_kind; }
   /// "others": no_kind.
-  std::string kind_name(int kind) const;
+  std::string kind_name(int kind) const {
+    return kind == no_kind ? "others" : values_.kinds.at(static_cast<std::size_t>(kind)).name;
+  }
   int cores_of(int host) const noexcept;
   int cpus_of(int host) const noexcept;
   double memory_bytes_of(int host) const noexcept;
@@ -76,7 +78,9 @@ class Hosts {
   int most_cpus() const noexcept;
   int total_cores() const noexcept { return first_core_of(count()); }
   /// Cores of all hosts before it, which may be one past the last.
-  int first_core_of(int host) const noexcept;
+  int first_core_of(int host) const noexcept {
+    return has_kinds() ? first_core_[static_cast<std::size_t>(host)] : host * values_.cores;
+  }
   /// CPU of a local rank, 0 <= local_rank. With several ranks per core the ranks wrap around.
   int cpu_of(int host, int local_rank) const noexcept;
   /// `rank`: below total_cores().
