@@ -36,11 +36,7 @@ bool is_designed(const core::KernelMeasurement& row) {
 
 void add_row(const core::KernelMeasurement& row, KernelTable& table, bool all_contents) {
   const std::string reason = reason_to_set_aside(row, all_contents);
-  if (reason.empty()) {
-    table.add(row.shape, row.duration_s);
-  } else {
-    table.set_aside(reason);
-  }
+  reason.empty() ? table.add(row.shape, row.duration_s) : table.set_aside(reason);
 }
 
 MpiRows rows_of_messages(const MpiRows& rows, bool all_backgrounds, std::vector<std::string>& notes) {
