@@ -47,7 +47,6 @@ std::optional<Drift> drift(const std::vector<RelativeCall>& calls) {
 
 std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls) {
   std::vector<double> logarithms;
-  logarithms.reserve(calls.size());
   for (const RelativeCall& call : calls) logarithms.push_back(std::log(call.ratio));
   GaussianMixtureOptions options;
   options.max_modes = 3;

@@ -23,7 +23,6 @@ void SamplesBySize::add(double size, double duration_s) {
 
 std::vector<SizeCell> SamplesBySize::cells() const {
   std::vector<SizeCell> sorted;
-  sorted.reserve(cells_.size());
   for (const auto& entry : cells_) sorted.push_back(entry.second);
   std::sort(sorted.begin(), sorted.end(), [](const SizeCell& a, const SizeCell& b) { return a.size < b.size; });
   return sorted;

@@ -90,7 +90,6 @@ TestResult mann_whitney(const std::vector<double>& a, const std::vector<double>&
   require_values(a, 1);
   require_values(b, 1);
   std::vector<std::pair<double, bool>> all;
-  all.reserve(a.size() + b.size());
   for (double value : a) all.emplace_back(value, true);
   for (double value : b) all.emplace_back(value, false);
   std::sort(all.begin(), all.end());
