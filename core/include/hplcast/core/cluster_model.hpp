@@ -104,9 +104,7 @@ class Hosts {
 
 /// How the code between two marks of a program is simulated (docs/models/any-program.md).
 enum class RegionMode { model, factor, bench, skip };
-constexpr EnumNames enum_names(RegionMode) {
-  return {"mode of a region", {"model", "factor", "bench", "skip"}};
-}
+HPLCAST_ENUM_NAMES(RegionMode, "mode of a region", "model", "factor", "bench", "skip");
 
 /// A region of a program, marked by HPLCAST_REGION_BEGIN and HPLCAST_REGION_END.
 struct RegionModel {
@@ -176,9 +174,7 @@ enum class ErrorGroup {
   other_kernels,
   messages
 };
-constexpr EnumNames enum_names(ErrorGroup) {
-  return {"group of durations", {"dgemm", "dgemm_scatter", "other_kernels", "messages"}};
-}
+HPLCAST_ENUM_NAMES(ErrorGroup, "group of durations", "dgemm", "dgemm_scatter", "other_kernels", "messages");
 inline constexpr std::array error_groups = {ErrorGroup::dgemm, ErrorGroup::dgemm_scatter, ErrorGroup::other_kernels,
                                             ErrorGroup::messages};
 

@@ -136,12 +136,19 @@ std::string rate_text(double bytes_per_s);
 
 // Names of the values of enumerations, as they stand in files and options.
 
-/// The names of values 0, 1, 2 ... An enumeration that has names has a function enum_names(Enum) in its namespace,
-/// which says `using core::to_string`; to_string() and from_name() follow.
+/// The names of values 0, 1, 2 ...
 struct EnumNames {
   const char* what;  ///< such a value is, for messages
   std::array<const char*, 12> names = {};
 };
+
+/// HPLCAST_ENUM_NAMES(Use, "use of rails", "bound", "striped"); behind Use, in its namespace, to_string() and
+/// from_name() follow.
+#define HPLCAST_ENUM_NAMES(Enum, what, ...)             \
+  constexpr hplcast::core::EnumNames enum_names(Enum) { \
+    return {what, {__VA_ARGS__}};                       \
+  }                                                     \
+  using hplcast::core::to_string
 
 template <typename Enum, typename = decltype(enum_names(Enum()))>
 constexpr const char* to_string(Enum value) {
