@@ -185,26 +185,6 @@ Hosts Hosts::make(Values values) {
   return hosts;
 }
 
-int Hosts::cores_of(int host) const noexcept {
-  const HostKind* kind = own(host);
-  return kind == nullptr ? values_.cores : kind->cores;
-}
-
-int Hosts::cpus_of(int host) const noexcept {
-  const HostKind* kind = own(host);
-  return kind == nullptr ? values_.cpus : kind->cpus;
-}
-
-double Hosts::memory_bytes_of(int host) const noexcept {
-  const HostKind* kind = own(host);
-  return kind == nullptr ? values_.memory_bytes : kind->memory_bytes;
-}
-
-double Hosts::link_share_of(int host) const noexcept {
-  const HostKind* kind = own(host);
-  return kind == nullptr ? 1 : kind->link_share;
-}
-
 int Hosts::most_cores() const noexcept {
   int most = has_kinds() ? 0 : values_.cores;
   for (std::size_t host = 0; host < kind_of_.size(); ++host) most = std::max(most, cores_of(static_cast<int>(host)));

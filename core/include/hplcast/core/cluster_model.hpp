@@ -70,10 +70,10 @@ class Hosts {
   std::string kind_name(int kind) const {
     return kind == no_kind ? "others" : values_.kinds.at(static_cast<std::size_t>(kind)).name;
   }
-  int cores_of(int host) const noexcept;
-  int cpus_of(int host) const noexcept;
-  double memory_bytes_of(int host) const noexcept;
-  double link_share_of(int host) const noexcept;
+  int cores_of(int host) const noexcept { return of(host, &HostKind::cores, values_.cores); }
+  int cpus_of(int host) const noexcept { return of(host, &HostKind::cpus, values_.cpus); }
+  double memory_bytes_of(int host) const noexcept { return of(host, &HostKind::memory_bytes, values_.memory_bytes); }
+  double link_share_of(int host) const noexcept { return of(host, &HostKind::link_share, 1.0); }
   int most_cores() const noexcept;
   int most_cpus() const noexcept;
   int total_cores() const noexcept { return first_core_of(count()); }
@@ -96,6 +96,11 @@ class Hosts {
   const HostKind* own(int host) const noexcept {
     const int kind = kind_of(host);
     return kind == no_kind ? nullptr : &values_.kinds[static_cast<std::size_t>(kind)];
+  }
+  template <typename T>
+  T of(int host, T HostKind::*field, T otherwise) const noexcept {
+    const HostKind* kind = own(host);
+    return kind == nullptr ? otherwise : kind->*field;
   }
   Values values_{"localhost", 1, 1, {}, 0, 1};
   std::vector<std::string> names_{"localhost"};
