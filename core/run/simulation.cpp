@@ -126,15 +126,9 @@ HPLCAST_DESCRIBED(PowerTrace::Host, name, bins_j);
 
 HPLCAST_DESCRIPTION(SimulatedEnergy, counted) {
   fields("time_s", counted.trace.time_s);
-  fields("energy_j", counted.energy.energy_j);
-  fields("idle_j", counted.energy.idle_j);
-  fields("awake_j", counted.energy.awake_j);
-  fields("awake_share", counted.energy.awake_share);
-  fields("network_j", counted.energy.network_j);
-  fields("states", counted.energy.states);
+  HPLCAST_FIELDS(counted.energy, energy_j, idle_j, awake_j, awake_share, network_j, states);
   fields("bin_s", counted.trace.bin_s);
-  fields.if_any("bins_j", counted.trace.bins_j);
-  fields.if_any("hosts", counted.trace.hosts);
+  HPLCAST_FIELDS_IF_ANY(counted.trace, bins_j, hosts);
 }
 
 HPLCAST_DESCRIBED(BlockedRank, rank, operation, source, destination, tag, since_s, phase);
