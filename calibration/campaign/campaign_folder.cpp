@@ -115,14 +115,7 @@ std::string first_difference(const Json& before, const Json& now) {
   return "";
 }
 
-/// Content of steps.json, the plan that is measured in a campaign folder: for each step the program,
-/// its arguments, its design and its pieces; and who measures.
-std::string steps_json(const CampaignPlan& plan) {
-  const Json json = {{"launch", launch_of(plan)}, {"steps", steps_of(plan)}};
-  return core::json_text(json, 2) + "\n";
-}
-
-/// How a plan differs from what has been measured with another one, of which `remembered` is the steps_json(): the
+/// How a plan differs from what has been measured with another one, of which `remembered` is the steps.json: the
 /// first difference, for people. Empty: what was measured belongs to the new plan, too. `is_begun`: whether something
 /// of the step with this name has been measured. @throws ParseError if `remembered` is damaged; `name`: where it is
 /// from.
@@ -244,7 +237,9 @@ void CampaignFolder::write_plan(const CampaignPlan& plan) const {
   }
   // Designs of steps that are no longer in the plan:
   remove_files(path_ / "designs", [&](const fs::path& name) { return designs.count(name) == 0; });
-  core::write_file(path_ / steps_file, [&](std::ostream& out) { out << steps_json(plan); });
+  // The plan that is measured: for each step the program, its arguments, its design and its pieces; and who measures.
+  const Json json = {{"launch", launch_of(plan)}, {"steps", steps_of(plan)}};
+  core::write_file(path_ / steps_file, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
   core::write_file(path_ / "campaign.yaml", [&](std::ostream& out) { out << plan.source; });
 }
 

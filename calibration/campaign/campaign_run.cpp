@@ -406,10 +406,9 @@ void shorten(CampaignPlan& plan, double total_s) {
   for (CampaignStep& step : plan.steps) {
     if (!step.may_be_shortened && share > 0) continue;
     const double rows = std::floor(share * static_cast<double>(step.rows));
-    if (!(rows >= 1))
-      throw core::DomainError(
-          "duration", total_s,
-          "more than the " + std::to_string(std::lround(fixed_s)) + " s that warm-up and steps without a design need");
+    core::require(
+        rows >= 1, "duration", total_s,
+        "more than the " + std::to_string(std::lround(fixed_s)) + " s that warm-up and steps without a design need");
     step.rows = static_cast<std::size_t>(rows);
     step.design = first_rows(step.design, step.rows);
     step.estimated_s *= share;

@@ -9,7 +9,7 @@ namespace hplcast::calibration {
 
 namespace {
 
-/// Values of columns that may be missing.
+/// A column that may be missing.
 int repetition_of(const core::CsvReader& csv, std::size_t column) {
   return column == core::CsvReader::npos ? 0 : csv.integer(column, 0);
 }

@@ -10,7 +10,6 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -29,15 +28,10 @@ double masked_value(double value, std::uint64_t mask) noexcept {
 constexpr double call_overhead_s = 5e-6;  // a call of a tiny shape with what surrounds it, as seen on laptops
 constexpr long fewest_shapes = 10;
 
-template <typename Number>
-void require(bool condition, const char* name, Number value, const char* constraint) {
-  if (!condition) throw core::DomainError(name, value, constraint);
-}
-
 /// Sizes are BLAS's int.
 void require_size(const char* name, long value, long least) {
-  require(value >= least && value <= std::numeric_limits<int>::max(), name, value,
-          least == 1 ? "1 to 2^31 - 1" : "0 to 2^31 - 1");
+  core::require(value >= least && value <= std::numeric_limits<int>::max(), name, value,
+                least == 1 ? "1 to 2^31 - 1" : "0 to 2^31 - 1");
 }
 
 double largest_product(const DgemmDesignOptions& options) {
@@ -46,22 +40,23 @@ double largest_product(const DgemmDesignOptions& options) {
 
 void validate(const DgemmDesignOptions& options) {
   require_size("max size", options.max_size, 1);
-  require(options.count >= 1, "count", options.count, "at least 1");
-  require(options.repetitions >= 1, "repetitions", options.repetitions, "at least 1");
+  core::require(options.count >= 1, "count", options.count, "at least 1");
+  core::require(options.repetitions >= 1, "repetitions", options.repetitions, "at least 1");
   require_size("nb", options.nb, 0);
   require_size("nbmin", options.nbmin, 1);
-  require(options.minority >= 0 && options.minority <= 1, "minority", options.minority, "a share between 0 and 1");
-  require(options.max_product >= 0 && options.max_product <= largest_product(options), "max product",
-          options.max_product, "0, or at most the limit given by max size");
-  require(!options.contents.empty(), "number of contents", 0, "at least 1");
+  core::require(options.minority >= 0 && options.minority <= 1, "minority", options.minority,
+                "a share between 0 and 1");
+  core::require(options.max_product >= 0 && options.max_product <= largest_product(options), "max product",
+                options.max_product, "0, or at most the limit given by max size");
+  core::require(!options.contents.empty(), "number of contents", 0, "at least 1");
   require_few_rows(static_cast<double>(options.count) * options.repetitions *
                    static_cast<double>(options.contents.size()));
   for (const long k : options.extra_k) require_size("k", k, 1);
   for (const std::vector<DgemmShape>* shapes : {&options.common, &options.updates}) {
     for (const DgemmShape& shape : *shapes) {
       const auto [smallest, largest] = std::minmax({shape.m, shape.n, shape.k});
-      require(smallest >= 1, "size of a given shape", smallest, "at least 1");
-      require(largest <= std::numeric_limits<int>::max(), "size of a given shape", largest, "at most 2^31 - 1");
+      core::require(smallest >= 1, "size of a given shape", smallest, "at least 1");
+      core::require(largest <= std::numeric_limits<int>::max(), "size of a given shape", largest, "at most 2^31 - 1");
     }
   }
 }

@@ -7,7 +7,6 @@
 #include "hplcast/calibration/dgemm_design.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/random_stream.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
 
@@ -189,9 +188,8 @@ MpiDesign make_mpi_design(const MpiDesignOptions& given) {
       for (int repetition = 0; repetition < options.repetitions; ++repetition)
         design.push_back({operation, size, repetition});
   }
-  if (design.empty())
-    throw core::DomainError("max bytes", options.max_bytes,
-                            "at least 64 for a design of send_unmatched alone, 65536 for one of panel");
+  core::require(!design.empty(), "max bytes", options.max_bytes,
+                "at least 64 for a design of send_unmatched alone, 65536 for one of panel");
   core::shuffle(design, random);
   return design;
 }
@@ -226,8 +224,7 @@ MpiDesign make_saturation_design(const SaturationDesignOptions& options) {
 }
 
 double estimated_s(const MpiDesign& design, double bandwidth_bytes_per_s) {
-  if (!(bandwidth_bytes_per_s > 0))
-    throw core::DomainError("bandwidth", bandwidth_bytes_per_s, "a positive number of bytes/s");
+  core::require(bandwidth_bytes_per_s > 0, "bandwidth", bandwidth_bytes_per_s, "a positive number of bytes/s");
   constexpr double per_call_s = 1e-4;  // the handshake before each call, see measure_mpi.cpp
   double total_s = 0;
   for (const MpiCall& call : design) {

@@ -24,14 +24,11 @@ void validate(const PowerDesignOptions& options, int cores) {
   if (std::set<std::string>(options.states.begin(), options.states.end()).size() != options.states.size())
     throw core::DomainError("states", "there twice", "each state once");
   for (const int count : options.counts)
-    if (count < 1 || count > cores)
-      throw core::DomainError("number of active cores", count,
-                              "1 to " + std::to_string(cores) + ", the ranks of a host");
+    core::require(count >= 1 && count <= cores, "number of active cores", count,
+                  "1 to " + std::to_string(cores) + ", the ranks of a host");
   if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
-  if (!(options.piece_s >= 1) || !(options.piece_s <= 1e5))
-    throw core::DomainError("length of a piece", options.piece_s, "1 s to 1e5 s");
-  if (!(options.warm_up_s >= 0) || !(options.warm_up_s <= 1e5))
-    throw core::DomainError("warm-up", options.warm_up_s, "0 to 1e5 s");
+  core::require(options.piece_s >= 1 && options.piece_s <= 1e5, "length of a piece", options.piece_s, "1 s to 1e5 s");
+  core::require(options.warm_up_s >= 0 && options.warm_up_s <= 1e5, "warm-up", options.warm_up_s, "0 to 1e5 s");
   for (const double hz : options.frequencies_hz)
     if (!(hz > 0)) throw core::DomainError("frequency", hz, "above 0");
 }

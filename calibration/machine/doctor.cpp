@@ -225,12 +225,10 @@ std::vector<Check> examine_requirements(const core::MachineDescription& machine,
   std::vector<Check> checks;
   for (const auto& [name, value] : required) {
     const auto found = machine.settings.find(name);
-    if (found == machine.settings.end()) {
-      checks.push_back(unknown("required: " + name, "it has to be " + value));
-    } else {
-      checks.push_back(found->second == value ? ok("required: " + name, value)
-                                              : warn("required: " + name, found->second, "it has to be " + value));
-    }
+    const std::string what = "required: " + name, remedy = "it has to be " + value;
+    checks.push_back(found == machine.settings.end() ? unknown(what, remedy)
+                     : found->second == value        ? ok(what, value)
+                                                     : warn(what, found->second, remedy));
   }
   return checks;
 }

@@ -1,7 +1,6 @@
 #include "hplcast/calibration/instrumented_runs.hpp"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 

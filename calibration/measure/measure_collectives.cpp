@@ -156,17 +156,13 @@ void validate(const CollectiveOptions& options, const World& world) {
     throw core::InputError(
         "a collective of one rank waits for nobody; expected at least 2\n  hint: start it with mpirun -np 2");
   if (options.count < 0) throw core::DomainError("count", options.count, "at least 1");
-  if (!(options.run_s > 0) || !(options.run_s <= 1e5))
-    throw core::DomainError("run time", options.run_s, "above 0, at most 1e5 s");
-  if (options.size_bytes < 1 || options.size_bytes > 1L << 30)
-    throw core::DomainError("size", options.size_bytes, "1 B to 1 GiB");
-  if (!(options.period_s > 0) || !(options.period_s <= 1e4))
-    throw core::DomainError("period", options.period_s, "above 0, at most 1e4 s");
+  core::require(options.run_s > 0 && options.run_s <= 1e5, "run time", options.run_s, "above 0, at most 1e5 s");
+  core::require(options.size_bytes >= 1 && options.size_bytes <= 1L << 30, "size", options.size_bytes, "1 B to 1 GiB");
+  core::require(options.period_s > 0 && options.period_s <= 1e4, "period", options.period_s, "above 0, at most 1e4 s");
   for (const double level : options.series.levels)
-    if (level > 0 && level * options.period_s < 5e-6)
-      throw core::DomainError("level", level,
-                              "at least 5 us of work per period: a process needs that to wake and sleep",
-                              "a longer --period, or no such level");
+    core::require(level <= 0 || level * options.period_s >= 5e-6, "level", level,
+                  "at least 5 us of work per period: a process needs that to wake and sleep",
+                  "a longer --period, or no such level");
 }
 
 std::vector<core::CollectiveRun> measure_collectives(const World& world, const CorePlace& place,

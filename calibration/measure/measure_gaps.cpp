@@ -283,8 +283,7 @@ class Measurement {
 
 void validate(const GapOptions& options) {
   if (options.cores.empty()) throw core::DomainError("cores", 0.0, "at least one");
-  if (!(options.for_s > 0) || !(options.for_s <= 1e6))
-    throw core::DomainError("time to watch", options.for_s, "above 0, at most 1e6 s");
+  core::require(options.for_s > 0 && options.for_s <= 1e6, "time to watch", options.for_s, "above 0, at most 1e6 s");
   if (!(options.slice_s > 0)) throw core::DomainError("slice", options.slice_s, "a time above 0");
   if (!(options.threshold_s > 0) || !(options.threshold_s < 1))
     throw core::DomainError("threshold", options.threshold_s, "above 0, below 1 s");

@@ -227,8 +227,7 @@ nlohmann::ordered_json json_of(const FirstSize& size) {
 }  // namespace
 
 void validate(const ThresholdOptions& options) {
-  if (options.max_bytes < 1 || options.max_bytes > (1L << 30))
-    throw core::DomainError("max bytes", options.max_bytes, "1 to 2^30");
+  core::require(options.max_bytes >= 1 && options.max_bytes <= (1L << 30), "max bytes", options.max_bytes, "1 to 2^30");
   if (!(options.absence_s >= 1e-3)) throw core::DomainError("absence", options.absence_s, "at least 1 ms");
   if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
 }

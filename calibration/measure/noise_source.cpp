@@ -106,8 +106,7 @@ class Source {
 }  // namespace
 
 void validate(const NoiseSourceOptions& options) {
-  if (!(options.period_s > 0) || !std::isfinite(options.period_s))
-    throw core::DomainError("period", options.period_s, "a time above 0");
+  core::require(options.period_s > 0 && std::isfinite(options.period_s), "period", options.period_s, "a time above 0");
   if (!(options.duration_s > 0) || !(options.duration_s < options.period_s))
     throw core::DomainError("duration", options.duration_s, "a time above 0 and below the period");
   // One event should be longer than what starting and ending it costs, some microseconds.

@@ -279,10 +279,6 @@ PowerMeter PowerMeter::counter(std::string name, core::PowerDomain domain, Value
   return meter;
 }
 
-PowerMeter PowerMeter::gauge(std::string name, core::PowerDomain domain, Value power_w) {
-  return PowerMeter(std::move(name), domain, std::move(power_w));
-}
-
 std::nullopt_t PowerMeter::trouble(const std::string& what) {
   if (std::find(troubles_.begin(), troubles_.end(), what) == troubles_.end()) troubles_.push_back(what);
   return std::nullopt;

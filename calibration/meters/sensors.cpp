@@ -111,10 +111,6 @@ void write_monitoring_rows(std::ostream& out, const std::string& host, double ep
 Monitor::Monitor(Sensors sensors, double period_s)
     : sensors_(std::move(sensors)), period_s_(period_s), thread_([this] { run(); }) {}
 
-Monitor::~Monitor() {
-  stop();
-}
-
 std::vector<Reading> Monitor::stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);

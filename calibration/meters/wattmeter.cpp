@@ -175,10 +175,9 @@ double parse_iso_time(const std::string& text) {
   std::replace(zone.begin(), zone.end(), 'z', 'Z');
   const char* const end = strptime(zone.c_str(), "%z", &parts);
   const long east_s = parts.tm_gmtoff;
-  if (end == nullptr || *end != '\0' || std::abs(east_s) >= 15 * 3600)
-    throw core::DomainError("time", text.substr(0, 60), "a zone at its end",
-                            "a time without zone may be off by hours; expected such as 2026-11-22T16:03:05Z or "
-                            "...+01:00");
+  core::require(end != nullptr && *end == '\0' && std::abs(east_s) < 15 * 3600, "time", text.substr(0, 60),
+                "a zone at its end",
+                "a time without zone may be off by hours; expected such as 2026-11-22T16:03:05Z or ...+01:00");
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
   return static_cast<double>(timegm(&parts)) + seconds - static_cast<double>(east_s);

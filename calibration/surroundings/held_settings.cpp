@@ -91,8 +91,8 @@ HeldSettings::HeldSettings(const Settings& wanted, const fs::path& root) {
   std::vector<FileText> before;
   for (const auto& [name, value] : wanted) {
     const auto& table = setting_table();
-    const auto setting = std::find_if(table.begin(), table.end(),
-                                      [&name = name](const Setting& one) { return one.name == name; });
+    const auto setting =
+        std::find_if(table.begin(), table.end(), [&name = name](const Setting& one) { return one.name == name; });
     std::vector<FileText> mine;
     try {
       mine = setting->writes(root, value);
@@ -137,10 +137,6 @@ HeldSettings::HeldSettings(const Settings& wanted, const fs::path& root) {
     restore();
     throw;
   }
-}
-
-HeldSettings::~HeldSettings() {
-  restore();
 }
 
 void HeldSettings::Lock::release() noexcept {

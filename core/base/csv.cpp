@@ -7,7 +7,6 @@
 #include <istream>
 
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -171,10 +170,6 @@ bool CsvReader::next() {
     throw ParseError({name_, line_, ""}, std::to_string(fields_.size()) + " fields; expected " +
                                              std::to_string(header_.size()) + " as in the header");
   return true;
-}
-
-Location CsvReader::at(std::size_t column) const {
-  return {name_, line_, header_[column]};
 }
 
 bool parse_double(std::string_view text, double& value) noexcept {

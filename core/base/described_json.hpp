@@ -3,7 +3,7 @@
 // JSON objects from one description of their fields, for writing and for reading:
 //
 //     HPLCAST_DESCRIPTION(Thing, thing) {
-//       fields("count", thing.count);           // or HPLCAST_FIELDS(thing, count, ...) for several
+//       fields("count", thing.count);           // or HPLCAST_FIELDS(thing, count, ...) for several; HPLCAST_RULED
 //       fields.if_any("names", thing.names);    // left out where there are none; HPLCAST_FIELDS_IF_ANY
 //       fields.if_any("width", thing.width, rule, 1);  // left out where it is 1, as in Thing()
 //       fields.if_given("share", thing.share);  // always written; where it is absent it stays as it is
@@ -25,16 +25,19 @@
 #include "core/base/json_fields.hpp"
 #include "hplcast/core/text.hpp"
 
-#define HPLCAST_DESCRIBE(name) fields(#name, described.name);
-#define HPLCAST_DESCRIBE_IF_ANY(name) fields.if_any(#name, described.name);
-#define HPLCAST_EACH_FIELD(describe_one, thing, ...)                     \
+#define HPLCAST_DESCRIBE(name) fields(#name, described.name, its_rule);
+#define HPLCAST_DESCRIBE_IF_ANY(name) fields.if_any(#name, described.name, its_rule);
+#define HPLCAST_EACH_FIELD(describe_one, rule, thing, ...)               \
   {                                                                      \
+    const detail::Rule its_rule = rule;                                  \
     auto& described = thing;                                             \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(describe_one, __VA_ARGS__)) \
   }
-/// In a description: members that are fields of the same name.
-#define HPLCAST_FIELDS(thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE, thing, __VA_ARGS__)
-#define HPLCAST_FIELDS_IF_ANY(thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE_IF_ANY, thing, __VA_ARGS__)
+/// In a description: members that are fields of the same name; _RULED: all with this rule.
+#define HPLCAST_FIELDS(thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE, nullptr, thing, __VA_ARGS__)
+#define HPLCAST_FIELDS_IF_ANY(thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE_IF_ANY, nullptr, thing, __VA_ARGS__)
+#define HPLCAST_RULED(rule, thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE, rule, thing, __VA_ARGS__)
+#define HPLCAST_RULED_IF_ANY(rule, thing, ...) HPLCAST_EACH_FIELD(HPLCAST_DESCRIBE_IF_ANY, rule, thing, __VA_ARGS__)
 #define HPLCAST_DESCRIPTION(type, thing) \
   template <typename Fields>             \
   static void describe(Fields& fields, type& thing)
@@ -47,9 +50,6 @@
 namespace hplcast::core::detail {
 
 using Rule = void (*)(const Node&);
-
-template <typename T>
-constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
 template <typename T, typename = void>
 struct HasOwnJson : std::false_type {};
@@ -82,7 +82,7 @@ class FieldWriter {
 
   template <typename T>
   static Json json_of(T& value) {
-    if constexpr (is_plain<T>) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
       return value;
     } else if constexpr (std::is_enum_v<T>) {
       return to_string(value);

@@ -9,7 +9,6 @@
 #include <map>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -83,24 +82,12 @@ std::string readable(double value, int digits) {
   return std::isfinite(value) ? with_decimals(value, digits - 1 - magnitude_of(value)) : "not known";
 }
 
-std::string percent(double ratio) {
-  return printed("%.1f %%", 100 * ratio);
-}
-
-std::string signed_percent(double ratio) {
-  return printed("%+.1f %%", 100 * ratio);
-}
-
 std::string short_percent(double ratio) {
   return shortest(std::round(ratio * 1000) / 10) + " %";
 }
 
 std::string readable_percent(double ratio, int decimals) {
   return with_decimals(100 * ratio, decimals) + " %";
-}
-
-std::string readable_change(double ratio) {
-  return (ratio > 0 ? "+" : "") + readable_percent(ratio);
 }
 
 std::string duration_text(double seconds) {

@@ -131,10 +131,8 @@ HPLCAST_DESCRIPTION(DetourSource::Values, values) {
   fields("name", values.name);
   fields("kind", kind);
   fields("period_s", values.period_s, positive);
-  fields.if_any("jitter_s", periodic.jitter_s, at_least_zero);
-  fields.if_any("phase_s", periodic.phase_s, at_least_zero);
-  fields("duration", values.duration);
-  fields("per", values.per);
+  HPLCAST_RULED_IF_ANY(at_least_zero, periodic, jitter_s, phase_s);
+  HPLCAST_FIELDS(values, duration, per);
   fields.if_given("in_kernels", values.in_kernels);
   fields.if_any("cores", cores);
   const bool poisson = kind == PoissonDetours::kind;
@@ -168,16 +166,12 @@ HPLCAST_DESCRIPTION(RegionModel, region) {
 }
 
 HPLCAST_DESCRIPTION(ObservedTime, observed) {
-  fields("total_s", observed.total_s, at_least_zero);
-  fields("routines_s", observed.routines_s, at_least_zero);
-  fields("mpi_s", observed.mpi_s, at_least_zero);
-  fields("rest_s", observed.rest_s, at_least_zero);
+  HPLCAST_RULED(at_least_zero, observed, total_s, routines_s, mpi_s, rest_s);
 }
 
 HPLCAST_DESCRIPTION(ProgramModel, program) {
   HPLCAST_FIELDS_IF_ANY(program, command, observed);
-  fields.if_any("rest_s_per_call", program.rest_s_per_call, at_least_zero);
-  fields.if_any("rest_s_per_element", program.rest_s_per_element, at_least_zero);
+  HPLCAST_RULED_IF_ANY(at_least_zero, program, rest_s_per_call, rest_s_per_element);
   fields("routines", program.routines);
   fields.if_any("regions", program.regions);
 }
@@ -214,9 +208,7 @@ HPLCAST_DESCRIPTION(AliasedColumns, aliased) {
 HPLCAST_DESCRIPTION(HandshakeModel, handshake) {
   HPLCAST_FIELDS(handshake, flag, columns);
   fields.if_any("pivot", handshake.pivot);
-  fields("column_s", handshake.column_s, at_least_zero);
-  fields("column_s_per_row", handshake.column_s_per_row, at_least_zero);
-  fields("update_s_per_element", handshake.update_s_per_element, at_least_zero);
+  HPLCAST_RULED(at_least_zero, handshake, column_s, column_s_per_row, update_s_per_element);
 }
 
 HPLCAST_DESCRIPTION(AcceleratorKernel, one) {
@@ -247,9 +239,7 @@ HPLCAST_DESCRIPTION(DeviceMessages, messages) {
 }
 
 HPLCAST_DESCRIPTION(AcceleratorPower, power) {
-  fields("idle_w", power.idle_w, at_least_zero);
-  fields("waiting_w", power.waiting_w, at_least_zero);
-  fields("busy_w", power.busy_w, at_least_zero);
+  HPLCAST_RULED(at_least_zero, power, idle_w, waiting_w, busy_w);
 }
 
 HPLCAST_DESCRIPTION(AcceleratorModel, model) {
@@ -257,12 +247,7 @@ HPLCAST_DESCRIPTION(AcceleratorModel, model) {
   fields("per_host", model.per_host);
   fields("memory_bytes", model.memory_bytes, positive);
   fields("compute_units", model.compute_units);
-  fields("launch_s", model.launch_s, at_least_zero);
-  fields("start_s", model.start_s, at_least_zero);
-  fields("gap_s", model.gap_s, at_least_zero);
-  fields("record_s", model.record_s, at_least_zero);
-  fields("sync_s", model.sync_s, at_least_zero);
-  fields("flag_s", model.flag_s, at_least_zero);
+  HPLCAST_RULED(at_least_zero, model, launch_s, start_s, gap_s, record_s, sync_s, flag_s);
   HPLCAST_FIELDS(model, to_device, from_device, within_device);
   HPLCAST_FIELDS_IF_ANY(model, messages, power);
   fields("kernels", model.kernels);

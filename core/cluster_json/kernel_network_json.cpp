@@ -235,14 +235,10 @@ HPLCAST_DESCRIPTION(ScopeModel, scope) {
   fields("bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s, positive);
   fields.if_any("capacity", scope.capacity);
   fields("latency_s", scope.latency_s, positive);
-  fields.if_any("max_bytes", scope.max_bytes, at_least_zero);
-  fields.if_any("first_use_s_per_byte", scope.first_use_s_per_byte, at_least_zero);
-  fields.if_any("exchange_s", scope.exchange_s, at_least_zero);
-  fields.if_any("exchange_s_per_byte", scope.exchange_s_per_byte, at_least_zero);
+  HPLCAST_RULED_IF_ANY(at_least_zero, scope, max_bytes, first_use_s_per_byte, exchange_s, exchange_s_per_byte);
   fields.if_any("half_duplex", scope.half_duplex);
   fields("operations", scope.costs);
-  fields.if_any("panels", scope.panels);
-  fields.if_any("notes", scope.notes);
+  HPLCAST_FIELDS_IF_ANY(scope, panels, notes);
 }
 
 namespace {
@@ -283,8 +279,7 @@ HPLCAST_DESCRIPTION(NetworkModel::Values, values) {
   values.detached_bytes = thresholds.detached_bytes;
   fields("iprobe_s", values.iprobe_s, at_least_zero);
   HPLCAST_FIELDS_IF_ANY(values, growing_probes, late_probes);
-  fields("test_s", values.test_s, at_least_zero);
-  fields("wtime_s", values.wtime_s, at_least_zero);
+  HPLCAST_RULED(at_least_zero, values, test_s, wtime_s);
   fields.if_given("topology", values.topology);
   fields.if_any("rails", values.rails);
 }

@@ -82,22 +82,19 @@ const std::vector<std::string> other_states = {"polling", "blocked", "messages"}
 HPLCAST_DESCRIPTION(FrequencySchedule, schedule) {
   HPLCAST_FIELDS_IF_ANY(schedule, hosts, cpu);
   fields.if_any("period_s", schedule.period_s, positive);
-  fields("at_s", schedule.at_s);
-  fields("hz", schedule.hz);
+  HPLCAST_FIELDS(schedule, at_s, hz);
 }
 
 HPLCAST_DESCRIPTION(PowerController, controller) {
   HPLCAST_FIELDS_IF_ANY(controller, hosts, hosts_per_group);
-  fields("cap_w", controller.cap_w, positive);
-  fields("period_s", controller.period_s, positive);
+  HPLCAST_RULED(positive, controller, cap_w, period_s);
   fields.if_any("step_hz", controller.step_hz, positive);
 }
 
 HPLCAST_DESCRIPTION(FrequencyModel, frequency) {
   fields("hz", frequency.hz, positive);
   fields.if_any("states_hz", frequency.states_hz);
-  fields.if_any("least_hz", frequency.least_hz, positive);
-  fields.if_any("most_hz", frequency.most_hz, positive);
+  HPLCAST_RULED_IF_ANY(positive, frequency, least_hz, most_hz);
   ByState<double> shares{frequency.scaling, {}};
   fields.if_any("scaling", shares);
   fields.if_any("scaling_hz", frequency.scaling_hz, positive);
@@ -105,8 +102,7 @@ HPLCAST_DESCRIPTION(FrequencyModel, frequency) {
 }
 
 HPLCAST_DESCRIPTION(PowerCaps, caps) {
-  fields.if_any("cpu_w", caps.cpu_w, positive);
-  fields.if_any("host_w", caps.host_w, positive);
+  HPLCAST_RULED_IF_ANY(positive, caps, cpu_w, host_w);
 }
 
 HPLCAST_DESCRIPTION(PowerOverride, one) {
@@ -135,9 +131,7 @@ HPLCAST_DESCRIPTION(PowerModel::Values, values) {
 }
 
 HPLCAST_DESCRIPTION(LoadWatts, load) {
-  fields("idle_w", load.idle_w, at_least_zero);
-  fields("one_core_w", load.one_core_w, at_least_zero);
-  fields("all_cores_w", load.all_cores_w, at_least_zero);
+  HPLCAST_RULED(at_least_zero, load, idle_w, one_core_w, all_cores_w);
   fields.if_any("off_w", load.off_w, at_least_zero);
 }
 

@@ -100,11 +100,8 @@ bool is_column_name(const std::string& cell) {
 
 void refuse_unknown_hpl_columns(const CsvReader& csv) {
   // A file of results may be a list of configurations: then it carries whatever its programs wrote.
-  if (csv.find_column("time_s") == CsvReader::npos) {
-    csv.refuse_unknown(known_columns());
-  } else {
-    csv.refuse_misspelt(known_columns());
-  }
+  const bool has_times = csv.find_column("time_s") != CsvReader::npos;
+  has_times ? csv.refuse_misspelt(known_columns()) : csv.refuse_unknown(known_columns());
 }
 
 std::optional<long long> hpl_value(const std::string& field, std::string_view text) {

@@ -257,8 +257,7 @@ DatLists read_lists(DatReader& dat) {
   lists["Q"] = dat.list("Q", lists["P"].size());
   for (std::size_t i = 0; i < lists["P"].size(); ++i) {
     const long long P = lists["P"][i], Q = lists["Q"][i];
-    if (P * Q > 2147483647)
-      throw DomainError("P x Q", std::to_string(P) + " x " + std::to_string(Q), "below 2^31 ranks");
+    require(P * Q <= 2147483647, "P x Q", std::to_string(P) + " x " + std::to_string(Q), "below 2^31 ranks");
   }
   dat.skip_word("threshold");
   for (const char* field : {"PFACT", "NBMIN", "NDIV", "RFACT", "BCAST", "DEPTH"}) read_list(field);

@@ -71,10 +71,9 @@ void require_real_size(const HplParameters& run, int hosts, double free_bytes) {
   const std::string N = std::to_string(run.N);
   if (run.N < 1) throw DomainError("N", N, "at least 1");
   const double needed_bytes = hpl_matrix_bytes(static_cast<double>(run.N)) / hosts;
-  if (free_bytes > 0 && needed_bytes > free_bytes)
-    throw DomainError("N", N,
-                      printed("a matrix that fits the free memory: it needs %.0f MB per host, %.0f MB are free",
-                              needed_bytes / 1e6, free_bytes / 1e6));
+  require(free_bytes <= 0 || needed_bytes <= free_bytes, "N", N,
+          printed("a matrix that fits the free memory: it needs %.0f MB per host, %.0f MB are free", needed_bytes / 1e6,
+                  free_bytes / 1e6));
 }
 
 void HplParameters::validate() const {
@@ -83,8 +82,7 @@ void HplParameters::validate() const {
     if (value < field.least || value > field.most())
       throw DomainError(field.name, std::to_string(value), expected(field, value));
   }
-  if (static_cast<long long>(P) * Q > 2147483647)
-    throw DomainError("P x Q", static_cast<double>(P) * Q, "below 2^31 ranks");
+  require(static_cast<long long>(P) * Q <= 2147483647, "P x Q", static_cast<double>(P) * Q, "below 2^31 ranks");
 }
 
 bool operator==(const HplParameters& a, const HplParameters& b) {

@@ -1,6 +1,5 @@
 #include "hplcast/core/panel_windows.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -167,10 +166,6 @@ double WindowPlan::simulated_share() const {
   double simulated = 0;
   for (const PanelWindow& one : windows) simulated += one.simulated_panels();
   return simulated / panels;
-}
-
-double WindowPlan::largest_share() const {
-  return std::max(simulated_share(), static_cast<double>(most_panels) / panels);
 }
 
 WindowPlan WindowPlan::make(const HplParameters& p, const WindowRule& rule) {

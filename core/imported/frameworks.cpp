@@ -1,7 +1,6 @@
 // Records of runs by others: performance logs of ReFrame (lines of version 3, tables with a header of version
 // 4), results of Ramble, jobs of Slurm.
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <istream>
 #include <limits>

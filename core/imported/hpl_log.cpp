@@ -1,6 +1,5 @@
 // HPL's output while it runs: progress lines of several vendors, header, result.
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
 #include <istream>
 

@@ -76,9 +76,8 @@ long long node_number(const std::string& host) {
   std::size_t begin = first.size();
   while (begin > 0 && std::isdigit(static_cast<unsigned char>(first[begin - 1])) != 0) --begin;
   constexpr std::size_t most_digits = 18;
-  if (begin == first.size() || first.size() - begin > most_digits)
-    throw DomainError("host", host, "a name that ends with the number of the node, such as dahu-7",
-                      "the models are given by node number");
+  require(begin != first.size() && first.size() - begin <= most_digits, "host", host,
+          "a name that ends with the number of the node, such as dahu-7", "the models are given by node number");
   return std::stoll(first.substr(begin));
 }
 

@@ -13,7 +13,6 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/statistics.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 

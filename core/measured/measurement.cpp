@@ -77,7 +77,6 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
                      const std::function<void(const KernelMeasurement&, const std::vector<std::string>& texts)>& each) {
   CsvReader csv(in, name);
   std::vector<std::size_t> further;
-  further.reserve(columns.size());
   for (const std::string& column : columns) further.push_back(csv.column(column));
   std::vector<std::string> texts(columns.size());
   csv.refuse_misspelt({"kernel", "m", "n", "k", "duration_s", "start_s", "host", "node", "cpu", "core", "content",

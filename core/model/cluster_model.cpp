@@ -105,17 +105,15 @@ void check_shape(const Shape& shape) {
   if (shape.cores < 1) throw DomainError("cores", shape.cores, "at least 1 per host");
   if (shape.cores > most_cores_per_host) throw DomainError("cores", shape.cores, "at most 1000000 per host");
   if (shape.cpus < 1) throw DomainError("cpus", shape.cpus, "at least 1 per host");
-  if (shape.cpus > shape.cores)
-    throw DomainError("cpus", shape.cpus, "at most the " + std::to_string(shape.cores) + " cores");
+  require(shape.cpus <= shape.cores, "cpus", shape.cpus, "at most the " + std::to_string(shape.cores) + " cores");
   if (!(shape.memory_bytes >= 0)) throw DomainError("memory_bytes", shape.memory_bytes, "a number >= 0 (0: not known)");
   const RankToCpu& map = shape.rank_to_cpu;
-  if (map.kind == RankToCpu::Kind::block && shape.cores % shape.cpus != 0)
-    throw DomainError("cores", shape.cores,
-                      "a multiple of cpus (" + std::to_string(shape.cpus) + ") for rank_to_cpu `block`");
+  require(map.kind != RankToCpu::Kind::block || shape.cores % shape.cpus == 0, "cores", shape.cores,
+          "a multiple of cpus (" + std::to_string(shape.cpus) + ") for rank_to_cpu `block`");
   if (map.kind == RankToCpu::Kind::list) {
-    if (static_cast<int>(map.list.size()) != shape.cores)
-      throw DomainError("rank_to_cpu", std::to_string(map.list.size()) + " entries",
-                        "one for each of the " + std::to_string(shape.cores) + " cores");
+    require(static_cast<int>(map.list.size()) == shape.cores, "rank_to_cpu",
+            std::to_string(map.list.size()) + " entries",
+            "one for each of the " + std::to_string(shape.cores) + " cores");
     for (const int cpu : map.list)
       if (cpu < 0 || cpu >= shape.cpus)
         throw DomainError("rank_to_cpu", cpu, "CPUs from 0 to " + std::to_string(shape.cpus - 1));
@@ -134,9 +132,8 @@ std::vector<int> kinds_of(const std::vector<HostKind>& kinds, const std::vector<
     for (std::size_t other = 0; other < k; ++other)
       if (kinds[other].name == kind.name) throw DomainError(of, "twice", "each kind once");
     check_shape(kind);
-    if (!(kind.link_share > 0 && kind.link_share <= 1))
-      throw DomainError("link_share of " + of, kind.link_share, "a number above 0, at most 1",
-                        "the network between hosts is that of the fastest links");
+    require(kind.link_share > 0 && kind.link_share <= 1, "link_share of " + of, kind.link_share,
+            "a number above 0, at most 1", "the network between hosts is that of the fastest links");
     for (const std::string& name : expand_hosts(kind.hosts)) {
       const auto found = index.find(name);
       if (found == index.end())
@@ -188,30 +185,6 @@ Hosts Hosts::make(Values values) {
   return hosts;
 }
 
-std::string Hosts::kind_name(int kind) const {
-  return kind == no_kind ? "others" : values_.kinds.at(static_cast<std::size_t>(kind)).name;
-}
-
-int Hosts::cores_of(int host) const noexcept {
-  const HostKind* kind = own(host);
-  return kind == nullptr ? values_.cores : kind->cores;
-}
-
-int Hosts::cpus_of(int host) const noexcept {
-  const HostKind* kind = own(host);
-  return kind == nullptr ? values_.cpus : kind->cpus;
-}
-
-double Hosts::memory_bytes_of(int host) const noexcept {
-  const HostKind* kind = own(host);
-  return kind == nullptr ? values_.memory_bytes : kind->memory_bytes;
-}
-
-double Hosts::link_share_of(int host) const noexcept {
-  const HostKind* kind = own(host);
-  return kind == nullptr ? 1 : kind->link_share;
-}
-
 int Hosts::most_cores() const noexcept {
   int most = has_kinds() ? 0 : values_.cores;
   for (std::size_t host = 0; host < kind_of_.size(); ++host) most = std::max(most, cores_of(static_cast<int>(host)));
@@ -222,10 +195,6 @@ int Hosts::most_cpus() const noexcept {
   int most = has_kinds() ? 0 : values_.cpus;
   for (std::size_t host = 0; host < kind_of_.size(); ++host) most = std::max(most, cpus_of(static_cast<int>(host)));
   return most;
-}
-
-int Hosts::first_core_of(int host) const noexcept {
-  return has_kinds() ? first_core_[static_cast<std::size_t>(host)] : host * values_.cores;
 }
 
 int Hosts::cpu_of(int host, int local_rank) const noexcept {
@@ -318,25 +287,16 @@ static void check_rails(const Rails& rails, const ClusterModel& cluster) {
 
 void check_links(const ClusterModel& cluster) {
   const Topology& topology = cluster.network.values().topology;
-  if (!has_places_for(topology, cluster.hosts.count()))
-    throw DomainError("topology", kind_of(topology) + (" of " + counted(hosts_of(topology).value_or(0), "host")),
-                      "one of " + counted(cluster.hosts.count(), "host"),
-                      "`topology` of the network: without it all hosts are on a single switch");
+  require(has_places_for(topology, cluster.hosts.count()), "topology",
+          kind_of(topology) + (" of " + counted(hosts_of(topology).value_or(0), "host")),
+          "one of " + counted(cluster.hosts.count(), "host"),
+          "`topology` of the network: without it all hosts are on a single switch");
   if (cluster.network.values().rails) check_rails(*cluster.network.values().rails, cluster);
   if (std::holds_alternative<SingleSwitch>(topology) || std::holds_alternative<HostGroups>(topology)) return;
   for (const HostKind& kind : cluster.hosts.values().kinds)
-    if (kind.link_share < 1)
-      throw DomainError("link_share of kind \"" + kind.name + "\"", kind.link_share,
-                        std::string("1 in a ") + kind_of(topology),
-                        "kinds of hosts have links of their own on a single_switch and in host_groups only");
-}
-
-bool is_strided(std::string_view routine) noexcept {
-  return ends_with(routine, "/strided") || ends_with(routine, "/half-aliased") || ends_with(routine, "/aliased");
-}
-
-bool is_mpi_function(std::string_view routine) noexcept {
-  return routine.substr(0, 4) == "MPI_";
+    require(kind.link_share >= 1, "link_share of kind \"" + kind.name + "\"", kind.link_share,
+            std::string("1 in a ") + kind_of(topology),
+            "kinds of hosts have links of their own on a single_switch and in host_groups only");
 }
 
 std::string stretch_name(const std::string& before, const std::string& after, StretchLevel level) {
@@ -350,10 +310,6 @@ std::string stretch_name(const std::string& before, const std::string& after, St
       break;
   }
   return "any > any";
-}
-
-bool is_stretch(std::string_view region) noexcept {
-  return region.find(" > ") != std::string_view::npos;
 }
 
 std::string call_site_name(const std::string& function, const std::string& site) {

@@ -13,8 +13,7 @@ namespace hplcast::core {
 namespace {
 
 void require_time(const std::string& what, double time_s) {
-  if (!(time_s >= 0) || !std::isfinite(time_s))
-    throw DomainError(what, time_s, "a finite number of seconds, at least 0");
+  require(time_s >= 0 && std::isfinite(time_s), what, time_s, "a finite number of seconds, at least 0");
 }
 
 void check_duration(const std::string& of, const DetourDuration& duration) {
@@ -29,9 +28,9 @@ void check_duration(const std::string& of, const DetourDuration& duration) {
                      [&](const QuantileDuration& one) {
                        for (const double quantile_s : one.quantiles_s)
                          require_time("a number of quantiles_s" + of, quantile_s);
-                       if (one.quantiles_s.size() < 2)
-                         throw DomainError("quantiles_s" + of, std::to_string(one.quantiles_s.size()) + " numbers",
-                                           "two or more: the shortest, ..., the longest");
+                       require(one.quantiles_s.size() >= 2, "quantiles_s" + of,
+                               std::to_string(one.quantiles_s.size()) + " numbers",
+                               "two or more: the shortest, ..., the longest");
                        if (!std::is_sorted(one.quantiles_s.begin(), one.quantiles_s.end()))
                          throw DomainError("quantiles_s" + of, "not in order", "numbers that never fall");
                      }},
@@ -41,9 +40,9 @@ void check_duration(const std::string& of, const DetourDuration& duration) {
 void check_times(const std::string& of, const DetourTimes& times, double period_s) {
   std::visit(Visitor{[&](const PeriodicDetours& one) {
                        require_time("jitter_s" + of, one.jitter_s);
-                       if (one.jitter_s > period_s)
-                         throw DomainError("jitter_s" + of, one.jitter_s, "at most the period, " + shortest(period_s),
-                                           "detours without a regular time are of the kind poisson");
+                       require(one.jitter_s <= period_s, "jitter_s" + of, one.jitter_s,
+                               "at most the period, " + shortest(period_s),
+                               "detours without a regular time are of the kind poisson");
                        if (one.phase_s) require_time("phase_s" + of, *one.phase_s);
                      },
                      [](const PoissonDetours&) {}},
@@ -112,10 +111,8 @@ DetourSource DetourSource::make(Values values) {
   check_duration(of, values.duration);
   check_times(of, values.times, values.period_s);
   const double duration_s = mean_s(values.duration);
-  if (!(duration_s < values.period_s))
-    throw DomainError("mean duration" + of, shortest(duration_s) + " s",
-                      "shorter than the period, " + shortest(values.period_s) + " s",
-                      "else nothing but these detours would run");
+  require(duration_s < values.period_s, "mean duration" + of, shortest(duration_s) + " s",
+          "shorter than the period, " + shortest(values.period_s) + " s", "else nothing but these detours would run");
   for (std::size_t i = 0; i < values.cores.size(); ++i)
     if (values.cores[i] < (i == 0 ? 0 : values.cores[i - 1] + 1))
       throw DomainError("cores" + of, std::to_string(values.cores[i]), "numbers from 0 on, in their order, each once");

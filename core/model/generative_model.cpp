@@ -35,8 +35,7 @@ void check_covariance(const std::string& name, const SquareMatrix& matrix, std::
 
 void check_kind(const NodeKind& kind, std::size_t size) {
   if (kind.name.empty()) throw DomainError("name of a kind", "empty", "a name");
-  if (!(kind.share >= 0) || !(kind.share <= 1))
-    throw DomainError("share of " + kind.name, kind.share, "a number from 0 to 1");
+  require(kind.share >= 0 && kind.share <= 1, "share of " + kind.name, kind.share, "a number from 0 to 1");
   if (kind.mean.size() != size) throw DomainError("length of mu of " + kind.name, kind.mean.size(), "one a parameter");
   for (double value : kind.mean)
     if (!std::isfinite(value)) throw DomainError("mu of " + kind.name, value, "finite numbers");
@@ -65,8 +64,7 @@ std::string to_string(const LawParameter& parameter) {
 GenerativeModel GenerativeModel::make(std::string kernel, NoiseFamily noise, std::vector<LawParameter> parameters,
                                       std::vector<NodeKind> kinds) {
   if (!kernel_from_name(kernel)) throw DomainError("kernel", kernel, "a kernel of HPL such as dgemm");
-  if (noise == NoiseFamily::mixture)
-    throw DomainError("noise", to_string(noise), "none, half-normal, normal or log-normal");
+  require(noise != NoiseFamily::mixture, "noise", to_string(noise), "none, half-normal, normal or log-normal");
   if (parameters.empty()) throw DomainError("parameters", "empty", "at least one");
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (std::find(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(i), parameters[i]) !=
@@ -93,8 +91,7 @@ GenerativeModel GenerativeModel::make(std::string kernel, NoiseFamily noise, std
 }
 
 DurationLaw GenerativeModel::law(const std::vector<double>& coefficients) const {
-  if (coefficients.size() != parameters_.size())
-    throw DomainError("number of coefficients", coefficients.size(), "one a parameter");
+  require(coefficients.size() == parameters_.size(), "number of coefficients", coefficients.size(), "one a parameter");
   std::vector<Monomial> mu_terms, sigma_terms;
   std::vector<double> mu, sigma;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {

@@ -26,10 +26,8 @@ void check_modes(const std::vector<MixtureMode>& modes) {
     probability += mode.probability;
     mean += mode.probability * mode.mean;
   }
-  if (std::abs(probability - 1) > mixture_tolerance)
-    throw DomainError("sum of mixture probabilities", probability, "1");
-  if (std::abs(mean - 1) > mixture_tolerance)
-    throw DomainError("expectation of the mixture", mean, "1 (relative to mu)");
+  require(std::abs(probability - 1) <= mixture_tolerance, "sum of mixture probabilities", probability, "1");
+  require(std::abs(mean - 1) <= mixture_tolerance, "expectation of the mixture", mean, "1 (relative to mu)");
 }
 
 }  // namespace
@@ -132,8 +130,7 @@ bool contains(const ShapeRange& range, const KernelShape& shape) noexcept {
 
 KernelModel KernelModel::make(std::string level, PiecewiseLaw law, std::vector<CpuLaw> overrides,
                               std::optional<ShapeRange> range, FitQuality quality) {
-  if (level != "M0" && level != "M1" && level != "M2" && level != "M'")
-    throw DomainError("level", level, "M0, M1, M2 or M'");
+  require(level == "M0" || level == "M1" || level == "M2" || level == "M'", "level", level, "M0, M1, M2 or M'");
   const auto key = [](const CpuLaw& o) { return std::tuple(o.host, o.cpu); };
   std::sort(overrides.begin(), overrides.end(), [&](const CpuLaw& a, const CpuLaw& b) { return key(a) < key(b); });
   for (std::size_t i = 0; i < overrides.size(); ++i) {

@@ -237,9 +237,8 @@ Rails equal_rails(int count, int cpus) {
 NetworkModel NetworkModel::make(Values values) {
   check_scope("local", values.local);
   if (values.remote) check_scope("remote", *values.remote);
-  if (values.detached_bytes < values.async_small_bytes)
-    throw DomainError("detached_bytes", values.detached_bytes,
-                      "at least async_small_bytes (" + std::to_string(values.async_small_bytes) + ")");
+  require(values.detached_bytes >= values.async_small_bytes, "detached_bytes", values.detached_bytes,
+          "at least async_small_bytes (" + std::to_string(values.async_small_bytes) + ")");
   for (const double cost : {values.iprobe_s, values.test_s, values.wtime_s})
     if (!(cost >= 0) || !std::isfinite(cost)) throw DomainError("iprobe_s, test_s or wtime_s", cost, "a number >= 0");
   (void)topology_from(kind_of(values.topology), parameters_of(values.topology));  // its numbers are checked there

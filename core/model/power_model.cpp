@@ -45,14 +45,12 @@ void check_period(const char* name, double period_s) {
 void check_schedule(const FrequencySchedule& schedule, const FrequencyModel& frequency) {
   const std::string at = "at_s of frequency.schedules", hz = "hz of frequency.schedules";
   if (schedule.period_s) check_period("period_s of frequency.schedules", *schedule.period_s);
-  if (schedule.at_s.empty() || schedule.at_s.size() != schedule.hz.size())
-    throw DomainError(
-        at, std::to_string(schedule.at_s.size()) + " instants, and " + std::to_string(schedule.hz.size()) + " hz",
-        "as many of both, at least one");
+  require(!schedule.at_s.empty() && schedule.at_s.size() == schedule.hz.size(), at,
+          std::to_string(schedule.at_s.size()) + " instants, and " + std::to_string(schedule.hz.size()) + " hz",
+          "as many of both, at least one");
   double before_s = -1;
   for (const double at_s : schedule.at_s) {
-    if (!(at_s >= 0) || !std::isfinite(at_s))
-      throw DomainError(at, at_s, "seconds since the program began, at least 0");
+    require(at_s >= 0 && std::isfinite(at_s), at, at_s, "seconds since the program began, at least 0");
     if (at_s <= before_s)
       throw DomainError(at, shortest(at_s) + " s after " + shortest(before_s) + " s", "instants that ascend");
     before_s = at_s;
@@ -144,8 +142,7 @@ void check_override(const PowerOverride& one, const PowerModel::Values& values) 
   const std::string of = std::string(one.host ? " of host " + std::to_string(*one.host) : "") +
                          (one.cpu ? " of CPU " + std::to_string(*one.cpu) : "");
   if (!one.host && !one.cpu) throw DomainError("an override of power", "without host and cpu", "one or both of them");
-  if (one.host.value_or(0) < 0 || one.cpu.value_or(0) < 0)
-    throw DomainError("an override of power", of, "hosts and CPUs from 0");
+  require(one.host.value_or(0) >= 0 && one.cpu.value_or(0) >= 0, "an override of power", of, "hosts and CPUs from 0");
   if (one.cpu && (one.idle || one.awake || one.off_w))
     throw DomainError("an override of power" + of, "idle_w, awake_w or off_w", "these only for whole hosts");
   if (one.hz && !values.frequency) throw DomainError("hz" + of, *one.hz, "power.frequency beside it");

@@ -72,9 +72,8 @@ std::string below(unsigned count) {
 void check_tree(const FatTree& tree) {
   const Routing& routing = tree.routing;
   if (routing.is_static()) return;
-  if (tree.parents.front() * tree.links.front() != 1)
-    throw DomainError("topology.parameters", tree.parameters(),
-                      "hosts with one link, where routes are adaptive or links have failed");
+  require(tree.parents.front() * tree.links.front() == 1, "topology.parameters", tree.parameters(),
+          "hosts with one link, where routes are adaptive or links have failed");
   if (routing.failed_links.empty()) return;
   if (tree.children.size() != 2)
     throw DomainError("levels of the fat tree", static_cast<int>(tree.children.size()), "2 where links have failed");
@@ -246,10 +245,6 @@ std::optional<unsigned long> hosts_of(const Topology& topology) {
 bool has_static_routes(const Topology& topology) {
   const Routing* routing = routing_of(topology);
   return routing == nullptr || routing->is_static();
-}
-
-bool has_shared_links(const Topology& topology) {
-  return hosts_of(topology) && !std::holds_alternative<HostGroups>(topology);
 }
 
 void check_routes(const Topology& topology) {

@@ -68,10 +68,9 @@ Watts Watts::polynomial(Coefficients coefficients) {
 }
 
 Watts Watts::table(Table table) {
-  if (table.ghz.empty() || table.ghz.size() != table.w.size())
-    throw DomainError("table of watts",
-                      std::to_string(table.ghz.size()) + " ghz and " + std::to_string(table.w.size()) + " w",
-                      "as many of both, at least one");
+  require(!table.ghz.empty() && table.ghz.size() == table.w.size(), "table of watts",
+          std::to_string(table.ghz.size()) + " ghz and " + std::to_string(table.w.size()) + " w",
+          "as many of both, at least one");
   for (const double ghz : table.ghz)
     if (!(ghz > 0) || !std::isfinite(ghz)) throw DomainError("ghz of a table of watts", ghz, "a number above 0");
   for (const double w : table.w) require_watts(w);
@@ -196,17 +195,15 @@ struct AddedWatts {
 AddedWatts added_watts(const LoadWatts& load, int cores) {
   for (const double w : {load.idle_w, load.one_core_w, load.all_cores_w, load.off_w}) require_watts(w);
   const double core_w = cores > 1 ? (load.all_cores_w - load.one_core_w) / (cores - 1) : load.all_cores_w - load.idle_w;
-  if (core_w < 0)
-    throw DomainError("all_cores_w", load.all_cores_w,
-                      "at least " + std::string(cores > 1 ? "one_core_w" : "idle_w") + ", " +
-                          shortest(cores > 1 ? load.one_core_w : load.idle_w));
+  require(core_w >= 0, "all_cores_w", load.all_cores_w,
+          "at least " + std::string(cores > 1 ? "one_core_w" : "idle_w") + ", " +
+              shortest(cores > 1 ? load.one_core_w : load.idle_w));
   const double awake_w = cores > 1 ? load.one_core_w - core_w - load.idle_w : 0;
   // Rounding of decimals must not make a host that needs nothing to be awake one that needs less than nothing.
-  if (awake_w < -1e-9 * load.all_cores_w)
-    throw DomainError("one_core_w", load.one_core_w,
-                      "at least " + shortest(load.idle_w + core_w) +
-                          ": idle_w and what one of the other cores adds, (all_cores_w - one_core_w)/(cores - 1)",
-                      "it is the power with ONE core fully busy, not SimGrid's epsilon of today");
+  require(awake_w >= -1e-9 * load.all_cores_w, "one_core_w", load.one_core_w,
+          "at least " + shortest(load.idle_w + core_w) +
+              ": idle_w and what one of the other cores adds, (all_cores_w - one_core_w)/(cores - 1)",
+          "it is the power with ONE core fully busy, not SimGrid's epsilon of today");
   return {std::max(awake_w, 0.0), core_w};
 }
 

@@ -42,10 +42,6 @@ TraceFile::TraceFile(const std::string& path, TimeSpan kept)
   (void)std::fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", file_.get());
 }
 
-void TraceFile::name_rank(int rank, int host, const std::string& host_name) {
-  name_row(rank, host, host_name, "rank " + std::to_string(rank));
-}
-
 void TraceFile::name_row(int row, int process, const std::string& process_name, const std::string& row_name) {
   const auto index = static_cast<std::size_t>(row);
   if (index >= host_of_rank_.size()) host_of_rank_.resize(index + 1);

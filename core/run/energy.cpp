@@ -50,10 +50,6 @@ double energy_between(const PowerTrace& trace, double begin_s, double end_s) {
 
 }  // namespace
 
-double PowerTrace::duration_s(std::size_t index) const {
-  return index + 1 < bins_j.size() ? bin_s : time_s - static_cast<double>(index) * bin_s;
-}
-
 SamplingError sampling_error(const PowerTrace& trace, double interval_s) {
   if (interval_s < trace.bin_s || interval_s > trace.time_s)
     throw DomainError(

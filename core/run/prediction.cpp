@@ -41,13 +41,8 @@ HPLCAST_DESCRIPTION(Energy, energy) {
 
 HPLCAST_DESCRIPTION(PhaseSummary, phase) {
   fields("name", phase.name);
-  for (const PhaseField& field : phase_fields) {
-    if (field.required) {
-      fields(field.name, phase.*field.member);
-    } else {
-      fields.if_any(field.name, phase.*field.member);
-    }
-  }
+  for (const PhaseField& field : phase_fields)
+    field.required ? fields(field.name, phase.*field.member) : fields.if_any(field.name, phase.*field.member);
 }
 
 HPLCAST_DESCRIPTION(PanelCost, cost) {

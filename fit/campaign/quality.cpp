@@ -47,7 +47,6 @@ std::optional<Drift> drift(const std::vector<RelativeCall>& calls) {
 
 std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls) {
   std::vector<double> logarithms;
-  logarithms.reserve(calls.size());
   for (const RelativeCall& call : calls) logarithms.push_back(std::log(call.ratio));
   GaussianMixtureOptions options;
   options.max_modes = 3;
@@ -67,8 +66,7 @@ std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls)
 
 std::vector<core::QualityFlag> quality_flags(const std::string& subject, std::vector<RelativeCall> calls) {
   for (const RelativeCall& call : calls)
-    if (!(call.ratio > 0) || !std::isfinite(call.ratio))
-      throw core::DomainError("ratio of a call", call.ratio, "a positive number");
+    core::require(call.ratio > 0 && std::isfinite(call.ratio), "ratio of a call", call.ratio, "a positive number");
   if (calls.size() < few_calls)
     return {{subject, "too_few_repetitions",
              std::to_string(calls.size()) + " calls; at least " + std::to_string(few_calls) + " tell mean and noise"}};

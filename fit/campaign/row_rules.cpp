@@ -16,10 +16,6 @@ bool is_one_way(const core::MpiMeasurement& row) {
 
 }  // namespace
 
-bool is_loaded(const core::MpiMeasurement& row) {
-  return row.background == "dgemm+iprobe";
-}
-
 std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_contents) {
   const bool random = row.content.empty() || row.content == "random" || row.content == hpl_content;
   if (!random && !all_contents) return "the matrices do not hold random numbers, as those of HPL do";
@@ -28,18 +24,6 @@ std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_con
   if (is_of_columns(row)) return "it belongs to a pair that differs in the leading dimension";
   if (is_empty(row)) return "it had no work to do (a size was 0)";
   return row.error.empty() ? "" : "the call failed: " + row.error;
-}
-
-bool is_alone(const core::KernelMeasurement& row) {
-  return row.kernel == "dgemm_alone";
-}
-
-bool is_beside(const core::KernelMeasurement& row) {
-  return row.kernel == "dgemm_beside";
-}
-
-bool is_of_columns(const core::KernelMeasurement& row) {
-  return row.kernel == "dgemm_columns";
 }
 
 bool is_empty(const core::KernelMeasurement& row) {
@@ -52,11 +36,7 @@ bool is_designed(const core::KernelMeasurement& row) {
 
 void add_row(const core::KernelMeasurement& row, KernelTable& table, bool all_contents) {
   const std::string reason = reason_to_set_aside(row, all_contents);
-  if (reason.empty()) {
-    table.add(row.shape, row.duration_s);
-  } else {
-    table.set_aside(reason);
-  }
+  reason.empty() ? table.add(row.shape, row.duration_s) : table.set_aside(reason);
 }
 
 MpiRows rows_of_messages(const MpiRows& rows, bool all_backgrounds, std::vector<std::string>& notes) {

@@ -199,7 +199,6 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
   const std::size_t node = csv.column("node"), cpu = csv.column("cpu");
   const std::size_t day = csv.find_column("day"), start = csv.find_column("start_time");
   std::vector<std::size_t> columns;
-  columns.reserve(parameters.size());
   for (const core::LawParameter& parameter : parameters) columns.push_back(csv.column(to_string(parameter)));
   std::vector<DailyRegression> rows;
   while (csv.next()) {

@@ -69,7 +69,6 @@ std::vector<double> find_breakpoints(const ShapeRows& rows, const core::Monomial
   const std::vector<double> value = column_of(rows, split);
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return value[a] < value[b]; });
   std::vector<double> where;
-  where.reserve(order.size());
   for (std::size_t i : order) where.push_back(value[i]);
 
   const std::vector<std::size_t> starts = block_starts(where, terms.size() + 3);

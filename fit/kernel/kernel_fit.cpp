@@ -324,8 +324,7 @@ void validate(const KernelFit& fit, const core::KernelShape& shape, double level
   if (!fit.ok()) throw core::DomainError("fit", to_string(fit.status), "a fit with status ok");
   if (!(level > 0) || !(level < 1)) throw core::DomainError("level", level, "a number in (0, 1)");
   const PolynomialFit& mu = piece_at(fit, shape).mu;
-  if (mu.covariance.empty())
-    throw core::DomainError("degrees of freedom", mu.degrees_of_freedom, "more shapes than coefficients");
+  core::require(!mu.covariance.empty(), "degrees of freedom", mu.degrees_of_freedom, "more shapes than coefficients");
 }
 
 /// Degrees of freedom of the chi-squared law that the square of sigma at a shape follows: a relative standard error e

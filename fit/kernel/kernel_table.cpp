@@ -52,10 +52,6 @@ void KernelTable::add(const core::KernelShape& shape, double duration_s) {
   }
 }
 
-void KernelTable::set_aside(const std::string& reason, long rows) {
-  rows_set_aside_[reason] += rows;
-}
-
 core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept {
   if (shapes.empty()) return {};
   core::ShapeRange range{shapes.front().shape, shapes.front().shape};
@@ -69,8 +65,7 @@ core::ShapeRange range_of(const std::vector<ShapeSummary>& shapes) noexcept {
 
 void add_kernel_csv(std::istream& in, const std::string& name, const KernelCsvOptions& options, GroupedTables& tables) {
   for (const std::string& column : options.by)
-    if (std::count(options.by.begin(), options.by.end(), column) > 1)
-      throw core::DomainError("by", column, "each column once");
+    core::require(std::count(options.by.begin(), options.by.end(), column) <= 1, "by", column, "each column once");
   // Kernel and host come from the row, which knows the names that they can have; the rest from the file as it stands.
   std::vector<std::string> columns;
   for (const std::string& column : options.by)

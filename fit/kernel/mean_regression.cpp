@@ -37,10 +37,6 @@ std::vector<double> fitted_values(const Design& design, const std::vector<double
   return fitted;
 }
 
-double prior_weight(const RegressionRows& rows, std::size_t row) {
-  return rows.counts[row] * (rows.weights.empty() ? 1.0 : rows.weights[row]);
-}
-
 /// One solution for ordinary weights; else weights follow the fitted values until these stand still.
 Solved solve(const Design& design, const std::vector<double>& y, const RegressionRows& rows,
              const PolynomialRegression& what) {
@@ -54,7 +50,8 @@ Solved solve(const Design& design, const std::vector<double>& y, const Regressio
   std::vector<double> scale = rows.y;
   for (int iteration = 0; iteration < most_iterations; ++iteration) {
     for (std::size_t row = 0; row < y.size(); ++row)
-      data.weights[row] = prior_weight(rows, row) / (power > 0 ? std::pow(scale[row], power) : 1.0);
+      data.weights[row] = rows.counts[row] * (rows.weights.empty() ? 1.0 : rows.weights[row]) /
+                          (power > 0 ? std::pow(scale[row], power) : 1.0);
     solved.solution = solve_least_squares(data, options);
     solved.fitted = fitted_values(design, solved.solution.coefficients, y.size());
     if (power == 0) break;

@@ -249,10 +249,8 @@ core::NetworkModel with_notes(const core::NetworkModel& network, NetworkFit& fit
 }  // namespace
 
 void validate(const NetworkFitOptions& options) {
-  if (!(options.receive_delay_s > 0))
-    throw core::DomainError("receive_delay_s", options.receive_delay_s, "a number > 0");
-  if (!(options.wtime_calls_per_row > 0))
-    throw core::DomainError("wtime_calls_per_row", options.wtime_calls_per_row, "a number > 0");
+  core::require(options.receive_delay_s > 0, "receive_delay_s", options.receive_delay_s, "a number > 0");
+  core::require(options.wtime_calls_per_row > 0, "wtime_calls_per_row", options.wtime_calls_per_row, "a number > 0");
   for (const auto& value : {options.bandwidth_bytes_per_s, options.latency_s, options.capacity_bytes_per_s[0],
                             options.capacity_bytes_per_s[1]})
     if (value && !(*value > 0)) throw core::DomainError("bandwidth, latency or capacity", *value, "a number > 0");

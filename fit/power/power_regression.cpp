@@ -58,10 +58,6 @@ RegressionData data_of(const std::vector<PowerRow>& rows, const std::vector<Term
   return data;
 }
 
-FittedWatts& watts_of(HostPowerFit& fit, const std::string& name) {
-  return name == awake_name ? fit.awake : fit.states[name];
-}
-
 HostPowerFit fit_of(const std::vector<PowerRow>& rows, const std::vector<Term>& terms, const LeastSquares& solution,
                     const RegressionData& data) {
   HostPowerFit fit;
@@ -70,7 +66,7 @@ HostPowerFit fit_of(const std::vector<PowerRow>& rows, const std::vector<Term>& 
   fit.idle_w = solution.coefficients[0];
   fit.idle_error_w = solution.standard_errors[0];
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    FittedWatts& watts = watts_of(fit, terms[i].name);
+    FittedWatts& watts = terms[i].name == awake_name ? fit.awake : fit.states[terms[i].name];
     watts.coefficients.push_back(solution.coefficients[i + 1]);
     watts.standard_errors.push_back(solution.standard_errors[i + 1]);
   }

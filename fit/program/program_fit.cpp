@@ -416,9 +416,8 @@ std::optional<double> message_factor(const std::vector<MessageTimes>& runs) {
   }
   if (!(messages_s > least_share * all_s)) return std::nullopt;
   const double ratio = real_s / (messages_s + waiting_s);
-  if (!(ratio < far && ratio > 1 / far))
-    throw core::DomainError("time in messages, real to simulated", ratio, "a ratio of 0.1 to 10",
-                            "the simulations are to be of the observed runs, on the cluster of the same machine");
+  core::require(ratio < far && ratio > 1 / far, "time in messages, real to simulated", ratio, "a ratio of 0.1 to 10",
+                "the simulations are to be of the observed runs, on the cluster of the same machine");
   return weights > 0 ? std::clamp(weighted / weights, 1 / most, most) : std::optional<double>();
 }
 

@@ -16,10 +16,6 @@ double time_of(const ShapeSummary& shape) {
   return static_cast<double>(shape.count) * shape.mean_s;
 }
 
-double error_at(const ShapeSummary& one, const core::PiecewiseLaw& law) {
-  return law.at(one.shape).mean_s(one.shape) / one.mean_s - 1;
-}
-
 /// Sums over shapes of neighbouring sizes.
 struct Bin {
   double first = 0, last = 0;  ///< sizes
@@ -135,7 +131,8 @@ double root_mean_square_error(const KernelTable& table, const core::PiecewiseLaw
                               const std::vector<double>& weights) {
   double squares = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const double error = error_at(table.shapes()[i], law);
+    const ShapeSummary& one = table.shapes()[i];
+    const double error = law.at(one.shape).mean_s(one.shape) / one.mean_s - 1;
     squares += weights[i] * error * error;
   }
   return std::sqrt(squares);

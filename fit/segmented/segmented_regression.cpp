@@ -12,8 +12,7 @@ namespace hplcast::fit {
 
 void SamplesBySize::add(double size, double duration_s) {
   if (!(size >= 0) || !std::isfinite(size)) throw core::DomainError("size", size, "a finite number >= 0");
-  if (!(duration_s > 0) || !std::isfinite(duration_s))
-    throw core::DomainError("duration_s", duration_s, "a finite number > 0");
+  core::require(duration_s > 0 && std::isfinite(duration_s), "duration_s", duration_s, "a finite number > 0");
   SizeCell& cell = cells_[size];
   cell.size = size;
   const auto n = static_cast<double>(++cell.rows);
@@ -24,7 +23,6 @@ void SamplesBySize::add(double size, double duration_s) {
 
 std::vector<SizeCell> SamplesBySize::cells() const {
   std::vector<SizeCell> sorted;
-  sorted.reserve(cells_.size());
   for (const auto& entry : cells_) sorted.push_back(entry.second);
   std::sort(sorted.begin(), sorted.end(), [](const SizeCell& a, const SizeCell& b) { return a.size < b.size; });
   return sorted;

@@ -206,8 +206,7 @@ std::vector<RunTests> tests_of(const FindingOptions& options) {
   for (std::size_t window : options.windows)
     tests.emplace_back(RunTestOptions{options.confidence, window, options.least_runs, options.least_sd});
   tests.emplace_back(RunTestOptions{options.confidence, 1, options.least_runs, options.least_sd});
-  if (!std::is_sorted(options.windows.begin(), options.windows.end()))
-    throw core::DomainError("windows", "falling", "rising numbers");
+  core::require(std::is_sorted(options.windows.begin(), options.windows.end()), "windows", "falling", "rising numbers");
   if (!(options.least_effect >= 0)) throw core::DomainError("least effect", options.least_effect, "a number >= 0");
   if (options.repeated < 1) throw core::DomainError("repeated", 0.0, "a number >= 1");
   if (options.least_cpus < 2)

@@ -15,8 +15,7 @@ namespace {
 /// Degrees of freedom of the denominator.
 double freedom_of(std::size_t p, std::size_t n) {
   if (p < 1) throw core::DomainError("number of factors", p, "a number >= 1");
-  if (n <= p)
-    throw core::DomainError("number of earlier runs", n, "more than the number of factors, " + std::to_string(p));
+  core::require(n > p, "number of earlier runs", n, "more than the number of factors, " + std::to_string(p));
   return static_cast<double>(n - p);
 }
 
@@ -54,8 +53,7 @@ std::optional<double> distance_of_many(const ReferenceRuns& reference, const std
 }  // namespace
 
 double f_limit(double confidence, std::size_t p, std::size_t n) {
-  if (!(confidence > 0 && confidence < 1))
-    throw core::DomainError("confidence", confidence, "a number above 0 and below 1");
+  core::require(confidence > 0 && confidence < 1, "confidence", confidence, "a number above 0 and below 1");
   return fisher_f_quantile(static_cast<double>(p), freedom_of(p, n), confidence);
 }
 
@@ -90,10 +88,6 @@ void ReferenceRuns::clear() {
   count_ = 0;
   std::fill(mean_.begin(), mean_.end(), 0.0);
   std::fill(products_.begin(), products_.end(), 0.0);
-}
-
-double ReferenceRuns::covariance(std::size_t i, std::size_t j) const {
-  return count_ < 2 ? 0 : products_[i * mean_.size() + j] / static_cast<double>(count_ - 1);
 }
 
 double ReferenceRuns::standard_deviation(std::size_t i, double least_sd) const {

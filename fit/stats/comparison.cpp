@@ -90,7 +90,6 @@ TestResult mann_whitney(const std::vector<double>& a, const std::vector<double>&
   require_values(a, 1);
   require_values(b, 1);
   std::vector<std::pair<double, bool>> all;
-  all.reserve(a.size() + b.size());
   for (double value : a) all.emplace_back(value, true);
   for (double value : b) all.emplace_back(value, false);
   std::sort(all.begin(), all.end());
@@ -113,8 +112,7 @@ TestResult mann_whitney(const std::vector<double>& a, const std::vector<double>&
 
 std::vector<double> corrected(const std::vector<double>& probabilities, std::size_t tests, Correction correction) {
   for (double probability : probabilities)
-    if (!(probability >= 0 && probability <= 1))
-      throw core::DomainError("probability", probability, "a number from 0 to 1");
+    core::require(probability >= 0 && probability <= 1, "probability", probability, "a number from 0 to 1");
   if (tests < probabilities.size()) throw core::DomainError("number of tests", tests, "one per probability at least");
   std::vector<double> result = probabilities;
   if (correction == Correction::none) return result;

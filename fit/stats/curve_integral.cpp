@@ -178,17 +178,14 @@ Kriging average(const Problem& problem) {
 
 void check(const std::vector<MeasuredPiece>& measured, const std::vector<CurvePiece>& gaps, const ScatterPrior& prior) {
   const std::size_t least = prior.dof >= 1 ? 4 : 5;
-  if (measured.size() < least)
-    throw core::DomainError("measured pieces", measured.size(), "at least " + std::to_string(least));
+  core::require(measured.size() >= least, "measured pieces", measured.size(), "at least " + std::to_string(least));
   const auto check_piece = [](const CurvePiece& piece) {
     if (!std::isfinite(piece.x)) throw core::DomainError("x of a piece", piece.x, "a finite number");
-    if (!(piece.units > 0) || !std::isfinite(piece.units))
-      throw core::DomainError("units of a piece", piece.units, "a positive number");
+    core::require(piece.units > 0 && std::isfinite(piece.units), "units of a piece", piece.units, "a positive number");
   };
   for (const MeasuredPiece& one : measured) {
     check_piece(one.piece);
-    if (!(one.cost > 0) || !std::isfinite(one.cost))
-      throw core::DomainError("cost of a piece", one.cost, "a positive number");
+    core::require(one.cost > 0 && std::isfinite(one.cost), "cost of a piece", one.cost, "a positive number");
   }
   for (const CurvePiece& one : gaps) check_piece(one);
 }

@@ -35,8 +35,7 @@ void validate(const RegressionData& data) {
     require_finite(column, "column");
   }
   if (data.weights.empty()) return;
-  if (data.weights.size() != rows)
-    throw core::DomainError("length of weights", data.weights.size(), "the length of y, or 0");
+  core::require(data.weights.size() == rows, "length of weights", data.weights.size(), "the length of y, or 0");
   require_finite(data.weights, "weight");
   for (double weight : data.weights)
     if (weight < 0) throw core::DomainError("weight", weight, "a number >= 0");

@@ -372,10 +372,9 @@ core::ClusterModel with_groups(core::ClusterModel cluster, const PairTopology& f
                            found.groups.front().front() + " ...; expected the hosts of the cluster");
   core::NetworkModel::Values network = cluster.network.values();
   const bool one_switch = std::holds_alternative<core::SingleSwitch>(network.topology);
-  if (!one_switch && !std::holds_alternative<core::HostGroups>(network.topology))
-    throw core::DomainError("topology", core::kind_of(network.topology),
-                            "single_switch, for groups of hosts that were found",
-                            "`hplcast transform --single-switch yes` makes it one");
+  core::require(one_switch || std::holds_alternative<core::HostGroups>(network.topology), "topology",
+                core::kind_of(network.topology), "single_switch, for groups of hosts that were found",
+                "`hplcast transform --single-switch yes` makes it one");
   groups.extra_latency_s = std::max(0.0, found.between_s - found.within_s);
   // A bandwidth that includes the latency, of messages of unknown length, says no more.
   if (found.bandwidth_share < 1 - least_bandwidth_share) groups.bandwidth_share = found.bandwidth_share;

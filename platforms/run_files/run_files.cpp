@@ -156,11 +156,10 @@ void write_model_h(std::ostream& out, const core::ClusterModel& cluster) {
 void write_hostfile(std::ostream& out, const core::ClusterModel& cluster, int ranks) {
   const core::Hosts& hosts = cluster.hosts;
   if (ranks < 1) throw core::DomainError("ranks", ranks, "at least 1");
-  if (ranks > hosts.total_cores())
-    throw core::DomainError("ranks", ranks,
-                            "at most the " + std::to_string(hosts.total_cores()) + " cores of cluster " + cluster.name +
-                                " (" + hosts.text() + ")",
-                            "choose a grid with P*Q within that, or a larger cluster");
+  core::require(ranks <= hosts.total_cores(), "ranks", ranks,
+                "at most the " + std::to_string(hosts.total_cores()) + " cores of cluster " + cluster.name + " (" +
+                    hosts.text() + ")",
+                "choose a grid with P*Q within that, or a larger cluster");
   for (int rank = 0; rank < ranks; ++rank)
     out << hosts.names()[static_cast<std::size_t>(hosts.place_of(rank).host)] << '\n';
 }

@@ -45,10 +45,6 @@ double FairFlows::earliest_end_s(std::uint32_t name, double now_s) const {
   return now_s + (place.end_bytes - moved_bytes) / of.kind.limit_bytes_per_s;
 }
 
-double FairFlows::end_s(const Class& of) const {
-  return of.since_s + std::max(0.0, of.flows.front().end_bytes - of.moved_bytes) / of.rate_bytes_per_s;
-}
-
 double FairFlows::next_s() {
   if (std::exchange(knows_next_, true)) return next_s_;
   while (!ends_.empty()) {
@@ -183,10 +179,6 @@ void FairFlows::remove(ClassIndex index) {
   free_classes_.push_back(index);
 }
 
-void FairFlows::count_flows(Class& of) const {
-  of.weight = static_cast<double>(of.flows.size()) / of.route->penalty;
-}
-
 void FairFlows::change_links(const Class& of) {
   for (const Link link : of.route->links) {
     if (std::exchange(links_[link].is_changed, true)) continue;
@@ -261,10 +253,6 @@ void FairFlows::Stops::clear() {
   all_.clear();
   is_sorted_ = false;
   lowest_level_ = never_s;
-}
-
-void FairFlows::Stops::insert(const Stop& stop) {
-  all_.insert(std::upper_bound(all_.begin(), all_.end(), stop), stop);
 }
 
 FairFlows::Stop FairFlows::Stops::take() {

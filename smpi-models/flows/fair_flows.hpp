@@ -171,7 +171,7 @@ class FairFlows {
     Stop take();
 
    private:
-    void insert(const Stop& stop);
+    void insert(const Stop& stop) { all_.insert(std::upper_bound(all_.begin(), all_.end(), stop), stop); }
 
     std::vector<Stop> all_;
     bool is_sorted_ = false;  // the lowest last
@@ -183,7 +183,9 @@ class FairFlows {
   ClassIndex class_of(const Kind& kind);
   void remove(ClassIndex index);
   void change_links(const Class& of);
-  double end_s(const Class& of) const;
+  double end_s(const Class& of) const {
+    return of.since_s + std::max(0.0, of.flows.front().end_bytes - of.moved_bytes) / of.rate_bytes_per_s;
+  }
   void note_end(ClassIndex index);
   bool is_in_part(const Class& of) const { return of.round == round_; }
   void take(ClassIndex index);
@@ -195,7 +197,7 @@ class FairFlows {
   bool all_reach_limits();
   bool all_stay_at_limits() const;
   void begin_at_limits();
-  void count_flows(Class& of) const;
+  void count_flows(Class& of) const { of.weight = static_cast<double>(of.flows.size()) / of.route->penalty; }
   void fix(ClassIndex index, double level, Link held_up_by);
   void share_out();
   void set_level(ClassIndex index);

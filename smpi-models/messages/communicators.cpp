@@ -118,10 +118,6 @@ ProgramCommunicators::Known& ProgramCommunicators::known(std::size_t rank, MPI_C
       "MPI_Comm_create or a topology; `hplcast run --messages smpi` leaves messages to SMPI");
 }
 
-const ProgramCommunicators::Pointer& ProgramCommunicators::find(std::size_t rank, MPI_Comm handle) {
-  return known(rank, handle).communicator;
-}
-
 ProgramCommunicators::Pointer ProgramCommunicators::find_if_known(std::size_t rank, MPI_Comm handle) {
   const bool is_known = handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF || known_[rank].count(handle) > 0;
   return is_known ? find(rank, handle) : nullptr;

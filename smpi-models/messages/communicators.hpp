@@ -60,7 +60,7 @@ class ProgramCommunicators {
 
   using Pointer = std::shared_ptr<const ProgramCommunicator>;
   /// Communicator of the calling rank. @throws Error for one whose making was not told.
-  const Pointer& find(std::size_t rank, MPI_Comm handle);
+  const Pointer& find(std::size_t rank, MPI_Comm handle) { return known(rank, handle).communicator; }
   /// The same; null for one whose making was not told.
   Pointer find_if_known(std::size_t rank, MPI_Comm handle);
   /// All ranks of `parent` have made `child` by one call, which gave the rank none if it is MPI_COMM_NULL.

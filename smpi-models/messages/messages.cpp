@@ -87,10 +87,6 @@ Messages::Messages(const PlatformCosts& platform, std::deque<Rank>& ranks, bool 
   }
 }
 
-core::Scope Messages::scope(int source, int destination) const {
-  return at(source).host == at(destination).host ? core::Scope::local : core::Scope::remote;
-}
-
 MessageName Messages::next_name(const hplcast_channel& channel) {
   MessageName name{static_cast<std::uint32_t>(channel.source), static_cast<std::uint32_t>(channel.destination),
                    static_cast<std::uint32_t>(channel.tag)};
@@ -374,10 +370,6 @@ void Messages::wait_next(const std::vector<MessageRequest*>& requests) {
                  [](const MessageRequest* request) { return request->message->transfer.flow(); });
   port::wait_for_any(flows);
   clock.tell(core::CoreState::messages);
-}
-
-Rank& Messages::rank_of(const MessageRequest& request) {
-  return at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
 }
 
 void Messages::wait(MessageRequest& request) {

@@ -49,7 +49,9 @@ class Messages {
   double async_small_bytes() const { return async_small_bytes_; }
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.
-  core::Scope scope(int source, int destination) const;
+  core::Scope scope(int source, int destination) const {
+    return at(source).host == at(destination).host ? core::Scope::local : core::Scope::remote;
+  }
   /// The flow of a message of so many bytes between them: NetworkCosts::between() their hosts, over their cards.
   core::MessageFlow between(int source, int destination, double bytes, core::MessageFlow flow) const;
   /// The shape of a flow that takes exactly `as`, over the cards that messages of so many bytes take.
@@ -90,7 +92,9 @@ class Messages {
   double overhead_s(core::MessageCost which, const SentMessage& sent) const;
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
-  Rank& rank_of(const MessageRequest& request);
+  Rank& rank_of(const MessageRequest& request) {
+    return at(request.receives ? request.wanted.channel.destination : request.message->message.channel.source);
+  }
 
   const NetworkCosts& costs_;
   std::deque<Rank>& ranks_;

@@ -15,10 +15,6 @@ void ProbeSeries::Prober::begin_piece() {
   spend(Work::kernel, piece_s);
 }
 
-void ProbeSeries::Prober::spend(Work what, double duration_s) {
-  end_s_ = detours_ == nullptr ? end_s_ + duration_s : detours_->after(what, end_s_, duration_s);
-}
-
 /// The next step after the end of a piece of work, or of a probe that fails.
 void ProbeSeries::go_on(Prober& prober) {
   if (!prober.works_) {

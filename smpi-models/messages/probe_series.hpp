@@ -66,7 +66,9 @@ class ProbeSeries {
    private:
     friend class ProbeSeries;
     void begin_piece();
-    void spend(Work what, double duration_s);
+    void spend(Work what, double duration_s) {
+      end_s_ = detours_ == nullptr ? end_s_ + duration_s : detours_->after(what, end_s_, duration_s);
+    }
     std::size_t number_;
     double end_s_ = 0;  // of what it is doing
     bool active_ = false;

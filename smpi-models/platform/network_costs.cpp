@@ -90,12 +90,4 @@ core::MessageFlow NetworkCosts::flow(const core::DeviceMessage& own, core::Scope
                             size_bytes + core::smpi_envelope_bytes, link);
 }
 
-double NetworkCosts::bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
-  return std::max(1.0, smpi_bandwidth_factor(scope, flow));
-}
-
-double NetworkCosts::smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
-  return flow.bandwidth_bytes_per_s / network_.scope(scope).link_bytes_per_s();
-}
-
 }  // namespace hplcast::smpi_models

@@ -99,7 +99,9 @@ class NetworkCosts {
 
   /// SimGrid's factor on the bandwidth of links for a flow with a bound of its own: 1 but where noise makes a message
   /// faster than the link.
-  double bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
+  double bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
+    return std::max(1.0, smpi_bandwidth_factor(scope, flow));
+  }
   /// The same where the links are those of these cards.
   double bandwidth_factor(core::Scope scope, const core::MessageFlow& flow, int card, int other_card) const {
     if (card < 0) return bandwidth_factor(scope, flow);
@@ -108,7 +110,9 @@ class NetworkCosts {
   }
   /// The same for a message of SMPI, whose flow has no bound: its share of a link, rate / capacity. Several
   /// such flows together get as much as one, less than the link has.
-  double smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const;
+  double smpi_bandwidth_factor(core::Scope scope, const core::MessageFlow& flow) const {
+    return flow.bandwidth_bytes_per_s / network_.scope(scope).link_bytes_per_s();
+  }
 
  private:
   double noise_s(core::MessageCost which, const core::SegmentedLaw& law, core::Scope scope, double size_bytes,

@@ -10,16 +10,12 @@ __attribute__((constructor)) void remember_arguments(int, char** arguments, char
   arguments_of_process = arguments;
 }
 
-/// SimGrid has taken its own options by now, and hands the rest to the ranks when the platform is there.
-void restore_arguments_of_program() {
-  for (char** word = arguments_of_process; word != nullptr && *word != nullptr; ++word)
-    hplcast::core::restore_smpirun_word(*word);
-}
-
 }  // namespace
 
 /// The function that SimGrid looks for in `smpirun -platform libhplcast-platform.so`.
 extern "C" __attribute__((visibility("default"))) void load_platform(const simgrid::s4u::Engine& engine) {
-  restore_arguments_of_program();
+  // It has taken its own options by now, and hands the rest to the ranks when the platform is there.
+  for (char** word = arguments_of_process; word != nullptr && *word != nullptr; ++word)
+    hplcast::core::restore_smpirun_word(*word);
   hplcast_build_platform(engine);
 }

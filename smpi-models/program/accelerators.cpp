@@ -187,10 +187,6 @@ double Accelerators::call(const Rank& rank, int number, const core::KernelShape&
   return drawn_s;
 }
 
-void Accelerators::took(const Rank& rank, int number, double duration_s) {
-  sort_of(rank).kernels[static_cast<std::size_t>(number)].count.time_s += duration_s;
-}
-
 void Accelerators::copied(const Rank& rank, hplcast_direction direction, double bytes, double duration_s) {
   core::AcceleratorCounts& counts = sort_of(rank).counts;
   const std::array sums = {&counts.bytes_to_device, &counts.bytes_from_device, &counts.bytes_within_device};

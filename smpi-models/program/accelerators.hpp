@@ -33,7 +33,9 @@ class Accelerators {
   hplcast_accelerator_kernel find(const Rank& rank, const std::string& name, const std::string& base);
   /// As hplcast_accelerator_call().
   double call(const Rank& rank, int number, const core::KernelShape& shape, double flop);
-  void took(const Rank& rank, int number, double duration_s);
+  void took(const Rank& rank, int number, double duration_s) {
+    sort_of(rank).kernels[static_cast<std::size_t>(number)].count.time_s += duration_s;
+  }
   void copied(const Rank& rank, hplcast_direction direction, double bytes, double duration_s);
   void overlapped(const Rank& rank, double duration_s) { sort_of(rank).counts.overlapped_s += duration_s; }
   /// As hplcast_accelerator_ran().

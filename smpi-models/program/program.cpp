@@ -53,11 +53,6 @@ Moment moment_of(const Rank& rank) {
   return {rank.clock.now_s(), rank.clock.detours_s()};
 }
 
-/// A core that asks again and again does as HPL's does in its polling loops.
-core::CoreState state_in(const char* function) {
-  return polls(function) ? core::CoreState::polling : core::CoreState::messages;
-}
-
 bool is_modelled(const core::RegionModel* model) {
   return model != nullptr && !model->is_executed();
 }
@@ -316,7 +311,8 @@ void Program::tell_state(Rank& rank, const State::Call& call) {
   // SMPI's messages tell nothing; an operation of the program may have.
   if (waited_s > 0 && rank.clock.told_s() <= call.begin_s)
     rank.clock.tell(core::CoreState::blocked, call.begin_s + waited_s);
-  rank.clock.tell(state_in(call.function));
+  // A core that asks again and again does as HPL's does in its polling loops.
+  rank.clock.tell(polls(call.function) ? core::CoreState::polling : core::CoreState::messages);
 }
 
 std::vector<core::BlockedRank> Program::blocked() const {
@@ -333,10 +329,6 @@ double Program::end_s() const {
   double end_s = port::clock_s();
   for (const State& state : states_) end_s = std::max(end_s, state.last_s);
   return end_s;
-}
-
-std::vector<NamedTimes> Program::times() const {
-  return times_.measures() ? times_.until(end_s()) : std::vector<NamedTimes>();
 }
 
 core::ProgramCounts Program::counts() const {

@@ -83,7 +83,9 @@ class Program {
   /// When the last rank ended, in its own time.
   double end_s() const;
   /// Until then; empty if nobody asks.
-  std::vector<NamedTimes> times() const;
+  std::vector<NamedTimes> times() const {
+    return times_.measures() ? times_.until(end_s()) : std::vector<NamedTimes>();
+  }
   /// Tells the trace what it does not have yet.
   void finish_trace() {
     times_.finish();

@@ -32,10 +32,6 @@ void set_status(MPI_Status* status, const ProgramRequest& request, const hplcast
   set_status(status, request.communicator->ranks.number_of(sent.channel.source), sent.channel.tag, sent.bytes);
 }
 
-MPI_Request handle_of(ProgramRequest* request) {
-  return reinterpret_cast<MPI_Request>(request);
-}
-
 }  // namespace
 
 void set_empty_status(MPI_Status* status, int peer) {
@@ -56,10 +52,6 @@ ProgramMessages::ProgramMessages(Messages& messages, const Communicator& world, 
       fast_(fast),
       buffered_(static_cast<std::size_t>(world.size)),
       failed_(static_cast<std::size_t>(world.size)) {}
-
-ProgramRequest ProgramMessages::request(const Rank& rank, const MessageEnd& end, const RequestKind& kind) {
-  return {end, kind, communicators_.find(rank.number, end.communicator), nullptr};
-}
 
 hplcast_message ProgramMessages::message(const Rank& rank, const ProgramRequest& request) const {
   const MessageEnd& end = request.end;
@@ -140,16 +132,12 @@ MPI_Request ProgramMessages::make(Rank& rank, const MessageEnd& end, const Reque
   made->own_type = lasting_copy(end.type);
   if (made->own_type != MPI_DATATYPE_NULL) made->end.type = made->own_type;
   if (!kind.persistent) begin(rank, *made, false);
-  return handle_of(made);
+  return reinterpret_cast<MPI_Request>(made);
 }
 
 void ProgramMessages::start(Rank& rank, ProgramRequest& request) {
   if (request.active) end_simulation_of(rank.number, "starts a persistent request that has not ended");
   begin(rank, request, false);
-}
-
-double ProgramMessages::polling_cost_s(const Rank& rank, double cost_s) const {
-  return cost_s * (grow_ ? 1 + failed_[rank.number] : 1);
 }
 
 bool ProgramMessages::probe(Rank& rank, const MessageEnd& end, bool waits, MPI_Status* status) {

@@ -97,11 +97,15 @@ class ProgramMessages {
   ProgramRequest* of_number(int number) const;
 
  private:
-  ProgramRequest request(const Rank& rank, const MessageEnd& end, const RequestKind& kind);
+  ProgramRequest request(const Rank& rank, const MessageEnd& end, const RequestKind& kind) {
+    return {end, kind, communicators_.find(rank.number, end.communicator), nullptr};
+  }
   void begin(Rank& rank, ProgramRequest& request, bool blocks);
   hplcast_message message(const Rank& rank, const ProgramRequest& request) const;
   static void deliver(const ProgramRequest& request, MPI_Status* status);
-  double polling_cost_s(const Rank& rank, double cost_s) const;
+  double polling_cost_s(const Rank& rank, double cost_s) const {
+    return cost_s * (grow_ ? 1 + failed_[rank.number] : 1);
+  }
   void require_exact(const Rank& rank, const char* what) const;
 
   Messages& messages_;

@@ -72,10 +72,9 @@ void require_costs_of_messages(const std::string& first_host, const std::optiona
 
 /// SimGrid's own flows and messages of SMPI.
 void require_static_routes(const NetworkCosts& costs) {
-  if (!core::has_static_routes(costs.topology()))
-    throw core::DomainError("routes", "adaptive, or around failed links",
-                            "static ones: messages of SMPI take SimGrid's routes, those of HPL can take others",
-                            "`hplcast transform --routing static` makes adaptive ones so");
+  core::require(core::has_static_routes(costs.topology()), "routes", "adaptive, or around failed links",
+                "static ones: messages of SMPI take SimGrid's routes, those of HPL can take others",
+                "`hplcast transform --routing static` makes adaptive ones so");
   if (costs.rails())
     throw core::DomainError("rails", costs.rails()->cards.size(),
                             "one card per host: SimGrid's flows and messages of SMPI do not know several yet",
@@ -235,11 +234,9 @@ hplcast_window Runtime::panel_window(int panels, int process_columns) const {
   if (!settings_.window) return {0, panels, 0, 0};
   const auto& [first, last] = *settings_.window;
   const std::string found = std::to_string(first) + "-" + std::to_string(last);
-  if (last >= panels)
-    throw core::DomainError("window", found, "panels of this matrix: 0 to " + std::to_string(panels - 1));
-  if (first % process_columns != 0)
-    throw core::DomainError("window", found,
-                            "a first panel of the first of " + std::to_string(process_columns) + " process columns");
+  core::require(last < panels, "window", found, "panels of this matrix: 0 to " + std::to_string(panels - 1));
+  core::require(first % process_columns == 0, "window", found,
+                "a first panel of the first of " + std::to_string(process_columns) + " process columns");
   return {first, last - first + 1, 0, 0};
 }
 

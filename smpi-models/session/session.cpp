@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"
@@ -50,8 +49,7 @@ core::PiecewiseLaw piecewise_law(const hplcast_law& law) {
 }
 
 core::KernelModel kernel_model(const hplcast_kernel_table& table) {
-  if (table.law_count < 1)
-    throw core::DomainError("laws of " + std::string(table.kernel), table.law_count, "at least one");
+  core::require(table.law_count >= 1, "laws of " + std::string(table.kernel), table.law_count, "at least one");
   std::vector<core::CpuLaw> overrides;
   for (int i = 1; i < table.law_count; ++i)
     overrides.push_back({table.laws[i].host, table.laws[i].cpu, piecewise_law(table.laws[i])});
@@ -101,9 +99,8 @@ double max_message(double local_bytes, double remote_bytes) {
 }  // namespace
 
 Model model_from_table(const hplcast_model_table& table) {
-  if (table.version != HPLCAST_MODEL_TABLE_VERSION)
-    throw core::DomainError("version of model.h", table.version, std::to_string(HPLCAST_MODEL_TABLE_VERSION),
-                            "make it again with `hplcast emit`");
+  core::require(table.version == HPLCAST_MODEL_TABLE_VERSION, "version of model.h", table.version,
+                std::to_string(HPLCAST_MODEL_TABLE_VERSION), "make it again with `hplcast emit`");
   Model model;
   model.cluster.name = table.name;
   model.cluster.hosts = hosts(table);

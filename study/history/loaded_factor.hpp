@@ -44,9 +44,7 @@ class FactorLoader {
 /// State of a run on a page; the names are classes of the style sheet.
 enum class CellKind { untested, inside, below, above, outlier };
 using core::to_string;
-constexpr core::EnumNames enum_names(CellKind) {
-  return {"a kind", {"untested", "inside", "below", "above", "outlier"}};
-}
+HPLCAST_ENUM_NAMES(CellKind, "a kind", "untested", "inside", "below", "above", "outlier");
 
 struct ShownFactor;
 

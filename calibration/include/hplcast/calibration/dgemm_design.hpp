@@ -72,10 +72,7 @@ enum class DgemmRole {
   /// An update on columns an odd multiple of 4, 8 or 16 KiB apart (by its shape), as repetition 0; 1: 64 bytes more.
   aliased,
 };
-constexpr core::EnumNames enum_names(DgemmRole) {
-  return {"role", {"update", "panel", "aliased"}};
-}
-using core::to_string;
+HPLCAST_ENUM_NAMES(DgemmRole, "role", "update", "panel", "aliased");
 
 /// One call of a design.
 struct DgemmCall {
@@ -93,9 +90,7 @@ using DgemmDesign = std::vector<DgemmCall>;
 
 /// Whether B is transposed in update calls.
 enum class Transposition { yes, no, both };
-constexpr core::EnumNames enum_names(Transposition) {
-  return {"transposition", {"yes", "no", "both"}};
-}
+HPLCAST_ENUM_NAMES(Transposition, "transposition", "yes", "no", "both");
 
 /// Parameters of a design of dgemm calls.
 struct DgemmDesignOptions {

@@ -12,10 +12,7 @@ namespace hplcast::calibration {
 
 enum class CheckStatus { ok, warn, unknown };
 
-constexpr core::EnumNames enum_names(CheckStatus) {
-  return {"status", {"ok", "warn", "unknown"}};
-}
-using core::to_string;
+HPLCAST_ENUM_NAMES(CheckStatus, "status", "ok", "warn", "unknown");
 
 /// One thing that the doctor looked at.
 struct Check {

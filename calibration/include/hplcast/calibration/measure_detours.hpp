@@ -76,9 +76,7 @@ enum class WorkClock {
   cpu,  ///< that of its own processor time: the work is done whoever shares the core
   wall  ///< that of the wall: it gives up when the time is over
 };
-constexpr core::EnumNames enum_names(WorkClock) {
-  return {"clock", {"cpu", "wall"}};
-}
+HPLCAST_ENUM_NAMES(WorkClock, "clock", "cpu", "wall");
 
 /// A program that takes the cores away now and then.
 struct NoiseSourceOptions {
@@ -136,18 +134,14 @@ struct SeriesPlan {
 std::vector<SeriesRun> make_series(const SeriesPlan& plan);
 
 enum class Collective { barrier, allreduce, alltoall };
-constexpr core::EnumNames enum_names(Collective) {
-  return {"collective", {"barrier", "allreduce", "alltoall"}};
-}
+HPLCAST_ENUM_NAMES(Collective, "collective", "barrier", "allreduce", "alltoall");
 
 /// Where the source runs.
 enum class SourcePlace {
   host,  ///< beside one rank of each host
   core   ///< beside every rank
 };
-constexpr core::EnumNames enum_names(SourcePlace) {
-  return {"place", {"host", "core"}};
-}
+HPLCAST_ENUM_NAMES(SourcePlace, "place", "host", "core");
 
 struct CollectiveOptions {
   Collective operation = Collective::barrier;

@@ -11,8 +11,6 @@
 
 namespace hplcast::calibration {
 
-using core::to_string;
-
 /// The operation timed on the measuring rank, always with one message (docs/use/calibration.md has the exact
 /// protocols).
 enum class MpiOperation {
@@ -36,11 +34,8 @@ inline constexpr double late_receiver_s = 0.02;
 /// 64 KiB at least: their upper triangle.
 inline constexpr long panel_columns = 128, panel_row_bytes = 8 * panel_columns, least_panel_bytes = 1 << 16;
 
-constexpr core::EnumNames enum_names(MpiOperation) {
-  return {"operation",
-          {"recv", "isend", "send", "pingpong", "iprobe", "test", "wtime", "exchange", "send_unmatched", "panel",
-           "one_way"}};
-}
+HPLCAST_ENUM_NAMES(MpiOperation, "operation", "recv", "isend", "send", "pingpong", "iprobe", "test", "wtime",
+                   "exchange", "send_unmatched", "panel", "one_way");
 /// The default operations of designs: all except one_way, which is for saturation.
 std::vector<MpiOperation> all_mpi_operations();
 
@@ -114,9 +109,7 @@ struct MpiPair {
 
 /// Which scopes are measured: those that there are, one, or both.
 enum class PeerChoice { any, local, remote, both };
-constexpr core::EnumNames enum_names(PeerChoice) {
-  return {"scope", {"any", "local", "remote", "both"}};
-}
+HPLCAST_ENUM_NAMES(PeerChoice, "scope", "any", "local", "remote", "both");
 
 /// Rank 0 with the first rank of its own host, the first of another, or both. @throws core::InputError if a peer that
 /// is asked for does not exist.
@@ -130,9 +123,7 @@ enum class MpiPattern {
   all_pairs,  ///< the first ranks of all hosts, each with each, in rounds of disjoint pairs
   cpus,       ///< ranks of each CPU of a host with those of each CPU of another: turns_of_cpus()
 };
-constexpr core::EnumNames enum_names(MpiPattern) {
-  return {"pattern", {"pair", "ring", "saturated", "all-pairs", "cpus"}};
-}
+HPLCAST_ENUM_NAMES(MpiPattern, "pattern", "pair", "ring", "saturated", "all-pairs", "cpus");
 
 /// Pairs that measure at the same time.
 using MpiTurn = std::vector<MpiPair>;
@@ -167,9 +158,7 @@ enum class Background {
   dgemm_iprobe,  ///< they compute and poll in turn
 };
 
-constexpr core::EnumNames enum_names(Background) {
-  return {"background", {"none", "dgemm", "iprobe", "dgemm+iprobe"}};
-}
+HPLCAST_ENUM_NAMES(Background, "background", "none", "dgemm", "iprobe", "dgemm+iprobe");
 inline bool computes(Background background) {
   return background == Background::dgemm || background == Background::dgemm_iprobe;
 }

@@ -29,7 +29,9 @@ class PowerMeter {
   /// Energy counted in J. It may wrap at `range_j` (0: it never does). `limit_w`: see limit_w().
   static PowerMeter counter(std::string name, core::PowerDomain domain, Value energy_j, double range_j,
                             std::optional<double> limit_w = std::nullopt);
-  static PowerMeter gauge(std::string name, core::PowerDomain domain, Value power_w);
+  static PowerMeter gauge(std::string name, core::PowerDomain domain, Value power_w) {
+    return PowerMeter(std::move(name), domain, std::move(power_w));
+  }
 
   const std::string& name() const noexcept { return name_; }
   core::PowerDomain domain() const noexcept { return domain_; }

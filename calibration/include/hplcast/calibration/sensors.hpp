@@ -30,12 +30,9 @@ enum class Quantity {
   memory_written_bytes,
 };
 
-constexpr core::EnumNames enum_names(Quantity) {
-  return {"quantity",
-          {"frequency_hz", "temperature_celsius", "power_w", "throttle_count", "received_bytes", "sent_bytes",
-           "network_errors", "stolen_s", "instructions", "memory_read_bytes", "memory_written_bytes"}};
-}
-using core::to_string;
+HPLCAST_ENUM_NAMES(Quantity, "quantity", "frequency_hz", "temperature_celsius", "power_w", "throttle_count",
+                   "received_bytes", "sent_bytes", "network_errors", "stolen_s", "instructions", "memory_read_bytes",
+                   "memory_written_bytes");
 
 /// One value of one sensor.
 struct Reading {
@@ -123,7 +120,7 @@ void write_monitoring_rows(std::ostream& out, const std::string& host, double ep
 class Monitor {
  public:
   Monitor(Sensors sensors, double period_s);
-  ~Monitor();
+  ~Monitor() { stop(); }
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 

@@ -44,7 +44,7 @@ class HeldSettings {
   /// @throws core::InputError, with everything restored, for a value that a setting cannot have, a file that cannot be
   /// written, a system that does not do what was written, or if another process holds settings of this host.
   explicit HeldSettings(const Settings& wanted, const std::filesystem::path& root = "/");
-  ~HeldSettings();
+  ~HeldSettings() { restore(); }
   HeldSettings(const HeldSettings&) = delete;
   HeldSettings& operator=(const HeldSettings&) = delete;
 

@@ -43,7 +43,9 @@ class TraceFile {
   /// Events outside of `kept` are left out. @throws Error if the file cannot be written.
   explicit TraceFile(const std::string& path, TimeSpan kept = {0, std::numeric_limits<double>::infinity()});
 
-  void name_rank(int rank, int host, const std::string& host_name);
+  void name_rank(int rank, int host, const std::string& host_name) {
+    name_row(rank, host, host_name, "rank " + std::to_string(rank));
+  }
   /// The same for rows that are not one per rank: a thread `row` in a process of that number and name.
   void name_row(int row, int process, const std::string& process_name, const std::string& row_name);
   void phase(int rank, const char* name, TimeSpan span);

@@ -67,16 +67,20 @@ class Hosts {
   /// Its index in values().kinds, or no_kind.
   int kind_of(int host) const noexcept { return has_kinds() ? kind_of_[static_cast<std::size_t>(host)] : no_kind; }
   /// "others": no_kind.
-  std::string kind_name(int kind) const;
-  int cores_of(int host) const noexcept;
-  int cpus_of(int host) const noexcept;
-  double memory_bytes_of(int host) const noexcept;
-  double link_share_of(int host) const noexcept;
+  std::string kind_name(int kind) const {
+    return kind == no_kind ? "others" : values_.kinds.at(static_cast<std::size_t>(kind)).name;
+  }
+  int cores_of(int host) const noexcept { return of(host, &HostKind::cores, values_.cores); }
+  int cpus_of(int host) const noexcept { return of(host, &HostKind::cpus, values_.cpus); }
+  double memory_bytes_of(int host) const noexcept { return of(host, &HostKind::memory_bytes, values_.memory_bytes); }
+  double link_share_of(int host) const noexcept { return of(host, &HostKind::link_share, 1.0); }
   int most_cores() const noexcept;
   int most_cpus() const noexcept;
   int total_cores() const noexcept { return first_core_of(count()); }
   /// Cores of all hosts before it, which may be one past the last.
-  int first_core_of(int host) const noexcept;
+  int first_core_of(int host) const noexcept {
+    return has_kinds() ? first_core_[static_cast<std::size_t>(host)] : host * values_.cores;
+  }
   /// CPU of a local rank, 0 <= local_rank. With several ranks per core the ranks wrap around.
   int cpu_of(int host, int local_rank) const noexcept;
   /// `rank`: below total_cores().
@@ -93,6 +97,11 @@ class Hosts {
     const int kind = kind_of(host);
     return kind == no_kind ? nullptr : &values_.kinds[static_cast<std::size_t>(kind)];
   }
+  template <typename T>
+  T of(int host, T HostKind::*field, T otherwise) const noexcept {
+    const HostKind* kind = own(host);
+    return kind == nullptr ? otherwise : kind->*field;
+  }
   Values values_{"localhost", 1, 1, {}, 0, 1};
   std::vector<std::string> names_{"localhost"};
   std::vector<int> kind_of_, first_core_;  // of each host; empty without kinds
@@ -100,9 +109,7 @@ class Hosts {
 
 /// How the code between two marks of a program is simulated (docs/models/any-program.md).
 enum class RegionMode { model, factor, bench, skip };
-constexpr EnumNames enum_names(RegionMode) {
-  return {"mode of a region", {"model", "factor", "bench", "skip"}};
-}
+HPLCAST_ENUM_NAMES(RegionMode, "mode of a region", "model", "factor", "bench", "skip");
 
 /// A region of a program, marked by HPLCAST_REGION_BEGIN and HPLCAST_REGION_END.
 struct RegionModel {
@@ -137,10 +144,14 @@ struct ProgramModel {
 
 /// Whether routines of this name have vectors whose elements are k apart: "dswap/strided"; "dswap/aliased", where that
 /// is a multiple of 4096 bytes; "dswap/half-aliased", where it is an odd multiple of 2048.
-bool is_strided(std::string_view routine) noexcept;
+inline bool is_strided(std::string_view routine) noexcept {
+  return ends_with(routine, "/strided") || ends_with(routine, "/half-aliased") || ends_with(routine, "/aliased");
+}
 
 /// Local functions of MPI are among the routines: MPI_Pack, MPI_Type_vector.
-bool is_mpi_function(std::string_view routine) noexcept;
+inline bool is_mpi_function(std::string_view routine) noexcept {
+  return routine.substr(0, 4) == "MPI_";
+}
 
 /// A stretch is the code of a program between two of its calls of MPI. Its model is among the regions, by the two
 /// calls: "MPI_Send in exchange_1_+418 > MPI_Recv in blts_+77", sites in the simulated program; by the two functions
@@ -148,7 +159,9 @@ bool is_mpi_function(std::string_view routine) noexcept;
 /// stretch_size().
 enum class StretchLevel { site, function, any };
 std::string stretch_name(const std::string& before, const std::string& after, StretchLevel level);
-bool is_stretch(std::string_view region) noexcept;
+inline bool is_stretch(std::string_view region) noexcept {
+  return region.find(" > ") != std::string_view::npos;
+}
 /// The call of `function` at `site` ("exchange_1_+418"; empty or without a name before +: it is not known).
 std::string call_site_name(const std::string& function, const std::string& site);
 /// Instructions of the program that it executes, and 1: a shape has no size of 0.
@@ -166,9 +179,7 @@ enum class ErrorGroup {
   other_kernels,
   messages
 };
-constexpr EnumNames enum_names(ErrorGroup) {
-  return {"group of durations", {"dgemm", "dgemm_scatter", "other_kernels", "messages"}};
-}
+HPLCAST_ENUM_NAMES(ErrorGroup, "group of durations", "dgemm", "dgemm_scatter", "other_kernels", "messages");
 inline constexpr std::array error_groups = {ErrorGroup::dgemm, ErrorGroup::dgemm_scatter, ErrorGroup::other_kernels,
                                             ErrorGroup::messages};
 

@@ -65,7 +65,7 @@ class CsvReader {
   const std::vector<std::string>& header() const noexcept { return header_; }
   std::size_t line() const noexcept { return line_; }
   const std::string& name() const noexcept { return name_; }
-  Location at(std::size_t column) const;
+  Location at(std::size_t column) const { return {name_, line_, header_[column]}; }
 
  private:
   bool read_line();

@@ -59,9 +59,7 @@ enum class DetourRowKind {
   fwq,     ///< fixed work took duration_s
   ftq      ///< in duration_s, `work` units of work were done
 };
-constexpr EnumNames enum_names(DetourRowKind) {
-  return {"kind", {"epoch", "window", "gap", "fwq", "ftq"}};
-}
+HPLCAST_ENUM_NAMES(DetourRowKind, "kind", "epoch", "window", "gap", "fwq", "ftq");
 
 struct DetourRow {
   DetourRowKind kind = DetourRowKind::gap;

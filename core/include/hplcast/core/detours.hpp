@@ -69,9 +69,7 @@ DetourDuration scaled(const DetourDuration& duration, double factor);
 
 /// Cores that a detour holds up at the same instant.
 enum class DetoursPer { core, host, cluster };
-constexpr EnumNames enum_names(DetoursPer) {
-  return {"per", {"core", "host", "cluster"}};
-}
+HPLCAST_ENUM_NAMES(DetoursPer, "per", "core", "host", "cluster");
 
 /// One cause of detours.
 class DetourSource {

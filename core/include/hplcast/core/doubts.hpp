@@ -85,9 +85,7 @@ std::vector<QualityFlag> missing_kernels(const ClusterModel& cluster);
 // The meaning of measurements' flags for predictions.
 
 enum class Usability { usable, doubtful, unusable };
-constexpr EnumNames enum_names(Usability) {
-  return {"usability", {"usable", "doubtful", "unusable"}};
-}
+HPLCAST_ENUM_NAMES(Usability, "usability", "usable", "doubtful", "unusable");
 
 /// Usability of a model with one flag. Unusable: `oversubscribed`, `no_fit`, and `too_few_repetitions` of dgemm,
 /// which is nearly all of HPL's time. Usable: `capacity_unknown` and `capacity_lower_bound`, which predictions tell

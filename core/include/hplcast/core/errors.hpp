@@ -60,6 +60,12 @@ class DomainError : public Error {
       : DomainError(name, static_cast<double>(value), constraint, hint) {}
 };
 
+/// @throws DomainError of what follows unless `holds`.
+template <typename... What>
+void require(bool holds, const What&... what) {
+  if (!holds) throw DomainError(what...);
+}
+
 /// An external program that could not be started (status -1), or ended with an error. Exit code external_failure.
 class ExternalError : public Error {
  public:

@@ -22,9 +22,7 @@ namespace hplcast::core {
 enum class NoiseFamily { HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY) };
 
 inline constexpr std::array noise_families = {HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_OF)};
-constexpr EnumNames enum_names(NoiseFamily) {
-  return {"noise", {HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_TEXT)}};
-}
+HPLCAST_ENUM_NAMES(NoiseFamily, "noise", HPLCAST_NOISE_FAMILIES(HPLCAST_FAMILY_TEXT));
 
 #undef HPLCAST_FAMILY
 #undef HPLCAST_FAMILY_OF

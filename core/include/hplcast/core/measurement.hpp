@@ -171,9 +171,7 @@ enum class PowerDomain {
   platform,  ///< RAPL's psys: packages and more, so nothing may be added to it; few machines wire it to the supply
   other      ///< a board's rail, a graphics card
 };
-constexpr EnumNames enum_names(PowerDomain) {
-  return {"domain", {"host", "package", "dram", "part", "platform", "other"}};
-}
+HPLCAST_ENUM_NAMES(PowerDomain, "domain", "host", "package", "dram", "part", "platform", "other");
 
 /// One value of one sensor.
 struct PowerSample {

@@ -14,9 +14,7 @@ namespace hplcast::core {
 
 /// Where the two ends of a message are: on one host, or on two.
 enum class Scope { local, remote };
-constexpr EnumNames enum_names(Scope) {
-  return {"scope", {"local", "remote"}};
-}
+HPLCAST_ENUM_NAMES(Scope, "scope", "local", "remote");
 
 /// The costs of a message. send, isend, recv: time that the calling rank spends in the call (SMPI's os,
 /// ois, or). transfer: time of one message in the network, from which SMPI's latency and bandwidth factors follow.
@@ -74,9 +72,7 @@ struct LinkCapacity {
   double low_bytes_per_s = 0, high_bytes_per_s = 0;  ///< 95 % interval of a measured one; both 0: not known
   Origin origin = Origin::given;
 };
-constexpr EnumNames enum_names(LinkCapacity::Origin) {
-  return {"origin", {"measured", "published", "given"}};
-}
+HPLCAST_ENUM_NAMES(LinkCapacity::Origin, "origin", "measured", "published", "given");
 
 /// The costs of one scope.
 struct ScopeModel {
@@ -156,9 +152,7 @@ struct Rails {
   /// For people: which CPU has which card, and what it costs.
   std::string text(double link_bytes_per_s) const;
 };
-constexpr EnumNames enum_names(Rails::Use) {
-  return {"use of rails", {"bound", "striped"}};
-}
+HPLCAST_ENUM_NAMES(Rails::Use, "use of rails", "bound", "striped");
 
 /// `count` cards like the one that there is, each near as many of the `cpus` CPUs, or each CPU near as many of them.
 /// @throws DomainError if neither number is a multiple of the other.

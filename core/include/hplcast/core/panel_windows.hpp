@@ -68,7 +68,7 @@ struct WindowPlan {
   /// Panels that are simulated, warm-up too, as a share of all; more than 1 if windows are close to each other.
   double simulated_share() const;
   /// The same with all the windows that may be added for the target.
-  double largest_share() const;
+  double largest_share() const { return std::max(simulated_share(), static_cast<double>(most_panels) / panels); }
   /// The panels that are simulated one after the other in one process: those of all windows.
   std::vector<int> simulated() const;
 };

@@ -32,7 +32,9 @@ struct PowerTrace {
   std::vector<Host> hosts;  ///< if asked for: of each host; the rest is that of the network
 
   /// Length of bin `index`: bin_s, or less for the last one.
-  double duration_s(std::size_t index) const;
+  double duration_s(std::size_t index) const {
+    return index + 1 < bins_j.size() ? bin_s : time_s - static_cast<double>(index) * bin_s;
+  }
   /// Mean power in bin `index` of `joules`, which are bins_j or those of a host.
   double power_w(const std::vector<double>& joules, std::size_t index) const {
     return joules[index] / duration_s(index);

@@ -67,9 +67,7 @@ struct SimulationDiagnosis {
 /// How code of a program that is neither BLAS nor MPI nor a region is simulated: it takes no time, a share of the time
 /// in routines as observed, its CPU time here, or the time of what it executes between two calls of MPI.
 enum class RestMode { zero, model, bench, counted };
-constexpr EnumNames enum_names(RestMode) {
-  return {"rest", {"zero", "model", "bench", "counted"}};
-}
+HPLCAST_ENUM_NAMES(RestMode, "rest", "zero", "model", "bench", "counted");
 
 /// A program other than HPL, all of whose run is timed.
 struct ProgramSettings {

@@ -108,10 +108,14 @@ std::string with_decimals(double value, int decimals);
 std::string readable(double value, int digits = 4);
 
 /// A ratio in percent: "1.2 %".
-std::string percent(double ratio);
+inline std::string percent(double ratio) {
+  return printed("%.1f %%", 100 * ratio);
+}
 
 /// With its sign: "+1.2 %".
-std::string signed_percent(double ratio);
+inline std::string signed_percent(double ratio) {
+  return printed("%+.1f %%", 100 * ratio);
+}
 
 /// Without a decimal of 0: "1.2 %", "3 %".
 std::string short_percent(double ratio);
@@ -120,7 +124,9 @@ std::string short_percent(double ratio);
 std::string readable_percent(double ratio, int decimals = 1);
 
 /// With a plus where it is above 0: "+1,234.5 %", "0.0 %".
-std::string readable_change(double ratio);
+inline std::string readable_change(double ratio) {
+  return (ratio > 0 ? "+" : "") + readable_percent(ratio);
+}
 
 /// "59s", "3m12s", "2h01m": at most two units, rounded to what one wants to know.
 std::string duration_text(double seconds);
@@ -133,12 +139,19 @@ std::string rate_text(double bytes_per_s);
 
 // Names of the values of enumerations, as they stand in files and options.
 
-/// The names of values 0, 1, 2 ... An enumeration that has names has a function enum_names(Enum) in its namespace,
-/// which says `using core::to_string`; to_string() and from_name() follow.
+/// The names of values 0, 1, 2 ...
 struct EnumNames {
   const char* what;  ///< such a value is, for messages
   std::array<const char*, 12> names = {};
 };
+
+/// HPLCAST_ENUM_NAMES(Use, "use of rails", "bound", "striped"); behind Use, in its namespace, to_string() and
+/// from_name() follow.
+#define HPLCAST_ENUM_NAMES(Enum, what, ...)             \
+  constexpr hplcast::core::EnumNames enum_names(Enum) { \
+    return {what, {__VA_ARGS__}};                       \
+  }                                                     \
+  using hplcast::core::to_string
 
 template <typename Enum, typename = decltype(enum_names(Enum()))>
 constexpr const char* to_string(Enum value) {

@@ -105,7 +105,9 @@ auto* routing_of(AnyTopology&& topology) {
 }
 bool has_static_routes(const Topology& topology);
 /// Whether messages of several hosts cross the same link of a switch.
-bool has_shared_links(const Topology& topology);
+inline bool has_shared_links(const Topology& topology) {
+  return hosts_of(topology) && !std::holds_alternative<HostGroups>(topology);
+}
 
 /// @throws DomainError for adaptive routing or failed links where there is only one way, links that are not there, two
 /// neighbours that no way is left between, or groups with a latency or share beyond its range.

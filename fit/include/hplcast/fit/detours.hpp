@@ -72,10 +72,7 @@ enum class Detection {
   undecided,  ///< too few runs, or too much scatter, to see an effect as large as the level
   faster      ///< the noisy runs were shorter: something else changed
 };
-constexpr core::EnumNames enum_names(Detection) {
-  return {"detection", {"seen", "not seen", "undecided", "faster"}};
-}
-using core::to_string;
+HPLCAST_ENUM_NAMES(Detection, "detection", "seen", "not seen", "undecided", "faster");
 
 /// A level compared with the clean runs.
 struct LevelResult : NoisyRuns {

@@ -30,9 +30,7 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
 ///   each. pooled: the sample covariance of all values less the mean of their CPU, divisor rows - 1.
 /// Both as published; they agree to the number of CPUs over the number of rows.
 enum class DaysCovariance { mean_of_cpus, pooled };
-constexpr core::EnumNames enum_names(DaysCovariance) {
-  return {"covariance of days", {"mean", "pooled"}};
-}
+HPLCAST_ENUM_NAMES(DaysCovariance, "covariance of days", "mean", "pooled");
 
 struct GenerativeFitOptions {
   std::string kernel = "dgemm";

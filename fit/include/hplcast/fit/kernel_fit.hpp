@@ -22,23 +22,17 @@ enum class Weighting { ordinary, relative, totals };
 /// calls: a shape counts as often as it was called (the same as a regression on all calls). shapes: the durations of
 /// equal shapes are averaged and every shape counts once.
 enum class Averaging { calls, shapes };
-constexpr core::EnumNames enum_names(Averaging) {
-  return {"average", {"calls", "shapes"}};
-}
+HPLCAST_ENUM_NAMES(Averaging, "average", "calls", "shapes");
 
 /// free: a constant like any other term. none: no constant. published: the mean over the shapes with mnk at most 3
 /// times the smallest, without those from the 95 percent quantile of that group on, and not below 0; subtracted before
 /// the regression (T. Cornebize's dgemm regressions, ../shared/data/README.md).
 enum class Intercept { free, none, published };
-constexpr core::EnumNames enum_names(Intercept) {
-  return {"intercept", {"free", "none", "published"}};
-}
+HPLCAST_ENUM_NAMES(Intercept, "intercept", "free", "none", "published");
 
 /// N0 no noise; N1 one standard deviation; N2 a polynomial for it; mixture: modes of the relative duration (N').
 enum class NoiseLevel { n0, n1, n2, mixture };
-constexpr core::EnumNames enum_names(NoiseLevel) {
-  return {"noise", {"N0", "N1", "N2", "mixture"}};
-}
+HPLCAST_ENUM_NAMES(NoiseLevel, "noise", "N0", "N1", "N2", "mixture");
 
 /// Options of a fit. The defaults are those of `hplcast fit kernel`.
 struct KernelFitOptions {
@@ -84,10 +78,7 @@ enum class FitStatus {
   not_positive,    ///< the durations predicted inside the range are not positive
 };
 
-constexpr core::EnumNames enum_names(FitStatus) {
-  return {"status", {"ok", "no rows", "too few shapes", "no term left", "not positive"}};
-}
-using core::to_string;
+HPLCAST_ENUM_NAMES(FitStatus, "status", "ok", "no rows", "too few shapes", "no term left", "not positive");
 
 /// A polynomial with its uncertainty.
 struct PolynomialFit {

@@ -47,7 +47,7 @@ class KernelTable {
   /// Adds a call. @throws DomainError for sizes or a duration that are not finite and positive.
   void add(const core::KernelShape& shape, double duration_s);
   /// Counts a row that is not used, and why ("the call failed").
-  void set_aside(const std::string& reason, long rows = 1);
+  void set_aside(const std::string& reason, long rows = 1) { rows_set_aside_[reason] += rows; }
 
   /// In order of first appearance.
   const std::vector<ShapeSummary>& shapes() const noexcept { return shapes_; }

@@ -45,10 +45,7 @@ enum class SaturationStatus {
   one_pair_only  ///< no row gives the rate of several
 };
 
-constexpr core::EnumNames enum_names(SaturationStatus) {
-  return {"status", {"ok", "no_rows", "too_few_rows", "one_pair_only"}};
-}
-using core::to_string;
+HPLCAST_ENUM_NAMES(SaturationStatus, "status", "ok", "no_rows", "too_few_rows", "one_pair_only");
 
 /// Result of fit_link_capacity(). `capacity` is valid if ok.
 struct LinkCapacityFit {

@@ -17,13 +17,19 @@ namespace hplcast::fit {
 std::string reason_to_set_aside(const core::KernelMeasurement& row, bool all_contents = false);
 
 /// True for a call of dgemm while the other ranks of its host slept (`hplcast-measure-dgemm --alone`).
-bool is_alone(const core::KernelMeasurement& row);
+inline bool is_alone(const core::KernelMeasurement& row) {
+  return row.kernel == "dgemm_alone";
+}
 
 /// True for the same call while they computed: its neighbour in the file.
-bool is_beside(const core::KernelMeasurement& row);
+inline bool is_beside(const core::KernelMeasurement& row) {
+  return row.kernel == "dgemm_beside";
+}
 
 /// True for a call of dgemm in a pair that differs in the leading dimension alone (role aliased of a design).
-bool is_of_columns(const core::KernelMeasurement& row);
+inline bool is_of_columns(const core::KernelMeasurement& row) {
+  return row.kernel == "dgemm_columns";
+}
 
 /// True for HPL's calls without work (a size is 0), which are no kernel of their own: dgemm_empty.
 bool is_empty(const core::KernelMeasurement& row);
@@ -35,7 +41,9 @@ bool is_designed(const core::KernelMeasurement& row);
 void add_row(const core::KernelMeasurement& row, KernelTable& table, bool all_contents = false);
 
 /// True for a message that was measured as in HPL: while the other ranks compute and poll (background dgemm+iprobe).
-bool is_loaded(const core::MpiMeasurement& row);
+inline bool is_loaded(const core::MpiMeasurement& row) {
+  return row.background == "dgemm+iprobe";
+}
 
 /// The rows that tell what a message costs. Those of several pairs of ranks at once tell where bandwidth is shared
 /// instead, and so do all rows of one_way. If some of an operation and scope were measured while the other ranks

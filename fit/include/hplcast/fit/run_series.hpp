@@ -36,7 +36,9 @@ class ReferenceRuns {
   std::size_t dimensions() const noexcept { return mean_.size(); }
   const std::vector<double>& mean() const noexcept { return mean_; }
   /// With count - 1; 0 for fewer than two runs.
-  double covariance(std::size_t i, std::size_t j) const;
+  double covariance(std::size_t i, std::size_t j) const {
+    return count_ < 2 ? 0 : products_[i * mean_.size() + j] / static_cast<double>(count_ - 1);
+  }
   /// Standard deviation of a factor, at least `least_sd` of the absolute mean: instruments round, and a standard
   /// deviation of 0 would make an alarm of every last digit.
   double standard_deviation(std::size_t i, double least_sd) const;

@@ -43,10 +43,7 @@ std::vector<SizeCell> averaged(std::vector<SizeCell> cells);
 ///   weighted: sum (y - f(x))^2 / x          (x > 0)
 ///   log:      sum (log y - log f(x))^2      (the relative error; T. Cornebize 2021, pycewise)
 enum class Objective { ols, weighted, log };
-constexpr core::EnumNames enum_names(Objective) {
-  return {"objective", {"ols", "weighted", "log"}};
-}
-using core::to_string;
+HPLCAST_ENUM_NAMES(Objective, "objective", "ols", "weighted", "log");
 
 struct SegmentedOptions {
   Objective objective = Objective::log;
@@ -90,9 +87,7 @@ enum class SegmentedStatus {
   bad_values,     ///< size 0 where the objective divides by it
 };
 
-constexpr core::EnumNames enum_names(SegmentedStatus) {
-  return {"status", {"ok", "no_rows", "too_few_sizes", "bad_values"}};
-}
+HPLCAST_ENUM_NAMES(SegmentedStatus, "status", "ok", "no_rows", "too_few_sizes", "bad_values");
 
 /// Result of fit_segmented(). A bad fit is a status with a reason.
 struct SegmentedFit {
@@ -129,9 +124,7 @@ std::vector<FittedSegment> fit_means(const std::vector<SizeCell>& cells, const s
 /// The law fitted to the residuals of each segment: nothing, one standard deviation (N1), or a mixture of normal laws
 /// whose number of modes the BIC chooses (N').
 enum class SegmentNoiseKind { none, n1, mixture };
-constexpr core::EnumNames enum_names(SegmentNoiseKind) {
-  return {"noise", {"none", "n1", "mixture"}};
-}
+HPLCAST_ENUM_NAMES(SegmentNoiseKind, "noise", "none", "n1", "mixture");
 
 enum class ResidualKind {
   absolute,  ///< y - f(x)

@@ -66,10 +66,7 @@ enum class SimulationMode {
   exact,      ///< every message
   fast        ///< samples the exchanges of a panel factorisation and computes the others
 };
-constexpr core::EnumNames enum_names(SimulationMode) {
-  return {"mode", {"auto", "exact", "fast"}};
-}
-using core::to_string;
+HPLCAST_ENUM_NAMES(SimulationMode, "mode", "auto", "exact", "fast");
 
 /// Messages in panel factorisations from which on `automatic` means fast: exact mode takes some 10 s for this number.
 inline constexpr double fast_from_messages = 1e6;

@@ -22,9 +22,7 @@ enum class Objective {
 };
 
 using core::to_string;
-constexpr core::EnumNames enum_names(Objective) {
-  return {"an objective", {"gflops", "gflops-per-watt", "energy", "edp"}};
-}
+HPLCAST_ENUM_NAMES(Objective, "an objective", "gflops", "gflops-per-watt", "energy", "edp");
 /// "Gflop/s per W".
 const char* unit_of(Objective objective);
 inline bool needs_energy(Objective objective) {
