@@ -177,9 +177,10 @@ bool beyond_hplcast(const pdinfo_result& r) {
   double runs = 1;
   for (const int count : r.counts) runs *= count;
   if (runs > static_cast<double>(core::hpl_dat_most_configurations)) return true;
-  for (int i = 0; i < r.counts[2]; ++i) {
+  for (int i = 0; i < r.counts[0]; ++i)
+    if (r.values[0][i] == 0) return true;  // HPL does nothing with an N of 0
+  for (int i = 0; i < r.counts[2]; ++i)
     if (static_cast<long long>(r.values[2][i]) * r.q[i] > 2147483647) return true;
-  }
   return false;
 }
 
