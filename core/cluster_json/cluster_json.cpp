@@ -308,7 +308,7 @@ std::vector<Problem> problems_of(const Json& json, Rule rule = nullptr) {
 
 /// @throws ParseError with the first problem, and the number of the others.
 template <typename T>
-void require(const Json& json, const std::string& file, Rule rule = nullptr) {
+void throw_problems_of(const Json& json, const std::string& file, Rule rule = nullptr) {
   const std::vector<Problem> problems = problems_of<T>(json, rule);
   if (problems.empty()) return;
   const Problem& first = problems.front();
@@ -374,7 +374,7 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   const Node root(json, name);
   root.object();
   check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version);
-  require<ClusterModel>(json, name);
+  throw_problems_of<ClusterModel>(json, name);
   if (root.has("power") && root.at("power").has("one_core_w"))  // versions 1 and 2
     json["power"] = own_json(power_from_four_numbers(root.at("power"), root.at("hosts").at("cores").integer<int>()));
   if (root.at("hosts").has("kinds")) expand_kinds(json, name, FieldReader::read<Hosts>(root.at("hosts")));
@@ -397,7 +397,7 @@ std::string network_model_json(const NetworkModel& model) {
 
 std::map<std::string, KernelModel> read_kernel_models(std::istream& in, const std::string& name) {
   const Json json = parse_json(in, name);
-  require<std::map<std::string, KernelModel>>(json, name, kernels);
+  throw_problems_of<std::map<std::string, KernelModel>>(json, name, kernels);
   return FieldReader::read<std::map<std::string, KernelModel>>(Node(json, name));
 }
 
@@ -405,7 +405,7 @@ NetworkModel read_network_model(std::istream& in, const std::string& name) {
   Json json = parse_json(in, name);
   for (const char* more : {"smpi", "report"})  // what `fit network` says beside the model
     if (json.is_object()) json.erase(more);
-  require<NetworkModel>(json, name);
+  throw_problems_of<NetworkModel>(json, name);
   return FieldReader::read<NetworkModel>(Node(json, name));
 }
 
@@ -437,7 +437,7 @@ std::vector<DetourSource> read_detours(std::istream& in, const std::string& name
   const Json json = parse_json(in, name);
   const Node root(json, name);
   refuse_cluster(root, "what `hplcast fit detours -o` writes");
-  require<DetourFile>(json, name);
+  throw_problems_of<DetourFile>(json, name);
   auto sources = FieldReader::read<DetourFile>(root).detours;
   root.at("detours").made([&] { check_detours(sources); });
   return sources;

@@ -39,7 +39,7 @@ struct CommandResult {
 /// catch_interrupts()), on exceptions from while_running, and when we are killed outright, the program is ended with
 /// everything that it has started: SIGTERM to its group, SIGKILL to all descendants 2 s later. A process between us and
 /// the program does that (guard.hpp).
-/// @throws ExternalError if it cannot be started. A non-zero status is a value, see require().
+/// @throws ExternalError if it cannot be started. A non-zero status is a value: run_checked().
 CommandResult run(const Command& command);
 
 /// run(), and @throws program_failure() unless the status is 0. Output that was captured is then left in a file below
