@@ -2,6 +2,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
+#include "hplcast/core/csv.hpp"
 
 namespace hplcast::cli {
 
@@ -28,8 +29,10 @@ std::vector<study::Transformation> in_order(const Command& command, const Transf
 void run_transform(const Command& command, const TransformOptions& options) {
   const auto list = in_order(command, options);
   if (list.empty()) throw core::UsageError("no transformation given");
-  for (const study::Transformation& change : list)  // some have files, such as newer.json of 1:slowest:newer.json
-    for (const char separator : {':', ';'}) require_other_file(options.output, core::split(change.argument, separator));
+  for (const study::Transformation& change : list)  // newer.json of 1:slowest:newer.json is a file, 1 is none
+    for (const char separator : {':', ';'})
+      for (const std::string& part : core::split(change.argument, separator))
+        if (double number = 0; !core::parse_double(part, number)) require_other_file(options.output, {part});
   core::ClusterModel cluster = study::transformed(read_cluster_file(options.cluster), list);
   if (!options.name.empty()) cluster.name = options.name;
   write_cluster_file(options.output, cluster);

@@ -36,7 +36,7 @@ void trim(std::string& text) {
 }  // namespace
 
 char csv_separator(std::string_view header) {
-  for (const char separator : {',', ';', '\t', '|'})
+  for (const char separator : {',', ';', '\t'})
     if (header.find(separator) != std::string_view::npos) return separator;
   return ',';
 }

@@ -1,5 +1,6 @@
 // Records of runs by others: performance logs of ReFrame (lines of version 3, tables with a header of version
 // 4), results of Ramble, jobs of Slurm.
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <istream>
@@ -251,21 +252,46 @@ std::vector<RambleRun> read_ramble(std::istream& in, const std::string& name) {
 
 std::vector<SlurmEnergy> read_sacct(std::istream& in, const std::string& name) {
   std::vector<SlurmEnergy> jobs;
-  CsvReader csv(in, name);
-  const std::size_t id = csv.column("JobID"), elapsed = csv.column("Elapsed"),
-                    raw = csv.find_column("ConsumedEnergyRaw"),
-                    energy = raw != CsvReader::npos ? raw : csv.column("ConsumedEnergy");
-  const auto text = [&](std::size_t column) { return std::string(csv.text_or_none(column)); };
-  while (csv.next()) {
+  std::vector<std::string> header;
+  std::size_t number = 0;
+  for (std::string line; read_line(in, line, name);) {
+    ++number;
+    if (folded(line).empty()) continue;
+    const std::vector<std::string> fields = split_at(line, '|');
+    const auto fail = [&](const std::string& what) {
+      throw ParseError({name, number, ""}, what,
+                       "sacct --parsable2 --format=JobID,JobName,NNodes,Elapsed,ConsumedEnergyRaw,State");
+    };
+    if (header.empty()) {
+      header = fields;
+      continue;
+    }
+    if (fields.size() != header.size())
+      fail("found " + std::to_string(fields.size()) + " fields; expected the " + std::to_string(header.size()) +
+           " of the header");
+    const auto field = [&](const char* what, bool needed) -> std::string {
+      for (std::size_t i = 0; i < header.size(); ++i)
+        if (header[i] == what) return fields[i];
+      if (needed) fail(std::string("no column ") + what);
+      return "";
+    };
+    SlurmEnergy job;
+    job.job = field("JobID", true);
+    job.name = field("JobName", false);
+    job.nodes = field("NNodes", false);
+    job.state = field("State", false);
+    const bool raw = std::find(header.begin(), header.end(), "ConsumedEnergyRaw") != header.end();
+    const std::string energy = field(raw ? "ConsumedEnergyRaw" : "ConsumedEnergy", true);
     bool is_number = false;
-    const std::optional<double> found_j = energy_j(text(energy), is_number);
-    if (!is_number) throw ParseError(csv.at(energy), "found `" + text(energy) + "`; expected a number of J");
+    const std::optional<double> found_j = energy_j(energy, is_number);
+    if (!is_number) fail("found `" + energy + "` as energy; expected a number of J");
     if (!found_j) continue;
-    const std::optional<double> found_s = elapsed_s(text(elapsed));
-    if (!found_s)
-      throw ParseError(csv.at(elapsed), "found `" + text(elapsed) + "`; expected [days-]hours:minutes:seconds");
-    jobs.push_back({text(id), text(csv.find_column("JobName")), text(csv.find_column("NNodes")),
-                    text(csv.find_column("State")), *found_s, *found_j});
+    const std::string elapsed = field("Elapsed", true);
+    const std::optional<double> found_s = elapsed_s(elapsed);
+    if (!found_s) fail("found `" + elapsed + "` as Elapsed; expected [days-]hours:minutes:seconds");
+    job.energy_j = *found_j;
+    job.elapsed_s = *found_s;
+    jobs.push_back(job);
   }
   if (jobs.empty())
     throw ParseError({name, 0, ""}, "no job or step with energy",

@@ -104,7 +104,8 @@ void set_thresholds(std::istream& in, const std::string& name, NetworkFitOptions
     if (chosen == nullptr) throw core::ParseError({name, 0, "/thresholds"}, "found an empty list");
     const auto size = [&](const char* field) {
       const Json& value = chosen->at(field);
-      if (!value.is_null() && !value.is_number_unsigned())
+      const double bytes = value.is_number() ? value.get<double>() : -1;
+      if (!value.is_null() && !(bytes >= 0 && bytes < 1e18 && bytes == std::floor(bytes)))
         throw core::ParseError({name, 0, std::string("/thresholds/") + field},
                                "found " + value.dump() + "; expected a whole number of bytes, or null");
       return value.is_null() ? beyond : value.get<std::uint64_t>();

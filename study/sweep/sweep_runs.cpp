@@ -88,7 +88,7 @@ core::ClusterModel with_field(const core::ClusterModel& cluster, const std::stri
   try {
     return core::read_cluster(core::TextStream(core::json_text(json)), cluster.name);
   } catch (const core::ParseError& error) {
-    if (!is_there) throw;
+    if (!is_there && std::string(error.what()).find("unknown key") != std::string::npos) throw;
     throw core::DomainError(pointer, value, std::string("a valid cluster.json: ") + error.what());
   }
 }

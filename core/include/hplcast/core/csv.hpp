@@ -12,10 +12,10 @@
 namespace hplcast::core {
 
 /// Reads a CSV (RFC 4180: optional double quotes, CRLF or LF) with a header, row by row: memory for one row only. A
-/// header without commas may have semicolons, tabs or bars, which then separate the fields of all rows. Blanks around
-/// fields without quotes, and a byte order mark, do not count. Columns are asked for by name, and found in another case
-/// if no column has that very name; empty lines and lines that start with # are skipped. Each reader decides which
-/// other columns it takes: refuse_unknown() or refuse_misspelt().
+/// header without commas may have semicolons or tabs, which then separate the fields of all rows. Blanks around fields
+/// without quotes, and a byte order mark, do not count. Columns are asked for by name, and found in another case if no
+/// column has that very name; empty lines and lines that start with # are skipped. Each reader decides which other
+/// columns it takes: refuse_unknown() or refuse_misspelt().
 class CsvReader {
  public:
   /// Reads the header. @throws ParseError if it is missing, or names a column twice.
@@ -81,7 +81,7 @@ class CsvReader {
   std::size_t line_ = 0;
 };
 
-/// The character that separates the fields of a header: a comma, or else a semicolon, tab or bar if there is one.
+/// The character that separates the fields of a header: a comma, or else a semicolon or a tab if there is one.
 char csv_separator(std::string_view header);
 
 /// A field as it stands in a CSV: quoted where it must be.
