@@ -109,8 +109,11 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
     throw ParseError({name_, line_, "Column"}, "found \"" + line.substr(0, 100) + "\"",
                      "expected Column=NUMBER ... Gflops=NUMBER or Mflops=NUMBER, or N_left=NUMBER ... GF=NUMBER");
   if (is_left) progress.column = N - progress.column;
+  // Before the first columns, or as a summary at the end: nothing new.
+  if (is_left && progress.column == (run_.progress.empty() ? 0 : run_.progress.back().column)) return Found::nothing;
   if (!(progress.column > 0 && progress.column <= N))
-    throw ParseError({name_, line_, "Column"}, "column " + column + " of a matrix of " + printed("%.0f", N),
+    throw ParseError({name_, line_, "Column"},
+                     "column " + printed("%.0f", progress.column) + " of a matrix of " + printed("%.0f", N),
                      "is the header that of another run, or -N mistyped?");
   if (!run_.progress.empty() && progress.column <= run_.progress.back().column)
     throw ParseError({name_, line_, "Column"},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -400,12 +401,14 @@ ClusterModel generate(ClusterModel cluster, const Argument& argument) {
     const std::string key = part.substr(0, equal);
     const std::string value = equal == std::string::npos ? "" : part.substr(equal + 1);
     double number = 0;
-    constexpr double exact = 9007199254740992.0;  // whole numbers beyond it are others
-    const bool numeric = core::parse_double(value, number) && number >= 0 && number <= exact;
+    std::uint64_t whole = 0;
+    const bool numeric = core::parse_double(value, number) && number >= 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), whole);
+    const bool is_whole = error == std::errc() && end == value.data() + value.size();
     if (key == "hosts" && !value.empty()) {
       cluster = with_host_names(std::move(cluster), value);
-    } else if (numeric && (key == "seed" || key == "day") && number == std::floor(number)) {
-      (key == "seed" ? options.seed : options.day) = static_cast<std::uint64_t>(number);
+    } else if (is_whole && (key == "seed" || key == "day")) {
+      (key == "seed" ? options.seed : options.day) = whole;
     } else if (numeric && (key == "spatial" || key == "temporal")) {
       (key == "spatial" ? options.spatial : options.temporal) = number;
     } else {

@@ -268,10 +268,11 @@ TEST(Load, IsThatOfOthersNotOfRanksThatWait) {
     for (std::size_t i = 0; i < tasks.size(); ++i)
       root.write("proc/" + pid + "/task/" + std::to_string(i) + "/stat", pid + " (a) " + tasks[i] + " 50 7\n");
   };
+  // Beyond all that Linux gives.
   process(std::to_string(::getpid()), "(hplcast) a) R 50", {"R"});
-  process("21", "(hplcast) a) S 50", {"R", "S", "R"});  // another rank: two of its threads
-  process("22", "(stress) R 50", {"R"});                // a job of the same shell
-  process("23", "(hplcast) a) R 51", {"R"});            // somebody else's
+  process("5000021", "(hplcast) a) S 50", {"R", "S", "R"});  // another rank: two of its threads
+  process("5000022", "(stress) R 50", {"R"});                // a job of the same shell
+  process("5000023", "(hplcast) a) R 51", {"R"});            // somebody else's
   EXPECT_EQ(runnable_of_others(root.path()), 4);
 }
 

@@ -53,7 +53,7 @@ TEST(HplLog, ReadsProgressOfNetlibIntelAndRocHpl) {
   }
 }
 
-/// HPL-NVIDIA tells what is left, and its time with two digits: two lines of a run on four A100 (gpu.md of the facts).
+/// HPL-NVIDIA tells what is left, and its time with two digits: two lines of a run on four A100.
 TEST(HplLog, ReadsProgressOfHplNvidia) {
   const std::string rates = "\tTime_left= 9.99\tiGF= 4049.51\tGF= ";
   const auto runs = logs_in(header("130352") + " Prog= 1.54%\tN_left= 129680\tTime= 0.68" + rates +
@@ -65,6 +65,12 @@ TEST(HplLog, ReadsProgressOfHplNvidia) {
   EXPECT_NEAR(runs[0].progress[0].elapsed_s, 0.68, 0.005);
   EXPECT_EQ(runs[0].progress[1].column, 129920);
   EXPECT_NEAR(runs[0].progress[1].elapsed_s, 31.26, 0.005);
+  // Neither the line before the first columns nor the last one twice is told again.
+  const std::string row = "\tN_left= ";
+  const auto again = logs_in(header("1000") + " Prog= 0%" + row + "1000\tGF= 1.5\n Prog= 50%" + row +
+                             "500\tGF= 1.5\n Prog= 50%" + row + "500\tGF= 1.4\n");
+  ASSERT_EQ(again.at(0).progress.size(), 1U);
+  EXPECT_EQ(again[0].progress[0].column, 500);
   EXPECT_THAT(log_error_of(header() + " Prog= 1.54%\tN_left= 2000\tGF= 1.5\n"), HasSubstr("is the header that of"));
 }
 
