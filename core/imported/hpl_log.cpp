@@ -113,7 +113,7 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
   if (is_left && progress.column == (run_.progress.empty() ? 0 : run_.progress.back().column)) return Found::nothing;
   if (!(progress.column > 0 && progress.column <= N))
     throw ParseError({name_, line_, "Column"},
-                     "column " + printed("%.0f", progress.column) + " of a matrix of " + printed("%.0f", N),
+                     "column " + (is_left ? printed("%.0f", progress.column) : column) + " of a matrix of " + printed("%.0f", N),
                      "is the header that of another run, or -N mistyped?");
   if (!run_.progress.empty() && progress.column <= run_.progress.back().column)
     throw ParseError({name_, line_, "Column"},

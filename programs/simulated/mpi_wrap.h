@@ -94,7 +94,7 @@ HPLCAST_DECLARE_REAL(MPI_Scan);
 HPLCAST_DECLARE_REAL(mpi_scan_);
 HPLCAST_DECLARE_REAL(MPI_Gather);
 HPLCAST_DECLARE_REAL(mpi_gather_);
-static const MPI_Fint hplcast_root = 0; /* of that rank, in Fortran */
+static const MPI_Fint hplcast_root = 0; /* in Fortran */
 
 static inline int hplcast_ranks_of(MPI_Comm communicator) {
   int ranks = 0;

@@ -12,7 +12,7 @@
 
 #ifdef __cplusplus
 
-#include <algorithm> /* what math.h needs of C++ comes before it, for the host only */
+#include <algorithm> /* this and <cstdlib> before math.h, for the host only */
 #include <cstdlib>
 #include <limits>
 #include <tuple>

@@ -38,10 +38,12 @@ RunSeries series_of(std::vector<double> values) {
 }
 
 /// A count of independent events: the chance of being farther off is below 1e-5 (normal approximation; plus one for
-/// small counts).
-void expect_binomial(double count, double tests, double probability) {
+/// small counts). Where the probability is an upper limit, `least` of it is the lower one.
+void expect_binomial(double count, double tests, double probability, double least = 1) {
   const double expected = tests * probability;
-  EXPECT_NEAR(count, expected, 4.5 * std::sqrt(expected * (1 - probability)) + 1);
+  const double tolerance = 4.5 * std::sqrt(expected * (1 - probability)) + 1;
+  EXPECT_LE(count, expected + tolerance);
+  EXPECT_GE(count, least * expected - tolerance);
   std::cout << count << " of " << tests << ", expected " << expected << '\n';
 }
 
@@ -65,7 +67,10 @@ TEST(FalseAlarms, AreAsOftenAsTheConfidenceSays) {
         }
       }
       std::cout << "confidence " << confidence << ", window " << window << ": ";
-      expect_binomial(alarms, tests, 1 - confidence);
+      // The median of five allows for the autocorrelation that its runs show, never below 0: without any the variance
+      // is 1 + 1.6 E(max(0, a)) too large, 1.6 x 0.4 / sqrt(n) on top, 5 to 10 % from 40 to 160 runs. Alarms at 0.95 go
+      // with the variance to the power of -2.3.
+      expect_binomial(alarms, tests, 1 - confidence, window > 2 ? 0.8 : 1);
     }
   }
 }

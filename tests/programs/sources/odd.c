@@ -25,7 +25,7 @@ static void wait_for_tick(void) {
   } while (now.tv_sec == first.tv_sec && now.tv_usec == first.tv_usec);
 }
 
-static void second_of(void* in, void* both, int* count, MPI_Datatype* type) { /* of two, the second one: both */
+static void second_of(void* in, void* both, int* count, MPI_Datatype* type) { /* the second of two */
   (void)in, (void)both, (void)count, (void)type;
 }
 
