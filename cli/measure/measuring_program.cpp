@@ -122,14 +122,15 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   calibration::Topology topology = calibration::Topology::of_this_machine();
   const calibration::CorePlace place = calibration::bind_rank(world, topology, options.binding);
   const bool root = world.rank() == 0;
-  const core::MeasurementContext context = calibration::describe_context(world, topology, place);
-  const auto write_context = [&](std::ostream& out) { core::write_json(out, context); };
-  if (root && options.describe) write_result(options.output, write_context);
+  if (root && !options.describe) require_outputs(options);
+  const std::string& description = options.describe ? options.output : options.machine;
+  if (options.describe || !description.empty()) {  // half a second where the machine was busy a minute ago
+    const core::MeasurementContext context = calibration::describe_context(world, topology, place);
+    if (root) write_result(description, [&](std::ostream& out) { core::write_json(out, context); });
+  }
   if (options.describe && !options.describe_folder.empty())
     describe_hosts(options.describe_folder, options.since_unix_s, world, topology);
   if (options.describe) return;
-  if (root) require_outputs(options);
-  if (root && !options.machine.empty()) write_result(options.machine, write_context);
   const std::string design = world.broadcast(root && options.takes_design ? core::read_text(options.design) : "");
   if (options.check) {
     measure({world, topology, place, 0}, design);
