@@ -123,26 +123,33 @@ hipError_t launch(const char*, const void* address, dim3 grid, dim3 block, void*
 using namespace hplcast::accelerators::fake;
 using hplcast::accelerators::noted;
 
-/// A function of HIP that works where the last argument is true.
-#define HPLCAST_HIP_FUNCTION(function, parameters, error, ...) \
-  hipError_t function parameters {                             \
-    return (__VA_ARGS__) ? hipSuccess : noted(error);          \
-  }
-
 extern "C" {
 
 // --- devices ---
 
-HPLCAST_HIP_FUNCTION(hipInit, (unsigned), hipSuccess, true)
-HPLCAST_HIP_FUNCTION(hipGetDeviceCount, (int* count), hipErrorNoDevice, (*count = device().count()) > 0)
-HPLCAST_HIP_FUNCTION(hipSetDevice, (int number), hipErrorInvalidDevice, number >= 0 && number < device().count())
-HPLCAST_HIP_FUNCTION(hipGetDevice, (int* number), hipSuccess, (*number = 0, true))
+hipError_t hipInit(unsigned) {
+  return hipSuccess;
+}
+hipError_t hipGetDeviceCount(int* count) {
+  *count = device().count();
+  return *count > 0 ? hipSuccess : noted(hipErrorNoDevice);
+}
+hipError_t hipSetDevice(int number) {
+  return number >= 0 && number < device().count() ? hipSuccess : noted(hipErrorInvalidDevice);
+}
+hipError_t hipGetDevice(int* number) {
+  *number = 0;
+  return hipSuccess;
+}
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
   if (number < 0 || number >= device().count()) return noted(hipErrorInvalidDevice);
   *properties = hplcast::accelerators::properties_of("fake accelerator", device().capacity_bytes(), 1);
   return hipSuccess;
 }
-HPLCAST_HIP_FUNCTION(hipDeviceSynchronize, (), hipSuccess, (device().wait_for_all(), true))
+hipError_t hipDeviceSynchronize() {
+  device().wait_for_all();
+  return hipSuccess;
+}
 hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
   *total = device().capacity_bytes();
   *available = *total - device().used_bytes();
@@ -151,24 +158,41 @@ hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
 
 // --- memory ---
 
-HPLCAST_HIP_FUNCTION(hipMalloc, (void** memory, std::size_t bytes), hipErrorOutOfMemory,
-                     (*memory = bytes == 0 ? nullptr : device().allocate(bytes)) != nullptr || bytes == 0)
-HPLCAST_HIP_FUNCTION(hipFree, (void* memory), hipErrorInvalidValue, memory == nullptr || device().free(memory))
-HPLCAST_HIP_FUNCTION(hipHostMalloc, (void** memory, std::size_t bytes, unsigned), hipErrorOutOfMemory,
-                     (*memory = device().allocate_pinned(bytes)) != nullptr)
-HPLCAST_HIP_FUNCTION(hipHostFree, (void* memory), hipErrorInvalidValue,
-                     memory == nullptr || device().free_pinned(memory))
-HPLCAST_HIP_FUNCTION(hipHostRegister, (void* memory, std::size_t bytes, unsigned), hipSuccess,
-                     (device().pin(memory, bytes), true))
-HPLCAST_HIP_FUNCTION(hipHostUnregister, (void* memory), hipErrorInvalidValue, device().unpin(memory))
-HPLCAST_HIP_FUNCTION(hipHostGetDevicePointer, (void** on_device, void* memory, unsigned), hipErrorInvalidValue,
-                     device().is_pinned(*on_device = memory))
+hipError_t hipMalloc(void** memory, std::size_t bytes) {
+  *memory = bytes == 0 ? nullptr : device().allocate(bytes);
+  return bytes == 0 || *memory != nullptr ? hipSuccess : noted(hipErrorOutOfMemory);
+}
+hipError_t hipFree(void* memory) {
+  return memory == nullptr || device().free(memory) ? hipSuccess : noted(hipErrorInvalidValue);
+}
+hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned) {
+  *memory = device().allocate_pinned(bytes);
+  return *memory != nullptr ? hipSuccess : noted(hipErrorOutOfMemory);
+}
+hipError_t hipHostFree(void* memory) {
+  return memory == nullptr || device().free_pinned(memory) ? hipSuccess : noted(hipErrorInvalidValue);
+}
+hipError_t hipHostRegister(void* memory, std::size_t bytes, unsigned) {
+  device().pin(memory, bytes);
+  return hipSuccess;
+}
+hipError_t hipHostUnregister(void* memory) {
+  return device().unpin(memory) ? hipSuccess : noted(hipErrorInvalidValue);
+}
+hipError_t hipHostGetDevicePointer(void** on_device, void* memory, unsigned) {
+  *on_device = memory;
+  return device().is_pinned(memory) ? hipSuccess : noted(hipErrorInvalidValue);
+}
 
 // --- streams and events ---
 
-HPLCAST_HIP_FUNCTION(hipStreamCreateWithFlags, (hipStream_t * stream, unsigned flags), hipSuccess,
-                     (*stream = device().add_stream((flags & hipStreamNonBlocking) == 0), true))
-HPLCAST_HIP_FUNCTION(hipStreamDestroy, (hipStream_t stream), hipErrorInvalidHandle, device().end_stream(stream))
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  *stream = device().add_stream((flags & hipStreamNonBlocking) == 0);
+  return hipSuccess;
+}
+hipError_t hipStreamDestroy(hipStream_t stream) {
+  return device().end_stream(stream) ? hipSuccess : noted(hipErrorInvalidHandle);
+}
 hipError_t hipStreamSynchronize(hipStream_t handle) {
   const auto stream = device().stream(handle);
   if (!stream) return noted(hipErrorInvalidHandle);
@@ -191,9 +215,13 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsig
   device().push(stream, [place = event->place] { place.wait(); });
   return hipSuccess;
 }
-HPLCAST_HIP_FUNCTION(hipEventCreateWithFlags, (hipEvent_t * event, unsigned), hipSuccess,
-                     (*event = device().add_event(), true))
-HPLCAST_HIP_FUNCTION(hipEventDestroy, (hipEvent_t event), hipErrorInvalidHandle, device().end_event(event))
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
+  *event = device().add_event();
+  return hipSuccess;
+}
+hipError_t hipEventDestroy(hipEvent_t event) {
+  return device().end_event(event) ? hipSuccess : noted(hipErrorInvalidHandle);
+}
 hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   const auto stream = device().stream(stream_handle);
   Event* const event = device().event(handle);

@@ -125,8 +125,7 @@ void write_remarks(std::ostream& out, const study::TuneResult& result) {
   if (result.not_tried.empty())
     out << "none of the candidates";
   else
-    out << result.not_tried.size()
-        << " of the candidates (there was no time for them; a larger --budget tries more)";
+    out << result.not_tried.size() << " of the candidates (there was no time for them; a larger --budget tries more)";
   out << "; L1, U, PMAP were not varied\n";
   const study::TuneBaselines& naive = result.baselines;
   const double chosen = result.ranking.empty() ? 0 : result.ranking.front().mean_gflops;

@@ -1,7 +1,6 @@
 #include "cli/support/options.hpp"
 
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <regex>
@@ -160,8 +159,7 @@ Check as_accelerator_rate(const std::string& option) {
 
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t seed = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (!text.empty() && result.ec == std::errc() && result.ptr == text.data() + text.size()) return seed;
+  if (core::parse_integer(text, seed)) return seed;
   throw core::UsageError("`" + text + "` is not a seed; expected a whole number from 0 to 2^64 - 1");
 }
 

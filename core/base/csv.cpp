@@ -204,8 +204,7 @@ double CsvReader::non_negative(std::size_t column) const {
 long long CsvReader::integer(std::size_t column) const {
   const std::string& text = fields_[column];
   long long value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size())
+  if (!parse_integer(text, value))
     throw ParseError(at(column), "found " + quoted_start(text) + "; expected an integer");
   return value;
 }

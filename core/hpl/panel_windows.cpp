@@ -1,10 +1,10 @@
 #include "hplcast/core/panel_windows.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <utility>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 
 namespace hplcast::core {
@@ -128,9 +128,8 @@ std::vector<GapPlace> places_in(const WindowPlan& plan, const HplParameters& p, 
 
 int whole(const std::string& text, const std::string& part) {
   int number = 0;
-  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
   constexpr int most = 1000000;
-  if (error != std::errc() || end != part.data() + part.size() || number < 1 || number > most)
+  if (!parse_integer(part, number) || number < 1 || number > most)
     throw DomainError("windows", text, "auto, off, K, K:WIDTH or K:WIDTH:WARMUP with numbers from 1 to 1000000");
   return number;
 }

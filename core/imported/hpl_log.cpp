@@ -112,9 +112,10 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
   // Before the first columns, or as a summary at the end: nothing new.
   if (is_left && progress.column == (run_.progress.empty() ? 0 : run_.progress.back().column)) return Found::nothing;
   if (!(progress.column > 0 && progress.column <= N))
-    throw ParseError({name_, line_, "Column"},
-                     "column " + (is_left ? printed("%.0f", progress.column) : column) + " of a matrix of " + printed("%.0f", N),
-                     "is the header that of another run, or -N mistyped?");
+    throw ParseError(
+        {name_, line_, "Column"},
+        "column " + (is_left ? printed("%.0f", progress.column) : column) + " of a matrix of " + printed("%.0f", N),
+        "is the header that of another run, or -N mistyped?");
   if (!run_.progress.empty() && progress.column <= run_.progress.back().column)
     throw ParseError({name_, line_, "Column"},
                      "progress goes back from column " + printed("%.0f", run_.progress.back().column) + " to " + column,

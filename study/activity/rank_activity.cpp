@@ -1,7 +1,6 @@
 #include "study/activity/rank_activity.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <istream>
 #include <string_view>
@@ -131,9 +130,7 @@ class Fields {
       if (!core::parse_double(field, value) || std::abs(value) > most)
         fail("found `" + std::string(field) + "`; expected a number");
     } else {
-      const auto read = std::from_chars(field.data(), field.data() + field.size(), value);
-      if (read.ec != std::errc() || read.ptr != field.data() + field.size())
-        fail("found `" + std::string(field) + "`; expected a whole number");
+      if (!core::parse_integer(field, value)) fail("found `" + std::string(field) + "`; expected a whole number");
     }
   }
   void read_one(CallSum& sum) {

@@ -106,13 +106,13 @@ Json outcome_json(const SweepOutcome& outcome) {
   return {{"prediction", core::parse_json<Json>(core::written(write))}};
 }
 
-template <typename Json>
-Json read_json(const fs::path& path) {
-  return core::parse_json<Json>(core::read_from(path, core::read_json_text));
+template <typename Content>
+Content read_json(const fs::path& path) {
+  return core::parse_json<Content>(core::read_from(path, core::read_json_text));
 }
 
-template <typename Json>
-void write_json(const fs::path& path, const Json& json) {
+template <typename Content>
+void write_json(const fs::path& path, const Content& json) {
   core::write_file(path, [&](std::ostream& out) { out << core::json_text(json) << '\n'; });
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -403,11 +402,9 @@ ClusterModel generate(ClusterModel cluster, const Argument& argument) {
     double number = 0;
     std::uint64_t whole = 0;
     const bool numeric = core::parse_double(value, number) && number >= 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), whole);
-    const bool is_whole = error == std::errc() && end == value.data() + value.size();
     if (key == "hosts" && !value.empty()) {
       cluster = with_host_names(std::move(cluster), value);
-    } else if (is_whole && (key == "seed" || key == "day")) {
+    } else if ((key == "seed" || key == "day") && core::parse_integer(value, whole)) {
       (key == "seed" ? options.seed : options.day) = whole;
     } else if (numeric && (key == "spatial" || key == "temporal")) {
       (key == "spatial" ? options.spatial : options.temporal) = number;

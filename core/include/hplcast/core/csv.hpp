@@ -1,5 +1,6 @@
 #pragma once
 
+#include <charconv>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -92,5 +93,12 @@ std::string shortest(double value);
 
 /// Parses a whole text as a finite double; false if it is anything else.
 bool parse_double(std::string_view text, double& value) noexcept;
+
+/// Parses a whole text as an integer that its type has; false if it is anything else, also with a + or blanks.
+template <typename Integer>
+bool parse_integer(std::string_view text, Integer& value) noexcept {
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  return result.ec == std::errc() && result.ptr == text.data() + text.size();
+}
 
 }  // namespace hplcast::core
