@@ -104,6 +104,16 @@ double SegmentedLaw::sample_s(double size_bytes, const Draw& draw) const noexcep
   return std::max(0.0, intercept + s.slope_s_per_byte * size_bytes);
 }
 
+double SegmentedLaw::least_s(double size_bytes) const noexcept {
+  const Segment& s = at(size_bytes);
+  double least_s = sample_s(size_bytes, {});  // a half-normal law is least at its peak
+  for (const MixtureMode& mode : s.modes)
+    least_s = std::min(least_s, std::max(0.0, half_normal(mode.mean, mode.sd, 0) + s.slope_s_per_byte * size_bytes));
+  for (const MixtureMode& mode : s.log_modes)
+    least_s = std::min(least_s, mean_s(size_bytes) * std::exp(mode.mean - largest_normal * mode.sd));
+  return least_s;
+}
+
 namespace {
 
 void check_scope(const char* name, const ScopeModel& scope) {

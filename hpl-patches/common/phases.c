@@ -56,7 +56,20 @@ static hplcast_loop enter_loop(update_state* update) {
   return loop;
 }
 
+#ifdef HPLCAST_NO_CONTENT
+/* Of HPL's broadcasts only the rings probe. */
+static void announce(const HPL_T_panel* panel) {
+  const hplcast_communicator* row = (const hplcast_communicator*)panel->grid->row_comm;
+  hplcast_broadcast(panel->ja, row->world_ranks[panel->pcol], (double)panel->len * sizeof(double));
+}
+#else
+static void announce(const HPL_T_panel* panel) {
+  (void)panel;
+}
+#endif
+
 WRAP(int, HPL_bcast, HPL_T_panel* panel, int* flag) {
+  if (panel != NULL) announce(panel);
   update_state* update = update_of_caller();
   const int polls = !update->swapping;
   const hplcast_loop loop = polls ? enter_loop(update) : HPLCAST_LOOP_NONE;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <smpi/smpi.h>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -78,12 +79,24 @@ void keep_content(SentMessage& sent);
 /// They have met: to `request.into`. Ends the simulation if there is less room than the message has bytes.
 void move_content(SentMessage& sent, const MessageRequest& request);
 
+/// The broadcast of a panel that a rank is in (hplcast_broadcast()), as far as others may know of it.
+struct Broadcast {
+  int number = -1;
+  int root = -1;                    ///< negative: of what it probes for nothing is known
+  double bytes = 0;
+  std::array<double, 2> least_s{};  ///< by scope: that its message takes at least, once somebody has posted a receive
+  hplcast_channel probed{any_value, any_value, 0, 0};  ///< by the rank
+  bool is_posted = false;                              ///< the receive of what it probes for
+  double nothing_until_s = 0;                          ///< as it was told of its last probe
+};
+
 /// The messages of one rank that are not over yet.
 struct Mail {
   Matching<std::shared_ptr<SentMessage>, MessageRequest*> open;  ///< sent to this rank, or posted by it
   std::vector<MessageRequest*> receiving;                        ///< by this rank, not waited for
   const hplcast_channel* probed = nullptr;                       ///< the rank sleeps until something is sent here
   SendingNumbers sendings;                                       ///< only if names matter
+  Broadcast broadcast;
 
   /// Whether a probe of this channel finds something.
   bool has(const hplcast_channel& channel) const { return open.find(channel) != nullptr; }

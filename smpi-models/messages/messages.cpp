@@ -227,6 +227,11 @@ void Messages::meet(const std::shared_ptr<SentMessage>& sent, MessageRequest& re
 void Messages::publish(const std::shared_ptr<SentMessage>& sent) {
   const hplcast_message& message = sent->message;
   Rank& destination = at(message.channel.destination);
+  const Broadcast& broadcast = destination.mail.broadcast;
+  if (checks_ && message.channel == broadcast.probed) {
+    const double early_s = broadcast.nothing_until_s - sent->sent_s;
+    require(early_s <= 0, sent->name.source, "it sends what it was said not to send yet [s]", early_s);
+  }
   if (MessageRequest* const request = destination.mail.open.arrive(sent)) return meet(sent, *request);
   if (sent->from != nullptr && sent->detached) keep_content(*sent);
   if (sent->starts_alone) begin_transfer(*sent, sent->sent_s, at(message.channel.source).clock);
@@ -297,6 +302,7 @@ std::unique_ptr<MessageRequest> Messages::irecv(const hplcast_message& wanted, c
   LOG(messages, "wants a message of rank %d, tag %d", wanted.channel.source, wanted.channel.tag);
   Mail& mail = rank.mail;
   mail.receiving.push_back(request.get());
+  if (wanted.channel == mail.broadcast.probed) mail.broadcast.is_posted = true;
   request->message = mail.open.post(request.get());
   if (request->message == nullptr) return request;
   SentMessage& sent = *request->message;
@@ -319,6 +325,38 @@ bool Messages::sends_nothing_until(int rank, double date_s) const {
       return !wait.flow->has_ended && flows_->earliest_end_s(*wait.flow) > date_s + 2 * port::resolution_s;
     if (wait.date_s > date_s) return true;
     rank = wait.other;
+  }
+  return false;
+}
+
+void Messages::join_broadcast(Rank& rank, int number, int root, double bytes) const {
+  Broadcast& broadcast = rank.mail.broadcast;
+  if (broadcast.number == number && broadcast.root == root && broadcast.bytes == bytes) return;
+  broadcast = {number, root, bytes};
+  // A message that needs no receiver moves before; and who knows between which hosts.
+  if (bytes < async_small_bytes_ || costs_.differs_by_hosts()) return;
+  for (const core::Scope scope : {core::Scope::local, core::Scope::remote})
+    broadcast.least_s[static_cast<std::size_t>(scope)] = costs_.least_time_s(scope, bytes, true);
+}
+
+/// Who has not yet posted the receive of what it is to forward will do so no earlier than now, and its message then
+/// takes its time. If that is not even sent, the same holds of who is to send it.
+bool Messages::forwards_nothing_until(const Rank& rank, double date_s) const {
+  const Broadcast& own = rank.mail.broadcast;
+  if (own.root < 0) return sends_nothing_until(own.probed.source, date_s);
+  constexpr int most_steps = 8;
+  int source = own.probed.source;
+  double left_s = date_s + rounding_of_dates_s(date_s);
+  for (int steps = 0; steps < most_steps; ++steps) {
+    const Broadcast& its = at(source).mail.broadcast;
+    const bool knows_source = its.number == own.number && its.probed.source >= 0;
+    const bool is_to_receive = source != own.root && its.number <= own.number && !(knows_source && its.is_posted);
+    if (is_to_receive)
+      left_s -= knows_source ? own.least_s[static_cast<std::size_t>(scope(its.probed.source, source))]
+                             : std::min(own.least_s[0], own.least_s[1]);
+    if (left_s < port::clock_s() || sends_nothing_until(source, left_s)) return true;
+    if (!is_to_receive || !knows_source || at(source).mail.has(its.probed)) return false;
+    source = its.probed.source;
   }
   return false;
 }

@@ -57,6 +57,12 @@ bool Probes::probe(Rank& rank, const hplcast_channel& channel) {
   PollingLoop& loop = rank.loop;
   bool found = false;
   rank.clock.is_between_kernels(core::CoreState::polling);
+  Broadcast& broadcast = rank.mail.broadcast;
+  if (!(broadcast.probed == channel)) {
+    broadcast.probed = channel;
+    broadcast.is_posted = false;
+    broadcast.nothing_until_s = 0;
+  }
   if (spend_if_known(rank, channel)) {
     found = rank.mail.has(channel) && is_let_in(rank, channel);
     rank.let_in_s = rank.clock.now_s();
@@ -108,7 +114,10 @@ bool Probes::spend_if_known(Rank& rank, const hplcast_channel& channel) {
   if (!rank.mail.has(channel)) {
     // Then it would sleep.
     if (loop.kind == HPLCAST_LOOP_WORKS_BETWEEN || (loop.only_probes() && loop.probe_failed)) return false;
-    if (clock.detours().any() || !messages_.sends_nothing_until(channel.source, clock.now_s() + cost_s)) return false;
+    Broadcast& broadcast = rank.mail.broadcast;
+    const double end_s = clock.now_s() + cost_s;
+    if (clock.detours().any() || !messages_.forwards_nothing_until(rank, end_s)) return false;
+    broadcast.nothing_until_s = end_s;
   }
   clock.spend(cost_s);
   return true;

@@ -72,15 +72,27 @@ double NetworkCosts::overhead_s(core::MessageCost which, core::Scope scope, doub
 }
 
 core::MessageFlow NetworkCosts::flow(core::Scope scope, double size_bytes, const MessageName* name, bool panel) const {
-  const core::ScopeModel& model = network_.scope(scope);
-  const core::LinkLimit link = core::link_limit(model, scope);
-  const core::SegmentedLaw& law = model.transfer(panel);
+  const core::SegmentedLaw& law = network_.scope(scope).transfer(panel);
   const double mean_s = law.mean_s(size_bytes);
-  const double noise = noise_s(core::MessageCost::transfer, law, scope, size_bytes, mean_s, name);
+  return flow_of(scope, law, size_bytes, mean_s,
+                 noise_s(core::MessageCost::transfer, law, scope, size_bytes, mean_s, name));
+}
+
+double NetworkCosts::least_time_s(core::Scope scope, double size_bytes, bool panel) const {
+  const core::SegmentedLaw& law = network_.scope(scope).transfer(panel);
+  const double mean_s = law.mean_s(size_bytes);
+  const core::MessageFlow flow = flow_of(scope, law, size_bytes, mean_s, law.least_s(size_bytes) - mean_s);
+  const double wire_bytes = size_bytes + core::smpi_envelope_bytes;
+  return (1 - 1e-9) * (flow.latency_s / 2 + wire_bytes / flow.bandwidth_bytes_per_s);
+}
+
+core::MessageFlow NetworkCosts::flow_of(core::Scope scope, const core::SegmentedLaw& law, double size_bytes,
+                                        double mean_s, double noise_s) const {
+  const core::LinkLimit link = core::link_limit(network_.scope(scope), scope);
   // Nobody else is concerned by the rate on a link that is not shared: all is latency, which SimGrid need not share
   // out.
   const double slope_s_per_byte = link.is_shared ? law.at(size_bytes).slope_s_per_byte : 0;
-  return core::message_flow(mean_s, noise, slope_s_per_byte, size_bytes + core::smpi_envelope_bytes, link);
+  return core::message_flow(mean_s, noise_s, slope_s_per_byte, size_bytes + core::smpi_envelope_bytes, link);
 }
 
 core::MessageFlow NetworkCosts::flow(const core::DeviceMessage& own, core::Scope scope, double size_bytes) const {

@@ -52,7 +52,10 @@ class NetworkCosts {
   double overhead_s(core::MessageCost which, core::Scope scope, double size_bytes, const MessageName* name) const;
   /// The message in the network.
   core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName* name, bool panel = false) const;
-  /// The same from memory of an accelerator, of `own` costs.
+  /// Time in s that such a message takes at least, whatever is drawn and whoever shares its links: a neighbour on a
+  /// torus has half of the latency, and SimGrid shares links to 1e-9.
+  double least_time_s(core::Scope scope, double size_bytes, bool panel) const;
+  /// The same as flow() from memory of an accelerator, of `own` costs.
   core::MessageFlow flow(const core::DeviceMessage& own, core::Scope scope, double size_bytes) const;
   /// Whether messages differ by their hosts.
   bool differs_by_hosts() const {
@@ -115,6 +118,8 @@ class NetworkCosts {
   }
 
  private:
+  core::MessageFlow flow_of(core::Scope scope, const core::SegmentedLaw& law, double size_bytes, double mean_s,
+                            double noise_s) const;
   double noise_s(core::MessageCost which, const core::SegmentedLaw& law, core::Scope scope, double size_bytes,
                  double mean_s, const MessageName* name) const;
 

@@ -119,6 +119,11 @@ int hplcast_probe(const hplcast_channel* channel) {
   return Runtime::instance().probes().probe(Runtime::rank(), *channel);
 }
 
+void hplcast_broadcast(int number, int root, double bytes) {
+  Runtime& runtime = Runtime::instance();
+  if (runtime.messages() != nullptr) runtime.messages()->join_broadcast(Runtime::rank(), number, root, bytes);
+}
+
 void hplcast_polling_loop(hplcast_loop loop, int pieces) {
   Runtime::rank().loop.announce(loop, static_cast<std::size_t>(std::max(0, pieces)));
 }

@@ -56,6 +56,8 @@ class SegmentedLaw {
   double mean_s(double size_bytes) const noexcept;
   /// A duration in s, never negative. A mode's intercept is half-normal of its mean and sd (Cornebize 2021).
   double sample_s(double size_bytes, const Draw& draw) const noexcept;
+  /// No sample is less.
+  double least_s(double size_bytes) const noexcept;
   const std::vector<Segment>& segments() const noexcept { return segments_; }
 
  private:

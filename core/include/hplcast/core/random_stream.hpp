@@ -13,6 +13,8 @@ struct Draw {
   double uniform = 0.5;  ///< in (0, 1)
   double normal = 0.0;   ///< standard normal, independent of `uniform`
 };
+/// No draw is further from 0: sqrt(-2 log 2^-53) = 8.572.
+inline constexpr double largest_normal = 8.6;
 
 /// Names a stream of draws. Equal names give equal numbers, on any process and in any order (counter-based:
 /// Philox4x64-10, Salmon et al. 2011). `domain` keeps uses apart (kernels, pivots, messages, generation).
