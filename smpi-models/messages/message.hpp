@@ -67,8 +67,8 @@ struct MessageRequest {
 inline const hplcast_channel& channel_of(const SentMessage& sent) {
   return sent.message.channel;
 }
-inline const hplcast_channel& channel_of(const MessageRequest& receive) {
-  return receive.wanted.channel;
+inline const hplcast_channel& channel_of(const MessageRequest& request) {
+  return request.receives ? request.wanted.channel : request.message->message.channel;
 }
 
 // Contents of which Messages knows only the ends (datatype_layout.cpp). Memory that ranks share (SharedMemory) is

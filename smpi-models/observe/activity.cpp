@@ -111,6 +111,8 @@ void Activity::call_begin(int rank, const MpiCall& made, const Moment& now) {
   call.begin_s = now.now_s;
   call.detours_before_s = now.detours_s;
   call.request = made.request;
+  if (made.waits_on != nullptr) call.channel = *made.waits_on;
+  if (!measures_ && knows_waits_) return;
   if (made.operation == HPLCAST_MPI_WAIT) {
     const auto open = find_request(state, made.request);
     if (open == state.requests.end()) return;
@@ -246,7 +248,7 @@ std::vector<core::BlockedRank> Activity::blocked() const {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Call& call = ranks_[i].call;
     if (!call.inside) continue;
-    const std::vector<Frame>& frames = ranks_[i].frames;
+    const auto& frames = ranks_[i].frames;
     result.push_back({static_cast<int>(i), mpi_names[call.operation], call.channel.source, call.channel.destination,
                       call.channel.tag, call.begin_s, frames.empty() ? "" : phase_names[frames.back().phase]});
   }

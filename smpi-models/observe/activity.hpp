@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -31,6 +32,7 @@ struct MpiCall {
   int tag = 0;
   double bytes = 0;
   const void* request = nullptr;
+  const hplcast_channel* waits_on = nullptr;  ///< of a wait for a message that does not go through SMPI
 };
 
 /// A moment of a rank: its own time, and by how much detours had stretched what it spent until then, in s.
@@ -67,6 +69,10 @@ class Activity {
   /// Whether the result has times of phases: a trace without them would be half a picture.
   bool keeps_phases() const noexcept { return settings_.phases || !settings_.trace.empty(); }
 
+  /// Messages do not go through SMPI: from now on every MpiCall that waits says for what.
+  void use_direct_messages() noexcept { knows_waits_ = true; }
+  bool knows_waits() const noexcept { return knows_waits_; }
+
   /// Before anything else that `rank` does.
   void add_rank(int rank, const std::string& host_name);
 
@@ -86,7 +92,7 @@ class Activity {
   void call_end(int rank, const void* request, bool found, const Moment& now) {
     Rank& state = ranks_[static_cast<std::size_t>(rank)];
     state.call.inside = false;
-    if (measures_ || state.call.operation == HPLCAST_MPI_WAIT || request != nullptr)
+    if (measures_ || (!knows_waits_ && (state.call.operation == HPLCAST_MPI_WAIT || request != nullptr)))
       end_call(rank, state, request, found, now);
   }
 
@@ -134,16 +140,17 @@ class Activity {
     TracedMessage message;
     TimeSpan span;
   };
+  /// What is noted of each call comes first, in one piece: it is in no cache.
   struct Rank {
-    bool traced = false;
-    PhaseTimes times{};
-    std::vector<Frame> frames;
-    double phase_since_s = 0;    // since when time counts for the innermost phase
-    double detours_since_s = 0;  // likewise
-    double kernels_end_s = 0;
-    bool gathers = false;  // kernels whose times are not known yet, until the phase ends
     Call call;
+    boost::container::small_vector<Frame, 4> frames;  // HPL nests three
+    bool traced = false;
+    bool gathers = false;  // kernels whose times are not known yet, until the phase ends
     std::vector<Request> requests;  // open ones: HPL has one or two at a time
+    double phase_since_s = 0;       // since when time counts for the innermost phase
+    double detours_since_s = 0;     // likewise
+    double kernels_end_s = 0;
+    PhaseTimes times{};
     HeldProbe probe;
   };
   /// When both sides of a message came, on a channel; messages are numbered from 0 as they are sent and asked for.
@@ -172,6 +179,7 @@ class Activity {
 
   core::ObservationSettings settings_;
   bool measures_;
+  bool knows_waits_ = false;
   std::unique_ptr<TraceFile> trace_;
   std::unordered_map<std::string, int> hosts_;
   std::vector<Rank> ranks_;

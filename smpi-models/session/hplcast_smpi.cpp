@@ -102,11 +102,13 @@ void hplcast_send(const hplcast_message* message, int synchronous) {
 }
 
 hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous) {
+  Runtime::instance().activity().use_direct_messages();
   const Sending how = synchronous != 0 ? Sending::synchronous : Sending::standard;
   return reinterpret_cast<hplcast_request*>(Runtime::instance().messages()->isend(*message, how).release());
 }
 
 hplcast_request* hplcast_irecv(const hplcast_message* wanted) {
+  Runtime::instance().activity().use_direct_messages();
   return reinterpret_cast<hplcast_request*>(Runtime::instance().messages()->irecv(*wanted).release());
 }
 
@@ -218,7 +220,9 @@ void hplcast_phase_end(void) {
 
 void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request) {
   observe([&](auto& activity, int rank, const auto& now) {
-    activity.call_begin(rank, {operation, peer, tag, bytes, request}, now);
+    const auto* const direct = activity.knows_waits() ? static_cast<const MessageRequest*>(request) : nullptr;
+    activity.call_begin(rank, {operation, peer, tag, bytes, request, direct == nullptr ? nullptr : &channel_of(*direct)},
+                        now);
   });
 }
 
