@@ -24,12 +24,8 @@ const double* DrawnCalls::find(core::KernelId of, const core::KernelShape& size,
   return place < durations_s.size() ? &durations_s[place] : nullptr;
 }
 
-void RankClock::add(Work what, double duration_s, core::CoreState state) {
+void RankClock::add_seen(Work what, double duration_s, core::CoreState state) {
   require(duration_s >= 0, rank_, "it spends a negative time [s]", duration_s);
-  if (meter_ == nullptr && !is_watched() && state_ == State::running && !detours_.any() && !pieces_) {  // as mostly
-    ahead_s_ += duration_s;
-    return;
-  }
   tell(between_kernels_);
   const double ahead_s = ahead_s_;
   if (detours_.any() && (state_ == State::running || state_ == State::catching_up)) {

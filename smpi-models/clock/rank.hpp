@@ -180,7 +180,12 @@ class RankClock {
     ~EndOfWait();
   };
   void begin_wait(NetworkFlow& flow);
-  void add(Work what, double duration_s, core::CoreState state);
+  void add(Work what, double duration_s, core::CoreState state) {
+    const bool is_seen = meter_ != nullptr || is_watched() || state_ != State::running || detours_.any() || pieces_;
+    if (is_seen || !(duration_s >= 0)) return add_seen(what, duration_s, state);
+    ahead_s_ += duration_s;  // as mostly
+  }
+  void add_seen(Work what, double duration_s, core::CoreState state);
   double work_at_frequencies(core::KernelId kernel, double duration_s, bool clocked);
   void spend_noted(double date_s);
   void spend_pieces();

@@ -22,7 +22,7 @@ struct StreamName {
   std::uint64_t seed = 0;
   std::uint32_t domain = 0;
   std::uint32_t rank = 0;
-  std::uint32_t kernel = 0;
+  std::uint64_t kernel = 0;  ///< below 2^32; wider, so that nothing is between the words that a draw reads
   std::uint64_t detail = 0;  ///< for uses that need a longer name
 };
 
