@@ -35,6 +35,8 @@ BROADCAST(HPL_bwait)
 typedef struct {
   int columns, left, chunk; /* of the HPL_pdupdateXX that the rank is in: none outside */
   int swapping;
+  int tag; /* of the last panel that was announced, and its bytes */
+  double bytes;
 } update_state;
 
 static update_state* update_of_caller(void) {
@@ -58,19 +60,22 @@ static hplcast_loop enter_loop(update_state* update) {
 
 #ifdef HPLCAST_NO_CONTENT
 /* Of HPL's broadcasts only the rings probe. */
-static void announce(const HPL_T_panel* panel) {
+static void announce(update_state* update, const HPL_T_panel* panel) {
+  if (panel == NULL || (update->tag == panel->msgid && update->bytes == panel->len * sizeof(double))) return;
   const hplcast_communicator* row = (const hplcast_communicator*)panel->grid->row_comm;
-  hplcast_broadcast(panel->ja, row->world_ranks[panel->pcol], (double)panel->len * sizeof(double));
+  update->tag = panel->msgid;
+  update->bytes = panel->len * sizeof(double);
+  hplcast_broadcast(panel->ja, row->world_ranks[panel->pcol], update->bytes);
 }
 #else
-static void announce(const HPL_T_panel* panel) {
-  (void)panel;
+static void announce(update_state* update, const HPL_T_panel* panel) {
+  (void)update, (void)panel;
 }
 #endif
 
 WRAP(int, HPL_bcast, HPL_T_panel* panel, int* flag) {
-  if (panel != NULL) announce(panel);
   update_state* update = update_of_caller();
+  announce(update, panel);
   const int polls = !update->swapping;
   const hplcast_loop loop = polls ? enter_loop(update) : HPLCAST_LOOP_NONE;
   hplcast_phase_begin(HPLCAST_PHASE_BROADCAST);

@@ -72,6 +72,10 @@ class Messages {
   /// Takes its part of the links; nobody waits for it.
   void load_links(const FlowShape& shape);
   bool checks() const { return checks_; }
+  /// Whether messages take longer where they go to new memory.
+  bool new_memory_costs() const {
+    return costs_.first_use_s(core::Scope::local, 1) > 0 || costs_.first_use_s(core::Scope::remote, 1) > 0;
+  }
   /// At the end of the simulation: bytes that began to move have arrived, but for those that nobody waits for.
   void check_end() const;
   /// Names the next message of the rank `channel.source` there.

@@ -97,6 +97,11 @@ int hplcast_direct_messages(void) {
   return Runtime::instance().messages() != nullptr;
 }
 
+int hplcast_new_memory_costs(void) {
+  const auto* const messages = Runtime::instance().messages();
+  return messages != nullptr && messages->new_memory_costs();
+}
+
 void hplcast_send(const hplcast_message* message, int synchronous) {
   Runtime::instance().messages()->send(*message, synchronous != 0 ? Sending::synchronous : Sending::standard);
 }

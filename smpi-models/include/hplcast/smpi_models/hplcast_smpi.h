@@ -120,12 +120,15 @@ typedef struct {
   size_t content_first;
   size_t content_bytes;
   int probed;       /* MPI_Iprobe may look for it: it is sent at the simulated clock, not ahead of it */
-  double new_bytes; /* of a receive: in memory of the rank that no message has been in before */
+  double new_bytes; /* of a receive: in memory of the rank that no message has been in before; 0 where that costs
+                       nothing (hplcast_new_memory_costs()) */
   int exchanged;    /* of a receive: by MPI_Irecv and MPI_Wait around a send */
   int panel;        /* one that is sent: columns of a matrix that a datatype describes, as HPL's panels */
 } hplcast_message;
 
 typedef struct hplcast_request hplcast_request;
+
+int hplcast_new_memory_costs(void);
 
 /* As MPI_Send, MPI_Isend, MPI_Irecv, MPI_Wait, MPI_Iprobe; `synchronous`: as MPI_Ssend, MPI_Issend. The calling rank is
  * the source of what it sends and the destination of what it receives. hplcast_wait() frees the request. */
