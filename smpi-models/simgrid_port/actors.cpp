@@ -56,6 +56,13 @@ std::uint32_t world_rank(const s4u::Actor& actor) {
                              : static_cast<std::uint32_t>(std::strtoul(property, nullptr, 10));
 }
 
+/// Cache lines from `first` to `end`, relative to an address.
+inline void fetch(const void* address, int first, int end) {
+  constexpr int line_bytes = 64;
+  for (int line = first; line < end; ++line)
+    __builtin_prefetch(static_cast<const char*>(address) + line_bytes * line);
+}
+
 /// Runs actors that SimGrid's kernel need not know of, as it runs all: in rounds, those that are let go on in one of
 /// them in the next one, in that order. It would take a function object and a call of the kernel for each wait, and ask
 /// all of its models after each round.
@@ -76,8 +83,8 @@ class Rounds {
     if (waiter.context == nullptr)
       waiter.actor->simcall_answer();
     else {
-      const char* const frame = static_cast<const char*>(waiter.frame);
-      for (int line = -6; line < 8; ++line) __builtin_prefetch(frame + 64 * line);
+      fetch(waiter.frame, -6, 12);
+      fetch(waiter.its_rank, 0, 5);
       next_.push_back(waiter);
     }
   }
@@ -173,6 +180,7 @@ class AlarmModel : public simgrid::kernel::resource::Model {
   void do_all_until(double date_s) {
     for (Alarm* first = alarms.first(); first != nullptr && first->date_s() <= date_s; first = alarms.first())
       alarms.ring(*first);
+    if (const Alarm* const next = alarms.first()) fetch(next, -8, 8);
   }
   bool has_simgrid_nothing_to_do() const {
     return is_alone_ ||
