@@ -83,6 +83,8 @@ class Rounds {
     if (waiter.context == nullptr)
       waiter.actor->simcall_answer();
     else {
+      fetch(waiter.context, 0, 2);
+      fetch(waiter.actor, 1, 6);
       fetch(waiter.frame, -6, 12);
       fetch(waiter.its_rank, 0, 5);
       next_.push_back(waiter);
