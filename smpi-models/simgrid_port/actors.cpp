@@ -182,7 +182,6 @@ class AlarmModel : public simgrid::kernel::resource::Model {
   void do_all_until(double date_s) {
     for (Alarm* first = alarms.first(); first != nullptr && first->date_s() <= date_s; first = alarms.first())
       alarms.ring(*first);
-    if (const Alarm* const next = alarms.first()) fetch(next, -8, 8);
   }
   bool has_simgrid_nothing_to_do() const {
     return is_alone_ ||
