@@ -49,6 +49,8 @@ class Probes {
   /// those of loops with work between them are. The messages must outlive this.
   Probes(const Kernels& kernels, const Messages& messages, bool may_sleep, bool may_work_later);
 
+  /// Whether PollingLoop::piece is looked at.
+  bool ask_for_pieces() const { return grow_ && may_work_later_; }
   /// As MPI_Iprobe by `rank`, the destination of the channel. Blocks.
   bool probe(Rank& rank, const hplcast_channel& channel);
   /// To be called when something was sent to `rank`: it may be asleep.
