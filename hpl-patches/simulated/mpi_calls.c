@@ -174,6 +174,16 @@ static int send_unprobed(const double* data, int count, int to, int tag, MPI_Com
   SEND(HPLCAST_MPI_SEND, 0, NULL, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
 }
 
+/* The same between MPI_Irecv and MPI_Wait. */
+static void send_within(const double* data, int count, int to, int tag, MPI_Comm comm, MPI_Request receive) {
+  const double bytes = bytes_of(count, MPI_DOUBLE);
+  begin(HPLCAST_MPI_SEND, to, tag, comm, bytes);
+  hplcast_message out = message(data, bytes, channel_to(to, tag, comm));
+  out.probed = 0;
+  hplcast_send_within(&out, (hplcast_request*)receive);
+  hplcast_call_end(NULL, 1);
+}
+
 WRAP(int, HPL_send, double* data, int count, int to, int tag, MPI_Comm comm) {
   return count > 0 ? send_unprobed(data, count, to, tag, comm) : MPI_SUCCESS;
 }
@@ -184,7 +194,10 @@ WRAP(int, HPL_sdrv, double* out, int out_count, int out_tag, double* in, int in_
   if (in_count <= 0) return HPL_send(out, out_count, partner, out_tag, comm);
   if (out_count <= 0) return HPL_recv(in, in_count, partner, in_tag, comm);
   __wrap_MPI_Irecv(in, in_count, MPI_DOUBLE, partner, in_tag, comm, &request);
-  send_unprobed(out, out_count, partner, out_tag, comm);
+  if (direct_messages())
+    send_within(out, out_count, partner, out_tag, comm, request);
+  else
+    send_unprobed(out, out_count, partner, out_tag, comm);
   return __wrap_MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 

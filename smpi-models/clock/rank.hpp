@@ -86,6 +86,10 @@ class RankClock {
     add(Work::kernel, duration_s, core::state_of(kernel));
     return duration_s;
   }
+  /// Only how much it spends matters, not when, nor on what.
+  bool is_unseen() const {
+    return meter_ == nullptr && !is_watched() && state_ == State::running && !detours_.any() && !pieces_;
+  }
   /// After a wait for others, at the simulated clock.
   void resume();
   /// Lets the clock follow the own time. Blocks: not to be called inside guarded(), nor when catching up.
@@ -181,8 +185,7 @@ class RankClock {
   };
   void begin_wait(NetworkFlow& flow);
   void add(Work what, double duration_s, core::CoreState state) {
-    const bool is_seen = meter_ != nullptr || is_watched() || state_ != State::running || detours_.any() || pieces_;
-    if (is_seen || !(duration_s >= 0)) return add_seen(what, duration_s, state);
+    if (!is_unseen() || !(duration_s >= 0)) return add_seen(what, duration_s, state);
     ahead_s_ += duration_s;  // as mostly
   }
   void add_seen(Work what, double duration_s, core::CoreState state);

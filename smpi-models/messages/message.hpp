@@ -62,6 +62,7 @@ struct MessageRequest {
   std::shared_ptr<SentMessage> message;    ///< of a receive: null until something was sent
   std::optional<double> receiver_slept_s;  ///< as SentMessage::sender_slept_s
   port::BellPtr alarm;                     ///< of a rank that waits for any of several: its transfer has begun
+  std::shared_ptr<SentMessage> sent_within;  ///< of a receive: what its wait is to wait for, too
 };
 
 inline const hplcast_channel& channel_of(const SentMessage& sent) {

@@ -260,6 +260,28 @@ std::shared_ptr<SentMessage> Messages::send(const hplcast_message& message, Send
   return sent;
 }
 
+/// Where nobody looks at when the rank sends and when it receives, it waits once for both, not first for the one and then
+/// for the other: it is in no cache any more when it goes on.
+void Messages::send_within(const hplcast_message& message, MessageRequest& receive) {
+  const core::Scope where = scope(message.channel.source, message.channel.destination);
+  const RankClock& clock = at(message.channel.source).clock;
+  if (!flows_ || !clock.is_unseen() || costs_.is_half_duplex(where)) {
+    send(message, Sending::standard);
+    return;
+  }
+  std::shared_ptr<SentMessage> sent = prepare(message, Sending::standard, core::MessageCost::send, nullptr);
+  publish(sent);
+  if (!sent->detached) receive.sent_within = std::move(sent);
+}
+
+/// Of a message that is sent and one that is received at the same time, the longer one probably ends last.
+void Messages::wait_for_longer(const MessageRequest& receive) {
+  const std::shared_ptr<SentMessage>& sent = receive.sent_within;
+  const SentMessage* const comes = receive.message.get();
+  const double comes_bytes = comes != nullptr ? comes->message.bytes : receive.wanted.bytes;
+  if (sent->message.bytes > comes_bytes) wait_for_end(sent);
+}
+
 /// The rank waits until the other side is there as well, if it is not, and then for the end of the transfer.
 /// `sleep_until_there`, of the rank's own time: whether it is at the end then.
 template <typename Sleep>
@@ -420,6 +442,7 @@ void Messages::wait(MessageRequest& request) {
     return;
   }
   if (!ahead) rank.clock.flush();
+  if (request.sent_within != nullptr) wait_for_longer(request);
   wait_for_both(rank.clock, request.message, [&](double now_s) {
     if (request.message == nullptr) {
       request.receiver_slept_s = now_s;
@@ -428,6 +451,7 @@ void Messages::wait(MessageRequest& request) {
     while (!request.message->transfer.has_begun()) s4u::this_actor::yield();  // the sender is just about to begin it
     return false;
   });
+  if (request.sent_within != nullptr) wait_for_end(request.sent_within);
   finish_receive(request);
 }
 

@@ -30,6 +30,8 @@ class Messages {
 
   /// Blocks as MPI_Send does. `from`, and `into` below, must stay where they are while their rank waits.
   std::shared_ptr<SentMessage> send(const hplcast_message& message, Sending how, const MessageEnd* from = nullptr);
+  /// As MPI_Send, where the next call of the rank is wait() for this receive: the message may be on its way until then.
+  void send_within(const hplcast_message& message, MessageRequest& receive);
   /// As MPI_Isend.
   std::unique_ptr<MessageRequest> isend(const hplcast_message& message, Sending how, const MessageEnd* from = nullptr);
   /// As MPI_Irecv. The request must stay where it is until wait().
@@ -94,6 +96,7 @@ class Messages {
   void begin_transfer(SentMessage& sent, double date_s, const RankClock& clock);
   template <typename Sleep>
   void wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent, const Sleep& sleep_until_there);
+  void wait_for_longer(const MessageRequest& receive);
   void finish_receive(MessageRequest& request);
   void check_receive(const SentMessage& sent, double received_s) const;
   void let_opposite_pass(const hplcast_channel& channel);

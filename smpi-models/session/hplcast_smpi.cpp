@@ -106,6 +106,14 @@ void hplcast_send(const hplcast_message* message, int synchronous) {
   Runtime::instance().messages()->send(*message, synchronous != 0 ? Sending::synchronous : Sending::standard);
 }
 
+void hplcast_send_within(const hplcast_message* message, hplcast_request* receive) {
+  Runtime& runtime = Runtime::instance();
+  if (runtime.activity().measures())
+    hplcast_send(message, 0);
+  else
+    runtime.messages()->send_within(*message, *reinterpret_cast<MessageRequest*>(receive));
+}
+
 hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous) {
   Runtime::instance().activity().use_direct_messages();
   const Sending how = synchronous != 0 ? Sending::synchronous : Sending::standard;

@@ -133,6 +133,8 @@ int hplcast_new_memory_costs(void);
 /* As MPI_Send, MPI_Isend, MPI_Irecv, MPI_Wait, MPI_Iprobe; `synchronous`: as MPI_Ssend, MPI_Issend. The calling rank is
  * the source of what it sends and the destination of what it receives. hplcast_wait() frees the request. */
 void hplcast_send(const hplcast_message* message, int synchronous);
+/* As hplcast_send() by a rank whose next call is hplcast_wait() for this receive, as in MPI_Sendrecv. */
+void hplcast_send_within(const hplcast_message* message, hplcast_request* receive);
 hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous);
 hplcast_request* hplcast_irecv(const hplcast_message* wanted);
 void hplcast_wait(hplcast_request* request);
