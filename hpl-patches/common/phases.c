@@ -104,7 +104,11 @@ static void end_update(void) {
 }
 
 static int begin_swap(const HPL_T_panel* sent, const HPL_T_panel* panel, int columns) {
-  (void)sent, (void)panel;
+  (void)sent;
+  __builtin_prefetch(panel->grid);
+  __builtin_prefetch(panel->IWORK);
+  const int* const llen = panel->IWORK + 2 + 8 * panel->jb;
+  for (int i = 0; i < 2 * panel->grid->nprow; i += 16) __builtin_prefetch(llen + i, 1);
   update_of_caller()->swapping = 1;
   hplcast_phase_begin(HPLCAST_PHASE_SWAP);
   return columns;

@@ -364,8 +364,9 @@ void Messages::join_broadcast(Rank& rank, int number, int root, double bytes) co
 
 /// Who has not yet posted the receive of what it is to forward will do so no earlier than now, and its message then
 /// takes its time. If that is not even sent, the same holds of who is to send it.
-bool Messages::forwards_nothing_until(const Rank& rank, double date_s) const {
-  const Broadcast& own = rank.mail.broadcast;
+bool Messages::forwards_nothing_until(Rank& rank, double date_s) const {
+  Broadcast& own = rank.mail.broadcast;
+  if (date_s <= own.nothing_until_s) return true;
   if (own.root < 0) return sends_nothing_until(own.probed.source, date_s);
   constexpr int most_steps = 8;
   int source = own.probed.source;
@@ -377,7 +378,11 @@ bool Messages::forwards_nothing_until(const Rank& rank, double date_s) const {
     if (is_to_receive)
       left_s -= knows_source ? own.least_s[static_cast<std::size_t>(scope(its.probed.source, source))]
                              : std::min(own.least_s[0], own.least_s[1]);
-    if (left_s < port::clock_s() || sends_nothing_until(source, left_s)) return true;
+    const double known_s = port::clock_s() - left_s;
+    if (known_s > 0 || sends_nothing_until(source, left_s)) {
+      own.nothing_until_s = date_s + std::max(0.0, known_s);
+      return true;
+    }
     if (!is_to_receive || !knows_source || at(source).mail.has(its.probed)) return false;
     source = its.probed.source;
   }

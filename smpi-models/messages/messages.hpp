@@ -51,7 +51,7 @@ class Messages {
   /// `rank` begins to probe for its message of a broadcast, or goes on: hplcast_broadcast().
   void join_broadcast(Rank& rank, int number, int root, double bytes) const;
   /// sends_nothing_until() of the source of what `rank` probes for, on that channel.
-  bool forwards_nothing_until(const Rank& rank, double date_s) const;
+  bool forwards_nothing_until(Rank& rank, double date_s) const;
   double async_small_bytes() const { return async_small_bytes_; }
   double detached_bytes() const { return detached_bytes_; }
   /// Between two ranks of MPI_COMM_WORLD.

@@ -114,10 +114,7 @@ bool Probes::spend_if_known(Rank& rank, const hplcast_channel& channel) {
   if (!rank.mail.has(channel)) {
     // Then it would sleep.
     if (loop.kind == HPLCAST_LOOP_WORKS_BETWEEN || (loop.only_probes() && loop.probe_failed)) return false;
-    Broadcast& broadcast = rank.mail.broadcast;
-    const double end_s = clock.now_s() + cost_s;
-    if (clock.detours().any() || !messages_.forwards_nothing_until(rank, end_s)) return false;
-    broadcast.nothing_until_s = end_s;
+    if (clock.detours().any() || !messages_.forwards_nothing_until(rank, clock.now_s() + cost_s)) return false;
   }
   clock.spend(cost_s);
   return true;
