@@ -14,8 +14,8 @@ double open_unit(std::uint64_t bits) noexcept {
 }
 
 /// cos(2 pi u) for u in [0, 1] without a branch: those of std::cos go by the quarter of the circle, which nobody can
-/// predict, and a wrong guess costs more than all else of a draw. It is sin(2 pi w), w = |u - 1/2| - 1/4, as w times the
-/// Chebyshev interpolation of sin(2 pi w) / w in w^2 up to 1/16, whose error is 4e-17 of that. To 5e-16.
+/// predict, and a wrong guess costs more than all else of a draw. It is sin(2 pi w), w = |u - 1/2| - 1/4, as w times
+/// the Chebyshev interpolation of sin(2 pi w) / w in w^2 up to 1/16, whose error is 4e-17 of that. To 5e-16.
 double cosine_of_turns(double u) noexcept {
   const double w = std::abs(u - 0.5) - 0.25;
   const double x = w * w, x2 = x * x, x4 = x2 * x2;

@@ -35,8 +35,7 @@ BROADCAST(HPL_bwait)
 typedef struct {
   int columns, left, chunk; /* of the HPL_pdupdateXX that the rank is in: none outside */
   int swapping;
-  int tag; /* of the last panel that was announced, and its bytes */
-  double bytes;
+  int tag, length; /* of the last panel that was announced */
 } update_state;
 
 static update_state* update_of_caller(void) {
@@ -58,20 +57,18 @@ static hplcast_loop enter_loop(update_state* update) {
   return loop;
 }
 
-#ifdef HPLCAST_NO_CONTENT
-/* Of HPL's broadcasts only the rings probe. */
+/* Only the rings of HPL's broadcasts probe. */
 static void announce(update_state* update, const HPL_T_panel* panel) {
-  if (panel == NULL || (update->tag == panel->msgid && update->bytes == panel->len * sizeof(double))) return;
+#ifdef HPLCAST_NO_CONTENT
+  if (panel == NULL || (update->tag == panel->msgid && update->length == panel->len)) return;
   const hplcast_communicator* row = (const hplcast_communicator*)panel->grid->row_comm;
   update->tag = panel->msgid;
-  update->bytes = panel->len * sizeof(double);
-  hplcast_broadcast(panel->ja, row->world_ranks[panel->pcol], update->bytes);
-}
+  update->length = panel->len;
+  hplcast_broadcast(panel->ja, row->world_ranks[panel->pcol], (double)panel->len * sizeof(double));
 #else
-static void announce(update_state* update, const HPL_T_panel* panel) {
   (void)update, (void)panel;
-}
 #endif
+}
 
 WRAP(int, HPL_bcast, HPL_T_panel* panel, int* flag) {
   update_state* update = update_of_caller();
@@ -104,11 +101,7 @@ static void end_update(void) {
 }
 
 static int begin_swap(const HPL_T_panel* sent, const HPL_T_panel* panel, int columns) {
-  (void)sent;
-  __builtin_prefetch(panel->grid);
-  __builtin_prefetch(panel->IWORK);
-  const int* const llen = panel->IWORK + 2 + 8 * panel->jb;
-  for (int i = 0; i < 2 * panel->grid->nprow; i += 16) __builtin_prefetch(llen + i, 1);
+  (void)sent, (void)panel;
   update_of_caller()->swapping = 1;
   hplcast_phase_begin(HPLCAST_PHASE_SWAP);
   return columns;

@@ -47,14 +47,16 @@ static hplcast_message message(const void* data, double bytes, hplcast_channel e
   return result;
 }
 
-/* `request` is null for a blocking send. */
+/* `request` is null for a blocking send; `receive`: that of one between MPI_Irecv and MPI_Wait. */
 static void send_directly(hplcast_mpi operation, const void* data, double bytes, hplcast_channel ends, int probed,
-                          int panel, MPI_Request* request) {
+                          int panel, MPI_Request* request, const MPI_Request* receive) {
   hplcast_message out = message(data, bytes, ends);
   out.probed = probed;
   out.panel = panel;
   const int synchronous = operation != HPLCAST_MPI_SEND;
-  if (request == NULL)
+  if (receive != NULL)
+    hplcast_send_within(&out, (hplcast_request*)*receive);
+  else if (request == NULL)
     hplcast_send(&out, synchronous);
   else
     *request = (MPI_Request)hplcast_isend(&out, synchronous);
@@ -74,33 +76,33 @@ static int wait_directly(MPI_Request* request) {
 }
 
 /* Sends have the same body but for the call of SMPI. */
-#define SEND(operation, is_probed, request, call)                                                          \
-  MPI_Request* const made = request;                                                                       \
-  const double bytes = bytes_of(count, type);                                                              \
-  int status = MPI_SUCCESS;                                                                                \
-  begin(operation, to, tag, comm, bytes);                                                                  \
-  if (direct_messages()) {                                                                                 \
-    send_directly(operation, data, bytes, channel_to(to, tag, comm), is_probed, type == PANEL_TYPE, made); \
-  } else {                                                                                                 \
-    hplcast_flush();                                                                                       \
-    flatten(&count, &type);                                                                                \
-    sent(to, tag, comm);                                                                                   \
-    status = call;                                                                                         \
-  }                                                                                                        \
-  hplcast_call_end(made == NULL ? NULL : *made, 1);                                                        \
+#define SEND(operation, is_probed, request, receive, call)                                                          \
+  MPI_Request* const made = request;                                                                                \
+  const double bytes = bytes_of(count, type);                                                                       \
+  int status = MPI_SUCCESS;                                                                                         \
+  begin(operation, to, tag, comm, bytes);                                                                           \
+  if (direct_messages()) {                                                                                          \
+    send_directly(operation, data, bytes, channel_to(to, tag, comm), is_probed, type == PANEL_TYPE, made, receive); \
+  } else {                                                                                                          \
+    hplcast_flush();                                                                                                \
+    flatten(&count, &type);                                                                                         \
+    sent(to, tag, comm);                                                                                            \
+    status = call;                                                                                                  \
+  }                                                                                                                 \
+  hplcast_call_end(made == NULL ? NULL : *made, 1);                                                                 \
   return status
 
 WRAP(int, MPI_Send, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  SEND(HPLCAST_MPI_SEND, 1, NULL, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
+  SEND(HPLCAST_MPI_SEND, 1, NULL, NULL, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
 }
 
 WRAP(int, MPI_Ssend, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  SEND(HPLCAST_MPI_SSEND, 1, NULL, PMPI_Ssend(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
+  SEND(HPLCAST_MPI_SSEND, 1, NULL, NULL, PMPI_Ssend(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
 }
 
 WRAP(int, MPI_Issend, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
      MPI_Request* request) {
-  SEND(HPLCAST_MPI_ISSEND, 1, request,
+  SEND(HPLCAST_MPI_ISSEND, 1, request, NULL,
        PMPI_Issend(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD, request));
 }
 
@@ -168,24 +170,14 @@ WRAP(int, MPI_Iprobe, int from, int tag, MPI_Comm comm, int* found, MPI_Status* 
   return result;
 }
 
-/* HPL probes only for panels (HPL_bcast): what these two functions send is not looked for. */
-static int send_unprobed(const double* data, int count, int to, int tag, MPI_Comm comm) {
+/* HPL probes only for panels (HPL_bcast): what these two functions send is not looked for. `receive`: as in SEND. */
+static int send_unprobed(const double* data, int count, int to, int tag, MPI_Comm comm, const MPI_Request* receive) {
   MPI_Datatype type = MPI_DOUBLE;
-  SEND(HPLCAST_MPI_SEND, 0, NULL, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
-}
-
-/* The same between MPI_Irecv and MPI_Wait. */
-static void send_within(const double* data, int count, int to, int tag, MPI_Comm comm, MPI_Request receive) {
-  const double bytes = bytes_of(count, MPI_DOUBLE);
-  begin(HPLCAST_MPI_SEND, to, tag, comm, bytes);
-  hplcast_message out = message(data, bytes, channel_to(to, tag, comm));
-  out.probed = 0;
-  hplcast_send_within(&out, (hplcast_request*)receive);
-  hplcast_call_end(NULL, 1);
+  SEND(HPLCAST_MPI_SEND, 0, NULL, receive, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));
 }
 
 WRAP(int, HPL_send, double* data, int count, int to, int tag, MPI_Comm comm) {
-  return count > 0 ? send_unprobed(data, count, to, tag, comm) : MPI_SUCCESS;
+  return count > 0 ? send_unprobed(data, count, to, tag, comm, NULL) : MPI_SUCCESS;
 }
 
 WRAP(int, HPL_sdrv, double* out, int out_count, int out_tag, double* in, int in_count, int in_tag, int partner,
@@ -194,10 +186,7 @@ WRAP(int, HPL_sdrv, double* out, int out_count, int out_tag, double* in, int in_
   if (in_count <= 0) return HPL_send(out, out_count, partner, out_tag, comm);
   if (out_count <= 0) return HPL_recv(in, in_count, partner, in_tag, comm);
   __wrap_MPI_Irecv(in, in_count, MPI_DOUBLE, partner, in_tag, comm, &request);
-  if (direct_messages())
-    send_within(out, out_count, partner, out_tag, comm, request);
-  else
-    send_unprobed(out, out_count, partner, out_tag, comm);
+  send_unprobed(out, out_count, partner, out_tag, comm, &request);
   return __wrap_MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 

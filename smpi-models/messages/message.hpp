@@ -56,12 +56,12 @@ struct SentMessage {
 /// A receive or a sending that does not block; what MPI_Request is for.
 struct MessageRequest {
   bool receives = false;
-  hplcast_message wanted{};                ///< of a receive
-  double wanted_s = 0;                     ///< of a receive: when it was called, perhaps ahead of the clock
-  const MessageEnd* into = nullptr;        ///< of a receive: where its content is to be put
-  std::shared_ptr<SentMessage> message;    ///< of a receive: null until something was sent
-  std::optional<double> receiver_slept_s;  ///< as SentMessage::sender_slept_s
-  port::BellPtr alarm;                     ///< of a rank that waits for any of several: its transfer has begun
+  hplcast_message wanted{};                  ///< of a receive
+  double wanted_s = 0;                       ///< of a receive: when it was called, perhaps ahead of the clock
+  const MessageEnd* into = nullptr;          ///< of a receive: where its content is to be put
+  std::shared_ptr<SentMessage> message;      ///< of a receive: null until something was sent
+  std::optional<double> receiver_slept_s;    ///< as SentMessage::sender_slept_s
+  port::BellPtr alarm;                       ///< of a rank that waits for any of several: its transfer has begun
   std::shared_ptr<SentMessage> sent_within;  ///< of a receive: what its wait is to wait for, too
 };
 
@@ -80,15 +80,15 @@ void keep_content(SentMessage& sent);
 /// They have met: to `request.into`. Ends the simulation if there is less room than the message has bytes.
 void move_content(SentMessage& sent, const MessageRequest& request);
 
-/// The broadcast of a panel that a rank is in (hplcast_broadcast()), as far as others may know of it.
+/// A broadcast that a rank takes part in (hplcast_broadcast()), and its probes, as far as others may know of them.
 struct Broadcast {
   int number = -1;
-  int root = -1;                    ///< negative: of what it probes for nothing is known
+  int root = -1;  ///< negative: nothing is known of what the rank probes for
   double bytes = 0;
-  std::array<double, 2> least_s{};  ///< by scope: that its message takes at least, once somebody has posted a receive
-  hplcast_channel probed{any_value, any_value, 0, 0};  ///< by the rank
-  bool is_posted = false;                              ///< the receive of what it probes for
-  double nothing_until_s = 0;                          ///< as it was told of its last probe
+  std::array<double, 2> least_s{};  ///< by scope: from when a receive of its message is posted to the end of that
+  hplcast_channel probed{any_value, any_value, 0, 0};
+  bool is_posted = false;      ///< a receive on that channel
+  double nothing_until_s = 0;  ///< nobody sends anything there before
 };
 
 /// The messages of one rank that are not over yet.

@@ -260,26 +260,17 @@ std::shared_ptr<SentMessage> Messages::send(const hplcast_message& message, Send
   return sent;
 }
 
-/// Where nobody looks at when the rank sends and when it receives, it waits once for both, not first for the one and then
-/// for the other: it is in no cache any more when it goes on.
+/// Where only the end of both matters, the rank waits once for the message that it sends and the one that it receives:
+/// each time that it goes on, its memory has to come into a cache again.
 void Messages::send_within(const hplcast_message& message, MessageRequest& receive) {
   const core::Scope where = scope(message.channel.source, message.channel.destination);
-  const RankClock& clock = at(message.channel.source).clock;
-  if (!flows_ || !clock.is_unseen() || costs_.is_half_duplex(where)) {
+  if (!flows_ || !at(message.channel.source).clock.is_unseen() || costs_.is_half_duplex(where)) {
     send(message, Sending::standard);
     return;
   }
   std::shared_ptr<SentMessage> sent = prepare(message, Sending::standard, core::MessageCost::send, nullptr);
   publish(sent);
   if (!sent->detached) receive.sent_within = std::move(sent);
-}
-
-/// Of a message that is sent and one that is received at the same time, the longer one probably ends last.
-void Messages::wait_for_longer(const MessageRequest& receive) {
-  const std::shared_ptr<SentMessage>& sent = receive.sent_within;
-  const SentMessage* const comes = receive.message.get();
-  const double comes_bytes = comes != nullptr ? comes->message.bytes : receive.wanted.bytes;
-  if (sent->message.bytes > comes_bytes) wait_for_end(sent);
 }
 
 /// The rank waits until the other side is there as well, if it is not, and then for the end of the transfer.
@@ -359,14 +350,14 @@ void Messages::join_broadcast(Rank& rank, int number, int root, double bytes) co
   // A message that needs no receiver moves before; and who knows between which hosts.
   if (bytes < async_small_bytes_ || costs_.differs_by_hosts()) return;
   for (const core::Scope scope : {core::Scope::local, core::Scope::remote})
-    broadcast.least_s[static_cast<std::size_t>(scope)] = costs_.least_time_s(scope, bytes, true);
+    broadcast.least_s[static_cast<std::size_t>(scope)] = costs_.least_time_s(scope, bytes);
 }
 
 /// Who has not yet posted the receive of what it is to forward will do so no earlier than now, and its message then
 /// takes its time. If that is not even sent, the same holds of who is to send it.
 bool Messages::forwards_nothing_until(Rank& rank, double date_s) const {
   Broadcast& own = rank.mail.broadcast;
-  if (date_s <= own.nothing_until_s) return true;
+  if (date_s < own.nothing_until_s) return true;
   if (own.root < 0) return sends_nothing_until(own.probed.source, date_s);
   constexpr int most_steps = 8;
   int source = own.probed.source;
@@ -447,7 +438,9 @@ void Messages::wait(MessageRequest& request) {
     return;
   }
   if (!ahead) rank.clock.flush();
-  if (request.sent_within != nullptr) wait_for_longer(request);
+  // The longer one probably ends last.
+  if (request.sent_within != nullptr && request.sent_within->message.bytes > request.wanted.bytes)
+    wait_for_end(request.sent_within);
   wait_for_both(rank.clock, request.message, [&](double now_s) {
     if (request.message == nullptr) {
       request.receiver_slept_s = now_s;

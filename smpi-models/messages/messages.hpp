@@ -96,7 +96,6 @@ class Messages {
   void begin_transfer(SentMessage& sent, double date_s, const RankClock& clock);
   template <typename Sleep>
   void wait_for_both(RankClock& clock, const std::shared_ptr<SentMessage>& sent, const Sleep& sleep_until_there);
-  void wait_for_longer(const MessageRequest& receive);
   void finish_receive(MessageRequest& request);
   void check_receive(const SentMessage& sent, double received_s) const;
   void let_opposite_pass(const hplcast_channel& channel);

@@ -140,12 +140,12 @@ class Activity {
     TracedMessage message;
     TimeSpan span;
   };
-  /// What is noted of each call comes first, in one piece: it is in no cache.
+  /// First what is noted of each call, in one piece: a rank that goes on finds it in no cache.
   struct Rank {
     Call call;
     boost::container::small_vector<Frame, 4> frames;  // HPL nests three
     bool traced = false;
-    bool gathers = false;  // kernels whose times are not known yet, until the phase ends
+    bool gathers = false;           // kernels whose times are not known yet, until the phase ends
     std::vector<Request> requests;  // open ones: HPL has one or two at a time
     double phase_since_s = 0;       // since when time counts for the innermost phase
     double detours_since_s = 0;     // likewise

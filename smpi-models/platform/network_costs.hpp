@@ -52,9 +52,9 @@ class NetworkCosts {
   double overhead_s(core::MessageCost which, core::Scope scope, double size_bytes, const MessageName* name) const;
   /// The message in the network.
   core::MessageFlow flow(core::Scope scope, double size_bytes, const MessageName* name, bool panel = false) const;
-  /// Time in s that such a message takes at least, whatever is drawn and whoever shares its links: a neighbour on a
-  /// torus has half of the latency, and SimGrid shares links to 1e-9.
-  double least_time_s(core::Scope scope, double size_bytes, bool panel) const;
+  /// Time in s that a message takes at least, of a panel or not, whatever is drawn and whoever shares its links: a
+  /// neighbour on a torus has half of the latency, and SimGrid shares links to 1e-9.
+  double least_time_s(core::Scope scope, double size_bytes) const;
   /// The same as flow() from memory of an accelerator, of `own` costs.
   core::MessageFlow flow(const core::DeviceMessage& own, core::Scope scope, double size_bytes) const;
   /// Whether messages differ by their hosts.

@@ -234,8 +234,8 @@ void hplcast_phase_end(void) {
 void hplcast_call_begin(hplcast_mpi operation, int peer, int tag, double bytes, const void* request) {
   observe([&](auto& activity, int rank, const auto& now) {
     const auto* const direct = activity.knows_waits() ? static_cast<const MessageRequest*>(request) : nullptr;
-    activity.call_begin(rank, {operation, peer, tag, bytes, request, direct == nullptr ? nullptr : &channel_of(*direct)},
-                        now);
+    activity.call_begin(
+        rank, {operation, peer, tag, bytes, request, direct == nullptr ? nullptr : &channel_of(*direct)}, now);
   });
 }
 

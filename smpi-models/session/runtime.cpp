@@ -218,8 +218,7 @@ Rank& Runtime::find_rank() {
 
 void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelShape& shape) {
   const double modelled_s = kernels_.spend_s(rank, kernel, shape);
-  if (probes_ && probes_->ask_for_pieces() && shape.m > 0 && shape.n > 0 && shape.k > 0)
-    rank.loop.add({kernel, shape});
+  if (probes_ && probes_->ask_for_pieces() && shape.m > 0 && shape.n > 0 && shape.k > 0) rank.loop.add({kernel, shape});
   const double begin_s = rank.clock.now_s();
   const double detours_s = rank.clock.detours_s();
   const double duration_s = rank.clock.work(kernel, modelled_s);

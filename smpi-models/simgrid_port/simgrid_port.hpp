@@ -75,7 +75,7 @@ struct Waiter {
   simgrid::kernel::actor::ActorImpl* actor = nullptr;
   simgrid::kernel::context::SwappedContext* context = nullptr;  ///< null: SimGrid's kernel runs it
   void* its_rank = nullptr;                                     ///< what the runtime has noted in `running`
-  const void* frame = nullptr;
+  const void* frame = nullptr;                                  ///< of Bell::wait(), on its stack
 };
 inline Waiter running;  ///< the one that run_by_ourselves() runs; null: SimGrid's kernel runs one, or none runs
 

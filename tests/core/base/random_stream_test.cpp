@@ -50,6 +50,18 @@ TEST(RandomStream, HasTheMomentsOfItsLaws) {
   EXPECT_NEAR(uz / n, 0, 0.289 * se);
 }
 
+TEST(RandomStream, HasTheNormalNumbersOfBoxAndMuller) {
+  const StreamName name{3, stream_design, 1, 2, 5};
+  for (std::uint64_t call = 0; call < 100'000; ++call) {
+    const auto [first, second, third, fourth] = uniforms(name, call);
+    const long double angle = 2 * std::acos(-1.0L) * third;
+    const double normal = draw(name, call).normal;
+    EXPECT_NEAR(normal, static_cast<double>(std::sqrt(-2 * std::log(second)) * std::cos(angle)), 5e-15);
+    EXPECT_LT(std::abs(normal), largest_normal);
+    EXPECT_EQ(draw(name, call).uniform, first);
+  }
+}
+
 TEST(RandomStream, BelowStaysBelowAndReachesAll) {
   RandomStream stream({1, stream_design, 0, 0});
   std::set<std::uint64_t> seen;

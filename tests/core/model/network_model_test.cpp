@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hplcast/core/errors.hpp"
 
@@ -57,6 +59,27 @@ TEST(SegmentedLaw, RefusesRelativeNoiseOfAnotherMeanOrBesideOther) {
   EXPECT_THROW(SegmentedLaw::make({{0, 2, 1, 0, {}, {{1, std::nan(""), 0}}}}), DomainError);
   EXPECT_THROW(SegmentedLaw::make({{0, 2, 1, 0.5, {}, long_and_short()}}), DomainError);
   EXPECT_THROW(SegmentedLaw::make({{0, 2, 1, 0, {{1, 2, 0}}, long_and_short()}}), DomainError);
+}
+
+TEST(SegmentedLaw, NoSampleIsLessThanTheLeast) {
+  Segment line{0, 2e-6, 1e-9, 0, {}, {}};
+  Segment half_normal = line, mixture = line, relative = line;
+  half_normal.sd_s = 1e-6;
+  mixture.modes = {{0.25, 1e-6, 2e-7}, {0.75, 3e-6, 5e-7}};
+  relative.log_modes = with_spread({{0.5, 0, 0.1}, {0.5, 0.3, 0.02}}, 1);
+  for (const Segment& segment : {line, half_normal, mixture, relative}) {
+    const SegmentedLaw law = SegmentedLaw::make({segment});
+    for (const double bytes : {0.0, 1e4}) {
+      double least_s = std::numeric_limits<double>::infinity();
+      for (std::uint64_t call = 0; call < 10'000; ++call)
+        least_s = std::min(least_s, law.sample_s(bytes, draw({1, stream_design, 0, 0, 0}, call)));
+      EXPECT_LE(law.least_s(bytes), least_s);
+      EXPECT_GT(law.least_s(bytes), 0.2 * least_s);
+      for (const double uniform : {0.1, 0.9})
+        for (const double normal : {-largest_normal, 0.0, largest_normal})
+          EXPECT_LE(law.least_s(bytes), law.sample_s(bytes, {uniform, normal}));
+    }
+  }
 }
 
 TEST(SegmentedLaw, RefusesGapsInItsDefinition) {

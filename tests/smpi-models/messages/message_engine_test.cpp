@@ -355,5 +355,70 @@ TEST(MessageEngine, TakesTheTimesOfSmpiForProbesOfRanksInLongChainsOfWaiting) {
   expect_same_times(schedule, {full_link_cluster()}, tolerance, "engine_chains");
 }
 
+/// MPI_Irecv, MPI_Send, MPI_Wait of two ranks with each other, one of which comes later, beside others on their links.
+/// The rank waits once for both messages, but where phases are measured, for one after the other.
+TEST(MessageEngine, WaitsOnceForBothMessagesOfAnExchange) {
+  core::RandomStream random({7, core::stream_design, 0, 0, 0});
+  MessageSchedule schedule;
+  schedule.ranks.resize(hosts * ranks_per_host);
+  double start_s = 0;
+  for (const int out : sizes) {
+    for (const int in : sizes) {
+      start_s += batches_apart_s;
+      schedule.parts.push_back(std::to_string(out) + " and " + std::to_string(in) + " bytes");
+      const std::size_t part = schedule.parts.size() - 1;
+      for (int rank = 0; rank < 6; ++rank) {
+        const int other = rank + (rank % 3 == 0 ? 8 : ranks_per_host);
+        const auto add = [&](int of, int with, int sent, int received) {
+          schedule.add(of, {start_s + 6e-5 * random.uniform(), "exsend", with, 0, sent, received, part, start_s});
+        };
+        add(rank, other, out, in);
+        add(other, rank, in, out);
+      }
+    }
+  }
+  Simulation measured{full_link_cluster()};
+  measured.settings.observation.phases = true;
+  const auto once = tests::play(schedule, {full_link_cluster()}, "direct", "engine_exchanges").returned_s;
+  const auto twice = tests::play(schedule, measured, "direct", "engine_exchanges").returned_s;
+  const auto smpi = tests::play(schedule, {full_link_cluster()}, "smpi", "engine_exchanges").returned_s;
+  for (std::size_t rank = 0; rank < once.size(); ++rank) {
+    ASSERT_EQ(once[rank].size(), schedule.ranks[rank].size());
+    for (std::size_t i = 0; i < once[rank].size(); ++i) {
+      EXPECT_NEAR(once[rank][i], twice[rank][i], 2e-12) << "rank " << rank << ", exchange " << i;
+      EXPECT_NEAR(once[rank][i], smpi.at(rank).at(i), 1e-8) << "rank " << rank << ", exchange " << i;  // as below
+    }
+  }
+}
+
+/// Ranks probe for what is passed on from rank to rank, ahead of the clock. What they know of the others' broadcast
+/// (Messages::forwards_nothing_until()) makes no difference to what they find, and when.
+TEST(MessageEngine, TakesTheTimesOfSmpiForProbesOfBroadcasts) {
+  core::RandomStream random({8, core::stream_design, 0, 0, 0});
+  constexpr int length = 12, stride = 5;  // two or three of the chain on each host
+  MessageSchedule schedule;
+  schedule.ranks.resize(hosts * ranks_per_host);
+  double start_s = 0;
+  int number = 0;
+  for (int round = 0; round < 6; ++round) {
+    for (const int bytes : {100, detached_bytes - 1, detached_bytes, 200000}) {
+      start_s += batches_apart_s;
+      schedule.parts.push_back("broadcast " + std::to_string(++number) + " of " + std::to_string(bytes) + " bytes");
+      for (int i = 0; i < length; ++i) {
+        const auto add = [&](const char* what, int place, double at_s, int request) {
+          schedule.add(i * stride, {start_s + at_s, what, place * stride, number, bytes, request,
+                                    schedule.parts.size() - 1, start_s});
+        };
+        double at_s = 1e-4 * random.uniform();
+        add("join", 0, 0, number);
+        for (int probe = 0; i > 0 && probe < 25; ++probe) add("probe", i - 1, at_s += 4e-5 * random.uniform(), 0);
+        if (i > 0) add("recv", i - 1, at_s, 0);
+        if (i + 1 < length) add("send", i + 1, at_s, 0);
+      }
+    }
+  }
+  expect_same_times(schedule, {full_link_cluster()}, tolerance, "engine_broadcasts");
+}
+
 }  // namespace
 }  // namespace hplcast::smpi_models

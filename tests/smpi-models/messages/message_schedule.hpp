@@ -20,11 +20,12 @@ namespace hplcast::tests {
 /// What one rank does, at a time or after what it does before.
 struct MessageAction {
   double at_s = 0;
-  std::string what;  ///< send, ssend, isend, issend, recv, irecv, wait, probe
+  std::string what;  ///< send, ssend, isend, issend, recv, irecv, wait, probe, exsend (sends while it receives), join
   int peer = 0;
   int tag = 0;
   int bytes = 0;
-  int request = 0;         ///< of isend, issend, irecv, and of the wait that belongs to it
+  int request = 0;         ///< of isend, issend, irecv, and of the wait that belongs to it; of exsend the bytes that it
+                           ///< receives; of join the number of a broadcast, whose root is the peer
   std::size_t part = 0;    ///< of the schedule
   double part_starts = 0;  ///< s
 };

@@ -90,7 +90,7 @@ static void play_recv(player* p, const action* a) {
 
 static request* begin(player* p, const action* a) {
   request* r = &p->requests[a->request];
-  if (r->data != NULL) fail("request in use", a);
+  if (a->request >= max_requests || r->data != NULL) fail("request in use", a);
   r->data = calloc((size_t)a->bytes + 1, 1);
   r->begun_by = *a;
   return r;
@@ -131,6 +131,28 @@ static void play_wait(player* p, const action* a) {
   r->data = NULL;
 }
 
+/* "exsend": sends to the peer what it receives from it, `request` bytes of the same tag. */
+static void play_exchange(player* p, const action* a) {
+  action receive = *a;
+  strcpy(receive.what, "recv");
+  receive.bytes = a->request;
+  unsigned char* const data = calloc((size_t)receive.bytes + 1, 1);
+  p->data[0] = mark(a);
+  if (p->direct) {
+    const hplcast_message in = message(p, &receive, data), out = message(p, a, p->data);
+    hplcast_request* const request = hplcast_irecv(&in);
+    hplcast_send_within(&out, request);
+    hplcast_wait(request);
+  } else {
+    MPI_Request request;
+    MPI_Irecv(data, receive.bytes, MPI_BYTE, a->peer, a->tag, MPI_COMM_WORLD, &request);
+    MPI_Send(p->data, a->bytes, MPI_BYTE, a->peer, a->tag, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  check_mark(data, &receive);
+  free(data);
+}
+
 /* "probe": is a message there? What it found is told as a line "rank found number 0 or 1". */
 static void play_probe(const player* p, const action* a, int number) {
   int found = 0;
@@ -146,7 +168,7 @@ static void play_probe(const player* p, const action* a, int number) {
 static void play(player* p, const action* a, int number) {
   hplcast_delay(a->at_s - hplcast_clock_s());
   if (!p->direct) hplcast_flush();
-  if (a->bytes < 0 || a->bytes > max_bytes || a->request < 0 || a->request >= max_requests) fail("too large", a);
+  if (a->bytes < 0 || a->bytes > max_bytes || a->request < 0) fail("too large", a);
   if (strcmp(a->what, "send") == 0 || strcmp(a->what, "ssend") == 0)
     play_send(p, a);
   else if (strcmp(a->what, "isend") == 0 || strcmp(a->what, "issend") == 0)
@@ -159,6 +181,10 @@ static void play(player* p, const action* a, int number) {
     play_wait(p, a);
   else if (strcmp(a->what, "probe") == 0)
     play_probe(p, a, number);
+  else if (strcmp(a->what, "exsend") == 0)
+    play_exchange(p, a);
+  else if (strcmp(a->what, "join") == 0) /* broadcast `request`, whose root is the peer */
+    hplcast_broadcast(a->request, a->peer, a->bytes);
   else
     fail("unknown action", a);
   printf("%d returned %d %a\n", p->rank, number, hplcast_clock_s());

@@ -140,9 +140,10 @@ hplcast_request* hplcast_irecv(const hplcast_message* wanted);
 void hplcast_wait(hplcast_request* request);
 int hplcast_probe(const hplcast_channel* channel);
 
-/* What the calling rank probes for from now on is its message of broadcast `number`, which grows, from the rank `root`:
- * all other ranks receive one message of `bytes`, for which they probe, before they send any on. A probe then need not
- * wait for the clock where nobody can have sent the message. A negative root: it probes for something else. */
+/* What the calling rank probes for from now on is its message of the broadcast of this number by the rank `root`. Every
+ * other rank receives one message of `bytes`, for which it probes, before it sends any on, and numbers grow. Such a
+ * probe need not wait for the simulated clock where nobody can have sent the message yet. A negative root: it probes
+ * for something else. */
 void hplcast_broadcast(int number, int root, double bytes);
 
 /* Sampled prediction: the panels that HPL is to factor in place of all. What it does with panel `first` is the same as
