@@ -178,15 +178,15 @@ void setup_fit_detours(Command& fit) {
                      "of hplcast-measure-detours, Netgauge's selfish, FTQ or `rtla osnoise top`; one or more", required,
                      reads("GAPS"));
   command.add_option("--threshold", options.reading.threshold_s,
-                     "fwq and ftq: shorter losses of a quantum do not count", as_seconds(), with_default);
+                     "fwq and ftq: shorter losses of a quantum do not count", as_seconds, with_default);
   command.add_option("--clock-error", options.fit.clock_error_s,
-                     "between hosts: detours that are no farther apart may be at the same instant", as_seconds(),
+                     "between hosts: detours that are no farther apart may be at the same instant", as_seconds,
                      with_default);
-  command.add_option("--together", options.fit.together_s, "the same between cores of a host", as_seconds(),
+  command.add_option("--together", options.fit.together_s, "the same between cores of a host", as_seconds,
                      with_default);
   command.add_option(
       "--join", options.fit.join_s,
-      "detours of a core with less than this between them are one: work that the scheduler did in slices", as_seconds(),
+      "detours of a core with less than this between them are one: work that the scheduler did in slices", as_seconds,
       with_default);
   command.add_flag("--in-kernels", options.fit.in_kernels,
                    "the kernels of the cluster were measured with these detours: their times contain them");

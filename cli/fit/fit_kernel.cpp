@@ -300,8 +300,7 @@ std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& opt
                  "totals (keeps the total time), ordinary or relative"),
       add_choice(command, "--average", options.fit.averaging, "calls: all count; shapes: equal shapes are averaged"),
       command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu (M': see docs)"),
-      command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (1)",
-                         at_least_zero()),
+      command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (1)", at_least_zero),
       command.add_flag("!--keep-all-terms", options.fit.remove_insignificant, "leave no term out"),
       add_choice(command, "--noise", options.fit.noise, "N0 none, N1 constant, N2 polynomial, mixture"),
       command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best",
@@ -345,7 +344,7 @@ void setup_fit_kernel(Command& fit) {
   command.add_flag("--all-contents", options->csv.all_contents,
                    "keep calls whose matrices hold other than random numbers, as those of HPL do");
   command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)",
-                     at_least_zero());
+                     at_least_zero);
   const std::vector<Option*> formula = add_formula_options(command, *options);
   command.add_option("--plot", options->plot,
                      "picture of the fit, .png or .svg; of several fits: FILE-KERNEL-GROUP.png", draws("FILE.png"));

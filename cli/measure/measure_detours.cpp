@@ -207,13 +207,13 @@ std::string measure_collectives(Options& options, const MeasuringRank& rank) {
 }
 
 void add_gap_options(Command& app, Options& options) {
-  app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch", as_seconds(), with_default);
+  app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch", as_seconds, with_default);
   app.add_option("--threshold", options.gaps.threshold_s,
-                 "gaps: what is longer than the shortest loop (dgemm: than usual) and this, counts", as_seconds(),
+                 "gaps: what is longer than the shortest loop (dgemm: than usual) and this, counts", as_seconds,
                  with_default);
   add_choice<bool>(app, "--work", options.computes, {{"none", false}, {"dgemm", true}},
                    "gaps: what the loop does between two readings of the clock");
-  app.add_option("--quantum", options.gaps.quantum_s, "fwq, ftq: length of a quantum", as_seconds(), with_default);
+  app.add_option("--quantum", options.gaps.quantum_s, "fwq, ftq: length of a quantum", as_seconds, with_default);
   app.add_option("--cores", options.cores, "gaps, fwq, ftq: cores to watch at once, such as 0-3,8, or all",
                  with_default);
 }
@@ -223,20 +223,20 @@ void add_collective_options(Command& app, Options& options) {
   CollectiveOptions& collectives = options.collectives;
   add_choice(app, "--operation", collectives.operation, "collectives: which one");
   app.add_option("--size", options.size_bytes,
-                 "collectives: bytes of the vector (allreduce), or to each rank (alltoall)", as_bytes(), with_default);
+                 "collectives: bytes of the vector (allreduce), or to each rank (alltoall)", as_bytes, with_default);
   app.add_option("--count", collectives.count, "collectives: calls of a series (default: as many as --run-time holds)",
                  between(1L, 1000000000000L));
-  app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source", as_seconds(),
+  app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source", as_seconds,
                  with_default);
   collectives.series.levels = {0.01};
   app.add_option("--levels", collectives.series.levels,
-                 "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%", as_percentage(), by_commas,
+                 "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%", as_percentage, by_commas,
                  default_text("1%"));
   app.add_option("--runs", collectives.series.runs, "collectives: series of each level, between clean ones",
                  between(2, 100000), with_default);
   app.add_option("--warm-up", collectives.series.warm_up, "collectives: series at the beginning that are set aside",
                  between(0, 1000), with_default);
-  app.add_option("--period", collectives.period_s, "collectives: of the source", as_seconds(), with_default);
+  app.add_option("--period", collectives.period_s, "collectives: of the source", as_seconds, with_default);
   app.add_flag("--synchronous", collectives.synchronous, "collectives: sources begin at multiples of the period");
   add_choice(app, "--source-on", collectives.place,
              "collectives: a source beside one rank of each host, or beside every rank");
