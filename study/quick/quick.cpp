@@ -30,18 +30,17 @@ struct OtherKernel {
   Monomial unit;
   double s;
 };
-const std::vector<OtherKernel>& other_kernels() {
-  constexpr Monomial n{0, 1, 0}, mn{1, 1, 0}, nn{0, 2, 0};
-  static const std::vector<OtherKernel> all = {
-      {"daxpy", n, 7e-10},     {"dcopy", n, 6e-10},     {"dscal", n, 4e-10},     {"dswap", n, 1.5e-9},
-      {"idamax", n, 6e-10},    {"dlocswpN", n, 3e-9},   {"dlocswpT", n, 3e-9},   {"dgemv", mn, 1.3e-9},
-      {"dger", mn, 1.2e-9},    {"dtrsv", nn, 1.5e-9},   {"dlacpy", mn, 4e-9},    {"dlatcpy", mn, 5e-9},
-      {"dlaswp00N", mn, 8e-9}, {"dlaswp01N", mn, 8e-9}, {"dlaswp01T", mn, 8e-9}, {"dlaswp02N", mn, 2.5e-8},
-      {"dlaswp03N", mn, 4e-9}, {"dlaswp03T", mn, 4e-9}, {"dlaswp04N", mn, 9e-9}, {"dlaswp04T", mn, 9e-9},
-      {"dlaswp05N", mn, 5e-9}, {"dlaswp05T", mn, 5e-9}, {"dlaswp06N", mn, 5e-9}, {"dlaswp06T", mn, 5e-9},
-      {"dlaswp10N", mn, 8e-9}};
-  return all;
-}
+constexpr Monomial per_n{0, 1, 0}, per_mn{1, 1, 0}, per_nn{0, 2, 0};
+constexpr OtherKernel kernels_of_2017[] = {
+    {"daxpy", per_n, 7e-10},       {"dcopy", per_n, 6e-10},     {"dscal", per_n, 4e-10},
+    {"dswap", per_n, 1.5e-9},      {"idamax", per_n, 6e-10},    {"dlocswpN", per_n, 3e-9},
+    {"dlocswpT", per_n, 3e-9},     {"dgemv", per_mn, 1.3e-9},   {"dger", per_mn, 1.2e-9},
+    {"dtrsv", per_nn, 1.5e-9},     {"dlacpy", per_mn, 4e-9},    {"dlatcpy", per_mn, 5e-9},
+    {"dlaswp00N", per_mn, 8e-9},   {"dlaswp01N", per_mn, 8e-9}, {"dlaswp01T", per_mn, 8e-9},
+    {"dlaswp02N", per_mn, 2.5e-8}, {"dlaswp03N", per_mn, 4e-9}, {"dlaswp03T", per_mn, 4e-9},
+    {"dlaswp04N", per_mn, 9e-9},   {"dlaswp04T", per_mn, 9e-9}, {"dlaswp05N", per_mn, 5e-9},
+    {"dlaswp05T", per_mn, 5e-9},   {"dlaswp06N", per_mn, 5e-9}, {"dlaswp06T", per_mn, 5e-9},
+    {"dlaswp10N", per_mn, 8e-9}};
 
 core::KernelModel kernel(const char* level, std::vector<Monomial> terms, std::vector<double> coefficients,
                          double sigma) {
@@ -63,7 +62,7 @@ std::map<std::string, core::KernelModel> kernels(const QuickMachine& machine, co
   const double others = assumed.waiting * assumed.other_kernels;
   all["dgemm"] = kernel("M2", {mnk, mk, nk}, {2 * flop_s, a_element_s * others, b_element_s * others}, scatter);
   all["dtrsm"] = kernel("M1", {mnk}, {flop_s / assumed.dtrsm}, scatter);
-  for (const OtherKernel& one : other_kernels())
+  for (const OtherKernel& one : kernels_of_2017)
     all[one.name] = kernel("M1", {one.unit}, {one.s * others}, much_scatter);
   return all;
 }
