@@ -30,17 +30,15 @@ struct OtherKernel {
   Monomial unit;
   double s;
 };
-constexpr Monomial per_n{0, 1, 0}, per_mn{1, 1, 0}, per_nn{0, 2, 0};
+constexpr Monomial by_n{0, 1, 0}, by_mn{1, 1, 0}, by_nn{0, 2, 0};
 constexpr OtherKernel kernels_of_2017[] = {
-    {"daxpy", per_n, 7e-10},       {"dcopy", per_n, 6e-10},     {"dscal", per_n, 4e-10},
-    {"dswap", per_n, 1.5e-9},      {"idamax", per_n, 6e-10},    {"dlocswpN", per_n, 3e-9},
-    {"dlocswpT", per_n, 3e-9},     {"dgemv", per_mn, 1.3e-9},   {"dger", per_mn, 1.2e-9},
-    {"dtrsv", per_nn, 1.5e-9},     {"dlacpy", per_mn, 4e-9},    {"dlatcpy", per_mn, 5e-9},
-    {"dlaswp00N", per_mn, 8e-9},   {"dlaswp01N", per_mn, 8e-9}, {"dlaswp01T", per_mn, 8e-9},
-    {"dlaswp02N", per_mn, 2.5e-8}, {"dlaswp03N", per_mn, 4e-9}, {"dlaswp03T", per_mn, 4e-9},
-    {"dlaswp04N", per_mn, 9e-9},   {"dlaswp04T", per_mn, 9e-9}, {"dlaswp05N", per_mn, 5e-9},
-    {"dlaswp05T", per_mn, 5e-9},   {"dlaswp06N", per_mn, 5e-9}, {"dlaswp06T", per_mn, 5e-9},
-    {"dlaswp10N", per_mn, 8e-9}};
+    {"daxpy", by_n, 7e-10},     {"dcopy", by_n, 6e-10},     {"dscal", by_n, 4e-10},     {"dswap", by_n, 1.5e-9},
+    {"idamax", by_n, 6e-10},    {"dlocswpN", by_n, 3e-9},   {"dlocswpT", by_n, 3e-9},   {"dgemv", by_mn, 1.3e-9},
+    {"dger", by_mn, 1.2e-9},    {"dtrsv", by_nn, 1.5e-9},   {"dlacpy", by_mn, 4e-9},    {"dlatcpy", by_mn, 5e-9},
+    {"dlaswp00N", by_mn, 8e-9}, {"dlaswp01N", by_mn, 8e-9}, {"dlaswp01T", by_mn, 8e-9}, {"dlaswp02N", by_mn, 2.5e-8},
+    {"dlaswp03N", by_mn, 4e-9}, {"dlaswp03T", by_mn, 4e-9}, {"dlaswp04N", by_mn, 9e-9}, {"dlaswp04T", by_mn, 9e-9},
+    {"dlaswp05N", by_mn, 5e-9}, {"dlaswp05T", by_mn, 5e-9}, {"dlaswp06N", by_mn, 5e-9}, {"dlaswp06T", by_mn, 5e-9},
+    {"dlaswp10N", by_mn, 8e-9}};
 
 core::KernelModel kernel(const char* level, std::vector<Monomial> terms, std::vector<double> coefficients,
                          double sigma) {
