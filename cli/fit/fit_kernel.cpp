@@ -127,12 +127,6 @@ struct Fitted {
 const Names<fit::Weighting> weightings = {
     {"totals", fit::Weighting::totals}, {"ordinary", fit::Weighting::ordinary}, {"relative", fit::Weighting::relative}};
 
-std::vector<core::Monomial> monomials(const std::vector<std::string>& texts) {
-  std::vector<core::Monomial> result;
-  for (const std::string& text : texts) result.push_back(core::parse_monomial(text));
-  return result;
-}
-
 fit::KernelFitOptions library_options(const FitKernelOptions& options) {
   fit::KernelFitOptions result = options.fit;
   if (options.published) {
@@ -142,8 +136,8 @@ fit::KernelFitOptions library_options(const FitKernelOptions& options) {
     result.family.reset();
     if (options.family != "auto") result.family = core::from_name<core::NoiseFamily>(options.family);
   }
-  result.terms = monomials(options.terms);
-  result.sigma_terms = monomials(options.sigma_terms);
+  result.terms = core::mapped(options.terms, core::parse_monomial);
+  result.sigma_terms = core::mapped(options.sigma_terms, core::parse_monomial);
   if (!options.split.empty()) result.split = core::parse_monomial(options.split);
   return result;
 }

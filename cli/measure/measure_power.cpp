@@ -100,8 +100,7 @@ std::vector<double> frequencies_of(const std::vector<std::string>& texts, const 
     if (texts.front() == "all" || states.size() <= 3) return states;
     return {states.back(), states[states.size() / 2], states.front()};
   }
-  std::vector<double> frequencies;
-  for (const std::string& text : texts) frequencies.push_back(core::parse_hertz(text));
+  std::vector<double> frequencies = core::mapped(texts, core::parse_hertz);
   if (std::set<double>(frequencies.begin(), frequencies.end()).size() != frequencies.size())
     throw core::UsageError("--frequencies has one twice");
   return frequencies;

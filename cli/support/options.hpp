@@ -43,8 +43,7 @@ inline const Names<bool> on_or_off = {{"on", true}, {"off", false}};
 template <typename Value>
 Option* add_choices(Command& command, const std::string& option, std::vector<Value>& values, const Names<Value>& names,
                     const std::string& help) {
-  std::vector<std::string> texts;
-  for (const auto& [name, meaning] : names) texts.push_back(name);
+  const auto texts = core::mapped(names, [](const auto& one) { return one.first; });
   const auto set = [&values, names](const std::vector<std::string>& given) {
     values.clear();
     for (const auto& [name, meaning] : names)

@@ -46,9 +46,7 @@ EnergyMedians energy_of(const Side& side) {
 }
 
 std::vector<double> logs_of(const std::vector<double>& values) {
-  std::vector<double> logs;
-  for (const double value : values) logs.push_back(std::log(value));
-  return logs;
+  return core::mapped(values, [](double value) { return std::log(value); });
 }
 
 using PooledSd = std::optional<core::EstimatedSd>;
@@ -156,9 +154,7 @@ Changes changes_of(const SidesByRun& all_real, const SidesByRun& all_predicted) 
                               static_cast<double>(predicted->gflops.size());
     for (const double one : machine.of_runs[i]) changes.of_runs[parameters].push_back(elasticity * one);
     if (machine.coefficient) continue;
-    std::vector<double> kernels;
-    for (const RunSpeed& speed : speeds[i]) kernels.push_back(*speed.kernels);
-    changes.kernels[parameters] = core::median(kernels);
+    changes.kernels[parameters] = core::median(core::mapped(speeds[i], [](const auto& one) { return *one.kernels; }));
   }
   if (!medians.empty()) changes.median_machine = core::median(medians);
   return changes;
@@ -186,11 +182,9 @@ PooledScatter scatter_of(const SidesByRun& all_real, const SidesByRun& all_predi
 /// Scatter is as much of the corrected error as lies within its 95 percent interval.
 ErrorParts parts_of(const ComparedMedians& row, const Side& real, const Side& predicted,
                     const std::vector<double>& changes, const PooledScatter& scatter) {
-  std::vector<double> runs_s;
-  for (const core::Control& run : real.controls) runs_s.push_back(run.wall_s);
   ErrorParts parts;
   parts.calibration_s = predicted.controls.front().wall_s;
-  parts.run_s = core::median(runs_s);
+  parts.run_s = core::median(core::mapped(real.controls, &core::Control::wall_s));
   const std::vector<double> corrected = without_changes(real, changes);
   parts.corrected_error = row.predicted_median / core::median(corrected) - 1;
   parts.machine = row.error - parts.corrected_error;

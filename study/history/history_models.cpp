@@ -169,8 +169,7 @@ DayToDay day_to_day(const HistoryDatabase& database, const HistorySpan& span) {
     for (const auto& day : days) mean += core::median(day.second) / static_cast<double>(days.size());
     for (const auto& [day, values] : days) ratios[day].push_back(std::log(core::median(values) / mean));
   }
-  std::vector<double> medians;
-  for (const auto& day : ratios) medians.push_back(core::median(day.second));
+  const auto medians = core::mapped(ratios, [](const auto& day) { return core::median(day.second); });
   return {static_cast<long>(medians.size()), medians.size() < 2 ? 0 : fit::summarize(medians).sd};
 }
 

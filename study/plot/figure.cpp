@@ -64,10 +64,9 @@ std::vector<PlotTick> labelled_ticks(const PlotAxis& axis, double length, double
   constexpr int most_decimals = 4;
   constexpr double most = 1e8;
   const bool exponent = decimals > most_decimals || std::abs(axis.max) >= most;
-  std::vector<PlotTick> result;
-  for (const double tick : ticks)
-    result.push_back({tick, exponent ? core::printed("%g", tick) : with_decimals(tick, decimals)});
-  return result;
+  return core::mapped(ticks, [&](double tick) {
+    return PlotTick{tick, exponent ? core::printed("%g", tick) : with_decimals(tick, decimals)};
+  });
 }
 
 constexpr double x_distance = 70, y_distance = 48;  // of ticks, about

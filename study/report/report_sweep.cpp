@@ -224,8 +224,7 @@ std::string findings_html(const Sweep& sweep) {
 }
 
 std::vector<NamedPrediction> extremes(const Sweep& sweep) {
-  std::vector<long long> orders;
-  for (const SweepResult& result : sweep.results) orders.push_back(result.prediction.parameters.N);
+  auto orders = core::mapped(sweep.results, [](const SweepResult& one) { return one.prediction.parameters.N; });
   std::sort(orders.begin(), orders.end(), std::greater<>());
   orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
   std::vector<NamedPrediction> list;

@@ -31,9 +31,7 @@ double place(const ViewFactor& factor, std::size_t level) {
 using Factors = std::vector<const ViewFactor*>;
 
 std::vector<std::size_t> levels_at(const Factors& factors, std::size_t i) {
-  std::vector<std::size_t> levels;
-  for (const ViewFactor* factor : factors) levels.push_back(factor->of[i]);
-  return levels;
+  return core::mapped(factors, [&](const ViewFactor* factor) { return factor->of[i]; });
 }
 
 std::size_t combinations(const Factors& factors, const std::vector<std::size_t>& chosen) {
