@@ -8,7 +8,6 @@
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/measure_dgemm.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/detours.hpp"
 
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <map>
 #include <set>
 
 #include "hplcast/core/csv.hpp"
