@@ -108,11 +108,6 @@ struct Options {
   bool json = false;
 };
 
-/// "gaps-%h.csv" to "gaps-node7.csv".
-std::string with_host(const std::string& path, const std::string& host) {
-  return core::all_replaced(path, "%h", host);
-}
-
 void warn_about_hardware_threads(const calibration::Topology& topology) {
   if (topology.hardware_threads() > static_cast<int>(topology.cores().size()))
     warn(
@@ -139,7 +134,7 @@ void measure_gaps(Options& options) {
   if (options.computes)  // some 60 us
     options.gaps.make_pass = [] { return calibration::repeated_dgemm({{256, 32, 128}}, cold_bytes, 1); };
   of_options([&] { calibration::validate(options.gaps); });
-  const std::string output = with_host(options.common.output, options.gaps.host);
+  const std::string output = core::all_replaced(options.common.output, "%h", options.gaps.host);  // gaps-node7.csv
   require_writable(output);
   if (options.common.check) return;
   warn_about_hardware_threads(topology);

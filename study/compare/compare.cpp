@@ -116,12 +116,6 @@ std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
   return speeds;
 }
 
-/// The variance of ln of the mean control of a campaign: a sixth of the range of six values is the standard deviation
-/// of their mean.
-double variance_of_mean(const core::Control& calibration) {
-  return std::pow(std::log(calibration.high_s / calibration.low_s) / 6, 2);
-}
-
 /// By how much the change of the machine moved the rates of the real runs, ln.
 struct Changes {
   std::map<core::HplParameters, std::vector<double>> of_runs;  ///< of configurations with controls
@@ -141,7 +135,9 @@ Changes changes_of(const SidesByRun& all_real, const SidesByRun& all_predicted) 
       continue;  // the change of the machine is not known
     controlled.emplace_back(parameters, &predicted->second);
     speeds.push_back(speeds_of(real, predicted->second));
-    calibration_variance = variance_of_mean(predicted->second.controls.front());
+    // Variance of ln of the mean: a sixth of the range of six values is the standard deviation of their mean.
+    const core::Control& calibration = predicted->second.controls.front();
+    calibration_variance = std::pow(std::log(calibration.high_s / calibration.low_s) / 6, 2);
   }
   const MachineChanges machine = machine_changes(speeds, calibration_variance);
   Changes changes;

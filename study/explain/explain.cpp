@@ -70,11 +70,6 @@ void check_places(const std::vector<RankActivity>& ranks, const std::vector<Rank
   }
 }
 
-bool sends(std::size_t operation) {
-  return core::mpi_names[operation] != std::string("recv") &&
-         std::string(core::mpi_names[operation]).find("send") != std::string::npos;
-}
-
 /// Share of the messages of all runs that were `seen`.
 double seen_share(const std::vector<ObservedRanks>& runs, std::size_t seen) {
   double sent = 0;
@@ -82,7 +77,8 @@ double seen_share(const std::vector<ObservedRanks>& runs, std::size_t seen) {
     for (const RankActivity& rank : run.ranks)
       for (const PhaseSums& phase : rank.phases)
         for (std::size_t i = 0; i < phase.messages.size(); ++i)
-          if (sends(i)) sent += static_cast<double>(phase.messages[i].calls);
+          if (std::string(core::mpi_names[i]).find("send") != std::string::npos)
+            sent += static_cast<double>(phase.messages[i].calls);
   return sent > 0 ? std::min(1.0, static_cast<double>(seen) / sent) : 1;
 }
 

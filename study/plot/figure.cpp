@@ -33,10 +33,6 @@ std::string marker_path(Marker shape) {
   return paths[static_cast<std::size_t>(shape)];
 }
 
-std::string titled(const std::string& tooltip) {
-  return tooltip.empty() ? "/>\n" : "><title>" + core::xml_escaped(tooltip) + "</title></path>\n";
-}
-
 /// Powers of ten, about `count` at most; within a few of them 2 and 5 times these, too.
 std::vector<PlotTick> logarithmic_ticks(double min, double max, int count) {
   const double decades = std::log10(max / min), step = std::max(1.0, std::ceil(decades / count));
@@ -120,7 +116,8 @@ std::string Figure::path(const std::vector<PlotPoint>& points) const {
 
 void Figure::shape(const std::string& css_class, const std::string& d, const std::string& tooltip,
                    const std::string& more) {
-  marks_ += "<path" + attribute("class", css_class) + more + attribute("d", d) + titled(tooltip);
+  marks_ += "<path" + attribute("class", css_class) + more + attribute("d", d) +
+            (tooltip.empty() ? "/>\n" : "><title>" + core::xml_escaped(tooltip) + "</title></path>\n");
 }
 
 void Figure::line(const std::vector<PlotPoint>& points, const std::string& css_class, const std::string& tooltip) {
