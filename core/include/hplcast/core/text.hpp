@@ -50,7 +50,7 @@ void append(std::vector<Item>& all, const std::vector<Item>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
-/// What `each`, a function or a member, gives for the items of a range.
+/// Results of `each`, a function or a member, for the items of a range.
 template <typename Items, typename Each>
 auto mapped(const Items& items, Each each) {
   std::vector<std::decay_t<decltype(std::invoke(each, *std::begin(items)))>> results;
