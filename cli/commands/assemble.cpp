@@ -167,7 +167,7 @@ void setup_assemble(Command& app) {
                                  "--network-fit network.json -o cluster.json");
   auto& options = command.runs<AssembleOptions>(run_assemble);
   command.add_option("--name", options.name, "of the cluster (default: the first host's name up to its number)");
-  command.add_option("--hosts", options.hosts.names, "names of the hosts: node-[1-32]", host_names(), with_default);
+  command.add_option("--hosts", options.hosts.names, "names of the hosts: node-[1-32]", host_names, with_default);
   command.add_option("--cores", options.hosts.cores, "per host", with_default);
   command.add_option("--cpus", options.hosts.cpus, "sockets per host", with_default);
   command.add_option("--rank-to-cpu", options.rank_to_cpu, "CPU of each local rank: block, cyclic, or a list: 0,0,1,1",

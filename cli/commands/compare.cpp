@@ -356,7 +356,7 @@ void setup_compare(Command& app) {
                                            "equal dates are one occasion (default: today, UTC)",
                                            of_type("DATE"), needs(ledger));
   command.add_option("--max-error", options.max_error, "largest |error| allowed: 0.2 or 20%; more exits with 5",
-                     as_ratio());
+                     as_ratio);
 }
 
 }  // namespace hplcast::cli

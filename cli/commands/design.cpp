@@ -94,7 +94,7 @@ void setup_dgemm(Command& parent) {
   command.add_option("--repetitions", design.repetitions, "calls of each shape", with_default);
   command.add_option("--max-product", design.max_product,
                      "bound on m*n (with --nb 0: m*n*k); 0: what --max-size allows", with_default, without_a_run);
-  command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb", as_ratio(),
+  command.add_option("--minority", design.minority, "share of the shapes that have a smaller k or n = nb", as_ratio,
                      with_default);
   command.add_flag("--independent", design.independent,
                    "m, n and k uniform over [1, max-size], independent of each other", without_a_run);
@@ -107,9 +107,9 @@ void setup_dgemm(Command& parent) {
       ->with(without_a_run);
   add_seed(command, design.seed, "the same seed gives the same design");
   command.add_option("--budget,--budget-s", options.budget_s, "take fewer shapes if they need longer than this",
-                     as_time_limit());
+                     as_time_limit);
   command.add_option("--rate", options.rate_flop_per_s, "of one core (30Gflop/s), to reckon the time with",
-                     as_flop_per_s(), default_text(significant(options.rate_flop_per_s / 1e9) + "Gflop/s"));
+                     as_flop_per_s, default_text(significant(options.rate_flop_per_s / 1e9) + "Gflop/s"));
   command.add_option("-o,--output", options.output, "file to write (default: standard output)");
 }
 
@@ -119,8 +119,8 @@ void setup_mpi(Command& parent) {
   auto& options = command.runs<MpiOptions>(run_mpi);
   calibration::MpiDesignOptions& design = options.design;
   add_for_hpl(command, options.for_hpl, for_hpl_help);
-  command.add_option("--min-bytes", options.min_bytes, "smallest message", as_bytes(), with_default);
-  command.add_option("--max-bytes", options.max_bytes, "largest message: a panel of the runs to predict", as_bytes(),
+  command.add_option("--min-bytes", options.min_bytes, "smallest message", as_bytes, with_default);
+  command.add_option("--max-bytes", options.max_bytes, "largest message: a panel of the runs to predict", as_bytes,
                      default_text("1MiB"));
   command.add_option("--count", design.count, "number of message sizes", with_default);
   command.add_option("--repetitions", design.repetitions, "calls of each size and operation", with_default);
@@ -154,8 +154,8 @@ void setup_saturation(Command& parent) {
   calibration::SaturationDesignOptions& design = options.design;
   command.add_option("--pairs", design.pairs, "numbers of pairs of ranks that send at the same time: 1,2,4,8",
                      by_commas, required);
-  command.add_option("--min-bytes", options.min_bytes, "smallest message", as_bytes(), default_text("1MiB"));
-  command.add_option("--max-bytes", options.max_bytes, "largest message", as_bytes(), default_text("8MiB"));
+  command.add_option("--min-bytes", options.min_bytes, "smallest message", as_bytes, default_text("1MiB"));
+  command.add_option("--max-bytes", options.max_bytes, "largest message", as_bytes, default_text("8MiB"));
   command.add_option("--count", design.count, "number of message sizes", with_default);
   command.add_option("--repetitions", design.repetitions, "of each size and number of pairs", with_default);
   add_seed(command, design.seed, "the same seed gives the same design");

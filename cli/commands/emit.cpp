@@ -102,7 +102,7 @@ void setup_emit(Command& app) {
   command.add_option("--platform", options->platform, "SimGrid's platform", writes("platform.xml"));
   command.add_option("--hostfile", options->hostfile, "one line per rank, for smpirun and mpirun", writes("hostfile"));
   command.add_option("--model-h", options->model_h, "kernel models as C99 tables", writes("model.h"));
-  command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)", positive(),
+  command.add_option("--ranks", options->ranks, "lines of the hostfile (default: all cores of the cluster)", positive,
                      needs("--hostfile"));
   Option* run = command.add_option(
       "--run", options->run,

@@ -308,13 +308,12 @@ void setup_follow(Command& app) {
                      required, reads("HPL.out"));
   command.add_option("predicted,--predicted", options.predicted, "what `predict` said of this run",
                      reads("PREDICTION.json"));
-  command.add_option("-N", options.N, "of the run, if HPL's header is missing", positive());
+  command.add_option("-N", options.N, "of the run, if HPL's header is missing", positive);
   command.add_option("--abort-below", options.abort_below_gflops,
-                     "ends with exit code 5 once the run will be below so many Gflop/s: the whole interval",
-                     positive());
+                     "ends with exit code 5 once the run will be below so many Gflop/s: the whole interval", positive);
   command.add_option("--timeout", options.timeout_s,
                      "waits so long for a file to grow (default: until the end predicted, and half as long again)",
-                     as_seconds());
+                     as_seconds);
   command.add_option("--picture", options.picture, "of the rate that each line lets expect, with its interval",
                      draws("PICTURE.svg|png"));
   command.add_flag("--json", options.json, "a line of JSON for each line of progress");

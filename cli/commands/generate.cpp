@@ -48,15 +48,15 @@ void setup_generate(Command& app) {
                      reads("GENERATIVE.json"));
   command.add_option("--base", options.base, "cluster that gives everything else: cores, network, other kernels",
                      required, reads("CLUSTER.json"));
-  command.add_option("--hosts", options.hosts, "names of the hosts (default: those of the base)", host_names(),
+  command.add_option("--hosts", options.hosts, "names of the hosts (default: those of the base)", host_names,
                      of_type("NAMES"));
   command.add_option("--name", options.name, "of the cluster (default: that of the base)");
   add_seed(command, options.generate.seed, "another seed is another cluster");
-  command.add_option("--day", options.generate.day, "another day of the same cluster", at_least_zero(), with_default);
+  command.add_option("--day", options.generate.day, "another day of the same cluster", at_least_zero, with_default);
   command.add_option("--spatial", options.generate.spatial, "factor on the standard deviations between CPUs",
-                     at_least_zero(), with_default);
+                     at_least_zero, with_default);
   command.add_option("--temporal", options.generate.temporal, "factor on the standard deviations between days",
-                     at_least_zero(), with_default);
+                     at_least_zero, with_default);
   command.add_option("--kind", options.kinds,
                      "hosts of each kind, in order: normal=28,slow=4 (default: by their shares)");
   command.add_json_output(options.output, "cluster.json");

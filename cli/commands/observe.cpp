@@ -95,14 +95,14 @@ void setup_observe(Command& app) {
   command.add_option("--np", request.launch.ranks, "ranks (also -np)", between(1, 1 << 20), with_default);
   command.add_output(request.archive, "archive to write: .zip, .tar.gz or .tar.zst", required);
   command.add_option("--hostfile", request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)",
-                     existing_file(), reads("FILE"));
+                     existing_file, reads("FILE"));
   command.add_option("--mpirun", request.launch.mpirun, "Open MPI's mpirun, or srun", of_type("PATH"));
   command.add_flag("!--no-bind", request.launch.bind, "do not bind the ranks to cores");
   command.add_flag("--oversubscribe", request.launch.oversubscribe, "allow more ranks than cores");
   command.add_option(
       "--reach", request.reach_bytes,
-      "memory of each rank to measure longer vectors and larger strides in, when the run is over; 0: do not",
-      as_bytes(), of_type("BYTES"), default_text("256MiB"));
+      "memory of each rank to measure longer vectors and larger strides in, when the run is over; 0: do not", as_bytes,
+      of_type("BYTES"), default_text("256MiB"));
   add_choice<bool>(command, "--control", options.control, on_or_off,
                    "records of the hosts, and the control measurement before and after the run (off with "
                    "--oversubscribe)");

@@ -157,9 +157,9 @@ const Option* add_accelerators(Command& command, QuickOptions& options, const Op
   command.add_option("--accelerator-memory", machine.memory_bytes, "of each accelerator: 64GiB",
                      as_memory("--accelerator-memory"), on_accelerators);
   command.add_option("--accelerator-bandwidth", machine.memory_bytes_per_s,
-                     "of that memory, nominal: 1600GB/s (default: assumed)", as_bytes_per_s(), on_accelerators);
+                     "of that memory, nominal: 1600GB/s (default: assumed)", as_bytes_per_s, on_accelerators);
   command.add_option("--split", machine.split,
-                     "share of the columns whose row swap is hidden behind the update of the others", as_ratio(),
+                     "share of the columns whose row swap is hidden behind the update of the others", as_ratio,
                      with_default, on_accelerators);
   command.add_option("-N", options.accelerated.N, "of the matrix, on accelerators (default: by the memory)",
                      between(1, 2000000000), on_accelerators, excludes(memory_fraction));
@@ -177,7 +177,7 @@ void setup_quick(Command& app) {
   command.add_option("--nodes", options.nodes, "number of nodes", required, between(1, 1000000));
   const Option* memory_fraction =
       command.add_option("--memory-fraction", options.memory_fraction, "of the memory, for the matrix: 0.8 or 80%",
-                         as_ratio(), default_text("0.8, accelerators: 0.92"));
+                         as_ratio, default_text("0.8, accelerators: 0.92"));
   const Option* accelerators = add_accelerators(command, options, memory_fraction);
   const Setting on_cores = excludes(accelerators);
   const Option* cores = command.add_option("--cores", machine.cores, "of each node; a rank on each (else --threads)",
@@ -205,9 +205,9 @@ void setup_quick(Command& app) {
   command.add_option("--fat-tree", machine.fat_tree,
                      "in the cluster.json of -o, as in transform; the estimate takes a single switch",
                      of_type("HOSTS_PER_LEAF:TOP_SWITCHES[:LINKS]"), on_cores);
-  Option* idle = command.add_option("--watts-idle", machine.idle_w, "of a node without work", as_watts(), on_cores);
+  Option* idle = command.add_option("--watts-idle", machine.idle_w, "of a node without work", as_watts, on_cores);
   Option* full =
-      command.add_option("--watts-full", machine.full_w, "of a node with all cores at work", as_watts(), needs(idle));
+      command.add_option("--watts-full", machine.full_w, "of a node with all cores at work", as_watts, needs(idle));
   idle->with(needs(full));
   command.add_option("--name", machine.name, "of the cluster, in results and reports (default: such as 64x8-cores)",
                      of_type("NAME"), on_cores);

@@ -200,7 +200,7 @@ void setup_run(Command& app) {
   command.add_flag("--bench-regions", options.bench_regions,
                    "execute all regions and bench them, for `fit program --factors-from`");
   command.add_option("--share-above", request.share_above_bytes, "larger allocations of all ranks share their memory",
-                     as_bytes(), of_type("BYTES"));
+                     as_bytes, of_type("BYTES"));
   add_window_rule(command, request.windows,
                   "panels that are simulated, of a program that marks them (hplcast_panel() of hplcast/region.h): auto "
                   "(a few windows of a run of more than 15 rounds)");

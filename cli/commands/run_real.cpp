@@ -164,12 +164,12 @@ void add_power(Command& command, RunRealOptions& options) {
   const Setting group = in_group("Power");
   Option* const power = command.add_flag("--power", options.power,
                                          "record the sensors of this host while HPL computes: energy, watts", group);
-  command.add_option("--power-period", options.power_period_s, "between two readings of the sensors", as_seconds(),
+  command.add_option("--power-period", options.power_period_s, "between two readings of the sensors", as_seconds,
                      with_default, needs(power), group);
   add_choices(command, "--sensors", options.sensors, calibration::meter_kinds_by_name, "kinds of sensors to read")
       ->with(needs(power), group);
   command.add_option("--power-root", options.power_root, "folder in which sys and dev of the sensors are looked for",
-                     of_type("DIR"), existing_folder(), with_default, needs(power), group);
+                     of_type("DIR"), existing_folder, with_default, needs(power), group);
 }
 
 }  // namespace

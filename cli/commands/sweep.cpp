@@ -214,16 +214,16 @@ void setup_sweep(Command& app) {
   command.add_option("--database", options->request.database, "results (default: beside the plan, .db)",
                      of_type("FILE"));
   command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)",
-                     positive());
+                     positive);
   add_seeds(command, options->seeds, "other seeds than those of the plan: 4,5,6");
   add_choice<bool>(command, "--executor", options->request.slurm, {{"local", false}, {"slurm", true}},
                    "local, or slurm: job arrays");
   command.add_option("--chunk", options->request.slurm_options.chunk,
-                     "runs in one task of an array (default: by --jobs)", positive(), needs("--executor"));
+                     "runs in one task of an array (default: by --jobs)", positive, needs("--executor"));
   command.add_option("--sbatch", options->request.slurm_options.sbatch, "an option for sbatch: --sbatch=--partition=x",
                      one_each, needs("--executor"));
-  command.add_option("--poll", options->request.slurm_options.poll_s, "time between two looks at the queue",
-                     as_seconds(), positive(), default_text("5s"), needs("--executor"));
+  command.add_option("--poll", options->request.slurm_options.poll_s, "time between two looks at the queue", as_seconds,
+                     positive, default_text("5s"), needs("--executor"));
   add_simulator(command, options->request.programs);
   command.add_flag("--retry-failed", options->request.retry_failed, "repeat runs that failed");
   command.add_flag("--dry-run", options->dry_run, "only count the runs and show what would be skipped");

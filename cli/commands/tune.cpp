@@ -262,13 +262,13 @@ void setup_tune(Command& app) {
       "where the search begins: an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...; of several "
       "N there the largest, of other parameters with several values these as levels",
       reads("FILE"));
-  command.add_option("--budget", request.budget_s, "time for all predictions together", as_time_limit(),
+  command.add_option("--budget", request.budget_s, "time for all predictions together", as_time_limit,
                      default_text("10min"));
   options.memory_fraction = command.add_option("--memory-fraction", request.memory_fraction,
-                                               "of the memory, for the matrix: 0.8 or 80%", as_ratio(), with_default);
+                                               "of the memory, for the matrix: 0.8 or 80%", as_ratio, with_default);
   options.N = command.add_option("-N", request.defaults.N, "order of the matrix (default: by --memory-fraction)",
-                                 positive(), excludes(options.memory_fraction));
-  options.ranks = command.add_option("--ranks", request.ranks, "(default: all cores)", positive());
+                                 positive, excludes(options.memory_fraction));
+  options.ranks = command.add_option("--ranks", request.ranks, "(default: all cores)", positive);
   options.grid = command.add_option("--grid", options.grids, "PxQ, or several (default: the nearest to square)",
                                     by_commas, excludes(options.ranks));
   study::for_parameters([&](const study::TunedParameter& one) {
@@ -276,7 +276,7 @@ void setup_tune(Command& app) {
     const char* help = is_first_of_panel ? " (looked at one at a time, as the next three)" : "";
     options.levels.emplace_back(one, add_hpl_levels(command, one.name, request.*one.levels, help));
   });
-  command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)", positive());
+  command.add_option("--jobs", request.jobs, "predictions at a time (default: the cores of this machine)", positive);
   add_choice(command, "--objective", request.objective,
              "what is to be best: gflops, gflops-per-watt, energy (J) or edp (energy x time, J s); all but the first "
              "need power in cluster.json");

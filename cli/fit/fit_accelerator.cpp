@@ -57,9 +57,7 @@ void take_device(const std::string& file, std::string& of_all, core::Accelerator
 }
 
 double median_s(const fit::KernelTable& table) {
-  std::vector<double> all_s;
-  for (const fit::SampledCall& call : table.sample()) all_s.push_back(call.duration_s);
-  return core::upper_median(std::move(all_s));
+  return core::upper_median(core::mapped(table.sample(), &fit::SampledCall::duration_s));
 }
 
 /// Takes a table away: what is left in the end are kernels. The name of one that is not there is added to `missing`.
@@ -163,8 +161,7 @@ std::string take_same(const std::string& text, core::AcceleratorModel& model) {
   const std::string measured = value.substr(0, colon);
   const auto found = model.kernels.find(measured);
   if (found == model.kernels.end()) {
-    std::vector<std::string> names;
-    for (const auto& [known, kernel] : model.kernels) names.push_back(known);
+    const auto names = core::mapped(model.kernels, [](const auto& known) { return known.first; });
     throw InputError(what + ": " + measured + " was not measured; there are " + core::comma_separated(names));
   }
   if (colon == std::string::npos && found->second.m)
@@ -205,9 +202,7 @@ core::AcceleratorModel fitted(const FitAcceleratorOptions& options,
   if (!(model.memory_bytes > 0))
     throw InputError("the memory of the accelerator is not known: a column memory_bytes, or --memory");
   take_kernels(tables, model);
-  std::vector<std::string> same;
-  for (const std::string& text : options.same) same.push_back(take_same(text, model));
-  require_distinct("--same", same);
+  require_distinct("--same", core::mapped(options.same, [&](const auto& text) { return take_same(text, model); }));
   return model;
 }
 

@@ -125,8 +125,7 @@ Json report_json(const core::DetourTrace& trace, const fit::DetourFit& fit) {
 /// The sources alone, or in their cluster, if it is given.
 void write_sources(const FitDetoursOptions& options, std::optional<core::ClusterModel> cluster,
                    const core::DetourTrace& trace, const fit::DetourFit& fit) {
-  std::vector<core::DetourSource> sources;
-  for (const fit::FoundDetours& found : fit.sources) sources.push_back(found.source);
+  std::vector<core::DetourSource> sources = core::mapped(fit.sources, &fit::FoundDetours::source);
   if (!cluster) {
     Json json = core::parse_json<Json>(core::detours_json(sources));
     json["report"] = report_json(trace, fit);
@@ -147,10 +146,8 @@ void run_fit_detours(const FitDetoursOptions& options) {
   require_distinct("files", options.files);
   std::optional<core::ClusterModel> cluster;
   if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
-  std::vector<core::DetourTrace> traces;
-  for (const std::string& file : options.files)
-    traces.push_back(read_from(file, core::read_detour_trace, options.reading));
-  const core::DetourTrace trace = core::join_traces(std::move(traces));
+  const auto read = [&](const auto& file) { return read_from(file, core::read_detour_trace, options.reading); };
+  const core::DetourTrace trace = core::join_traces(core::mapped(options.files, read));
   const fit::DetourFit fit = fit::fit_detours(trace, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   if (!is_quiet()) print_table(std::cerr, fit);
@@ -178,15 +175,15 @@ void setup_fit_detours(Command& fit) {
                      "of hplcast-measure-detours, Netgauge's selfish, FTQ or `rtla osnoise top`; one or more", required,
                      reads("GAPS"));
   command.add_option("--threshold", options.reading.threshold_s,
-                     "fwq and ftq: shorter losses of a quantum do not count", as_seconds(), with_default);
+                     "fwq and ftq: shorter losses of a quantum do not count", as_seconds, with_default);
   command.add_option("--clock-error", options.fit.clock_error_s,
-                     "between hosts: detours that are no farther apart may be at the same instant", as_seconds(),
+                     "between hosts: detours that are no farther apart may be at the same instant", as_seconds,
                      with_default);
-  command.add_option("--together", options.fit.together_s, "the same between cores of a host", as_seconds(),
+  command.add_option("--together", options.fit.together_s, "the same between cores of a host", as_seconds,
                      with_default);
   command.add_option(
       "--join", options.fit.join_s,
-      "detours of a core with less than this between them are one: work that the scheduler did in slices", as_seconds(),
+      "detours of a core with less than this between them are one: work that the scheduler did in slices", as_seconds,
       with_default);
   command.add_flag("--in-kernels", options.fit.in_kernels,
                    "the kernels of the cluster were measured with these detours: their times contain them");

@@ -52,14 +52,14 @@ void setup_fit_imported(Command& app) {
   command.add_option("--osu", options.benchmarks,
                      "outputs of osu_latency, osu_bw or IMB PingPong between two nodes; several", reads("FILE"),
                      one_each, many);
-  command.add_option("--nodes", options.machine.nodes, "of the cluster, each with one rank of all its cores",
-                     positive(), with_default);
+  command.add_option("--nodes", options.machine.nodes, "of the cluster, each with one rank of all its cores", positive,
+                     with_default);
   command.add_option("--threads", options.machine.threads,
                      "of the BLAS of each rank, one per core of the node: what a plausible rate is depends on them",
                      between(1, 4096), with_default);
   command.add_option("--memory", options.machine.memory_bytes, "of a node", as_memory("--memory"));
   command.add_option("--detached", options.machine.detached_bytes,
-                     "below this size MPI_Send does not wait for the receiver (default: 64KiB)", as_bytes());
+                     "below this size MPI_Send does not wait for the receiver (default: 64KiB)", as_bytes);
   command.add_option("--name", options.machine.name, "of the cluster");
   command.add_output(options.output, "cluster.json (default: the standard output)");
 }

@@ -127,12 +127,6 @@ struct Fitted {
 const Names<fit::Weighting> weightings = {
     {"totals", fit::Weighting::totals}, {"ordinary", fit::Weighting::ordinary}, {"relative", fit::Weighting::relative}};
 
-std::vector<core::Monomial> monomials(const std::vector<std::string>& texts) {
-  std::vector<core::Monomial> result;
-  for (const std::string& text : texts) result.push_back(core::parse_monomial(text));
-  return result;
-}
-
 fit::KernelFitOptions library_options(const FitKernelOptions& options) {
   fit::KernelFitOptions result = options.fit;
   if (options.published) {
@@ -142,8 +136,8 @@ fit::KernelFitOptions library_options(const FitKernelOptions& options) {
     result.family.reset();
     if (options.family != "auto") result.family = core::from_name<core::NoiseFamily>(options.family);
   }
-  result.terms = monomials(options.terms);
-  result.sigma_terms = monomials(options.sigma_terms);
+  result.terms = core::mapped(options.terms, core::parse_monomial);
+  result.sigma_terms = core::mapped(options.sigma_terms, core::parse_monomial);
   if (!options.split.empty()) result.split = core::parse_monomial(options.split);
   return result;
 }
@@ -300,8 +294,7 @@ std::vector<Option*> add_formula_options(Command& command, FitKernelOptions& opt
                  "totals (keeps the total time), ordinary or relative"),
       add_choice(command, "--average", options.fit.averaging, "calls: all count; shapes: equal shapes are averaged"),
       command.add_flag("--non-negative", options.fit.non_negative, "no negative coefficients in mu (M': see docs)"),
-      command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (1)",
-                         at_least_zero()),
+      command.add_option("--min-t", options.fit.min_abs_t, "terms with a smaller |t| are left out (1)", at_least_zero),
       command.add_flag("!--keep-all-terms", options.fit.remove_insignificant, "leave no term out"),
       add_choice(command, "--noise", options.fit.noise, "N0 none, N1 constant, N2 polynomial, mixture"),
       command.add_option("--family", options.family, "how calls scatter; auto: the family that fits best",
@@ -345,7 +338,7 @@ void setup_fit_kernel(Command& fit) {
   command.add_flag("--all-contents", options->csv.all_contents,
                    "keep calls whose matrices hold other than random numbers, as those of HPL do");
   command.add_option("--skip-first", options->csv.skip_first, "set aside the first calls of each group as warm-up (0)",
-                     at_least_zero());
+                     at_least_zero);
   const std::vector<Option*> formula = add_formula_options(command, *options);
   command.add_option("--plot", options->plot,
                      "picture of the fit, .png or .svg; of several fits: FILE-KERNEL-GROUP.png", draws("FILE.png"));

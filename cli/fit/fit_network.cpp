@@ -296,11 +296,11 @@ void setup_fit_network(Command& app) {
   command.add_option("--thresholds", options.thresholds,
                      "JSON of hplcast-measure-thresholds (default: from rows send_unmatched)", reads("FILE"));
   const Check int_bytes = between(0.0, 2147483647.0);  // SMPI's thresholds
-  command.add_option("--async-small", options.async_small_bytes, "messages below are eager", as_bytes(), int_bytes);
+  command.add_option("--async-small", options.async_small_bytes, "messages below are eager", as_bytes, int_bytes);
   command.add_option("--detached", options.detached_bytes,
-                     "below, MPI_Send does not wait for the receiver (default: --async-small)", as_bytes(), int_bytes);
+                     "below, MPI_Send does not wait for the receiver (default: --async-small)", as_bytes, int_bytes);
   command.add_option("--receive-delay", options.fit.receive_delay_s, "how late the receiver of send_unmatched came",
-                     as_seconds(), with_default);
+                     as_seconds, with_default);
   command.add_option("--bandwidth", options.fit.bandwidth_bytes_per_s,
                      "that factors refer to (default: of long messages)", as_link_bandwidth("--bandwidth"));
   command.add_option("--latency", options.fit.latency_s, "that factors refer to (default: of the shortest messages)",

@@ -26,9 +26,7 @@ struct FitSegmentedOptions {
 };
 
 std::vector<std::pair<std::string, std::string>> parse_conditions(const std::vector<std::string>& texts) {
-  std::vector<std::pair<std::string, std::string>> conditions;
-  for (const std::string& text : texts) conditions.push_back(name_and_value("--where", text, "column=value"));
-  return conditions;
+  return core::mapped(texts, [](const auto& text) { return name_and_value("--where", text, "column=value"); });
 }
 
 /// Durations of several operations have nothing in common: taken together only by mistake.
@@ -65,8 +63,7 @@ long for_rows(std::istream& in, const std::string& name, const FitSegmentedOptio
               const std::function<void(const Key& key, double x, double y)>& each) {
   core::CsvReader csv(in, name);
   const std::size_t x = csv.column(options.x), y = csv.column(options.y), error = csv.find_column("error");
-  std::vector<std::size_t> by;
-  for (const std::string& column : options.by) by.push_back(csv.column(column));
+  const auto by = core::mapped(options.by, [&](const std::string& column) { return csv.column(column); });
   std::vector<std::pair<std::size_t, std::string>> conditions;
   for (const auto& [column, value] : parse_conditions(options.where))
     conditions.emplace_back(csv.column(column), value);

@@ -325,7 +325,7 @@ void add_test_options(Command& command, CheckCommandOptions& options) {
                      between(1, 1000));
   command.add_option("--against", options.against,
                      "own: earlier runs of the CPU; cluster: the other CPUs (own,cluster)", among({"own", "cluster"}));
-  command.add_option("--min-effect", tests.least_effect, "smaller ones are not told (1%)", as_percentage());
+  command.add_option("--min-effect", tests.least_effect, "smaller ones are not told (1%)", as_percentage);
   command.add_option("--least-runs", tests.least_runs, "earlier runs that a test needs (10)", between(2, 10000));
   add_choice<fit::Correction>(
       command, "--correction", tests.correction,
@@ -344,7 +344,7 @@ void setup_check(Command& app) {
   command.add_option("--cluster", options.check.cluster, "only this one (all)");
   command.add_option("--factors", options.check.factors, "only these (docs/use/history.md)");
   command.add_option("--missing-after", options.missing_after_s,
-                     "hosts that take no part for longer, while others do, are told (7d)", as_seconds());
+                     "hosts that take no part for longer, while others do, are told (7d)", as_seconds);
   command.add_option("--until", options.until, "as it was at the end of that day, or at a time: YYYY-MM-DD [HH:MM]");
   command.add_flag("--ignore-changes", options.ignore_changes, "logged changes begin no new reference");
   command.add_flag("--all", options.all, "past findings, too");

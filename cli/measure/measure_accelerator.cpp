@@ -446,9 +446,9 @@ int main(int argc, char** argv) {
   app.add_option("--calls", options.calls, "series of calls of each kind", between(1, most), with_default);
   app.add_option("--device", options.device, "number of the accelerator on this host", between(0, most), with_default);
   app.add_option("--warm-up", options.warm_up_s, "dgemm before the first recorded call: clocks and temperatures settle",
-                 as_seconds(), with_default);
+                 as_seconds, with_default);
   app.add_option("--budget", options.budget_s, "stop after this time, even if not all is measured (0: never)",
-                 as_seconds(), with_default);
+                 as_seconds, with_default);
   add_seed(app, options.seed, "of order, sizes and contents");
   app.add_flag("--fake", options.fake, "threads of this CPU in the place of an accelerator, where ROCm is missing");
   app.add_output(options.output, "CSV to write (default: standard output)");

@@ -8,7 +8,6 @@
 #include "cli/support/options.hpp"
 #include "hplcast/calibration/measure_dgemm.hpp"
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/text.hpp"
 #include "hplcast/fit/detours.hpp"
 
 namespace {
@@ -109,11 +108,6 @@ struct Options {
   bool json = false;
 };
 
-/// "gaps-%h.csv" to "gaps-node7.csv".
-std::string with_host(const std::string& path, const std::string& host) {
-  return core::all_replaced(path, "%h", host);
-}
-
 void warn_about_hardware_threads(const calibration::Topology& topology) {
   if (topology.hardware_threads() > static_cast<int>(topology.cores().size()))
     warn(
@@ -140,7 +134,7 @@ void measure_gaps(Options& options) {
   if (options.computes)  // some 60 us
     options.gaps.make_pass = [] { return calibration::repeated_dgemm({{256, 32, 128}}, cold_bytes, 1); };
   of_options([&] { calibration::validate(options.gaps); });
-  const std::string output = with_host(options.common.output, options.gaps.host);
+  const std::string output = core::all_replaced(options.common.output, "%h", options.gaps.host);  // gaps-node7.csv
   require_writable(output);
   if (options.common.check) return;
   warn_about_hardware_threads(topology);
@@ -207,13 +201,13 @@ std::string measure_collectives(Options& options, const MeasuringRank& rank) {
 }
 
 void add_gap_options(Command& app, Options& options) {
-  app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch", as_seconds(), with_default);
+  app.add_option("--for", options.gaps.for_s, "gaps, fwq, ftq: how long to watch", as_seconds, with_default);
   app.add_option("--threshold", options.gaps.threshold_s,
-                 "gaps: what is longer than the shortest loop (dgemm: than usual) and this, counts", as_seconds(),
+                 "gaps: what is longer than the shortest loop (dgemm: than usual) and this, counts", as_seconds,
                  with_default);
   add_choice<bool>(app, "--work", options.computes, {{"none", false}, {"dgemm", true}},
                    "gaps: what the loop does between two readings of the clock");
-  app.add_option("--quantum", options.gaps.quantum_s, "fwq, ftq: length of a quantum", as_seconds(), with_default);
+  app.add_option("--quantum", options.gaps.quantum_s, "fwq, ftq: length of a quantum", as_seconds, with_default);
   app.add_option("--cores", options.cores, "gaps, fwq, ftq: cores to watch at once, such as 0-3,8, or all",
                  with_default);
 }
@@ -223,20 +217,20 @@ void add_collective_options(Command& app, Options& options) {
   CollectiveOptions& collectives = options.collectives;
   add_choice(app, "--operation", collectives.operation, "collectives: which one");
   app.add_option("--size", options.size_bytes,
-                 "collectives: bytes of the vector (allreduce), or to each rank (alltoall)", as_bytes(), with_default);
+                 "collectives: bytes of the vector (allreduce), or to each rank (alltoall)", as_bytes, with_default);
   app.add_option("--count", collectives.count, "collectives: calls of a series (default: as many as --run-time holds)",
                  between(1L, 1000000000000L));
-  app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source", as_seconds(),
+  app.add_option("--run-time", collectives.run_s, "collectives: time of a series without a source", as_seconds,
                  with_default);
   collectives.series.levels = {0.01};
   app.add_option("--levels", collectives.series.levels,
-                 "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%", as_percentage(), by_commas,
+                 "collectives: shares of time that the source takes, such as 1%,0.3%,0.1%", as_percentage, by_commas,
                  default_text("1%"));
   app.add_option("--runs", collectives.series.runs, "collectives: series of each level, between clean ones",
                  between(2, 100000), with_default);
   app.add_option("--warm-up", collectives.series.warm_up, "collectives: series at the beginning that are set aside",
                  between(0, 1000), with_default);
-  app.add_option("--period", collectives.period_s, "collectives: of the source", as_seconds(), with_default);
+  app.add_option("--period", collectives.period_s, "collectives: of the source", as_seconds, with_default);
   app.add_flag("--synchronous", collectives.synchronous, "collectives: sources begin at multiples of the period");
   add_choice(app, "--source-on", collectives.place,
              "collectives: a source beside one rank of each host, or beside every rank");

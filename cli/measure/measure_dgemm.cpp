@@ -49,10 +49,10 @@ int main(int argc, char** argv) {
   MeasuringOptions common;
   calibration::DgemmMeasureOptions options;
   add_measuring_options(app, common);
-  app.add_option("--warm-up", options.warm_up_s, "calls before the first recorded one", as_seconds(), with_default);
+  app.add_option("--warm-up", options.warm_up_s, "calls before the first recorded one", as_seconds, with_default);
   app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished",
-                 as_seconds());
-  app.add_option("--footprint", options.footprint_bytes, "smallest size of the local matrix of each rank", as_bytes(),
+                 as_seconds);
+  app.add_option("--footprint", options.footprint_bytes, "smallest size of the local matrix of each rank", as_bytes,
                  default_text("256MiB"));
   app.add_flag(
       "--alone", options.alone,

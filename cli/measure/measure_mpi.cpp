@@ -59,9 +59,9 @@ int main(int argc, char** argv) {
   app.add_option("--scope-name", options.scope_name, "write this scope, whatever the names of the hosts say",
                  among({"local", "remote"}));
   app.add_option("--warm-up-calls", options.warm_up_calls, "ping-pongs of each pair before the first recorded call",
-                 at_least_zero(), with_default);
+                 at_least_zero, with_default);
   app.add_option("--budget,--budget-s", options.budget_s, "stop after this time, even if the design is not finished",
-                 as_seconds());
+                 as_seconds);
   add_seed(app, options.seed, "of the contents of the messages");
   return run_measuring_program(app, common, argc, argv, [&](const MeasuringRank& rank, const std::string& design) {
     return measure(rank, design, common, options);

@@ -100,8 +100,7 @@ std::vector<double> frequencies_of(const std::vector<std::string>& texts, const 
     if (texts.front() == "all" || states.size() <= 3) return states;
     return {states.back(), states[states.size() / 2], states.front()};
   }
-  std::vector<double> frequencies;
-  for (const std::string& text : texts) frequencies.push_back(core::parse_hertz(text));
+  std::vector<double> frequencies = core::mapped(texts, core::parse_hertz);
   if (std::set<double>(frequencies.begin(), frequencies.end()).size() != frequencies.size())
     throw core::UsageError("--frequencies has one twice");
   return frequencies;
@@ -212,8 +211,8 @@ void add_design_options(Command& app, Options& options) {
       by_commas);
   app.add_option("--repetitions", options.design.repetitions, "of all pieces, each in another random order",
                  with_default);
-  app.add_option("--piece", options.design.piece_s, "length of a piece", as_seconds(), with_default);
-  app.add_option("--warm-up", options.design.warm_up_s, "dgemm on all cores before the first piece", as_seconds(),
+  app.add_option("--piece", options.design.piece_s, "length of a piece", as_seconds, with_default);
+  app.add_option("--warm-up", options.design.warm_up_s, "dgemm on all cores before the first piece", as_seconds,
                  with_default);
   add_seed(app, options.design.seed, "of the random order");
   app.add_flag("--dry-run", options.dry_run, "print the pieces and their time, measure nothing");
@@ -223,15 +222,15 @@ void add_design_options(Command& app, Options& options) {
 
 void add_meter_options(Command& app, Options& options) {
   add_choices(app, "--sensors", options.measure.kinds, calibration::meter_kinds_by_name, "kinds of sensors to read");
-  app.add_option("--root", options.root, "folder in which sys and dev are looked for", of_type("DIR"),
-                 existing_folder(), with_default);
-  app.add_option("--period", options.measure.period_s, "between two readings", as_seconds(), with_default);
+  app.add_option("--root", options.root, "folder in which sys and dev are looked for", of_type("DIR"), existing_folder,
+                 with_default);
+  app.add_option("--period", options.measure.period_s, "between two readings", as_seconds, with_default);
   app.add_option("--set-aside", options.measure.aside.begin_s, "of each piece at its begin: marked, not used",
-                 as_seconds(), with_default);
-  app.add_option("--set-aside-end", options.measure.aside.end_s, "the same at its end", as_seconds(), with_default);
+                 as_seconds, with_default);
+  app.add_option("--set-aside-end", options.measure.aside.end_s, "the same at its end", as_seconds, with_default);
   app.add_option("--meter", options.meter, "CSV that a wattmeter writes meanwhile: time_s or time, power_w, maybe host",
                  of_type("METER.csv"));
-  app.add_option("--most-offset", options.most_offset_s, "by which the wattmeter's clock may be off", as_seconds(),
+  app.add_option("--most-offset", options.most_offset_s, "by which the wattmeter's clock may be off", as_seconds,
                  with_default);
   app.add_option("--pieces", options.pieces,
                  "CSV to write: when which piece ran (default: with --meter OUTPUT.pieces.csv)", of_type("PIECES.csv"));

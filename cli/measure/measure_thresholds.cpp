@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
   calibration::PeerChoice choice = calibration::PeerChoice::any;
   add_measuring_options(app, common);
   add_scope_option(app, choice);
-  app.add_option("--max-bytes", max_bytes, "largest message to try", as_bytes(), default_text("16MiB"));
-  app.add_option("--absence", options.absence_s, "how long a receiver stays away", as_seconds(), with_default);
+  app.add_option("--max-bytes", max_bytes, "largest message to try", as_bytes, default_text("16MiB"));
+  app.add_option("--absence", options.absence_s, "how long a receiver stays away", as_seconds, with_default);
   app.add_option("--repetitions", options.repetitions, "probes of each size; one that does not wait decides",
                  with_default);
   return run_measuring_program(app, common, argc, argv, [&](const MeasuringRank& rank, const std::string&) {

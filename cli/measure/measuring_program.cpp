@@ -203,7 +203,7 @@ void add_measuring_options(Command& app, MeasuringOptions& options) {
   app.add_option("--monitoring", options.monitoring,
                  "CSV to write: frequencies, temperatures, power and throttling of all hosts meanwhile");
   app.add_option("--monitoring-period", options.monitoring_period_s,
-                 "time between two readings, longer if they are slow", as_seconds(), with_default);
+                 "time between two readings, longer if they are slow", as_seconds, with_default);
   app.add_flag("--describe", options.describe, "write that JSON only, measure nothing");
   app.add_option("--describe-folder", options.describe_folder,
                  "with --describe: folder for what is recorded of each host: topology, mounts, modules, environment, "
@@ -218,8 +218,7 @@ void add_measuring_options(Command& app, MeasuringOptions& options) {
                  between(1, 4096), with_default);
   app.add_option("--blas", options.binding.blas,
                  "the BLAS that the ranks have to call; start them with mpirun -x LD_PRELOAD=FILE", reads("FILE"));
-  app.add_option("--time-limit", options.time_limit_s, "give up after this time (0: never)", as_seconds(),
-                 with_default);
+  app.add_option("--time-limit", options.time_limit_s, "give up after this time (0: never)", as_seconds, with_default);
   app.add_flag("!--no-bind", options.binding.bind, "leave the ranks where the launcher has put them");
 }
 

@@ -69,8 +69,8 @@ int main(int argc, char** argv) {
               "hplcast-noise-source");
   set_example(app, "hplcast-noise-source --period 1s --duration 10ms --cores 0 --for 2s");
   Options options;
-  app.add_option("--period", options.source.period_s, "from one beginning to the next", as_seconds(), with_default);
-  app.add_option("--duration", options.source.duration_s, "of work in every period", as_seconds(), with_default);
+  app.add_option("--period", options.source.period_s, "from one beginning to the next", as_seconds, with_default);
+  app.add_option("--duration", options.source.duration_s, "of work in every period", as_seconds, with_default);
   app.add_option("--cores", options.cores, "cores to work on, such as 0-3,8, or all", with_default);
   app.add_flag(
       "--synchronous", options.source.synchronous,
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
       "agree (default: a random phase per core)");
   add_choice(app, "--clock", options.source.clock,
              "what the duration is of: processor time, or wall time, in which another program may have the core");
-  app.add_option("--for", options.source.for_s, "end after this time, in whole periods", as_seconds(), with_default);
+  app.add_option("--for", options.source.for_s, "end after this time, in whole periods", as_seconds, with_default);
   app.add_option("--seed", options.seed, "of the random phases (default: others every time)");
   app.add_flag("--json", options.json, "what it really did as JSON");
   app.callback([&] { run(options); });

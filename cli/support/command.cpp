@@ -42,20 +42,12 @@ template Check between(int, int);
 template Check between(long, long);
 template Check between(double, double);
 
-Check positive() {
-  return number_from_zero(false, "POSITIVE");
-}
-Check at_least_zero() {
-  return number_from_zero(true, "NUMBER");
-}
+const Check positive = number_from_zero(false, "POSITIVE");
+const Check at_least_zero = number_from_zero(true, "NUMBER");
+const Check existing_file = known(CLI::ExistingFile);
+const Check existing_folder = known(CLI::ExistingDirectory);
 Check among(const std::vector<std::string>& names) {
   return known(CLI::IsMember(names));
-}
-Check existing_file() {
-  return known(CLI::ExistingFile);
-}
-Check existing_folder() {
-  return known(CLI::ExistingDirectory);
 }
 
 void refuse_value(const std::string& option, const std::string& message) {

@@ -36,11 +36,11 @@ struct Check {
 
 template <typename Number>
 Check between(Number low, Number high);  ///< both inclusive; int, long or double
-Check positive();                        ///< these two: a finite number
-Check at_least_zero();
 Check among(const std::vector<std::string>& names);
-Check existing_file();
-Check existing_folder();
+extern const Check positive;  ///< these two: a finite number
+extern const Check at_least_zero;
+extern const Check existing_file;
+extern const Check existing_folder;
 
 /// For functions that take a value. @throws what makes the program end as after a failed check
 [[noreturn]] void refuse_value(const std::string& option, const std::string& message);

@@ -10,7 +10,6 @@
 #include <streambuf>
 
 #include "hplcast/core/process.hpp"
-#include "hplcast/core/text.hpp"
 
 namespace hplcast::cli {
 

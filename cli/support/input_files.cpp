@@ -4,7 +4,6 @@
 #include <fstream>
 
 #include "cli/support/options.hpp"
-#include "hplcast/core/json.hpp"
 
 namespace hplcast::cli {
 

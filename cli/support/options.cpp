@@ -77,9 +77,7 @@ std::function<double(const std::string&)> flop_per_s_over(double unit) {
 }
 
 /// CLI11 reads -1 as 2^64 - 1.
-Check as_seed() {
-  return {[](std::string& text) { parse_seed(text); }, "SEED"};
-}
+const Check as_seed = {[](std::string& text) { parse_seed(text); }, "SEED"};
 
 }  // namespace
 
@@ -105,36 +103,20 @@ double parse_percentage(const std::string& text) {
       (ambiguous ? ", with the percent sign: " + text + "% or " + digits(100 * bare) + "%?" : ", such as 1%"));
 }
 
-Check as_bytes() {
-  return quantity(parse_whole_bytes, "SIZE");
-}
-Check as_bytes_per_s() {
-  return quantity(core::parse_bytes_per_s, "BANDWIDTH");
-}
-Check as_flop_per_s() {
-  return quantity(core::parse_flop_per_s, "RATE");
-}
-Check as_seconds() {
-  return quantity(core::parse_seconds, "DURATION");
-}
-Check as_time_limit() {
-  return quantity(
-      [](const std::string& text) {
-        const double seconds = core::parse_seconds(text);
-        if (!(seconds > 0)) throw core::UsageError("found `" + text + "`; expected a duration above 0, such as 30min");
-        return seconds;
-      },
-      "DURATION");
-}
-Check as_watts() {
-  return quantity(core::parse_watts, "WATTS");
-}
-Check as_percentage() {
-  return quantity(parse_percentage, "PERCENT");
-}
-Check as_ratio() {
-  return quantity(parse_ratio, "RATIO");
-}
+const Check as_bytes = quantity(parse_whole_bytes, "SIZE");
+const Check as_bytes_per_s = quantity(core::parse_bytes_per_s, "BANDWIDTH");
+const Check as_flop_per_s = quantity(core::parse_flop_per_s, "RATE");
+const Check as_seconds = quantity(core::parse_seconds, "DURATION");
+const Check as_time_limit = quantity(
+    [](const std::string& text) {
+      const double seconds = core::parse_seconds(text);
+      if (!(seconds > 0)) throw core::UsageError("found `" + text + "`; expected a duration above 0, such as 30min");
+      return seconds;
+    },
+    "DURATION");
+const Check as_watts = quantity(core::parse_watts, "WATTS");
+const Check as_percentage = quantity(parse_percentage, "PERCENT");
+const Check as_ratio = quantity(parse_ratio, "RATIO");
 
 Check as_link_bandwidth(const std::string& option) {
   return plausible(core::parse_bytes_per_s, "BANDWIDTH", {10e6 / 8, 10e12 / 8, "10Mb/s to 10Tb/s", "B/s", "Gb/s"},
@@ -164,7 +146,7 @@ std::uint64_t parse_seed(const std::string& text) {
 }
 
 Option* add_seed(Command& command, std::uint64_t& seed, const std::string& help) {
-  return command.add_option("--seed", seed, help, as_seed(), with_default);
+  return command.add_option("--seed", seed, help, as_seed, with_default);
 }
 
 Option* add_seeds(Command& command, std::vector<std::uint64_t>& seeds, const std::string& help) {
@@ -174,8 +156,8 @@ Option* add_seeds(Command& command, std::vector<std::uint64_t>& seeds, const std
     for (const std::string& text : texts) numbers.push_back(std::to_string(seeds.emplace_back(parse_seed(text))));
     require_distinct("--seed", numbers);
   };
-  return command.add_option_function<std::vector<std::string>>("--seed", set, help, of_type("UINT"), as_seed(),
-                                                               by_commas, one_each);
+  return command.add_option_function<std::vector<std::string>>("--seed", set, help, of_type("UINT"), as_seed, by_commas,
+                                                               one_each);
 }
 
 std::pair<std::size_t, std::size_t> parse_rows(const std::string& text, std::size_t rows_of_design) {
@@ -209,19 +191,18 @@ void unify_json_output(bool& json, std::string& output) {
   output.clear();
 }
 
-Check first_to_last() {
-  const auto take = [](const std::string& text) {
-    static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
-    std::smatch parts;
-    if (!std::regex_match(text, parts, form) || std::stol(parts[1]) > std::stol(parts[2]))
-      throw core::UsageError("found `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31");
-  };
-  return {take, ""};
-}
+const Check first_to_last = {
+    [](const std::string& text) {
+      static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");
+      std::smatch parts;
+      if (!std::regex_match(text, parts, form) || std::stol(parts[1]) > std::stol(parts[2]))
+        throw core::UsageError("found `" + text + "`; expected FIRST-LAST, both inclusive, such as 0-31");
+    },
+    ""};
 
 Option* add_range(Command& command, const std::string& name, int& first, int& last, const std::string& help) {
   const auto set = [&first, &last](const std::string& text) { std::tie(first, last) = first_and_last(text); };
-  return command.add_option_function<std::string>(name, set, help, of_type("FIRST-LAST"), first_to_last());
+  return command.add_option_function<std::string>(name, set, help, of_type("FIRST-LAST"), first_to_last);
 }
 
 std::pair<int, int> first_and_last(const std::string& text) {
@@ -235,13 +216,11 @@ void require_begins_below(const std::string& option, int first, long long count,
                          std::to_string(count - 1));
 }
 
-Check host_names() {
-  const auto take = [](const std::string& text) {
-    const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
-    if (std::none_of(text.begin(), text.end(), is_letter))
-      throw core::UsageError("found `" + text + "`; expected names such as node-[1-32]");
-  };
-  return {take, ""};
-}
+const Check host_names = {[](const std::string& text) {
+                            const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+                            if (std::none_of(text.begin(), text.end(), is_letter))
+                              throw core::UsageError("found `" + text + "`; expected names such as node-[1-32]");
+                          },
+                          ""};
 
 }  // namespace hplcast::cli

@@ -43,8 +43,7 @@ inline const Names<bool> on_or_off = {{"on", true}, {"off", false}};
 template <typename Value>
 Option* add_choices(Command& command, const std::string& option, std::vector<Value>& values, const Names<Value>& names,
                     const std::string& help) {
-  std::vector<std::string> texts;
-  for (const auto& [name, meaning] : names) texts.push_back(name);
+  const auto texts = core::mapped(names, [](const auto& one) { return one.first; });
   const auto set = [&values, names](const std::vector<std::string>& given) {
     values.clear();
     for (const auto& [name, meaning] : names)
@@ -55,21 +54,21 @@ Option* add_choices(Command& command, const std::string& option, std::vector<Val
 }
 
 /// Quantities with units (core/text.hpp) for options of CLI11:
-/// `command.add_option("--timeout", timeout_s, "...", as_seconds())`.
-Check as_bytes();  ///< whole ones
-Check as_bytes_per_s();
-Check as_flop_per_s();
-Check as_seconds();
-Check as_watts();
-Check as_time_limit();  ///< seconds, above 0
+/// `command.add_option("--timeout", timeout_s, "...", as_seconds)`.
+extern const Check as_bytes;  ///< whole ones
+extern const Check as_bytes_per_s;
+extern const Check as_flop_per_s;
+extern const Check as_seconds;
+extern const Check as_watts;
+extern const Check as_time_limit;  ///< seconds, above 0
 
 /// 0 to 1, as "0.5%". Without the sign it is refused: 0.5 could be meant either way.
-Check as_percentage();
+extern const Check as_percentage;
 /// The same for a text. @throws core::UsageError
 double parse_percentage(const std::string& text);
 
 /// 0 and more, as "0.2" or "20%". A number above 1 needs the sign.
-Check as_ratio();
+extern const Check as_ratio;
 double parse_ratio(const std::string& text);
 
 /// As those above; a value of `option` that no machine has is warned of, with the unit that was understood: 100 is 100
@@ -123,7 +122,7 @@ void unify_json_output(bool& json, std::string& output);
 /// An option for two whole numbers, both inclusive, such as 0-31.
 Option* add_range(Command& command, const std::string& name, int& first, int& last, const std::string& help);
 /// The same for a text, and what is in it.
-Check first_to_last();
+extern const Check first_to_last;
 std::pair<int, int> first_and_last(const std::string& text);
 /// @throws core::UsageError if `run` does not have what a value of `option` begins with: it has the `things` 0 to
 /// `count` - 1.
@@ -131,6 +130,6 @@ void require_begins_below(const std::string& option, int first, long long count,
                           const std::string& things);
 
 /// Names of hosts, or a radical. One without a letter is refused: a number was meant as how many.
-Check host_names();
+extern const Check host_names;
 
 }  // namespace hplcast::cli

@@ -224,21 +224,17 @@ void write_best(std::ostream& out, const std::vector<core::Prediction>& predicti
 
 void write_prediction_table(std::ostream& out, const std::vector<core::Prediction>& predictions,
                             const core::ClusterModel& cluster) {
-  std::vector<core::HplParameters> configurations;
-  for (const core::Prediction& prediction : predictions) configurations.push_back(prediction.parameters);
+  const auto configurations = core::mapped(predictions, &core::Prediction::parameters);
   const bool single = predictions.size() == 1;  // of one also those that people change most
   const ParameterColumns parameters(
       configurations, single ? std::vector<std::string>{"BCAST", "DEPTH", "SWAP"} : std::vector<std::string>());
   const std::vector<Column> results = result_columns(predictions, cluster);
-  std::vector<std::string> names;
-  for (const Column& column : results) names.push_back(column.name);
-  TextTable table(parameters.with(names));
+  TextTable table(parameters.with(core::mapped(results, [](const Column& column) { return column.name; })));
   std::vector<core::Prediction> sorted = predictions;
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.gflops > b.gflops; });
   for (const core::Prediction& prediction : sorted) {
-    std::vector<std::string> texts;
-    for (const Column& column : results) texts.push_back(column.text(prediction));
-    table.add(parameters.with(prediction.parameters, texts));
+    const auto text_of = [&](const Column& column) { return column.text(prediction); };
+    table.add(parameters.with(prediction.parameters, core::mapped(results, text_of)));
   }
   table.write(out);
   if (single && predictions.front().interval && !is_quiet()) write_interval(out, predictions.front());

@@ -87,7 +87,7 @@ void add_simulator(Command& command, study::SimulatorPrograms& programs) {
 }
 
 void add_timeout(Command& command, double& timeout_s, const std::string& what) {
-  command.add_option("--timeout", timeout_s, "stop a " + what + " that takes longer (default: never)", as_time_limit());
+  command.add_option("--timeout", timeout_s, "stop a " + what + " that takes longer (default: never)", as_time_limit);
 }
 
 void add_window_rule(Command& command, study::WindowRule& rule, const std::string& panels) {
@@ -111,7 +111,7 @@ void add_windows(Command& command, study::PredictionRequest& request) {
       "--target-error", request.target_error,
       "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%; that "
       "error is of the sampling only, not of the models",
-      as_percentage(), in_group("Sampled prediction"));
+      as_percentage, in_group("Sampled prediction"));
   request.window_jobs = 0;
   command.add_option("--windows-jobs", request.window_jobs,
                      "windows at a time, each in a process of its own; the result does not depend on it (default: as "
@@ -120,14 +120,14 @@ void add_windows(Command& command, study::PredictionRequest& request) {
   command.add_option(
       "--only-window", request.only_window,
       "simulate this window alone, counted from 0, into the folder of --keep: for job arrays (docs/use/sampled.md)",
-      at_least_zero(), in_group("Sampled prediction"));
+      at_least_zero, in_group("Sampled prediction"));
 }
 
 void add_trace(Command& command, study::Observation& observation) {
   command.add_option("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", writes("FILE"),
                      in_group("Observation"));
   command.add_option("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31",
-                     of_type("FIRST-LAST"), in_group("Observation"), needs("--trace"), first_to_last());
+                     of_type("FIRST-LAST"), in_group("Observation"), needs("--trace"), first_to_last);
   const auto take_time = [&observation](const std::string& text) {
     const std::size_t colon = text.find(':');
     try {
@@ -153,7 +153,7 @@ void add_energy(Command& command, study::Observation& observation) {
                                      "power over time: CSV, or a picture (.svg, .png); turns on --energy",
                                      writes("FILE"), in_group("Energy"));
   command.add_option("--bin", observation.bin_s, "time that a row of --power-trace is the mean of (default 1s)",
-                     as_time_limit(), needs(trace), of_type("DURATION"), in_group("Energy"));
+                     as_time_limit, needs(trace), of_type("DURATION"), in_group("Energy"));
   command.add_flag("--power-hosts", observation.power_hosts, "a column for every host in --power-trace", needs(trace),
                    in_group("Energy"));
 }

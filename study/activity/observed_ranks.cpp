@@ -194,4 +194,18 @@ double known_share(const ObservedRanks& observed) {
   return all_s > 0 ? std::min(1.0, known_s / all_s) : 1;
 }
 
+void write_event(core::TraceFile& trace, int row, const ActivityEvent& event, const core::TimeSpan& span,
+                 double waited_s) {
+  switch (event.kind) {
+    case ActivityEvent::Kind::phase:
+      return trace.phase(row, core::phase_names[event.name], span);
+    case ActivityEvent::Kind::kernel:
+      return trace.routine(row, core::kernel_names[event.name],
+                           {static_cast<double>(event.m), static_cast<double>(event.n), static_cast<double>(event.k)},
+                           span);
+    case ActivityEvent::Kind::message:
+      return trace.message(row, core::mpi_names[event.name], {event.peer, event.tag, event.bytes, waited_s}, span);
+  }
+}
+
 }  // namespace hplcast::study

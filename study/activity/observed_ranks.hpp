@@ -88,6 +88,10 @@ ObservedRanks observed_ranks(std::vector<RankActivity> ranks);
 /// Share of the time in calls that block of which waiting was measured, 0 to 1.
 double known_share(const ObservedRanks& observed);
 
+/// Writes an event that took `span` in the time of the trace.
+void write_event(core::TraceFile& trace, int row, const ActivityEvent& event, const core::TimeSpan& span,
+                 double waited_s);
+
 /// The events of a simulation (Chrome's JSON of `predict --trace`) as those of a run: one clock, all panels -1,
 /// messages numbered on their channels. Sums are those of the events. @throws core::ParseError if it is no such trace.
 std::vector<RankActivity> simulated_ranks(const std::filesystem::path& trace, int ranks);

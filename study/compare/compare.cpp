@@ -46,9 +46,7 @@ EnergyMedians energy_of(const Side& side) {
 }
 
 std::vector<double> logs_of(const std::vector<double>& values) {
-  std::vector<double> logs;
-  for (const double value : values) logs.push_back(std::log(value));
-  return logs;
+  return core::mapped(values, [](double value) { return std::log(value); });
 }
 
 using PooledSd = std::optional<core::EstimatedSd>;
@@ -118,12 +116,6 @@ std::vector<RunSpeed> speeds_of(const Side& real, const Side& predicted) {
   return speeds;
 }
 
-/// The variance of ln of the mean control of a campaign: a sixth of the range of six values is the standard deviation
-/// of their mean.
-double variance_of_mean(const core::Control& calibration) {
-  return std::pow(std::log(calibration.high_s / calibration.low_s) / 6, 2);
-}
-
 /// By how much the change of the machine moved the rates of the real runs, ln.
 struct Changes {
   std::map<core::HplParameters, std::vector<double>> of_runs;  ///< of configurations with controls
@@ -143,7 +135,9 @@ Changes changes_of(const SidesByRun& all_real, const SidesByRun& all_predicted) 
       continue;  // the change of the machine is not known
     controlled.emplace_back(parameters, &predicted->second);
     speeds.push_back(speeds_of(real, predicted->second));
-    calibration_variance = variance_of_mean(predicted->second.controls.front());
+    // Variance of ln of the mean: a sixth of the range of six values is the standard deviation of their mean.
+    const core::Control& calibration = predicted->second.controls.front();
+    calibration_variance = std::pow(std::log(calibration.high_s / calibration.low_s) / 6, 2);
   }
   const MachineChanges machine = machine_changes(speeds, calibration_variance);
   Changes changes;
@@ -156,9 +150,7 @@ Changes changes_of(const SidesByRun& all_real, const SidesByRun& all_predicted) 
                               static_cast<double>(predicted->gflops.size());
     for (const double one : machine.of_runs[i]) changes.of_runs[parameters].push_back(elasticity * one);
     if (machine.coefficient) continue;
-    std::vector<double> kernels;
-    for (const RunSpeed& speed : speeds[i]) kernels.push_back(*speed.kernels);
-    changes.kernels[parameters] = core::median(kernels);
+    changes.kernels[parameters] = core::median(core::mapped(speeds[i], [](const auto& one) { return *one.kernels; }));
   }
   if (!medians.empty()) changes.median_machine = core::median(medians);
   return changes;
@@ -186,11 +178,9 @@ PooledScatter scatter_of(const SidesByRun& all_real, const SidesByRun& all_predi
 /// Scatter is as much of the corrected error as lies within its 95 percent interval.
 ErrorParts parts_of(const ComparedMedians& row, const Side& real, const Side& predicted,
                     const std::vector<double>& changes, const PooledScatter& scatter) {
-  std::vector<double> runs_s;
-  for (const core::Control& run : real.controls) runs_s.push_back(run.wall_s);
   ErrorParts parts;
   parts.calibration_s = predicted.controls.front().wall_s;
-  parts.run_s = core::median(runs_s);
+  parts.run_s = core::median(core::mapped(real.controls, &core::Control::wall_s));
   const std::vector<double> corrected = without_changes(real, changes);
   parts.corrected_error = row.predicted_median / core::median(corrected) - 1;
   parts.machine = row.error - parts.corrected_error;

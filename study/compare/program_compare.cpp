@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <istream>
 #include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <regex>

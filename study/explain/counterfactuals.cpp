@@ -36,8 +36,7 @@ core::PiecewiseLaw with_level(const core::PiecewiseLaw& law, core::KernelId kern
   const core::Monomial split = law.pieces().size() == 1 ? product_of(kernel) : law.split();
   const auto step = logarithm_of_class(kernel, split);
   if (!step) return slowed(law, by.overall);
-  std::vector<double> starts;
-  for (const core::LawPiece& piece : law.pieces()) starts.push_back(piece.from);
+  std::vector<double> starts = core::mapped(law.pieces(), &core::LawPiece::from);
   for (std::size_t i = 1; i < shape_classes; ++i)
     if (factors[i] != factors[i - 1]) starts.push_back(std::exp(*step * static_cast<double>(i)));
   std::sort(starts.begin(), starts.end());

@@ -70,11 +70,6 @@ void check_places(const std::vector<RankActivity>& ranks, const std::vector<Rank
   }
 }
 
-bool sends(std::size_t operation) {
-  return core::mpi_names[operation] != std::string("recv") &&
-         std::string(core::mpi_names[operation]).find("send") != std::string::npos;
-}
-
 /// Share of the messages of all runs that were `seen`.
 double seen_share(const std::vector<ObservedRanks>& runs, std::size_t seen) {
   double sent = 0;
@@ -82,7 +77,8 @@ double seen_share(const std::vector<ObservedRanks>& runs, std::size_t seen) {
     for (const RankActivity& rank : run.ranks)
       for (const PhaseSums& phase : rank.phases)
         for (std::size_t i = 0; i < phase.messages.size(); ++i)
-          if (sends(i)) sent += static_cast<double>(phase.messages[i].calls);
+          if (std::string(core::mpi_names[i]).find("send") != std::string::npos)
+            sent += static_cast<double>(phase.messages[i].calls);
   return sent > 0 ? std::min(1.0, static_cast<double>(seen) / sent) : 1;
 }
 
@@ -133,8 +129,7 @@ Explanation begun(const ExplainRequest& request, const std::vector<ObservedRanks
   Explanation explanation;
   explanation.parameters = request.prediction.parameters;
   explanation.runs = request.runs.size();
-  std::vector<double> times_s;
-  for (const ObservedRun& one : request.runs) times_s.push_back(one.run.time_s);
+  const auto times_s = core::mapped(request.runs, [](const ObservedRun& one) { return one.run.time_s; });
   explanation.real_s = median(times_s);
   explanation.least_real_s = *std::min_element(times_s.begin(), times_s.end());
   explanation.most_real_s = *std::max_element(times_s.begin(), times_s.end());
@@ -315,9 +310,7 @@ Explanation explain(const ExplainRequest& asked) {
   // A sampled one may have other windows.
   if (explanation.simulated && same_mode && !request.prediction.sampling)
     warn_of_other_time(explanation, baseline.time_s);
-  std::vector<std::vector<RankPhases>> phases;
-  for (const ObservedRanks& run : runs) phases.push_back(run.phases);
-  const std::vector<RankPhases> real_phases = mean_of(phases);
+  const std::vector<RankPhases> real_phases = mean_of(core::mapped(runs, &ObservedRanks::phases));
   explanation.own_work_s = own_work_s(real_phases);
   explanation.phases = phase_differences(real_phases, baseline.phases,
                                          baseline.summaries.empty() ? request.prediction.phases : baseline.summaries,

@@ -10,15 +10,8 @@ namespace hplcast::study {
 
 namespace {
 
-struct PhaseTime {
-  const char* column;
-  std::vector<double> RankPhases::*member;
-};
-
-constexpr PhaseTime phase_times[] = {{"elapsed_s", &RankPhases::elapsed_s},
-                                     {"kernels_s", &RankPhases::kernels_s},
-                                     {"messages_s", &RankPhases::messages_s},
-                                     {"waiting_s", &RankPhases::waiting_s}};
+/// Without that of detours, the last.
+const std::vector<RankPhaseField> phase_times(rank_phase_fields.begin(), rank_phase_fields.end() - 1);
 
 std::vector<int> far_ranks(const std::vector<double>& real, const std::vector<double>& predicted, double predicted_s) {
   constexpr double least = 0.02;
@@ -73,7 +66,7 @@ std::vector<RankPhases> read_phases_csv(const std::filesystem::path& path) {
       const std::string phase(csv.text(csv.column("phase")));
       if (phase_of(phases, phase) == nullptr) phases.push_back({phase, {}, {}, {}, {}});
       RankPhases& one = *std::find_if(phases.begin(), phases.end(), [&](const auto& p) { return p.name == phase; });
-      for (const PhaseTime& time : phase_times) (one.*time.member).push_back(csv.number(csv.column(time.column)));
+      for (const auto& [column, member] : phase_times) (one.*member).push_back(csv.number(csv.column(column)));
     }
   });
   return phases;

@@ -51,27 +51,14 @@ std::vector<Timeline> timelines_of(const ObservedRanks& observed, const ExplainR
   return lines;
 }
 
-void write_event(core::TraceFile& trace, int row, const ActivityEvent& event, double waited_s) {
-  const core::TimeSpan span{event.begin_s, event.end_s};
-  switch (event.kind) {
-    case ActivityEvent::Kind::phase:
-      return trace.phase(row, core::phase_names[event.name], span);
-    case ActivityEvent::Kind::kernel:
-      return trace.routine(row, core::kernel_names[event.name],
-                           {static_cast<double>(event.m), static_cast<double>(event.n), static_cast<double>(event.k)},
-                           span);
-    case ActivityEvent::Kind::message:
-      return trace.message(row, core::mpi_names[event.name], {event.peer, event.tag, event.bytes, waited_s}, span);
-  }
-}
-
 /// Each rank is a process of the viewer with two threads: real above simulated.
 void write_trace(const std::filesystem::path& path, const std::vector<Timeline>& lines) {
   core::TraceFile trace(path.string());
   for (const Timeline& line : lines) {
     const int row = 2 * line.rank + (line.kind == "real" ? 0 : 1);
     trace.name_row(row, line.rank, "rank " + std::to_string(line.rank), line.kind);
-    for (std::size_t i = 0; i < line.events.size(); ++i) write_event(trace, row, line.events[i], line.waited_s[i]);
+    for (std::size_t i = 0; i < line.events.size(); ++i)
+      write_event(trace, row, line.events[i], {line.events[i].begin_s, line.events[i].end_s}, line.waited_s[i]);
   }
   trace.close();
 }

@@ -235,8 +235,8 @@ std::vector<FlagCounts> count_flags(const HistoryDatabase& database, const Count
   const FactorLoader loader(database, options.check);
   std::vector<FlagCounts> result;
   for (const std::string& cluster : loader.clusters()) {
-    std::vector<LoadedFactor> loaded;
-    for (const std::string& factor : loader.factors()) loaded.push_back(loader.load(cluster, factor));
+    const auto loaded =
+        core::mapped(loader.factors(), [&](const auto& factor) { return loader.load(cluster, factor); });
     std::vector<std::vector<const LoadedFactor*>> groups(options.together ? 1 : loaded.size());
     for (std::size_t i = 0; i < loaded.size(); ++i) groups[options.together ? 0 : i].push_back(&loaded[i]);
     for (const std::vector<const LoadedFactor*>& group : groups) {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <ctime>
 #include <limits>
-#include <map>
 #include <set>
 
 #include "hplcast/core/errors.hpp"

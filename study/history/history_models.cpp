@@ -20,12 +20,9 @@ namespace hplcast::study {
 namespace {
 
 /// Every coefficient that the history keeps of dgemm.
-const std::vector<std::string>& coefficient_names() {
-  static const std::vector<std::string> names = {
-      "mnk",          "mn",          "mk",          "nk",          "intercept",
-      "mnk_residual", "mn_residual", "mk_residual", "nk_residual", "intercept_residual"};
-  return names;
-}
+const std::vector<std::string> coefficient_names = {
+    "mnk",          "mn",          "mk",          "nk",          "intercept",
+    "mnk_residual", "mn_residual", "mk_residual", "nk_residual", "intercept_residual"};
 
 /// "mnk_residual" is dgemm_mnk_sd there.
 std::string factor_of(const std::string& coefficient) {
@@ -77,7 +74,7 @@ core::PiecewiseLaw law_of(const std::vector<double>& values, core::NoiseFamily n
   std::vector<double> kept;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] == 0) continue;
-    parameters.push_back(core::parse_law_parameter(coefficient_names()[i]));
+    parameters.push_back(core::parse_law_parameter(coefficient_names[i]));
     kept.push_back(values[i]);
   }
   const core::SquareMatrix zero(kept.size(), std::vector<double>(kept.size(), 0));
@@ -95,7 +92,7 @@ core::KernelModel dgemm_of(const std::map<Place, CpuMean>& cpus, const HostIndex
     const core::NoiseFamily found = old->second.cluster_law().pieces().front().law.noise();
     if (found != core::NoiseFamily::mixture) noise = found;  // the history has no modes
   }
-  std::vector<double> all(coefficient_names().size(), 0);
+  std::vector<double> all(coefficient_names.size(), 0);
   std::vector<core::CpuLaw> laws;
   for (const auto& [place, cpu] : cpus) {
     std::vector<double> mean = cpu.sum;
@@ -151,7 +148,7 @@ std::vector<fit::DailyRegression> daily_regressions(const HistoryDatabase& datab
     names.push_back(to_string(parameter));
     if (find_factor(factor_of(names.back())) == nullptr)
       throw core::InputError("a history does not keep the coefficient " + names.back() + "; expected some of " +
-                             core::comma_separated(coefficient_names()));
+                             core::comma_separated(coefficient_names));
   }
   std::vector<fit::DailyRegression> rows;
   for (auto& [key, values] : coefficients(database, span, names)) {
@@ -172,8 +169,7 @@ DayToDay day_to_day(const HistoryDatabase& database, const HistorySpan& span) {
     for (const auto& day : days) mean += core::median(day.second) / static_cast<double>(days.size());
     for (const auto& [day, values] : days) ratios[day].push_back(std::log(core::median(values) / mean));
   }
-  std::vector<double> medians;
-  for (const auto& day : ratios) medians.push_back(core::median(day.second));
+  const auto medians = core::mapped(ratios, [](const auto& day) { return core::median(day.second); });
   return {static_cast<long>(medians.size()), medians.size() < 2 ? 0 : fit::summarize(medians).sd};
 }
 
@@ -183,7 +179,7 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
   std::map<Place, CpuMean> cpus;
   HostIndex index;
   int most_cpus = 0;
-  for (const auto& [key, values] : coefficients(database, span, coefficient_names())) {
+  for (const auto& [key, values] : coefficients(database, span, coefficient_names)) {
     const Place& place = key.first;
     if (place.cpu < 0) continue;
     CpuMean& cpu = cpus[place];

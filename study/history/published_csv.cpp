@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <map>
 #include <set>
 
 #include "hplcast/core/csv.hpp"
@@ -16,13 +15,10 @@ namespace {
 
 constexpr std::size_t none = core::CsvReader::npos;
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 /// Nodes 1, 2 ... of cluster dahu are dahu-1, dahu-2 ...
 std::string host_name(const std::string& cluster, const std::string& node) {
-  return is_number(node) && !cluster.empty() ? cluster + "-" + node : node;
+  const bool is_number = !node.empty() && node.find_first_not_of("0123456789") == std::string::npos;
+  return is_number && !cluster.empty() ? cluster + "-" + node : node;
 }
 
 /// The first of two columns that is there. @throws core::ParseError if none is.

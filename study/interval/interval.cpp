@@ -92,8 +92,7 @@ constexpr std::size_t enough_seeds = 3;  // to tell how they differ
 ErrorTerm simulation_term(const core::Prediction& prediction, const std::vector<double>& seeds_time_s) {
   ErrorTerm result = term("simulation", default_simulation);
   if (seeds_time_s.size() >= enough_seeds) {
-    std::vector<double> logs;
-    for (const double time_s : seeds_time_s) logs.push_back(std::log(time_s));
+    const auto logs = core::mapped(seeds_time_s, [](double time_s) { return std::log(time_s); });
     result = term("simulation", {fit::summarize(logs).sd, static_cast<double>(logs.size() - 1)},
                   std::to_string(logs.size()) + " seeds");
   }
@@ -298,8 +297,7 @@ struct Mean {
 };
 
 Mean mean_of(const std::vector<core::Prediction>& seeds) {
-  std::vector<double> logs;
-  for (const core::Prediction& one : seeds) logs.push_back(std::log(one.gflops));
+  const auto logs = core::mapped(seeds, [](const core::Prediction& one) { return std::log(one.gflops); });
   const auto count = static_cast<double>(seeds.size());
   const core::ErrorTerm of_one = term_of(seeds.front(), "simulation");
   EstimatedSd sd{of_one.sd, of_one.nu};

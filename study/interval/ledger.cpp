@@ -86,12 +86,7 @@ LedgerRow read_row(const core::CsvReader& csv) {
   return row;
 }
 
-/// ln(real time / predicted time).
-double error_of(const LedgerRow& row) {
-  return std::log(row.predicted_gflops / row.real_gflops);
-}
-
-/// Errors of the runs of one configuration on one occasion.
+/// Errors, ln(real time / predicted time), of the runs of one configuration on one occasion.
 using Repetitions = std::vector<double>;
 using Occasion = std::map<std::pair<core::HplParameters, std::string>, Repetitions>;  // by configuration and model
 
@@ -234,7 +229,7 @@ PastErrors past_errors(const std::vector<LedgerRow>& ledger, const core::Predict
   std::set<std::string> models;
   for (const LedgerRow& row : ledger) {
     if (row.cluster != prediction.cluster || row.kind != kind_of(prediction)) continue;
-    occasions[row.date][{row.parameters, row.model_sha256}].push_back(error_of(row));
+    occasions[row.date][{row.parameters, row.model_sha256}].push_back(std::log(row.predicted_gflops / row.real_gflops));
     models.insert(row.model_sha256);
   }
   past.occasions = occasions.size();

@@ -155,9 +155,7 @@ std::string comparison_of_offers(const OfferAnswer& answer) {
 }
 
 std::string escaped_list(const std::vector<std::string>& texts, const std::string& css_class = "findings") {
-  std::vector<std::string> items;
-  for (const std::string& one : texts) items.push_back(core::xml_escaped(one));
-  return list(items, css_class);
+  return list(core::mapped(texts, core::xml_escaped), css_class);
 }
 
 /// The bases of the offers, once if all have the same.

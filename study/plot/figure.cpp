@@ -33,10 +33,6 @@ std::string marker_path(Marker shape) {
   return paths[static_cast<std::size_t>(shape)];
 }
 
-std::string titled(const std::string& tooltip) {
-  return tooltip.empty() ? "/>\n" : "><title>" + core::xml_escaped(tooltip) + "</title></path>\n";
-}
-
 /// Powers of ten, about `count` at most; within a few of them 2 and 5 times these, too.
 std::vector<PlotTick> logarithmic_ticks(double min, double max, int count) {
   const double decades = std::log10(max / min), step = std::max(1.0, std::ceil(decades / count));
@@ -64,10 +60,9 @@ std::vector<PlotTick> labelled_ticks(const PlotAxis& axis, double length, double
   constexpr int most_decimals = 4;
   constexpr double most = 1e8;
   const bool exponent = decimals > most_decimals || std::abs(axis.max) >= most;
-  std::vector<PlotTick> result;
-  for (const double tick : ticks)
-    result.push_back({tick, exponent ? core::printed("%g", tick) : with_decimals(tick, decimals)});
-  return result;
+  return core::mapped(ticks, [&](double tick) {
+    return PlotTick{tick, exponent ? core::printed("%g", tick) : with_decimals(tick, decimals)};
+  });
 }
 
 constexpr double x_distance = 70, y_distance = 48;  // of ticks, about
@@ -121,7 +116,8 @@ std::string Figure::path(const std::vector<PlotPoint>& points) const {
 
 void Figure::shape(const std::string& css_class, const std::string& d, const std::string& tooltip,
                    const std::string& more) {
-  marks_ += "<path" + attribute("class", css_class) + more + attribute("d", d) + titled(tooltip);
+  marks_ += "<path" + attribute("class", css_class) + more + attribute("d", d) +
+            (tooltip.empty() ? "/>\n" : "><title>" + core::xml_escaped(tooltip) + "</title></path>\n");
 }
 
 void Figure::line(const std::vector<PlotPoint>& points, const std::string& css_class, const std::string& tooltip) {

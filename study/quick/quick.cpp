@@ -30,18 +30,15 @@ struct OtherKernel {
   Monomial unit;
   double s;
 };
-const std::vector<OtherKernel>& other_kernels() {
-  constexpr Monomial n{0, 1, 0}, mn{1, 1, 0}, nn{0, 2, 0};
-  static const std::vector<OtherKernel> all = {
-      {"daxpy", n, 7e-10},     {"dcopy", n, 6e-10},     {"dscal", n, 4e-10},     {"dswap", n, 1.5e-9},
-      {"idamax", n, 6e-10},    {"dlocswpN", n, 3e-9},   {"dlocswpT", n, 3e-9},   {"dgemv", mn, 1.3e-9},
-      {"dger", mn, 1.2e-9},    {"dtrsv", nn, 1.5e-9},   {"dlacpy", mn, 4e-9},    {"dlatcpy", mn, 5e-9},
-      {"dlaswp00N", mn, 8e-9}, {"dlaswp01N", mn, 8e-9}, {"dlaswp01T", mn, 8e-9}, {"dlaswp02N", mn, 2.5e-8},
-      {"dlaswp03N", mn, 4e-9}, {"dlaswp03T", mn, 4e-9}, {"dlaswp04N", mn, 9e-9}, {"dlaswp04T", mn, 9e-9},
-      {"dlaswp05N", mn, 5e-9}, {"dlaswp05T", mn, 5e-9}, {"dlaswp06N", mn, 5e-9}, {"dlaswp06T", mn, 5e-9},
-      {"dlaswp10N", mn, 8e-9}};
-  return all;
-}
+constexpr Monomial by_n{0, 1, 0}, by_mn{1, 1, 0}, by_nn{0, 2, 0};
+constexpr OtherKernel kernels_of_2017[] = {
+    {"daxpy", by_n, 7e-10},     {"dcopy", by_n, 6e-10},     {"dscal", by_n, 4e-10},     {"dswap", by_n, 1.5e-9},
+    {"idamax", by_n, 6e-10},    {"dlocswpN", by_n, 3e-9},   {"dlocswpT", by_n, 3e-9},   {"dgemv", by_mn, 1.3e-9},
+    {"dger", by_mn, 1.2e-9},    {"dtrsv", by_nn, 1.5e-9},   {"dlacpy", by_mn, 4e-9},    {"dlatcpy", by_mn, 5e-9},
+    {"dlaswp00N", by_mn, 8e-9}, {"dlaswp01N", by_mn, 8e-9}, {"dlaswp01T", by_mn, 8e-9}, {"dlaswp02N", by_mn, 2.5e-8},
+    {"dlaswp03N", by_mn, 4e-9}, {"dlaswp03T", by_mn, 4e-9}, {"dlaswp04N", by_mn, 9e-9}, {"dlaswp04T", by_mn, 9e-9},
+    {"dlaswp05N", by_mn, 5e-9}, {"dlaswp05T", by_mn, 5e-9}, {"dlaswp06N", by_mn, 5e-9}, {"dlaswp06T", by_mn, 5e-9},
+    {"dlaswp10N", by_mn, 8e-9}};
 
 core::KernelModel kernel(const char* level, std::vector<Monomial> terms, std::vector<double> coefficients,
                          double sigma) {
@@ -63,7 +60,7 @@ std::map<std::string, core::KernelModel> kernels(const QuickMachine& machine, co
   const double others = assumed.waiting * assumed.other_kernels;
   all["dgemm"] = kernel("M2", {mnk, mk, nk}, {2 * flop_s, a_element_s * others, b_element_s * others}, scatter);
   all["dtrsm"] = kernel("M1", {mnk}, {flop_s / assumed.dtrsm}, scatter);
-  for (const OtherKernel& one : other_kernels())
+  for (const OtherKernel& one : kernels_of_2017)
     all[one.name] = kernel("M1", {one.unit}, {one.s * others}, much_scatter);
   return all;
 }

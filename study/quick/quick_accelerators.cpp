@@ -1,6 +1,5 @@
 #include "hplcast/study/quick.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <utility>

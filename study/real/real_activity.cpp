@@ -104,20 +104,10 @@ void trace_rank(core::TraceFile& trace, const RankActivity& rank, const std::vec
   for (std::size_t i = 0; i < rank.events.size(); ++i) {
     const ActivityEvent& event = rank.events[i];
     if (event.panel >= 0 && !panels.contains(event.panel)) continue;
-    const core::TimeSpan span = {clock.at_rank_0_s(rank.begin_s + event.begin_s) - origin_s,
-                                 clock.at_rank_0_s(rank.begin_s + event.end_s) - origin_s};
-    switch (event.kind) {
-      case ActivityEvent::Kind::phase:
-        trace.phase(rank.rank, core::phase_names[event.name], span);
-        break;
-      case ActivityEvent::Kind::kernel:
-        trace.routine(rank.rank, core::kernel_names[event.name],
-                      {static_cast<double>(event.m), static_cast<double>(event.n), static_cast<double>(event.k)}, span);
-        break;
-      case ActivityEvent::Kind::message:
-        trace.message(rank.rank, core::mpi_names[event.name], {event.peer, event.tag, event.bytes, waited_s[i]}, span);
-        break;
-    }
+    write_event(trace, rank.rank, event,
+                {clock.at_rank_0_s(rank.begin_s + event.begin_s) - origin_s,
+                 clock.at_rank_0_s(rank.begin_s + event.end_s) - origin_s},
+                waited_s[i]);
   }
 }
 

@@ -64,8 +64,7 @@ std::string comparison_table(const Comparison& comparison) {
   std::vector<std::string> header = {
       "N",     "P x Q", "measured [Gflop/s]", "predicted [Gflop/s]", "error", "spread", "runs", "NB", "BCAST",
       "DEPTH", "SWAP"};
-  std::vector<core::HplParameters> configurations;
-  for (const auto& row : comparison.rows) configurations.push_back(row.parameters);
+  const auto configurations = core::mapped(comparison.rows, [](const auto& row) { return row.parameters; });
   const auto others = core::varying_fields(configurations, {"N", "NB", "P", "Q", "BCAST", "DEPTH", "SWAP"});
   for (const core::HplField* field : others) header.emplace_back(field->name);
   HtmlTable table(header, "sortable stacked numbers");
@@ -198,15 +197,11 @@ std::string range_table(const ReportData& data) {
 
 /// A section with a list of them, if there are some.
 std::string list_html(const std::string& title, const std::vector<std::string>& texts) {
-  std::vector<std::string> items;
-  for (const std::string& text : texts) items.push_back(core::xml_escaped(text));
-  return items.empty() ? "" : section(title) + list(items);
+  return texts.empty() ? "" : section(title) + list(core::mapped(texts, core::xml_escaped));
 }
 
 std::vector<std::string> names_of(const std::vector<core::HplParameters>& configurations) {
-  std::vector<std::string> names;
-  for (const core::HplParameters& one : configurations) names.push_back(core::to_string(one));
-  return names;
+  return core::mapped(configurations, [](const core::HplParameters& one) { return core::to_string(one); });
 }
 
 std::string models_html(const ReportData& data) {
@@ -224,9 +219,7 @@ std::vector<std::string> doubts_of(const ReportData& data) {
   std::map<std::string, std::set<std::string>> clusters;  // by doubt
   for (const core::Prediction& prediction : data.predictions)
     for (const std::string& doubt : prediction.model_doubts) clusters[doubt].insert(prediction.cluster);
-  std::vector<std::string> texts;
-  for (const auto& [doubt, names] : clusters) texts.push_back(core::comma_separated(names) + ": " + doubt);
-  return texts;
+  return core::mapped(clusters, [](const auto& one) { return core::comma_separated(one.second) + ": " + one.first; });
 }
 
 std::string provenance_html(const ReportData& data) {
@@ -296,13 +289,12 @@ std::string explanations_html(const std::vector<ExplanationSummary>& explanation
   if (explanations.empty()) return "";
   std::string html = section("Why predictions and runs differ");
   for (const ExplanationSummary& one : explanations) {
-    std::vector<std::string> lines;
-    for (const std::string& line : one.verdict) lines.push_back(core::xml_escaped(line));
     HtmlTable table({"cause", "seconds", "share of the predicted time"}, "sortable words");
     for (const ExplanationSummary::Cause& cause : one.causes)
       table.add({cause.text, readable(cause.seconds, 3), core::readable_change(cause.share)});
     table.add({"not explained", "", core::readable_change(one.rest_share)});
-    html += "<h3>" + core::xml_escaped(short_name(one.parameters)) + "</h3>\n" + list(lines, "findings") +
+    html += "<h3>" + core::xml_escaped(short_name(one.parameters)) + "</h3>\n" +
+            list(core::mapped(one.verdict, core::xml_escaped), "findings") +
             figures_html({waterfall(one, "causes-" + std::to_string(++number))}) +
             "<details><summary>All causes</summary>\n" + table.html() + "</details>\n";
     if (!one.picture.empty())
@@ -399,9 +391,7 @@ std::vector<ReportPicture> report_pictures(const ReportData& as_read) {
     figures.insert(figures.end(), more->begin(), more->end());
   figures.push_back(parts.time);
   if (parts.single && parts.single->doubts) figures.push_back(*parts.single->doubts);
-  std::vector<ReportPicture> pictures;
-  for (const Figure& figure : figures) pictures.push_back({figure.id(), figure_file({figure})});
-  return pictures;
+  return core::mapped(figures, [](const Figure& one) { return ReportPicture{one.id(), figure_file({one})}; });
 }
 
 }  // namespace hplcast::study

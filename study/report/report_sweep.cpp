@@ -168,12 +168,9 @@ std::string grid_finding(const Sweep& sweep) {
   const auto square = *std::min_element(grids.begin(), grids.end(),
                                         [&](const auto& a, const auto& b) { return squareness(a) < squareness(b); });
   if (best == square) return "<li>The grid nearest to square is the fastest.</li>\n";
-  const auto name = [](const auto& entry) {
-    return std::to_string(entry.first.first) + " x " + std::to_string(entry.first.second);
-  };
-  return "<li>Grid " + name(best) + " gives " + readable(best.second) + " Gflop/s; the one nearest to square, " +
-         name(square) + ", " + readable(square.second) + " (" + core::readable_change(square.second / best.second - 1) +
-         ").</li>\n";
+  return "<li>Grid " + grid_name(best.first, " x ") + " gives " + readable(best.second) +
+         " Gflop/s; the one nearest to square, " + grid_name(square.first, " x ") + ", " + readable(square.second) +
+         " (" + core::readable_change(square.second / best.second - 1) + ").</li>\n";
 }
 
 /// Factors of which no two levels, all others being equal, differ by more than chance. None without several seeds.
@@ -227,8 +224,7 @@ std::string findings_html(const Sweep& sweep) {
 }
 
 std::vector<NamedPrediction> extremes(const Sweep& sweep) {
-  std::vector<long long> orders;
-  for (const SweepResult& result : sweep.results) orders.push_back(result.prediction.parameters.N);
+  auto orders = core::mapped(sweep.results, [](const SweepResult& one) { return one.prediction.parameters.N; });
   std::sort(orders.begin(), orders.end(), std::greater<>());
   orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
   std::vector<NamedPrediction> list;

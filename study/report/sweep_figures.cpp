@@ -24,16 +24,10 @@ bool has_number_axis(const ViewFactor& factor) {
   return factor.numbers.size() > 2;
 }
 
-double place(const ViewFactor& factor, std::size_t level) {
-  return has_number_axis(factor) ? factor.numbers[level] : static_cast<double>(level);
-}
-
 using Factors = std::vector<const ViewFactor*>;
 
 std::vector<std::size_t> levels_at(const Factors& factors, std::size_t i) {
-  std::vector<std::size_t> levels;
-  for (const ViewFactor* factor : factors) levels.push_back(factor->of[i]);
-  return levels;
+  return core::mapped(factors, [&](const ViewFactor* factor) { return factor->of[i]; });
 }
 
 std::size_t combinations(const Factors& factors, const std::vector<std::size_t>& chosen) {
@@ -57,7 +51,8 @@ std::vector<Series> series_of(const std::vector<SweepResult>& results, const std
         one.name = (only.numbers.empty() ? "" : only.name + " ") + only.levels[only.of[i]];
       }
     }
-    one.rates[place(x, x.of[i])].push_back(response.of(results[i].prediction));
+    const double place = has_number_axis(x) ? x.numbers[x.of[i]] : static_cast<double>(x.of[i]);
+    one.rates[place].push_back(response.of(results[i].prediction));
   }
   std::vector<Series> list;
   for (auto& [levels, one] : series) list.push_back(std::move(one));

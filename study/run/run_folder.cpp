@@ -1,9 +1,7 @@
 #include "hplcast/study/predict.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <ostream>
-#include <string>
 
 #include "hplcast/core/environment.h"
 #include "hplcast/core/errors.hpp"

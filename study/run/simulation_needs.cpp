@@ -39,12 +39,6 @@ double log2_up(int n) {
   return std::ceil(std::log2(static_cast<double>(n)));
 }
 
-/// Share of the exchanges of a panel that fast mode makes with real messages (smpi-models): 4 of each part of 32, of at
-/// most 8 parts, in every fourth panel.
-double fast_real_share(int panel_columns) {
-  return std::min(4.0 / 32, 4.0 * 8 / panel_columns) / 4;
-}
-
 /// Messages of all ranks, for one panel in the mean: the long swap, which mix takes while there are more columns than
 /// the threshold, rolls rows round the process rows.
 double rolled_per_panel(const core::HplParameters& p) {
@@ -112,9 +106,12 @@ SimulationNeeds SimulationNeeds::of_all_panels(const core::HplParameters& p, Sim
   const double other_messages = panels * messages_per_panel(p);
   const double panel_bytes = 8.0 * p.NB * (N / p.P + p.NB);
   const double swap_bytes = 8.0 * p.NB * (N / p.Q + p.NB);
+  // Fast mode makes real messages (smpi-models) of 4 exchanges of each part of 32 of a panel, of at most 8 parts, in
+  // every fourth panel.
+  const double real_share = fast ? std::min(4.0 / 32, 4.0 * 8 / p.NB) / 4 : 1;
 
   SimulationNeeds needs;
-  needs.simulated_messages = other_messages + (fast ? fast_real_share(p.NB) : 1) * pivot_messages;
+  needs.simulated_messages = other_messages + real_share * pivot_messages;
   // Six traces of 2,000 to 4,000 columns: 2.99 to 3.08 MPI calls per message, 7.0 to 8.1 kernels per column
   // and process row, 126 to 130 bytes per event.
   needs.trace_bytes = 128 * (3 * (other_messages + pivot_messages) + 7.5 * N * p.P);

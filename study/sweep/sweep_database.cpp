@@ -312,6 +312,7 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
     };
     return key(*a) < key(*b);
   });
+  const auto numbers = [](std::initializer_list<double> all) { return core::joined(all, ",", core::shortest); };
   for (const SweepResult* result : order) {
     const core::Prediction& p = result->prediction;
     for (const core::HplField& field : core::hpl_fields()) out << field.get(p.parameters) << ',';
@@ -321,18 +322,12 @@ void write_sweep_csv(std::ostream& out, const std::vector<SweepResult>& results)
       out << (found == all.end() ? "" : core::csv_field(found->value)) << ',';
     }
     out << p.seed << ',' << core::csv_field(p.mode) << ',' << core::csv_field(p.cluster) << ','
-        << core::csv_field(p.model_sha256) << ',' << core::shortest(p.time_s) << ',' << core::shortest(p.error_95_s)
-        << ',' << core::shortest(p.gflops) << ',' << core::shortest(p.wall_s) << ','
-        << core::shortest(p.peak_pss_bytes);
-    if (energies && p.energy)
-      out << ',' << core::shortest(p.energy->energy_j) << ',' << core::shortest(p.energy->mean_power_w) << ','
-          << core::shortest(p.energy->gflops_per_w);
-    out << (energies && !p.energy ? ",,," : "") << ',';
-    if (p.interval)
-      out << core::shortest(p.interval->level_percent) << ',' << core::shortest(p.interval->low_gflops) << ','
-          << core::shortest(p.interval->high_gflops) << '\n';
-    else
-      out << ",,\n";
+        << core::csv_field(p.model_sha256) << ','
+        << numbers({p.time_s, p.error_95_s, p.gflops, p.wall_s, p.peak_pss_bytes}) << ',';
+    if (energies)
+      out << (p.energy ? numbers({p.energy->energy_j, p.energy->mean_power_w, p.energy->gflops_per_w}) : ",,") << ',';
+    out << (p.interval ? numbers({p.interval->level_percent, p.interval->low_gflops, p.interval->high_gflops}) : ",,")
+        << '\n';
   }
 }
 

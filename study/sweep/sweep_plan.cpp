@@ -18,14 +18,10 @@ namespace hplcast::study {
 namespace {
 
 /// Factors of which all levels are known, but for HPL's parameters.
-const std::map<std::string, std::vector<std::string>>& levels_of_factors() {
-  static const std::vector<std::string> switched = {"on", "off"};
-  static const std::map<std::string, std::vector<std::string>> all = {
-      {"mode", {"exact", "fast", "auto"}},   {"energy", switched},  {"noise", switched},
-      {"network-noise", switched},           {"detours", switched}, {"per-cpu", switched},
-      {"kernel-model", {"full", "M1", "M2"}}};
-  return all;
-}
+const std::map<std::string, std::vector<std::string>> levels_of_factors = {
+    {"mode", {"exact", "fast", "auto"}},   {"energy", {"on", "off"}},  {"noise", {"on", "off"}},
+    {"network-noise", {"on", "off"}},      {"detours", {"on", "off"}}, {"per-cpu", {"on", "off"}},
+    {"kernel-model", {"full", "M1", "M2"}}};
 
 bool is_hpl_parameter(const std::string& name) {
   const auto& fields = core::hpl_fields();
@@ -132,7 +128,7 @@ class PlanReader : YamlReader {
     }
     if (factor == "windows") require_domain(node, factor, [&] { (void)WindowRule::from(value); });
     if (factor == "target-error") require_domain(node, factor, [&] { (void)target_error_of(value); });
-    if (const auto known = levels_of_factors().find(factor); known != levels_of_factors().end()) {
+    if (const auto known = levels_of_factors.find(factor); known != levels_of_factors.end()) {
       const auto& [name, levels] = *known;
       if (std::find(levels.begin(), levels.end(), value) == levels.end())
         fail(node, factor, "found `" + value + "`; expected " + core::joined(levels, " or "));
@@ -141,7 +137,7 @@ class PlanReader : YamlReader {
   }
 
   void require_factor(const YAML::Node& node, const std::string& factor) const {
-    if (is_hpl_parameter(factor) || levels_of_factors().count(factor) > 0 || factor == "grid" || factor == "cluster" ||
+    if (is_hpl_parameter(factor) || levels_of_factors.count(factor) > 0 || factor == "grid" || factor == "cluster" ||
         factor == "windows" || factor == "target-error" || (factor.size() > 1 && factor.front() == '/') ||
         is_transformation(factor))
       return;

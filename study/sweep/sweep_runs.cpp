@@ -194,9 +194,8 @@ double run_count(const SweepPlan& plan) {
 std::vector<Configuration> configurations(const SweepPlan& plan) {
   std::vector<Configuration> result = {plan.fixed};
   for (const Factor& factor : plan.factors) {
-    std::vector<Configuration> levels;
-    for (const std::string& level : factor.levels) levels.push_back({{factor.name, level}});
-    result = crossed(result, levels);
+    const auto with_level = [&](const std::string& level) { return Configuration{{factor.name, level}}; };
+    result = crossed(result, core::mapped(factor.levels, with_level));
   }
   if (!plan.list.empty()) result = crossed(result, plan.list);
   if (plan.sample) result = crossed(result, drawn(*plan.sample));

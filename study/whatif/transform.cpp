@@ -105,11 +105,7 @@ ClusterModel with_change(const ClusterModel& cluster, const Transformation& tran
 }  // namespace
 
 const std::vector<TransformationInfo>& transformations() {
-  static const std::vector<TransformationInfo> infos = [] {
-    std::vector<TransformationInfo> result;
-    for (const KnownTransformation& one : known_transformations()) result.push_back(one.info);
-    return result;
-  }();
+  static const auto infos = core::mapped(known_transformations(), &KnownTransformation::info);
   return infos;
 }
 

@@ -463,8 +463,7 @@ ClusterModel with_host_names(ClusterModel cluster, const std::string& names) {
 }
 
 std::string compressed_hosts(const std::vector<std::string>& names) {
-  std::vector<NumberedName> parts;
-  for (const std::string& name : names) parts.push_back(numbered(name));
+  const auto parts = core::mapped(names, numbered);
   const bool one_family = std::all_of(parts.begin(), parts.end(), [&](const NumberedName& p) {
     return p.number >= 0 && p.prefix == parts.front().prefix && p.suffix == parts.front().suffix;
   });

@@ -16,11 +16,6 @@ namespace hplcast::study {
 
 namespace {
 
-/// Threads of each rank when it was measured.
-double threads_at(const Json& provenance) {
-  return std::max(1.0, core::number_at(provenance, "/surroundings/software/blas_threads"));
-}
-
 constexpr const char* threaded_kernels[] = {"dgemm", "dtrsm"};
 
 core::PowerModel without_lost_cpus(const core::PowerModel& power, const core::Hosts& hosts) {
@@ -187,7 +182,9 @@ BusyRanks with_busy_ranks(const core::ClusterModel& cluster, int ranks_per_host)
   if (cluster.provenance.empty() || cluster.hosts.has_kinds()) return {};  // it says it of one kind of hosts
   auto provenance = core::parse_json<Json>(cluster.provenance);
   if (!provenance.is_object() || provenance.contains("busy_cores")) return {};
-  const double threads = threads_at(provenance), measured = threads * core::number_at(provenance, "/ranks_per_host");
+  // Threads of each rank when it was measured.
+  const double threads = std::max(1.0, core::number_at(provenance, "/surroundings/software/blas_threads"));
+  const double measured = threads * core::number_at(provenance, "/ranks_per_host");
   const double busy = static_cast<double>(ranks_per_host) * cluster.hosts.values().threads_per_rank;
   if (busy >= measured || cluster.kernels.count("dgemm") == 0) return {};
   const std::string differs = core::printed(

@@ -29,35 +29,35 @@ std::pair<double, std::string> parsed(const Check& kind, const std::string& text
 }
 
 TEST(Quantities, OptionsKeepAllDigits) {
-  EXPECT_EQ(parsed(as_seconds(), "0.1us").first, core::parse_seconds("0.1us"));
+  EXPECT_EQ(parsed(as_seconds, "0.1us").first, core::parse_seconds("0.1us"));
 }
 
 TEST(Quantities, AWrongOptionIsWrongUsage) {
-  EXPECT_THAT(parsed(as_seconds(), "soon").second, HasSubstr("hint: program --help"));
+  EXPECT_THAT(parsed(as_seconds, "soon").second, HasSubstr("hint: program --help"));
 }
 
 TEST(Quantities, APercentageNeedsItsSign) {
-  EXPECT_EQ(parsed(as_percentage(), "0.5%"), std::pair(0.005, std::string()));
-  EXPECT_EQ(parsed(as_percentage(), "100%").first, 1);
-  EXPECT_THAT(parsed(as_percentage(), "0.3").second, HasSubstr("0.3% or 30%?"));
+  EXPECT_EQ(parsed(as_percentage, "0.5%"), std::pair(0.005, std::string()));
+  EXPECT_EQ(parsed(as_percentage, "100%").first, 1);
+  EXPECT_THAT(parsed(as_percentage, "0.3").second, HasSubstr("0.3% or 30%?"));
   for (const char* wrong : {"101%", "-1%", "%", "nan%", "inf%", "1", "0", "", "some"})
-    EXPECT_EQ(parsed(as_percentage(), wrong).first, -1) << wrong;
+    EXPECT_EQ(parsed(as_percentage, wrong).first, -1) << wrong;
 }
 
 TEST(Quantities, ARatioAboveOneNeedsTheSign) {
-  EXPECT_EQ(parsed(as_ratio(), "0.2").first, 0.2);
-  EXPECT_EQ(parsed(as_ratio(), "20%").first, 0.2);
-  EXPECT_EQ(parsed(as_ratio(), "150%").first, 1.5);
-  EXPECT_THAT(parsed(as_ratio(), "5").second, HasSubstr("500%"));
+  EXPECT_EQ(parsed(as_ratio, "0.2").first, 0.2);
+  EXPECT_EQ(parsed(as_ratio, "20%").first, 0.2);
+  EXPECT_EQ(parsed(as_ratio, "150%").first, 1.5);
+  EXPECT_THAT(parsed(as_ratio, "5").second, HasSubstr("500%"));
   for (const char* wrong : {"-0.1", "-1%", "nan", "nan%", "inf", "inf%", "", "some"})
-    EXPECT_EQ(parsed(as_ratio(), wrong).first, -1) << wrong;
+    EXPECT_EQ(parsed(as_ratio, wrong).first, -1) << wrong;
 }
 
 TEST(Quantities, BytesAreWhole) {
   for (const auto& [text, bytes] : {std::pair("1.5KiB", 1536), {"1.1kB", 1100}, {"2.3MB", 2300000}, {"0", 0}})
-    EXPECT_EQ(parsed(as_bytes(), text).first, bytes) << text;
+    EXPECT_EQ(parsed(as_bytes, text).first, bytes) << text;
   for (const char* wrong : {"1.5", "0.0001kB", "1e99", "-1", "nan", ""})
-    EXPECT_EQ(parsed(as_bytes(), wrong).first, -1) << wrong;
+    EXPECT_EQ(parsed(as_bytes, wrong).first, -1) << wrong;
 }
 
 TEST(Quantities, WhatNoMachineHasIsTold) {

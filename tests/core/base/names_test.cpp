@@ -34,6 +34,13 @@ TEST(Folded, LosesCaseAndBlanksAtTheEnds) {
   EXPECT_EQ(folded("  "), "");
 }
 
+TEST(Mapped, TakesFunctionsAndMembers) {
+  const std::vector<std::pair<std::string, int>> items = {{"a", 1}, {"bc", 2}};
+  EXPECT_EQ(mapped(items, &std::pair<std::string, int>::second), (std::vector<int>{1, 2}));
+  EXPECT_EQ(mapped(names, folded).front(), "n");
+  EXPECT_TRUE(mapped(std::set<int>(), [](int number) { return 2 * number; }).empty());
+}
+
 TEST(ByNumber, IsTheOrderOfNumbers) {
   const std::set<std::string, ByNumber> hosts = {"node10", "node2", "node1"};
   EXPECT_EQ(std::vector<std::string>(hosts.begin(), hosts.end()),

@@ -50,6 +50,14 @@ void append(std::vector<Item>& all, const std::vector<Item>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
+/// Results of `each`, a function or a member, for the items of a range.
+template <typename Items, typename Each>
+auto mapped(const Items& items, Each each) {
+  std::vector<std::decay_t<decltype(std::invoke(each, *std::begin(items)))>> results;
+  for (const auto& item : items) results.push_back(std::invoke(each, item));
+  return results;
+}
+
 /// "1 run", "2 runs".
 template <typename Count>
 std::string counted(Count count, const std::string& what) {

@@ -137,8 +137,7 @@ class YamlReader {
 
   /// The fields are called `place` and their keys. Other keys are refused.
   void read(const YAML::Node& map, const std::string& place, const Keys& keys) {
-    std::vector<std::string> names;
-    for (const auto& [name, take] : keys) names.push_back(name);
+    const auto names = core::mapped(keys, [](const auto& key) { return key.first; });
     for (const auto& entry : map) {
       const std::string& name = entry.first.Scalar();
       const auto key = std::find_if(keys.begin(), keys.end(), [&](const auto& one) { return one.first == name; });
