@@ -18,20 +18,6 @@
 
 namespace hplcast::calibration {
 
-struct Topology::Handle {
-  hwloc_topology_t topology = nullptr;
-
-  Handle() {
-    if (hwloc_topology_init(&topology) != 0)
-      throw core::Error(core::ExitCode::external_failure, "hwloc cannot be initialised");
-    // Instruction caches are left out by default; the rest of the filters are hwloc's.
-    hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
-  }
-  ~Handle() { hwloc_topology_destroy(topology); }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-};
-
 namespace {
 
 struct BitmapDeleter {
@@ -117,10 +103,11 @@ const CorePlace& find_core(long number, const std::vector<CorePlace>& cores) {
 
 }  // namespace
 
-Topology::Topology(std::shared_ptr<Handle> handle) : handle_(std::move(handle)), cores_(cores_of(handle_->topology)) {}
+Topology::Topology(std::shared_ptr<hwloc_topology> handle)
+    : handle_(std::move(handle)), cores_(cores_of(handle_.get())) {}
 
 int Topology::hardware_threads() const {
-  return count_of(handle_->topology, HWLOC_OBJ_PU);
+  return count_of(handle_.get(), HWLOC_OBJ_PU);
 }
 
 int Topology::cores_per(const std::string& place) const {
@@ -131,8 +118,8 @@ int Topology::cores_per(const std::string& place) const {
   const auto type = types.find(place);
   if (type == types.end()) throw core::InputError("found `" + place + "`; expected a number, l3, numa, socket or host");
   std::set<std::ptrdiff_t> counts;
-  for (int i = 0; i < count_of(handle_->topology, type->second); ++i) {
-    const hwloc_obj_t object = hwloc_get_obj_by_type(handle_->topology, type->second, static_cast<unsigned>(i));
+  for (int i = 0; i < count_of(handle_.get(), type->second); ++i) {
+    const hwloc_obj_t object = hwloc_get_obj_by_type(handle_.get(), type->second, static_cast<unsigned>(i));
     const auto inside = std::count_if(cores_.begin(), cores_.end(), [&](const CorePlace& core) {
       return hwloc_bitmap_isset(object->cpuset, static_cast<unsigned>(core.pu)) != 0;
     });
@@ -146,7 +133,7 @@ int Topology::cores_per(const std::string& place) const {
 }
 
 void Topology::describe(core::MachineDescription& machine) const {
-  hwloc_topology_t topology = handle_->topology;
+  hwloc_topology_t topology = handle_.get();
   machine.cpu_model = cpu_model_of(topology);
   machine.packages = std::max(1, count_of(topology, HWLOC_OBJ_PACKAGE));
   machine.cores = static_cast<int>(cores_.size());
@@ -157,19 +144,24 @@ void Topology::describe(core::MachineDescription& machine) const {
 }
 
 Topology Topology::of_this_machine() {
-  auto handle = std::make_shared<Handle>();
-  if (hwloc_topology_load(handle->topology) != 0)
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0)
+    throw core::Error(core::ExitCode::external_failure, "hwloc cannot be initialised");
+  std::shared_ptr<hwloc_topology> handle(topology, hwloc_topology_destroy);
+  // Instruction caches are left out by default; the rest of the filters are hwloc's.
+  hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+  if (hwloc_topology_load(topology) != 0)
     throw core::Error(core::ExitCode::external_failure, "hwloc cannot read the topology of this machine");
   return Topology(std::move(handle));
 }
 
 std::vector<CorePlace> Topology::bound_cores() const {
   const Bitmap set(hwloc_bitmap_alloc());
-  if (hwloc_get_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) return cores_;
+  if (hwloc_get_cpubind(handle_.get(), set.get(), HWLOC_CPUBIND_PROCESS) != 0) return cores_;
   std::vector<CorePlace> bound;
   for (const CorePlace& place : cores_) {
-    const hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(handle_->topology, static_cast<unsigned>(place.pu));
-    const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(handle_->topology, HWLOC_OBJ_CORE, pu);
+    const hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(handle_.get(), static_cast<unsigned>(place.pu));
+    const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(handle_.get(), HWLOC_OBJ_CORE, pu);
     if (hwloc_bitmap_intersects((core != nullptr ? core : pu)->cpuset, set.get()) != 0) bound.push_back(place);
   }
   return bound;
@@ -178,7 +170,7 @@ std::vector<CorePlace> Topology::bound_cores() const {
 void Topology::bind(const std::vector<CorePlace>& places) const {
   const Bitmap set(hwloc_bitmap_alloc());
   for (const CorePlace& place : places) hwloc_bitmap_set(set.get(), static_cast<unsigned>(place.pu));
-  if (hwloc_set_cpubind(handle_->topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0)
+  if (hwloc_set_cpubind(handle_.get(), set.get(), HWLOC_CPUBIND_PROCESS) != 0)
     throw core::Error(core::ExitCode::external_failure,
                       std::string("the process cannot be bound to its cores: ") + std::strerror(errno));
 }
@@ -186,9 +178,9 @@ void Topology::bind(const std::vector<CorePlace>& places) const {
 std::string Topology::xml() const {
   char* buffer = nullptr;
   int length = 0;
-  if (hwloc_topology_export_xmlbuffer(handle_->topology, &buffer, &length, 0) != 0) return "";
+  if (hwloc_topology_export_xmlbuffer(handle_.get(), &buffer, &length, 0) != 0) return "";
   std::string text(buffer, static_cast<std::size_t>(std::max(0, length - 1)));  // the length counts the final NUL
-  hwloc_free_xmlbuffer(handle_->topology, buffer);
+  hwloc_free_xmlbuffer(handle_.get(), buffer);
   return text;
 }
 

@@ -51,8 +51,6 @@ class SourceThread {
   explicit SourceThread(NoiseSourceOptions source)
       : rows_(std::async(std::launch::async, run_noise_source, std::move(source), std::cref(stop_))) {}
   ~SourceThread() { stop_ = true; }
-  SourceThread(const SourceThread&) = delete;
-  SourceThread& operator=(const SourceThread&) = delete;
 
   /// Processor time that it has used. @throws what it has thrown.
   double stop() {

@@ -45,9 +45,7 @@ std::string environment() {
     const std::string name = text.substr(0, text.find('='));
     lines.insert(is_private_variable(name) ? name + "  (left out)" : text);
   }
-  std::string text;
-  for (const std::string& line : lines) text += line + '\n';
-  return text;
+  return core::joined(lines, "", [](const std::string& line) { return line + '\n'; });
 }
 
 /// PCI devices: address, class, vendor and device as numbers, and the driver that has it.

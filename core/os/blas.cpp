@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <regex>
 #include <sstream>
 
@@ -41,20 +42,15 @@ fs::path origin(void* library, const char* routine) {
 /// A library that is loaded already, for questions to itself only.
 class Loaded {
  public:
-  explicit Loaded(const fs::path& file) : handle_(::dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {}
-  Loaded(const Loaded&) = delete;
-  Loaded& operator=(const Loaded&) = delete;
-  ~Loaded() {
-    if (handle_ != nullptr) ::dlclose(handle_);
-  }
+  explicit Loaded(const fs::path& file) : handle_(::dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD), ::dlclose) {}
 
   template <typename Function>
   Function* find(const char* name) const {
-    return handle_ == nullptr ? nullptr : function<Function>(handle_, name);
+    return handle_ == nullptr ? nullptr : function<Function>(handle_.get(), name);
   }
 
  private:
-  void* handle_;
+  std::unique_ptr<void, int (*)(void*)> handle_;
 };
 
 void describe_open_blas(const Loaded& loaded, BlasDescription& blas) {

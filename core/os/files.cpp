@@ -51,8 +51,6 @@ class Temporary {
     std::error_code ignored;
     if (!renamed_) fs::remove(path_, ignored);
   }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
   const fs::path& path() const { return path_; }
   void rename_to(const fs::path& target) {
     std::error_code error;

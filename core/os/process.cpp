@@ -134,10 +134,8 @@ struct Descriptor {
   explicit Descriptor(int descriptor) : fd(descriptor) {}
   Descriptor(Descriptor&& other) noexcept : fd(other.fd) { other.fd = -1; }
   Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() { close(); }
-  void close() {
+  ~Descriptor() {
     if (fd >= 0) ::close(fd);
-    fd = -1;
   }
 };
 
@@ -162,8 +160,6 @@ class MpirunSession {
     fs::remove_all(path_, error);
     fs::remove(path_.parent_path(), error);  // if it was the last one in it, as mpirun itself does
   }
-  MpirunSession(const MpirunSession&) = delete;
-  MpirunSession& operator=(const MpirunSession&) = delete;
 
  private:
   fs::path path_;

@@ -6,6 +6,7 @@
 
 namespace hplcast::core {
 
+using detail::at_least_zero;
 using detail::ByName;
 using detail::FieldReader;
 using detail::FieldWriter;
@@ -20,21 +21,9 @@ HPLCAST_DESCRIPTION(SamplingError, error) {
 
 HPLCAST_DESCRIBED(PowerLevels, level1_w, level2_w, level3_j, sampling);
 
-template <typename Fields>
-static void amount(Fields& fields, const char* name, double& value) {
-  fields(name, value);
-  fields.check(name, value >= 0, "a number of at least 0");
-}
-
 HPLCAST_DESCRIPTION(Energy, energy) {
   ByName<StateEnergy> states{energy.states};
-  amount(fields, "energy_j", energy.energy_j);
-  amount(fields, "mean_power_w", energy.mean_power_w);
-  amount(fields, "gflops_per_w", energy.gflops_per_w);
-  amount(fields, "idle_j", energy.idle_j);
-  amount(fields, "awake_j", energy.awake_j);
-  amount(fields, "awake_share", energy.awake_share);
-  amount(fields, "network_j", energy.network_j);
+  HPLCAST_RULED(at_least_zero, energy, energy_j, mean_power_w, gflops_per_w, idle_j, awake_j, awake_share, network_j);
   fields("states", states);
   HPLCAST_FIELDS_IF_ANY(energy, unstated, levels);
 }
@@ -59,7 +48,7 @@ HPLCAST_DESCRIPTION(Sampling, sampling) {
 
 HPLCAST_DESCRIPTION(ErrorTerm, term) {
   fields("name", term.name);
-  amount(fields, "sd", term.sd);
+  fields("sd", term.sd, at_least_zero);
   HPLCAST_FIELDS_IF_ANY(term, nu, elasticity);
   fields("source", term.source);
 }
@@ -67,7 +56,7 @@ HPLCAST_DESCRIPTION(ErrorTerm, term) {
 HPLCAST_DESCRIPTION(PredictiveInterval, interval) {
   ByName<ErrorTerm> terms{interval.terms};
   HPLCAST_FIELDS(interval, level_percent, low_time_s, high_time_s, low_gflops, high_gflops, bias);
-  amount(fields, "sd", interval.sd);
+  fields("sd", interval.sd, at_least_zero);
   fields.if_any("nu", interval.nu);
   fields("elasticities", interval.elasticities);
   fields("terms", terms);
@@ -109,8 +98,7 @@ HPLCAST_DESCRIPTION(Prediction, prediction) {
   fields("model_sha256", prediction.model_sha256);
   HPLCAST_FIELDS_IF_ANY(prediction, model_levels, model_doubts, control);
   fields("simulator", prediction.simulator);
-  amount(fields, "wall_s", prediction.wall_s);
-  amount(fields, "peak_pss_bytes", prediction.peak_pss_bytes);
+  HPLCAST_RULED(at_least_zero, prediction, wall_s, peak_pss_bytes);
   HPLCAST_FIELDS(prediction, kernels, messages);
   HPLCAST_FIELDS_IF_ANY(prediction, sampling, interval, detours_s, energy);
   fields.if_any("phases", phases);

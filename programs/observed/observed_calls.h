@@ -21,7 +21,6 @@ struct hplcast_sample {
 
 struct hplcast_class {
   uint64_t calls;
-  double time_s;
   struct hplcast_sample samples[HPLCAST_SAMPLES];
 };
 

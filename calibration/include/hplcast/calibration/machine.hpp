@@ -8,6 +8,8 @@
 
 #include "hplcast/core/campaign.hpp"
 
+struct hwloc_topology;  // hides hwloc.h
+
 namespace hplcast::calibration {
 
 /// A core of this host, in hwloc's logical order: neighbours share caches.
@@ -42,10 +44,9 @@ class Topology {
   std::string xml() const;
 
  private:
-  struct Handle;  // hides hwloc.h
-  explicit Topology(std::shared_ptr<Handle> handle);
+  explicit Topology(std::shared_ptr<hwloc_topology> handle);
 
-  std::shared_ptr<Handle> handle_;
+  std::shared_ptr<hwloc_topology> handle_;
   std::vector<CorePlace> cores_;
 };
 

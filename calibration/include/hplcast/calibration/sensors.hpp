@@ -121,8 +121,6 @@ class Monitor {
  public:
   Monitor(Sensors sensors, double period_s);
   ~Monitor() { stop(); }
-  Monitor(const Monitor&) = delete;
-  Monitor& operator=(const Monitor&) = delete;
 
   /// Ends the thread and returns all readings.
   std::vector<Reading> stop();

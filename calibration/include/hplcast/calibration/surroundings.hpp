@@ -78,8 +78,6 @@ class SettingsOnHosts {
   SettingsOnHosts(const Settings& wanted, const core::MpiLaunch& launch, const std::filesystem::path& hplcast,
                   const std::filesystem::path& output);
   ~SettingsOnHosts() { restore(); }
-  SettingsOnHosts(const SettingsOnHosts&) = delete;
-  SettingsOnHosts& operator=(const SettingsOnHosts&) = delete;
 
   /// As HeldSettings::restore(): whether all hosts said that they have restored everything.
   bool restore() noexcept;
