@@ -206,9 +206,9 @@ std::string chosen_word(const fs::path& file) {
 }
 
 std::vector<SettingDescription> known_settings() {
-  std::vector<SettingDescription> known;
-  for (const Setting& one : setting_table()) known.push_back({one.name, one.meaning, one.writes != nullptr});
-  return known;
+  return core::values_of(setting_table(), [](const Setting& one) {
+    return SettingDescription{one.name, one.meaning, one.writes != nullptr};
+  });
 }
 
 Settings read_settings(const fs::path& root) {

@@ -31,8 +31,7 @@ struct WorkQuantum {
 
 void add_ftq_events(const std::vector<WorkQuantum>& quanta, const DetourReading& reading, CoreDetours& core) {
   // Work per second of an undisturbed quantum: the quickest one may have been a bit longer than it says.
-  std::vector<double> rates;
-  for (const WorkQuantum& quantum : quanta) rates.push_back(quantum.work / quantum.duration_s);
+  auto rates = values_of(quanta, [](const WorkQuantum& quantum) { return quantum.work / quantum.duration_s; });
   if (rates.empty()) return;
   const auto place = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() * 99 / 100);
   std::nth_element(rates.begin(), place, rates.end());

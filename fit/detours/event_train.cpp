@@ -132,8 +132,7 @@ void regress(EventTrain& train) {
 
 void center_on_medians(EventTrain& train) {
   for (CoreTrain& core : train.cores) {
-    std::vector<double> residuals;
-    for (const TrainEvent& e : core.events) residuals.push_back(residual(train, core, e));
+    auto residuals = core::values_of(core.events, [&](const TrainEvent& e) { return residual(train, core, e); });
     if (!residuals.empty()) core.center_s += core::upper_median(std::move(residuals));
   }
 }

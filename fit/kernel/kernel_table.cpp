@@ -10,6 +10,7 @@
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/measurement.hpp"
+#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
 
@@ -108,10 +109,7 @@ detail::ShapeRows detail::rows_between(const ShapeRows& rows, const core::Monomi
 }
 
 std::vector<double> detail::column_of(const ShapeRows& rows, const core::Monomial& term) {
-  std::vector<double> column;
-  column.reserve(rows.size());
-  for (const ShapeSummary& summary : rows.shapes) column.push_back(term(summary.shape));
-  return column;
+  return core::values_of(rows.shapes, [&](const ShapeSummary& summary) { return term(summary.shape); });
 }
 
 double detail::smallest_in_range(const core::Polynomial& polynomial, const core::ShapeRange& range) {

@@ -115,9 +115,7 @@ struct Walk {
   explicit Walk(const RunSeries& runs) : series(runs), reference(runs.dimensions) {}
 
   double median_of_window() const {
-    std::vector<double> values;
-    for (std::size_t i : window) values.push_back(*series.run(i));
-    return core::median(std::move(values));
+    return core::median(core::values_of(window, [&](std::size_t i) { return *series.run(i); }));
   }
 
   std::vector<double> mean_of_window(std::size_t left_out = static_cast<std::size_t>(-1)) const {

@@ -249,9 +249,7 @@ CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const 
                               const ScatterPrior& prior) {
   check(measured, gaps, prior);
   Problem problem;
-  std::vector<CurvePiece> places;
-  for (const MeasuredPiece& one : measured) places.push_back(one.piece);
-  problem.measured = pieces_of(places);
+  problem.measured = pieces_of(core::values_of(measured, &MeasuredPiece::piece));
   problem.gaps = pieces_of(gaps);
   move_to_unit_interval(problem.measured, problem.gaps);
   VectorXd cost(problem.measured.size());
