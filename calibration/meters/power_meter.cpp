@@ -238,11 +238,6 @@ core::PowerDomain cray_domain_of(const std::string& part) {
   return core::PowerDomain::other;
 }
 
-/// "node" for energy, "cpu" for cpu_energy.
-std::string sensor_of(const std::string& part) {
-  return "cray " + (part.empty() ? "node" : part.substr(0, part.size() - 1));
-}
-
 /// /sys/cray/pm_counters.
 void find_cray(const fs::path& root, PowerMeters& meters) {
   const fs::path folder = root / "sys/cray/pm_counters";
@@ -255,9 +250,10 @@ void find_cray(const fs::path& root, PowerMeters& meters) {
     const std::string why = why_unreadable(file);
     if (!counters.counts(why.empty() ? why : name + ": " + why)) continue;
     std::optional<double> cap = part.empty() ? first_number(folder / "power_cap") : std::nullopt;
-    if (cap && !(*cap > 0)) cap.reset();  // 0: none
+    if (cap && !(*cap > 0)) cap.reset();                                                 // 0: none
+    const std::string sensor = part.empty() ? "node" : part.substr(0, part.size() - 1);  // "cpu" for cpu_energy
     meters.meters.push_back(PowerMeter::counter(
-        sensor_of(part), cray_domain_of(part), [folder, file] { return fresh_number(folder, file); }, 0, cap));
+        "cray " + sensor, cray_domain_of(part), [folder, file] { return fresh_number(folder, file); }, 0, cap));
   }
   // Nodes without a counter of energy: their power of the moment.
   if (counters.files == counters.unreadable && first_number(folder / "power")) {

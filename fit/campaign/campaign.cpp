@@ -354,9 +354,8 @@ void add_topology(const CampaignRows& rows, CampaignFit& fit) {
       carried = false;
     }
   }
-  std::vector<std::string> slow;
-  for (const SlowHost& one : found.slow_hosts) slow.push_back(one.host);
-  if (!slow.empty()) text += "; slow to all others: " + core::comma_separated(slow);
+  const std::string slow = core::joined(found.slow_hosts, ", ", [](const SlowHost& one) { return one.host; });
+  if (!slow.empty()) text += "; slow to all others: " + slow;
   if (!found.slow_pairs.empty()) text += "; " + std::to_string(found.slow_pairs.size()) + " slow pairs";
   fit.notes.push_back("topology: " + text + " (`fit topology` has the details)");
   if (!carried)

@@ -114,10 +114,6 @@ struct Walk {
 
   explicit Walk(const RunSeries& runs) : series(runs), reference(runs.dimensions) {}
 
-  double median_of_window() const {
-    return core::median(core::values_of(window, [&](std::size_t i) { return *series.run(i); }));
-  }
-
   std::vector<double> mean_of_window(std::size_t left_out = static_cast<std::size_t>(-1)) const {
     std::vector<double> mean(series.dimensions);
     double count = 0;
@@ -223,8 +219,9 @@ std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vecto
     if (!medians) {
       result[i] = score(walk.reference, walk.mean_of_window(), options_.window);
     } else if (n >= options_.least_runs) {
+      const auto values = core::values_of(walk.window, [&](std::size_t run) { return *series.run(run); });
       result[i] = median_score(walk.medians, walk.reference.standard_deviation(0, options_.least_sd),
-                               walk.median_of_window(), static_cast<double>(options_.window), limits(1, n).flagged);
+                               core::median(values), static_cast<double>(options_.window), limits(1, n).flagged);
       result[i].is_kept_out = result[i].statistic > limits(1, n).kept_out;
     }
     const bool flagged = is_flagged(result[i].region);
