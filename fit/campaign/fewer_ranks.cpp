@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "fit/campaign/campaign_steps.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
