@@ -9,7 +9,6 @@
 #include "hplcast/calibration/surroundings.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::calibration {
@@ -206,7 +205,7 @@ std::string chosen_word(const fs::path& file) {
 }
 
 std::vector<SettingDescription> known_settings() {
-  return core::values_of(setting_table(), [](const Setting& one) {
+  return core::mapped(setting_table(), [](const Setting& one) {
     return SettingDescription{one.name, one.meaning, one.writes != nullptr};
   });
 }

@@ -13,6 +13,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
 
@@ -31,7 +32,7 @@ struct WorkQuantum {
 
 void add_ftq_events(const std::vector<WorkQuantum>& quanta, const DetourReading& reading, CoreDetours& core) {
   // Work per second of an undisturbed quantum: the quickest one may have been a bit longer than it says.
-  auto rates = values_of(quanta, [](const WorkQuantum& quantum) { return quantum.work / quantum.duration_s; });
+  auto rates = mapped(quanta, [](const WorkQuantum& quantum) { return quantum.work / quantum.duration_s; });
   if (rates.empty()) return;
   const auto place = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() * 99 / 100);
   std::nth_element(rates.begin(), place, rates.end());

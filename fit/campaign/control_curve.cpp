@@ -71,7 +71,7 @@ ControlCurve::ControlCurve(const std::string& csv, const std::string& name) {
     if (curve.ratios.size() != controls_.size())
       throw core::ParseError({name, 0, "host"},
                              host + " is in some of the controls only; expected the same hosts in all");
-    const auto logs = core::values_of(curve.ratios, [](double ratio) { return std::log(ratio); });
+    const auto logs = core::mapped(curve.ratios, [](double ratio) { return std::log(ratio); });
     curve.coefficient = share_of_drift(logs, own_variances[host]);
     std::vector<double> of_pieces;
     for (std::size_t piece = 0; piece < pieces(); ++piece) of_pieces.push_back(slowest(curve, piece));

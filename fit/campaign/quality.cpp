@@ -46,7 +46,7 @@ std::optional<Drift> drift(const std::vector<RelativeCall>& calls) {
 }
 
 std::optional<std::string> several_modes(const std::vector<RelativeCall>& calls) {
-  const auto logarithms = core::values_of(calls, [](const RelativeCall& call) { return std::log(call.ratio); });
+  const auto logarithms = core::mapped(calls, [](const RelativeCall& call) { return std::log(call.ratio); });
   GaussianMixtureOptions options;
   options.max_modes = 3;
   std::vector<core::MixtureMode> modes;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
 
@@ -132,7 +133,7 @@ void regress(EventTrain& train) {
 
 void center_on_medians(EventTrain& train) {
   for (CoreTrain& core : train.cores) {
-    auto residuals = core::values_of(core.events, [&](const TrainEvent& e) { return residual(train, core, e); });
+    auto residuals = core::mapped(core.events, [&](const TrainEvent& e) { return residual(train, core, e); });
     if (!residuals.empty()) core.center_s += core::upper_median(std::move(residuals));
   }
 }

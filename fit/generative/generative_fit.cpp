@@ -154,7 +154,7 @@ std::map<std::string, double> node_means(const std::vector<Cpu>& cpus) {
 
 std::map<std::string, std::string> found_kinds(const std::vector<Cpu>& cpus) {
   const std::map<std::string, double> means = node_means(cpus);
-  const std::vector<double> values = core::values_of(means, [](const auto& node) { return node.second; });
+  const std::vector<double> values = core::mapped(means, [](const auto& node) { return node.second; });
   GaussianMixtureOptions options;
   options.max_modes = 3;
   options.min_values = 2.5;  // nodes; their CPUs must make a covariance

@@ -109,7 +109,7 @@ detail::ShapeRows detail::rows_between(const ShapeRows& rows, const core::Monomi
 }
 
 std::vector<double> detail::column_of(const ShapeRows& rows, const core::Monomial& term) {
-  return core::values_of(rows.shapes, [&](const ShapeSummary& summary) { return term(summary.shape); });
+  return core::mapped(rows.shapes, [&](const ShapeSummary& summary) { return term(summary.shape); });
 }
 
 double detail::smallest_in_range(const core::Polynomial& polynomial, const core::ShapeRange& range) {

@@ -224,7 +224,7 @@ HostPowerFit regress_power(const std::vector<PowerRow>& rows, int degree) {
 LeastSquares fit_quadratic(const std::vector<double>& x, const std::vector<double>& y) {
   RegressionData data;
   for (int power = 0; power <= 2; ++power)
-    data.columns.push_back(core::values_of(x, [&](double value) { return std::pow(value, power); }));
+    data.columns.push_back(core::mapped(x, [&](double value) { return std::pow(value, power); }));
   data.y = y;
   return solve_least_squares(data);
 }

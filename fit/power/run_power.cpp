@@ -160,7 +160,7 @@ void mend(RunRegression& regression, RunPowerFit& fit) {
 
 /// Weights for one scatter; returns the sum of the squared residuals over their variances.
 double solve_with_scatter(RunRegression& regression, double scatter) {
-  std::vector<double> expected_j = core::values_of(regression.runs, &RunEnergy::energy_j);
+  std::vector<double> expected_j = core::mapped(regression.runs, &RunEnergy::energy_j);
   constexpr int rounds = 5;  // variances go with the expected energy: a row that is too low gets no greater weight
   double chi2 = 0;
   for (int round = 0; round < rounds; ++round) {

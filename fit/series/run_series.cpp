@@ -7,6 +7,7 @@
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
 
@@ -219,7 +220,7 @@ std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vecto
     if (!medians) {
       result[i] = score(walk.reference, walk.mean_of_window(), options_.window);
     } else if (n >= options_.least_runs) {
-      const auto values = core::values_of(walk.window, [&](std::size_t run) { return *series.run(run); });
+      const auto values = core::mapped(walk.window, [&](std::size_t run) { return *series.run(run); });
       result[i] = median_score(walk.medians, walk.reference.standard_deviation(0, options_.least_sd),
                                core::median(values), static_cast<double>(options_.window), limits(1, n).flagged);
       result[i].is_kept_out = result[i].statistic > limits(1, n).kept_out;

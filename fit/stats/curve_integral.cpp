@@ -8,6 +8,7 @@
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
+#include "hplcast/core/text.hpp"
 
 namespace hplcast::fit {
 
@@ -249,7 +250,7 @@ CurveIntegral integrate_curve(const std::vector<MeasuredPiece>& measured, const 
                               const ScatterPrior& prior) {
   check(measured, gaps, prior);
   Problem problem;
-  problem.measured = pieces_of(core::values_of(measured, &MeasuredPiece::piece));
+  problem.measured = pieces_of(core::mapped(measured, &MeasuredPiece::piece));
   problem.gaps = pieces_of(gaps);
   move_to_unit_interval(problem.measured, problem.gaps);
   VectorXd cost(problem.measured.size());

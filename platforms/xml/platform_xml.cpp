@@ -360,7 +360,7 @@ core::NetworkModel network_of(PlatformFile& file, const JoinedHosts& all) {
   const XmlCosts costs = costs_of(file);
   const double window = setting(file, "network/TCP-gamma", 4194304);
   core::NetworkModel::Values values{};
-  const auto latencies = core::values_of(group.hosts, [](const XmlHost& host) { return host.link.latency_s; });
+  const auto latencies = core::mapped(group.hosts, [](const XmlHost& host) { return host.link.latency_s; });
   Wire route{widest, 2 * core::median(latencies), ""};
   values.topology = group.topology;
   if (group.backbone) {

@@ -3,20 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 namespace hplcast::core {
-
-/// What `value_of` says of each item: a function, or a member.
-template <typename Items, typename ValueOf>
-auto values_of(const Items& items, ValueOf value_of) {
-  std::vector<std::decay_t<decltype(std::invoke(value_of, *items.begin()))>> values;
-  for (const auto& item : items) values.push_back(std::invoke(value_of, item));
-  return values;
-}
 
 /// Mean of values that are not empty.
 inline double mean(const std::vector<double>& values) {
