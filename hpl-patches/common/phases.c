@@ -11,8 +11,6 @@
   }
 
 PHASE(HPLCAST_PHASE_SOLVE, HPL_pdtrsv, (HPL_T_grid * grid, HPL_T_pmat* matrix), (grid, matrix))
-PHASE(HPLCAST_PHASE_OTHER, HPL_pdgesv, (HPL_T_grid * grid, HPL_T_palg* algorithm, HPL_T_pmat* matrix),
-      (grid, algorithm, matrix))
 #ifndef HPLCAST_NO_CONTENT /* else it is in panels.c */
 PHASE(HPLCAST_PHASE_FACTORISATION, HPL_pdfact, (HPL_T_panel * panel), (panel))
 #endif
@@ -57,17 +55,25 @@ static hplcast_loop enter_loop(update_state* update) {
   return loop;
 }
 
-/* Only the rings of HPL's broadcasts probe. */
+/* The rings send a panel whole, the others in pieces. */
 static void announce(update_state* update, const HPL_T_panel* panel) {
 #ifdef HPLCAST_NO_CONTENT
   if (panel == NULL || (update->tag == panel->msgid && update->length == panel->len)) return;
   const hplcast_communicator* row = (const hplcast_communicator*)panel->grid->row_comm;
+  const int is_whole = panel->algo->btopo != HPL_BLONG && panel->algo->btopo != HPL_BLONG_M;
   update->tag = panel->msgid;
   update->length = panel->len;
-  hplcast_broadcast(panel->ja, row->world_ranks[panel->pcol], (double)panel->len * sizeof(double));
+  hplcast_broadcast(panel->ia, is_whole ? row->world_ranks[panel->pcol] : -1, (double)panel->len * sizeof(double));
 #else
   (void)update, (void)panel;
 #endif
+}
+
+WRAP(void, HPL_pdgesv, HPL_T_grid* grid, HPL_T_palg* algorithm, HPL_T_pmat* matrix) {
+  update_of_caller()->tag = 0; /* another run has the same tags, maybe on another grid */
+  hplcast_phase_begin(HPLCAST_PHASE_OTHER);
+  __real_HPL_pdgesv(grid, algorithm, matrix);
+  hplcast_phase_end();
 }
 
 WRAP(int, HPL_bcast, HPL_T_panel* panel, int* flag) {

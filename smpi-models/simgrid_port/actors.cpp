@@ -58,8 +58,8 @@ std::uint32_t world_rank(const s4u::Actor& actor) {
 
 /// Cache lines from `first` to `end` after an address: at once, not one after the other as they are needed.
 void fetch(const void* address, int first, int end) {
-  constexpr int line_bytes = 64;
-  for (int line = first; line < end; ++line) __builtin_prefetch(static_cast<const char*>(address) + line_bytes * line);
+  if (address == nullptr) return;
+  for (int line = first; line < end; ++line) __builtin_prefetch(static_cast<const char*>(address) + 64 * line);
 }
 
 /// Runs actors that SimGrid's kernel need not know of, as it runs all: in rounds, those that are let go on in one of

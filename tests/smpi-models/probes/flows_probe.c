@@ -6,9 +6,9 @@
  *   rank time_s wait
  *
  * in the order in which the rank makes its calls: at time_s, or as soon as it has come to it. `wait` waits for all that
- * irecv, isend and issend have begun, in that order. Messages of odd tags are sent ahead of the simulated clock, as what
- * nobody probes for may be. Printed: "rank received tag time" with a hexadecimal float, and "rank late time_s", if a
- * message is begun later than the file says. */
+ * irecv, isend and issend have begun, in that order. Messages of odd tags are sent ahead of the simulated clock, as
+ * what nobody probes for may be. Printed: "rank received tag time" with a hexadecimal float, and "rank late time_s", if
+ * a message is begun later than the file says. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void wait_for_all(caller* me) {
 }
 
 static void begin(caller* me, const char* what, int peer, int tag, double bytes) {
-  hplcast_message message = {{me->rank, peer, tag, 0}, bytes, NULL, 0, 0, tag % 2 == 0, 0};
+  hplcast_message message = {{me->rank, peer, tag, 0}, bytes, NULL, 0, 0, tag % 2 == 0, 0, 0, 0};
   if (strcmp(what, "irecv") == 0) {
     message.channel.source = peer;
     message.channel.destination = me->rank;
