@@ -62,10 +62,16 @@ static void send_directly(hplcast_mpi operation, const void* data, double bytes,
     *request = (MPI_Request)hplcast_isend(&out, synchronous);
 }
 
+static int new_memory_costs(void) {
+  static int costs = -1;
+  if (costs < 0) costs = hplcast_new_memory_costs();
+  return costs;
+}
+
 static MPI_Request receive_directly(const void* data, double bytes, hplcast_channel ends, int exchanged) {
   hplcast_message in = message(data, bytes, ends);
   in.exchanged = exchanged;
-  in.new_bytes = hplcast_take_new_bytes(data, bytes);
+  in.new_bytes = new_memory_costs() ? hplcast_take_new_bytes(data, bytes) : 0;
   return (MPI_Request)hplcast_irecv(&in);
 }
 

@@ -447,9 +447,6 @@ void hplcast_find_content(const void* data, size_t bytes, hplcast_message* messa
 }
 
 double hplcast_take_new_bytes(const void* address, double bytes) {
-  static int costs = -1;
-  if (costs < 0) costs = hplcast_new_memory_costs();
-  if (!costs) return 0;
   block* const b = hplcast_without_content(address) ? panel_at(address) : NULL;
   if (b == NULL) return 0;
   double* const left = (const char*)address < b->head_end ? &b->new_head : &b->new_tail;
