@@ -10,7 +10,6 @@
 #include "fit/stats/robust_statistics.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/measurement.hpp"
-#include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/fit/row_rules.hpp"
 

@@ -176,7 +176,7 @@ WRAP(int, MPI_Iprobe, int from, int tag, MPI_Comm comm, int* found, MPI_Status* 
   return result;
 }
 
-/* HPL probes only for panels (HPL_bcast): what these two functions send is not looked for. `receive`: as in SEND. */
+/* HPL probes only for panels (HPL_bcast): what these two functions send is not looked for. `receive`: as above. */
 static int send_unprobed(const double* data, int count, int to, int tag, MPI_Comm comm, const MPI_Request* receive) {
   MPI_Datatype type = MPI_DOUBLE;
   SEND(HPLCAST_MPI_SEND, 0, NULL, receive, PMPI_Send(data, count, type, in_world(to, comm), tag, MPI_COMM_WORLD));

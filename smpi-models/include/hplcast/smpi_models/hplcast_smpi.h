@@ -128,17 +128,19 @@ typedef struct {
 
 typedef struct hplcast_request hplcast_request;
 
+/* Whether a message takes longer that goes to memory that no message has been in before. */
 int hplcast_new_memory_costs(void);
 
 /* As MPI_Send, MPI_Isend, MPI_Irecv, MPI_Wait, MPI_Iprobe; `synchronous`: as MPI_Ssend, MPI_Issend. The calling rank is
  * the source of what it sends and the destination of what it receives. hplcast_wait() frees the request. */
 void hplcast_send(const hplcast_message* message, int synchronous);
-/* As hplcast_send() by a rank whose next call is hplcast_wait() for this receive, as in MPI_Sendrecv. */
-void hplcast_send_within(const hplcast_message* message, hplcast_request* receive);
 hplcast_request* hplcast_isend(const hplcast_message* message, int synchronous);
 hplcast_request* hplcast_irecv(const hplcast_message* wanted);
 void hplcast_wait(hplcast_request* request);
 int hplcast_probe(const hplcast_channel* channel);
+
+/* As hplcast_send() by a rank whose next call is hplcast_wait() for this receive, as in MPI_Sendrecv. */
+void hplcast_send_within(const hplcast_message* message, hplcast_request* receive);
 
 /* What the calling rank probes for from now on is its message of the broadcast of this number by the rank `root`. Every
  * other rank receives one message of `bytes`, for which it probes, before it sends any on, and numbers grow. Such a
