@@ -43,7 +43,7 @@ SimulationMode mode_of_all_panels(const PredictionRequest& request) {
 /// run.
 bool worth_sampling(const PredictionRequest& request, int panels, SimulationMode unsampled_mode) {
   constexpr int least_rounds = 15;
-  constexpr double worth_sampling_s = 15;
+  constexpr double worth_sampling_s = 5;
   const core::HplParameters& p = request.parameters;
   return (request.only_window || !is_observed(request.observation)) &&
          !core::frequency_changes(request.cluster.power) && panels > least_rounds * std::max(p.P, p.Q) &&
@@ -58,7 +58,7 @@ WindowRule all_at_once(WindowRule rule) {
 /// `rule` with fewer panels, and a larger error, where windows are chosen automatically and all that it allows would
 /// take long.
 WindowRule affordable(const PredictionRequest& request, WindowRule rule) {
-  constexpr double costly_s = 60, costly_target = 0.01;
+  constexpr double costly_s = 20, costly_target = 0.01;
   constexpr int fewer_panels = 320;
   const core::HplParameters& p = request.parameters;
   const double share = WindowPlan::make(p, all_at_once(rule)).simulated_share();

@@ -17,10 +17,10 @@ namespace {
 
 constexpr double mib = 1024.0 * 1024.0;
 
-// One core of a 2-core virtual machine, SimGrid 3.32 (docs/measurements/scaling.md): thousands of instructions as
-// counted, at 3.3 instructions per ns, as N = 50,000 and 100,000 on 32 x 32 have.
-constexpr double s_per_thousand = 1e3 / 3.3e9;
-constexpr double start_s_per_rank = 0.25e-3;
+// One core of a 2-core virtual machine of Zen 5, SimGrid 3.32 (docs/measurements/scaling.md#the-estimates-of-predict):
+// by thousands of instructions as they were counted before there were fewer, as N = 50,000 and 100,000 on 32 x 32 take.
+constexpr double s_per_thousand = 0.1e-6;
+constexpr double start_s_per_rank = 0.1e-3;
 // Ranks that do not fit into caches wait for memory: 1.4 times as long for 4096, 2.5 for 16,384, 2.8 for 20,480 ranks,
 // by the time per panel and rank relative to that of 1024 (docs/measurements/many-ranks.md).
 constexpr double cached_ranks = 2048, growth_beyond = 0.45;
