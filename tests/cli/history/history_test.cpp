@@ -105,7 +105,8 @@ TEST_F(HistoryCommands, RememberWhatWasTold) {
   EXPECT_EQ(later.status, 5) << later.output;
   EXPECT_THAT(later.output, HasSubstr("node-5 CPU 0"));
   EXPECT_THAT(later.output, Not(HasSubstr("node-3 CPU 0")));
-  for (const Json& finding : check_json()["findings"])
+  const Json checked = check_json();
+  for (const Json& finding : checked["findings"])
     EXPECT_EQ(finding["first_told"], finding["host"] == "node-3" ? "2025-04-07" : "2025-04-10") << finding;
   ASSERT_EQ(run({"history", "site", "h.db", "-o", "site"}).status, 0);
   EXPECT_THAT(core::read_text(folder_.path() / "site/index.html"), HasSubstr("first told"));
