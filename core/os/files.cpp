@@ -78,6 +78,12 @@ void keep_mode(const fs::path& old_file, const fs::path& new_file) {
 
 }  // namespace
 
+fs::path temporary_place() {
+  std::error_code error;
+  const fs::path place = fs::temp_directory_path(error);
+  return error ? fs::path("/tmp") : fs::absolute(place);
+}
+
 bool is_standard_stream(const fs::path& path) {
   return path == "-";
 }
@@ -228,13 +234,10 @@ namespace {
 
 /// Where temporary folders are made.
 fs::path base_of(const fs::path& parent) {
+  if (parent.empty()) return temporary_place();
   std::error_code error;
-  if (!parent.empty()) {
-    fs::create_directories(parent, error);
-    return fs::absolute(parent);
-  }
-  const fs::path base = fs::temp_directory_path(error);
-  return error ? fs::path("/tmp") : base;
+  fs::create_directories(parent, error);
+  return fs::absolute(parent);
 }
 
 constexpr mode_t own_mode = 0700, kept_mode = 0755;

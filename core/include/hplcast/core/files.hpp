@@ -35,6 +35,9 @@ class Leftover {
   std::filesystem::path path_;
 };
 
+/// Where temporary files are made, as an absolute path: $TMPDIR, or /tmp if that is no folder.
+std::filesystem::path temporary_place();
+
 /// Whether a name stands for the standard input or output: `-`. A file of that name is `./-`.
 bool is_standard_stream(const std::filesystem::path& path);
 
@@ -102,7 +105,7 @@ bool read_line(std::istream& in, std::string& line, const std::string& name);
 /// to a process that has died are removed, too.
 class TemporaryFolder {
  public:
-  /// Below `parent`, which is made if it is missing; if that is empty below $TMPDIR, or /tmp. @throws Error (bad_input)
+  /// Below `parent`, which is made if it is missing; if that is empty in temporary_place(). @throws Error (bad_input)
   /// if it cannot be made.
   explicit TemporaryFolder(const std::string& prefix, const std::filesystem::path& parent = {});
   ~TemporaryFolder();
