@@ -443,7 +443,9 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   if (launch.threads > 1) command.environment["MKL_DYNAMIC"] = "FALSE";
   std::vector<std::string> exported;
   for (const auto& [name, value] : command.environment) exported.push_back(name);
-  exported.insert(exported.end(), launch.exported.begin(), launch.exported.end());
+  append(exported, launch.exported);
+  const std::vector<std::string> preloaded = preloading(launch.blas);  // not for the launcher itself
+  append(exported, preloaded);
   add({is_srun ? "-n" : "-np", std::to_string(launch.ranks)});
   if (!is_srun && !launch.hostfile.empty()) add({"--hostfile", fs::absolute(launch.hostfile).string()});
   if (is_srun) {
@@ -461,13 +463,7 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   command.arguments.insert(command.arguments.end(), launch.options.begin(), launch.options.end());
   if (!is_srun)
     for (const std::string& variable : exported) add({"-x", variable});
-  // The launcher itself goes without.
-  std::string all = "--export=ALL";
-  for (const std::string& variable : preloading(launch.blas)) {
-    if (!is_srun) add({"-x", variable});
-    all += "," + variable;
-  }
-  if (is_srun && !launch.blas.empty()) add({all});
+  if (is_srun && !preloaded.empty()) add({"--export=ALL," + joined(preloaded, ",")});
   add({program.string()});
   return command;
 }
