@@ -38,7 +38,7 @@ class Watch : public ::testing::Test {
   }
 
   core::TemporaryFolder folder_{"hplcast-watch"};
-  std::string scripts_ = HPLCAST_SOURCE_DIR "/examples/watch";
+  std::string scripts_ = "\"" HPLCAST_SOURCE_DIR "\"/examples/watch";
 };
 
 TEST_F(Watch, MeasuresAddsAndChecksAMachine) {
