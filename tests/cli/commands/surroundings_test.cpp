@@ -70,6 +70,13 @@ TEST_F(Surroundings, APipeIsReadOnce) {
   EXPECT_THAT(shell(inputs + "$H compare - < $P").output, HasSubstr("there are no real runs"));
 }
 
+TEST_F(Surroundings, TheStandardOutputMayBeAFileThatHasMore) {
+  const Outcome outcome = shell(
+      "(echo first; $H emit $C --platform /dev/stdout 2>/dev/null; echo last) > f; head -n 1 f; tail -n 1 f; wc -l < "
+      "f");
+  EXPECT_THAT(outcome.output, ContainsRegex("^first\nlast\n[0-9][0-9]+\n"));
+}
+
 TEST_F(Surroundings, ReportSaysWhatIsGivenTwice) {
   const std::string inputs =
       "cp $B/observed.csv real.csv; "

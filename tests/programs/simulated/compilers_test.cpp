@@ -177,6 +177,15 @@ TEST(Compilers, NameOutputsOfFortranAsGfortranDoes) {
               AllOf(HasSubstr("subroutine user_main"), HasSubstr("a.out\nnamed\np.f95\np.o\nq.f90\nq.s\ns.f\ns.o\n")));
 }
 
+// A compiler that fails removes its output: run by root /dev/stdout of this machine, if that is a file at the time.
+TEST(Compilers, LeaveTheStandardOutputToShells) {
+  const auto result = compile(nothing,
+                              "--help > help; printf 'program p\\nend program\\n' > text.f90; "
+                              "hplcast-fc -E -v text.f90");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, AllOf(HasSubstr("subroutine user_main"), Not(HasSubstr("/dev/stdout"))));
+}
+
 TEST(Compilers, FindMainInAnArchive) {
   const auto result = compile(nothing,
                               "-c main.c && ar rc libmain.a main.o && "

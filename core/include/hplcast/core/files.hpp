@@ -43,8 +43,8 @@ bool is_standard_stream(const std::filesystem::path& path);
 
 /// Writes a file so that it is either there whole or not at all: to a temporary file in the same folder, flushed, then
 /// renamed. The folder is made if it is missing. A symbolic link is followed, and stays; an existing file keeps its
-/// mode, a new one gets that of the umask. Devices and pipes are written directly; `-` is the standard output. @throws
-/// as throw_write_error().
+/// mode, a new one gets that of the umask. Devices and pipes are written directly; `-` and /dev/stdout are the standard
+/// output. @throws as throw_write_error().
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
 
 /// The same for files that others write: `write` gets the name of the temporary file; the folder must be there.
