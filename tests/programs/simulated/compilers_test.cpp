@@ -186,6 +186,16 @@ TEST(Compilers, LeaveTheStandardOutputToShells) {
   EXPECT_THAT(result.output, AllOf(HasSubstr("subroutine user_main"), Not(HasSubstr("/dev/stdout"))));
 }
 
+TEST(Compilers, LinkInAFolderWhosePathHasAComma) {
+  const auto result = compile(nothing,
+                              "--help > help; rm -rf a,b; mkdir -p a,b/bin a,b/lib && "
+                              "cp \"$(command -v hplcast-cc)\" a,b/bin && ln -s \"" HPLCAST_BINARY_DIR
+                              "\"/lib/* a,b/lib && "
+                              "a,b/bin/hplcast-cc main.c -o main && readelf -d main");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("a,b/lib"));
+}
+
 TEST(Compilers, FindMainInAnArchive) {
   const auto result = compile(nothing,
                               "-c main.c && ar rc libmain.a main.o && "
