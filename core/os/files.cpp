@@ -24,8 +24,6 @@
 
 namespace hplcast::core {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 Error cannot(const std::string& what, const fs::path& path, const std::string& why) {

@@ -28,8 +28,6 @@ extern char** environ;
 
 namespace hplcast::core {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 std::atomic<std::ostream*> stream = nullptr;

@@ -1,5 +1,6 @@
 #include "hplcast/study/program_run.hpp"
 
+#include <sys/statvfs.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -233,8 +234,17 @@ void take_windows(const core::MarkedPanels& marked, const WindowRule& rule, Prog
   run.sampling = std::move(sampled->sampling);
 }
 
+void require_executable_place(const fs::path& folder) {
+  struct statvfs place = {};
+  if (::statvfs(folder.c_str(), &place) != 0 || (place.f_flag & ST_NOEXEC) == 0) return;
+  throw core::InputError("a copy of the program for each rank in " + folder.string() +
+                         " could not be executed: its file system is mounted with `noexec`\n  hint: TMPDIR can name a "
+                         "folder of another one");
+}
+
 ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   const core::TemporaryFolder copies("hplcast-smpi");  // of the program, one for each rank
+  require_executable_place(copies.path());
   std::optional<core::TemporaryFolder> links;
   if (!is_plain(folder.string())) links.emplace("hplcast-links", "/tmp");
   const fs::path place = links ? links->path() : folder;
@@ -250,10 +260,9 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   const core::CommandResult ended = core::run(command);
   if (ended.status != 0) {
     throw_if_storage(folder, command.output, ended.status);
-    const fs::path library = own_library("libhplcast-platform.so", HPLCAST_VARIABLE_PLATFORM_LIBRARY);
     throw core::program_failure(command, ended.status,
                                 how_program_ended(command, ended, core::read_text(command.output)),
-                                wrong_part(command.program, request.program, library));
+                                wrong_part(command.program, request.program, platform_library({})));
   }
   core::SimulationResult result = whole_result_in(folder, command, request);
   ProgramRun run;

@@ -68,8 +68,7 @@ core::Command simulation_command(const RunPlan& plan, const fs::path& folder) {
 /// The one run that the log tells of. Another configuration than the one asked for means that this is not our HPL.
 core::HplRun read_result(const core::Command& command, const core::HplParameters& parameters) {
   const auto runs = core::read_from(command.output, core::read_hpl_output, parameters);
-  const bool as_asked = runs.size() == 1 && runs.front().parameters == parameters;
-  if (as_asked) return runs.front();
+  if (runs.size() == 1 && runs.front().parameters == parameters) return runs.front();
   throw core::program_failure(command, 0,
                               runs.empty() ? "it printed no result line (`W...`)"
                                            : "its result is not one run of " + core::to_string(parameters));

@@ -159,7 +159,6 @@ bool is_plain(const std::string& text) {
 std::string plain_path(const fs::path& file, const fs::path& links, const fs::path& seen_as) {
   const fs::path path = fs::absolute(file), name = path.filename();
   const bool has_plain_name = is_plain(name.string());
-  if (has_plain_name && path.parent_path() == links) return seen_as / name;
   if (is_plain(path.string())) return path.string();
   const fs::path target = has_plain_name ? path.parent_path() : path;
   const fs::path link = "link-" + core::sha256_hex(target.string()).substr(0, 8);

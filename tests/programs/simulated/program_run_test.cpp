@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <regex>
 #include <sstream>
 
@@ -12,7 +11,6 @@
 #include "hplcast/core/files.hpp"
 #include "tests/programs/program_runs.hpp"
 #include "tests/support/errors_in.hpp"
-#include "tests/support/tmpdir.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -107,22 +105,6 @@ TEST(ProgramRun, GivesTheProgramItsArgumentsAsTheyAre) {
     if (line.rfind("1 of ", 0) == 0) printed += line + "\n";
   EXPECT_EQ(printed, expected);
   EXPECT_EQ(run.ranks, 2);
-}
-
-TEST(ProgramRun, WorksInFoldersWithBlanks) {
-  ProgramRunRequest request = request_of("solver-smpi", 2, {"100", "1"});
-  const core::TemporaryFolder parent("hplcast-blanks");
-  for (const char* name : {"two words", "words,two"}) {  // SimGrid divides its options at commas, too
-    const std::string folder = (parent.path() / name).string();
-    std::filesystem::create_directories(folder);
-    const tests::Tmpdir tmpdir(folder);
-    request.fast = false;
-    EXPECT_EQ(message_of(request), "it ended well");
-    request.keep = folder + "/kept here";
-    request.fast = true;
-    EXPECT_EQ(message_of(request), "it ended well");
-    request.keep.clear();
-  }
 }
 
 TEST(ProgramRun, EstimatesThePanelsThatItLeavesOut) {
@@ -441,18 +423,6 @@ TEST(ProgramRun, TellsTheExitCodeOfTheProgram) {
   EXPECT_THAT(message_of(request_of("odd-smpi", 6, {"returns"})),
               HasSubstr("the program ended with exit code 5 on ranks 0, 1, 2, 3 and 2 more"));
   EXPECT_THAT(message_of(request_of("odd-smpi", 1, {"crash"})), HasSubstr("the program was ended by signal 11"));
-}
-
-TEST(ProgramRun, TellsOfAFullDisk) {
-  const core::TemporaryFolder folder("hplcast-full");
-  ProgramRunRequest request = request_of("solver-smpi", 1, {"100", "1"});
-  request.smpirun = folder.path() / "smpirun";
-  core::write_file(request.smpirun, [](std::ostream& out) {
-    out << "#!/bin/sh\necho 'cannot copy: No space left on device'; kill -ABRT $$\n";
-  });
-  std::filesystem::permissions(request.smpirun, std::filesystem::perms::owner_all);
-  EXPECT_THROW(run_program(request), core::StorageError);
-  EXPECT_THAT(message_of(request), HasSubstr("could not write its files: cannot copy: No space left on device"));
 }
 
 // mpirun calls that a failure, too: the others may go on with what this rank has not done.
