@@ -17,8 +17,8 @@ namespace hplcast::study {
 /// one left none. Its absolute path. @throws core::Error if it cannot be made.
 std::filesystem::path folder_to_keep(const std::filesystem::path& folder);
 
-/// What `make(folder)` makes in the folder `keep`, or if that is empty in a temporary one. This stays if an error names
-/// it, unless the disk is full.
+/// Calls `make(folder)` with the folder `keep`, or if that is empty with a temporary one. This stays if an error names
+/// it, unless the disk is full. Its result.
 template <typename Make>
 auto made_in(const std::filesystem::path& keep, const char* prefix, const Make& make) {
   if (!keep.empty()) return make(folder_to_keep(keep));
