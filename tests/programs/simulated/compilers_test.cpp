@@ -181,7 +181,7 @@ TEST(Compilers, NameOutputsOfFortranAsGfortranDoes) {
 TEST(Compilers, LeaveTheStandardOutputToShells) {
   const auto result = compile(nothing,
                               "--help > help; printf 'program p\\nend program\\n' > text.f90; "
-                              "hplcast-fc -E -v text.f90");
+                              "hplcast-fc -E -cpp -v text.f90");
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, AllOf(HasSubstr("subroutine user_main"), Not(HasSubstr("/dev/stdout"))));
 }
