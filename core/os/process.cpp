@@ -416,7 +416,7 @@ std::vector<std::string> preloading(const fs::path& library) {
   if (name.find_first_of(" :") != std::string::npos || folder.find_first_of(":;") != std::string::npos)
     throw InputError("cannot preload " + library.string() +
                      ": the loader divides names of libraries at blanks and colons, those of their folders at colons "
-                     "and semicolons\n  hint: copy it to a folder without any");
+                     "and semicolons\n  hint: copy it to a path without any");
   const char* const others = std::getenv("LD_LIBRARY_PATH");
   const bool are_any = others != nullptr && *others != '\0';
   return {"LD_PRELOAD=" + name, "LD_LIBRARY_PATH=" + folder + (are_any ? std::string(":") + others : "")};
