@@ -6,9 +6,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 case " $* " in *' --help '* | *' -h '*) sed -n '2,5s/^# //p' test.sh && exit ;; esac
-case "$PWD" in *' '*)
-  echo "test.sh: note: nine of the tests fail in a folder whose path has a blank, at which smpirun divides arguments: $PWD" >&2 ;;
-esac
 
 tools/setup --tests
 tools/build

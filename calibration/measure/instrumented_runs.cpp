@@ -131,16 +131,12 @@ std::string observe_program(const ObserveRequest& request) {
   require_archive_name(request.archive);
   core::TemporaryFolder work("hplcast-observe");
   core::MpiLaunch launch = request.launch;
-  launch.exported.insert(launch.exported.end(), {HPLCAST_VARIABLE_OBSERVE_DIR, HPLCAST_VARIABLE_OBSERVE_REACH,
-                                                 "LD_PRELOAD", "OMP_NUM_THREADS"});
-  // mpirun itself is not observed: only the ranks get the library.
+  core::append(launch.exported, {HPLCAST_VARIABLE_OBSERVE_DIR, HPLCAST_VARIABLE_OBSERVE_REACH});
+  launch.blas = request.observer;  // which calls the one of the program
   core::Command command = core::mpirun_command(launch, request.program);
-  for (std::string& argument : command.arguments)
-    if (argument == "LD_PRELOAD") argument += "=" + request.observer.string();
   command.arguments.insert(command.arguments.end(), request.arguments.begin(), request.arguments.end());
   command.environment[HPLCAST_VARIABLE_OBSERVE_DIR] = work.path().string();
   command.environment[HPLCAST_VARIABLE_OBSERVE_REACH] = core::shortest(request.reach_bytes);
-  command.environment["OMP_NUM_THREADS"] = "1";
   command.purpose = "the observed run of " + request.program.filename().string();
   command.output = work.path() / "program.out";
   command.timeout_s = request.timeout_s;

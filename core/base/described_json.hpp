@@ -285,7 +285,7 @@ template <typename T>
 std::string described_text(T& value) {
   Json json = {{"schema_version", T::schema_version}};
   json.update(FieldWriter::json_of(value));
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 /// Reads described_text(). @throws ParseError for another version, too.

@@ -166,7 +166,7 @@ std::string dumped(const Tree& json, int indent) {
   try {
     return json.dump(indent);
   } catch (const nlohmann::json::type_error& error) {  // of numbers and trees there is none
-    throw InputError("a text that is to be written as JSON is not UTF-8: a name of a host, a program or an option");
+    throw InputError("a text to be written as JSON is not UTF-8: a name of a host, a program, a folder or an option");
   }
 }
 

@@ -196,7 +196,7 @@ std::optional<BlasDescription> blas_of_program(const fs::path& program) {
   }
   std::istringstream lines(result.output);
   const std::regex library(
-      R"(^\s*lib(blas|cblas|openblas|mkl_rt|blis|flexiblas|atlas|satlas|tatlas|armpl)[^ ]* => (/[^ ]+))");
+      R"(^\s*lib(blas|cblas|openblas|mkl_rt|blis|flexiblas|atlas|satlas|tatlas|armpl)[^ ]* => (/.+) \(0x)");
   for (std::string line; result.status == 0 && std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_search(line, match, library)) continue;

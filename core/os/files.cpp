@@ -24,8 +24,6 @@
 
 namespace hplcast::core {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 Error cannot(const std::string& what, const fs::path& path, const std::string& why) {
@@ -78,6 +76,12 @@ void keep_mode(const fs::path& old_file, const fs::path& new_file) {
 
 }  // namespace
 
+fs::path temporary_place() {
+  std::error_code error;
+  const fs::path place = fs::temp_directory_path(error);
+  return error ? fs::path("/tmp") : fs::absolute(place);
+}
+
 bool is_standard_stream(const fs::path& path) {
   return path == "-";
 }
@@ -114,7 +118,7 @@ void replace_file(const fs::path& path, const std::function<void(const fs::path&
 }
 
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& content) {
-  if (is_standard_stream(path)) {
+  if (is_standard_stream(path) || path == "/dev/stdout") {  // which may be a file that has, and gets, more than this
     content(std::cout);
     if (!std::cout.flush()) throw_write_error("write", "the standard output", errno == 0 ? EIO : errno);
     return;
@@ -228,13 +232,10 @@ namespace {
 
 /// Where temporary folders are made.
 fs::path base_of(const fs::path& parent) {
+  if (parent.empty()) return temporary_place();
   std::error_code error;
-  if (!parent.empty()) {
-    fs::create_directories(parent, error);
-    return fs::absolute(parent);
-  }
-  const fs::path base = fs::temp_directory_path(error);
-  return error ? fs::path("/tmp") : base;
+  fs::create_directories(parent, error);
+  return fs::absolute(parent);
 }
 
 constexpr mode_t own_mode = 0700, kept_mode = 0755;

@@ -17,8 +17,6 @@
 
 namespace hplcast::core {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 using namespace std::chrono_literals;

@@ -28,8 +28,6 @@ extern char** environ;
 
 namespace hplcast::core {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 std::atomic<std::ostream*> stream = nullptr;
@@ -145,11 +143,8 @@ class MpirunSession {
  public:
   MpirunSession(const fs::path& program, pid_t pid) {
     if (program.filename() != "mpirun") return;
-    std::error_code error;
-    const fs::path base = fs::temp_directory_path(error);
     const std::string host = host_name();
-    path_ = (error ? fs::path("/tmp") : base) /
-            ("ompi." + host.substr(0, host.find('.')) + "." + std::to_string(::geteuid())) /
+    path_ = temporary_place() / ("ompi." + host.substr(0, host.find('.')) + "." + std::to_string(::geteuid())) /
             ("pid." + std::to_string(pid));
     leftover_.emplace(path_);
   }
@@ -317,17 +312,18 @@ std::string trimmed(const std::string& line) {
   return text.size() <= longest ? text : text.substr(0, longest) + " ...";
 }
 
-/// A file that stays, with what a program has printed. Empty if it cannot be written.
+/// A file that stays, with what a program has printed. Empty if it cannot be written, in /tmp neither.
 fs::path kept(const Command& command, const std::string& output) {
-  std::error_code error;
-  const fs::path folder = fs::temp_directory_path(error);
-  std::string name = ((error ? fs::path("/tmp") : folder) / ("hplcast-" + name_of(command) + "-XXXXXX.log")).string();
-  const int fd = ::mkstemps(name.data(), 4);
-  if (fd < 0) return {};
-  const bool whole = ::write(fd, output.data(), output.size()) == static_cast<ssize_t>(output.size());
-  ::close(fd);
-  if (!whole) ::unlink(name.c_str());
-  return whole ? fs::path(name) : fs::path();
+  for (const fs::path& folder : {temporary_place(), fs::path("/tmp")}) {
+    std::string name = (folder / ("hplcast-" + name_of(command) + "-XXXXXX.log")).string();
+    const int fd = ::mkstemps(name.data(), 4);
+    if (fd < 0) continue;
+    const bool whole = ::write(fd, output.data(), output.size()) == static_cast<ssize_t>(output.size());
+    ::close(fd);
+    if (whole) return name;
+    ::unlink(name.c_str());
+  }
+  return {};
 }
 
 }  // namespace
@@ -409,6 +405,25 @@ std::string utc_now() {
   return text;
 }
 
+namespace {
+
+/// Environment with which the loader takes `library`, if there is one, before those that a program names. It divides
+/// LD_PRELOAD at blanks and colons: of a folder with such a name, the library is found as others are.
+std::vector<std::string> preloading(const fs::path& library) {
+  if (library.string().find_first_of(" :") == std::string::npos)
+    return library.empty() ? std::vector<std::string>{} : std::vector{"LD_PRELOAD=" + library.string()};
+  const std::string folder = library.parent_path().string(), name = library.filename().string();
+  if (name.find_first_of(" :") != std::string::npos || folder.find_first_of(":;") != std::string::npos)
+    throw InputError("cannot preload " + library.string() +
+                     ": the loader divides names of libraries at blanks and colons, those of their folders at colons "
+                     "and semicolons\n  hint: copy it to a path without any");
+  const char* const others = std::getenv("LD_LIBRARY_PATH");
+  const bool are_any = others != nullptr && *others != '\0';
+  return {"LD_PRELOAD=" + name, "LD_LIBRARY_PATH=" + folder + (are_any ? std::string(":") + others : "")};
+}
+
+}  // namespace
+
 Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   Command command;
   const auto add = [&](std::initializer_list<std::string> arguments) {
@@ -426,7 +441,9 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   if (launch.threads > 1) command.environment["MKL_DYNAMIC"] = "FALSE";
   std::vector<std::string> exported;
   for (const auto& [name, value] : command.environment) exported.push_back(name);
-  exported.insert(exported.end(), launch.exported.begin(), launch.exported.end());
+  append(exported, launch.exported);
+  const std::vector<std::string> preloaded = preloading(launch.blas);  // not for the launcher itself
+  append(exported, preloaded);
   add({is_srun ? "-n" : "-np", std::to_string(launch.ranks)});
   if (!is_srun && !launch.hostfile.empty()) add({"--hostfile", fs::absolute(launch.hostfile).string()});
   if (is_srun) {
@@ -444,9 +461,7 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   command.arguments.insert(command.arguments.end(), launch.options.begin(), launch.options.end());
   if (!is_srun)
     for (const std::string& variable : exported) add({"-x", variable});
-  // The launcher itself goes without.
-  if (!launch.blas.empty() && is_srun) add({"--export=ALL,LD_PRELOAD=" + launch.blas.string()});
-  if (!launch.blas.empty() && !is_srun) add({"-x", "LD_PRELOAD=" + launch.blas.string()});
+  if (is_srun && !preloaded.empty()) add({"--export=ALL," + joined(preloaded, ",")});
   add({program.string()});
   return command;
 }

@@ -1,5 +1,6 @@
 #include "hplcast/study/program_run.hpp"
 
+#include <sys/statvfs.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include "hplcast/core/json.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/platforms/run_files.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/plot/figure.hpp"
 #include "study/plot/markup.hpp"
@@ -56,27 +58,14 @@ std::string ranks_text(const std::vector<int>& ranks) {
 /// where SMPI says so in `output` (all that smpirun printed), a signal, else core::how_it_ended().
 std::string how_program_ended(const core::Command& command, const core::CommandResult& result,
                               const std::string& output) {
-  if (result.timed_out) return core::how_it_ended(command, result);
   std::string code;
-  if (const std::vector<int> ranks = failed_ranks(output, code); !ranks.empty())
+  const std::vector<int> ranks = failed_ranks(output, code);
+  if (!ranks.empty() && !result.timed_out)
     return "the program ended with exit code " + code + " on " + ranks_text(ranks);
-  constexpr int signals = 128, most_signals = 64;
-  if (result.status > signals && result.status <= signals + most_signals)
-    return "the program was ended by signal " + std::to_string(result.status - signals) + " (" +
-           ::strsignal(result.status - signals) + ")";
-  return core::how_it_ended(command, result);
-}
-
-/// A path that smpirun, which hands it to a shell, does not take apart: of the file, or by a link in `links` to its
-/// folder, where libraries beside it ($ORIGIN) are found, too; to the file, if its own name is such.
-std::string plain_path(const fs::path& file, const fs::path& links, const char* name) {
-  const fs::path path = fs::absolute(file), link = links / name;
-  if (is_plain(path.string())) return path.string();
-  const bool has_plain_name = is_plain(path.filename().string());
-  std::error_code error;
-  fs::remove(link, error);
-  fs::create_symlink(has_plain_name ? path.parent_path() : path, link);
-  return has_plain_name ? link / path.filename() : link;
+  constexpr int signals = 128;
+  core::Command ended = command;
+  if (result.status > signals) ended.program = "the program";
+  return core::how_it_ended(ended, result);
 }
 
 core::SimulationSettings settings_of(const ProgramRunRequest& request) {
@@ -96,17 +85,17 @@ core::SimulationSettings settings_of(const ProgramRunRequest& request) {
 
 /// @param links  a folder that a shell does not take apart
 core::Command command_of(const ProgramRunRequest& request, const fs::path& folder, const fs::path& links) {
-  const SimulationFiles files = write_simulation_files(request.cluster, request.ranks, platform_library({}), folder);
+  const fs::path platform = write_simulation_files(request.cluster, request.ranks, platform_library({}), folder);
   core::Command command;
   command.program = smpirun_to_run(request.smpirun);
   command.arguments = {"-np",
                        std::to_string(request.ranks),
                        "-platform",
-                       plain_path(files.platform, links, "platform"),
+                       plain_path(platform, links, links),
                        "-hostfile",
-                       plain_path(files.hostfile, links, "hostfile"),
+                       plain_path(folder / "hostfile", links, links),
                        "--log=root.thresh:warning"};
-  for (const std::string& option : files.options) {
+  for (const std::string& option : platforms::smpi_options()) {
     // Programs have global variables: each rank runs a copy of its own.
     const bool privatization = option.rfind("--cfg=smpi/privatization", 0) == 0;
     command.arguments.push_back(privatization ? "--cfg=smpi/privatization:dlopen" : option);
@@ -115,8 +104,8 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
   if (const char* const runtime = "libhplcast-smpi.so"; request.fast && request.collectives != "mvapich2")
     command.arguments.insert(
         command.arguments.begin(),
-        {"-wrapper", "env LD_PRELOAD=" + plain_path(platform_library({}).parent_path() / runtime, links, "runtime")});
-  command.arguments.push_back(plain_path(request.program, links, "program"));
+        {"-wrapper", "env LD_PRELOAD=" + plain_path(platform_library({}).parent_path() / runtime, links, links)});
+  command.arguments.push_back(plain_path(request.program, links, links));
   for (const std::string& argument : request.arguments) command.arguments.push_back(core::smpirun_word(argument));
   if (request.numerics) command.environment["OPENBLAS_NUM_THREADS"] = "1";  // a rank is one core
   // Programs allocate and free the same sizes all the time: glibc would give memory back, and page it in anew.
@@ -245,13 +234,22 @@ void take_windows(const core::MarkedPanels& marked, const WindowRule& rule, Prog
   run.sampling = std::move(sampled->sampling);
 }
 
+void require_executable_place(const fs::path& folder) {
+  struct statvfs place = {};
+  if (::statvfs(folder.c_str(), &place) != 0 || (place.f_flag & ST_NOEXEC) == 0) return;
+  throw core::InputError("a copy of the program for each rank in " + folder.string() +
+                         " could not be executed: its file system is mounted with `noexec`\n  hint: TMPDIR can name a "
+                         "folder of another one");
+}
+
 ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   const core::TemporaryFolder copies("hplcast-smpi");  // of the program, one for each rank
+  require_executable_place(copies.path());
   std::optional<core::TemporaryFolder> links;
   if (!is_plain(folder.string())) links.emplace("hplcast-links", "/tmp");
   const fs::path place = links ? links->path() : folder;
   core::Command command = command_of(request, folder, place);
-  command.environment["TMPDIR"] = plain_path(copies.path(), place, "copies");
+  command.environment["TMPDIR"] = plain_path(copies.path(), place, place);
   PeakMemory memory;
   command.while_running = [&](int pid) {
     memory.sample(pid);
@@ -261,10 +259,10 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   };
   const core::CommandResult ended = core::run(command);
   if (ended.status != 0) {
-    const fs::path library = own_library("libhplcast-platform.so", HPLCAST_VARIABLE_PLATFORM_LIBRARY);
+    throw_if_storage(folder, command.output, ended.status);
     throw core::program_failure(command, ended.status,
                                 how_program_ended(command, ended, core::read_text(command.output)),
-                                wrong_part(command.program, request.program, library));
+                                wrong_part(command.program, request.program, platform_library({})));
   }
   core::SimulationResult result = whole_result_in(folder, command, request);
   ProgramRun run;
@@ -312,19 +310,7 @@ Json json_of(const core::AcceleratorCounts& counts) {
 
 ProgramRun run_program(const ProgramRunRequest& request) {
   check(request);
-  if (request.keep.empty()) {
-    core::TemporaryFolder folder("hplcast-run");
-    try {
-      return run_in(request, folder.path());
-    } catch (const core::Error& error) {
-      if (std::string(error.what()).find(folder.path().string()) != std::string::npos) folder.keep();
-      throw;
-    }
-  }
-  fs::create_directories(request.keep);
-  std::error_code error;
-  for (const char* stale : {"statistics.json", "progress"}) fs::remove(request.keep / stale, error);
-  return run_in(request, fs::absolute(request.keep));
+  return made_in(request.keep, "hplcast-run", [&](const fs::path& folder) { return run_in(request, folder); });
 }
 
 void write_program_run(std::ostream& out, const ProgramRun& run, const std::vector<std::string>& warnings) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -175,12 +174,6 @@ class ResultsFile {
   std::size_t last_order_ = 0;
 };
 
-// --- energy ---
-
-std::string percent_text(double share) {
-  return std::to_string(std::lround(100 * share)) + " %";
-}
-
 // --- the session ---
 
 /// "0007-N5000-NB128-2x1-r3": sorts in the order of the runs.
@@ -299,13 +292,13 @@ RunEnergy energy_of_run(const std::vector<core::PowerSample>& samples, double be
     const core::MeasuredEnergy part = core::energy_between(by_sensor[sensor], begin_unix_s, end_unix_s);
     energy.covered = std::min(energy.covered, part.covered);
     if (part.covered < least_covered || part.samples < 2)
-      return unknown(sensor + " has samples in " + percent_text(part.covered) +
+      return unknown(sensor + " has samples in " + core::readable_percent(part.covered, 0) +
                      " of the run; expected at least 50 %, and two: a run longer than a few periods");
     energy.energy_j += part.energy_j;
   }
   if (energy.covered < enough_covered)
-    energy.doubt =
-        "sensors have samples in " + percent_text(energy.covered) + " of the run: the rest is taken as their mean";
+    energy.doubt = "sensors have samples in " + core::readable_percent(energy.covered, 0) +
+                   " of the run: the rest is taken as their mean";
   return energy;
 }
 

@@ -1,10 +1,7 @@
 #include "study/run/hpl_simulation.hpp"
 
-#include <signal.h>
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <ostream>
 
@@ -16,58 +13,13 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/platforms/run_files.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/local_machine.hpp"
 
 namespace hplcast::study {
 
 namespace {
-
-constexpr std::size_t probe_bytes = 1 << 20;
-constexpr int signals = 128;
-
-/// A line of the output that tells of a full disk, as the C library names it; empty if there is none.
-std::string told_in(const fs::path& output) {
-  std::ifstream in(output);
-  for (std::string line; std::getline(in, line);) {
-    for (const int reason : {ENOSPC, EDQUOT, EFBIG})
-      if (line.find(std::strerror(reason)) != std::string::npos) return line;
-  }
-  return "";
-}
-
-/// Why a simulation has failed, if the disk is to blame: a program that met a limit of file sizes, said in its output
-/// that there is no space, or left a folder where nothing can be written now. @throws core::StorageError in these
-/// cases.
-void throw_if_storage(const core::Command& command, const core::ExternalError& failure) {
-  const std::string where = "the simulation in " + command.directory.string() + " could not write its files: ";
-  if (failure.status() == signals + SIGXFSZ)
-    throw core::StorageError(where + "a file reached the limit of sizes\n  hint: `ulimit -f` shows it");
-  const std::string told = told_in(command.output);
-  if (!told.empty()) throw core::StorageError(where + told);
-  const fs::path probe = command.directory / "probe";
-  core::write_file(probe, [](std::ostream& out) { out << std::string(probe_bytes, ' '); });
-  std::error_code ignored;
-  fs::remove(probe, ignored);
-}
-
-/// A path that smpirun, a shell script that quotes nothing, can be given in `folder`, where it runs: the name of a file
-/// there. For others whose path has something in it that a shell would take apart, a symbolic link is made there: of
-/// their folder, so that libraries beside them ($ORIGIN) are found, or of files whose own name is such.
-std::string unquoted(const fs::path& path, const fs::path& folder) {
-  const std::string name = path.filename().string();
-  if (path.parent_path() == folder) return "./" + name;
-  if (is_plain(path.string())) return path.string();
-  const fs::path link = folder / (is_plain(name) ? name + ".in" : "unquoted");
-  std::error_code error;
-  fs::remove(link, error);
-  if (!is_plain(name)) {
-    fs::create_symlink(path, link);
-    return "./" + link.filename().string();
-  }
-  fs::create_directory_symlink(path.parent_path(), link);
-  return "./" + link.filename().string() + "/" + name;
-}
 
 core::SimulationSettings settings_of(const RunPlan& plan) {
   const PredictionRequest& request = plan.request();
@@ -87,19 +39,19 @@ core::SimulationSettings settings_of(const RunPlan& plan) {
 
 core::Command simulation_command(const RunPlan& plan, const fs::path& folder) {
   const PredictionRequest& request = plan.request();
-  const SimulationFiles files =
+  const fs::path platform =
       write_simulation_files(plan.simulated_cluster(), plan.ranks(), platform_library(request.programs), folder);
   core::write_file(folder / "HPL.dat", [&](std::ostream& out) { core::write_hpl_dat(out, request.parameters, false); });
   core::Command command;
   command.program = smpirun_to_run(request.programs.smpirun);
   const fs::path xhpl = simulated_hpl(request.programs);
   require_one_simgrid(command.program, xhpl);
-  command.arguments = {"-np",       std::to_string(plan.ranks()),    "-platform", unquoted(files.platform, folder),
-                       "-hostfile", unquoted(files.hostfile, folder)};
-  command.arguments.insert(command.arguments.end(), files.options.begin(), files.options.end());
+  command.arguments = {
+      "-np", std::to_string(plan.ranks()), "-platform", plain_path(platform, folder, "."), "-hostfile", "./hostfile"};
+  core::append(command.arguments, platforms::smpi_options());
   const MemorySettings memory = plan.memory();
-  command.arguments.insert(command.arguments.end(), memory.options.begin(), memory.options.end());
-  command.arguments.push_back(unquoted(xhpl, folder));
+  core::append(command.arguments, memory.options);
+  command.arguments.push_back(plain_path(xhpl, folder, "."));
   if (std::getenv("GLIBC_TUNABLES") == nullptr) command.environment["GLIBC_TUNABLES"] = memory.glibc_tunables;
   command.purpose = "the simulation of " + core::to_string(request.parameters) + " seed=" + std::to_string(plan.seed());
   if (const std::optional<PanelWindow>& window = plan.window())
@@ -116,8 +68,7 @@ core::Command simulation_command(const RunPlan& plan, const fs::path& folder) {
 /// The one run that the log tells of. Another configuration than the one asked for means that this is not our HPL.
 core::HplRun read_result(const core::Command& command, const core::HplParameters& parameters) {
   const auto runs = core::read_from(command.output, core::read_hpl_output, parameters);
-  const bool as_asked = runs.size() == 1 && runs.front().parameters == parameters;
-  if (as_asked) return runs.front();
+  if (runs.size() == 1 && runs.front().parameters == parameters) return runs.front();
   throw core::program_failure(command, 0,
                               runs.empty() ? "it printed no result line (`W...`)"
                                            : "its result is not one run of " + core::to_string(parameters));
@@ -132,6 +83,14 @@ void require_result(const core::Command& command, const std::optional<core::Simu
   if (result->model_sha256 != model_sha256)
     throw core::program_failure(
         command, 0, xhpl + " used the model " + result->model_sha256 + ", not the one asked for, " + model_sha256);
+}
+
+/// SimGrid does not look whether its trace can be written.
+void require_whole_trace(const fs::path& trace) {
+  std::ifstream in(trace, std::ios::ate);
+  if (!fs::is_regular_file(trace) || in.seekg(-1, std::ios::cur).get() == '\n') return;
+  throw core::StorageError("the trace " + trace.string() +
+                           " is cut in the middle of a line: is the disk full, or was there a limit of sizes?");
 }
 
 }  // namespace
@@ -151,7 +110,7 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
   // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
   const core::TemporaryFolder copies("hplcast-smpi");
   core::Command command = simulation_command(plan, folder);
-  command.environment["TMPDIR"] = unquoted(copies.path(), folder);
+  command.environment["TMPDIR"] = plain_path(copies.path(), folder, ".");
   PeakMemory memory;
   command.while_running = [&](int pid) {
     memory.sample(pid);
@@ -176,13 +135,14 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
     run = read_result(command, request.parameters);
     require_result(command, read, core::cluster_sha256(plan.simulated_cluster()));
   } catch (const core::ExternalError& failure) {
-    throw_if_storage(command, failure);
+    throw_if_storage(folder, command.output, failure.status());
     const fs::path library = platform_library(request.programs);
     const std::string wrong = wrong_part(command.program, simulated_hpl(request.programs), library);
     if (wrong.empty()) throw;
     std::string text = failure.what();
     throw core::ExternalError(failure.status(), text.insert(std::min(text.find('\n'), text.size()), "\n  " + wrong));
   }
+  if (const fs::path& trace = request.observation.paje; !trace.empty()) require_whole_trace(trace);
   core::SimulationResult& result = *read;
   // HPL prints its time with two decimals; the runtime knows it exactly.
   prediction.time_s = result.times_s.size() == 1 ? result.times_s.front() : run.time_s;

@@ -1,10 +1,10 @@
 #include "hplcast/study/predict.hpp"
 
 #include "hplcast/core/errors.hpp"
-#include "hplcast/core/files.hpp"
 #include "hplcast/study/installed_programs.hpp"
 #include "study/run/hpl_simulation.hpp"
 #include "study/run/parallel_runs.hpp"
+#include "study/run/simulation_files.hpp"
 #include "study/sampling/sampled_prediction.hpp"
 
 namespace hplcast::study {
@@ -24,25 +24,8 @@ core::Prediction simulated(const RunPlan& plan, const fs::path& folder, const Si
 }  // namespace
 
 core::Prediction predict(const RunPlan& plan, const SimulationWatch& watch) {
-  const fs::path& keep = plan.request().keep;
-  if (keep.empty()) {
-    core::TemporaryFolder folder("hplcast-predict");
-    try {
-      return simulated(plan, folder.path(), watch);
-    } catch (const core::Error& error) {
-      // A full disk is not made emptier by what names it.
-      const bool is_storage = dynamic_cast<const core::StorageError*>(&error) != nullptr;
-      const bool is_named = std::string(error.what()).find(folder.path().string()) != std::string::npos;
-      if (!is_storage && is_named) folder.keep();
-      throw;
-    }
-  }
-  std::error_code error;
-  fs::create_directories(keep, error);
-  if (error) throw core::InputError("cannot make " + keep.string() + ": " + error.message());
-  // A statistics file of an earlier run would hide that this one left none.
-  for (const char* stale : {"statistics.json", "progress"}) fs::remove(keep / stale, error);
-  return simulated(plan, fs::absolute(keep), watch);
+  return made_in(plan.request().keep, "hplcast-predict",
+                 [&](const fs::path& folder) { return simulated(plan, folder, watch); });
 }
 
 core::Prediction predict(const PredictionRequest& request, const SimulationWatch& watch) {

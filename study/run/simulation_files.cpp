@@ -1,7 +1,12 @@
 #include "study/run/simulation_files.hpp"
 
+#include <signal.h>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <ostream>
+#include <system_error>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/environment.h"
@@ -21,20 +26,22 @@ constexpr const char* progress_file = "progress";
 
 }  // namespace
 
-SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ranks, const fs::path& platform_library,
-                                       const fs::path& folder) {
-  SimulationFiles files;
-  files.hostfile = folder / "hostfile";
-  files.options = platforms::smpi_options();
+fs::path folder_to_keep(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw core::InputError("cannot make " + folder.string() + ": " + error.message());
+  for (const char* stale : {result_file, progress_file}) fs::remove(folder / stale, error);
+  return fs::absolute(folder);
+}
+
+fs::path write_simulation_files(const core::ClusterModel& cluster, int ranks, const fs::path& platform_library,
+                                const fs::path& folder) {
   core::write_file(folder / cluster_file, [&](std::ostream& out) { core::write_cluster(out, cluster); });
-  core::write_file(files.hostfile, [&](std::ostream& out) { platforms::write_hostfile(out, cluster, ranks); });
-  if (!platform_library.empty()) {  // messages are simulated several times faster with it
-    files.platform = platform_library;
-  } else {
-    files.platform = folder / "platform.xml";
-    core::write_file(files.platform, [&](std::ostream& out) { platforms::write_platform_xml(out, cluster); });
-  }
-  return files;
+  core::write_file(folder / "hostfile", [&](std::ostream& out) { platforms::write_hostfile(out, cluster, ranks); });
+  if (!platform_library.empty()) return platform_library;  // messages are simulated several times faster with it
+  const fs::path platform = folder / "platform.xml";
+  core::write_file(platform, [&](std::ostream& out) { platforms::write_platform_xml(out, cluster); });
+  return platform;
 }
 
 void write_settings(core::Command& command, const fs::path& folder, core::SimulationSettings settings) {
@@ -78,7 +85,7 @@ void observe(core::Command& command, core::SimulationSettings& settings, const O
   settings.diagnosis.direct_messages = false;  // SMPI traces only what it does itself
   command.arguments.insert(command.arguments.end() - 1,
                            {"--cfg=tracing:yes", "--cfg=tracing/smpi:yes", "--cfg=tracing/smpi/sleeping:yes",
-                            "--cfg=tracing/filename:" + fs::absolute(observation.paje).string()});
+                            "--cfg=tracing/filename:" + plain_path(observation.paje, command.directory, ".")});
 }
 
 std::vector<core::PhaseSummary> summarised(const std::vector<RankPhases>& phases) {
@@ -111,6 +118,22 @@ void write_phases_csv(const fs::path& path, const std::vector<RankPhases>& phase
   });
 }
 
+void throw_if_storage(const fs::path& folder, const fs::path& output, int status) {
+  constexpr int signals = 128;
+  constexpr std::size_t probe_bytes = 1 << 20;
+  const std::string where = "the simulation in " + folder.string() + " could not write its files: ";
+  if (status == signals + SIGXFSZ)
+    throw core::StorageError(where + "a file reached the limit of sizes\n  hint: `ulimit -f` shows it");
+  std::ifstream in(output);
+  for (std::string line; std::getline(in, line);)
+    for (const int reason : {ENOSPC, EDQUOT, EFBIG})
+      if (line.find(std::strerror(reason)) != std::string::npos) throw core::StorageError(where + line);
+  const fs::path probe = folder / "probe";
+  core::write_file(probe, [](std::ostream& out) { out << std::string(probe_bytes, ' '); });
+  std::error_code ignored;
+  fs::remove(probe, ignored);
+}
+
 void refuse_deadlock(const core::Command& command, const core::SimulationResult& result) {
   if (!result.deadlock) return;
   constexpr std::size_t shown = 8;
@@ -130,7 +153,19 @@ void refuse_deadlock(const core::Command& command, const core::SimulationResult&
 }
 
 bool is_plain(const std::string& text) {
-  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{}") == std::string::npos;
+  return text.find_first_of(" \t\n'\"\\$`&;|<>()*?[]#~{},:") == std::string::npos;
+}
+
+std::string plain_path(const fs::path& file, const fs::path& links, const fs::path& seen_as) {
+  const fs::path path = fs::absolute(file), name = path.filename();
+  const bool has_plain_name = is_plain(name.string());
+  if (is_plain(path.string())) return path.string();
+  const fs::path target = has_plain_name ? path.parent_path() : path;
+  const fs::path link = "link-" + core::sha256_hex(target.string()).substr(0, 8);
+  std::error_code error;
+  fs::create_symlink(target, links / link, error);
+  if (error && error != std::errc::file_exists) core::throw_write_error("make a link in", links, error.value());
+  return has_plain_name ? seen_as / link / name : seen_as / link;
 }
 
 }  // namespace hplcast::study

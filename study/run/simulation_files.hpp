@@ -6,25 +6,40 @@
 #include <string>
 #include <vector>
 
+#include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "hplcast/study/predict.hpp"
 
 namespace hplcast::study {
 
-/// The files and options of smpirun, below one folder.
-struct SimulationFiles {
-  std::filesystem::path platform;    ///< the platform library; without it platform.xml
-  std::filesystem::path hostfile;    ///< one host per rank
-  std::vector<std::string> options;  ///< --cfg=... of SimGrid
-};
+/// Makes a folder for the files of a simulation, or takes those of an earlier one out of it that would hide that this
+/// one left none. Its absolute path. @throws core::Error if it cannot be made.
+std::filesystem::path folder_to_keep(const std::filesystem::path& folder);
 
-/// Writes the files of a simulation of `ranks` ranks, cluster.json among them. The platform is `platform_library`,
-/// which reads cluster.json; if that is empty, a platform.xml is written, with its losses
-/// (docs/formats/platform-xml.md).
+/// Calls `make(folder)` with the folder `keep`, or if that is empty with a temporary one. This stays if an error names
+/// it, unless the disk is full. Its result.
+template <typename Make>
+auto made_in(const std::filesystem::path& keep, const char* prefix, const Make& make) {
+  if (!keep.empty()) return make(folder_to_keep(keep));
+  core::TemporaryFolder folder(prefix);
+  try {
+    return make(folder.path());
+  } catch (const core::StorageError&) {
+    throw;
+  } catch (const core::Error& error) {
+    if (std::string(error.what()).find(folder.path().string()) != std::string::npos) folder.keep();
+    throw;
+  }
+}
+
+/// Writes the files of a simulation of `ranks` ranks, cluster.json and hostfile (a host per rank) among them. The
+/// platform, which is returned, is `platform_library`, which reads cluster.json; if that is empty, a platform.xml is
+/// written, with its losses (docs/formats/platform-xml.md).
 /// @throws core::Error if a file cannot be written.
-SimulationFiles write_simulation_files(const core::ClusterModel& cluster, int ranks,
-                                       const std::filesystem::path& platform_library,
-                                       const std::filesystem::path& folder);
+std::filesystem::path write_simulation_files(const core::ClusterModel& cluster, int ranks,
+                                             const std::filesystem::path& platform_library,
+                                             const std::filesystem::path& folder);
 
 using core::RankPhases;
 
@@ -66,7 +81,18 @@ void write_phases_csv(const std::filesystem::path& path, const std::vector<RankP
 /// messages that the ranks wait for: the first few in full.
 void refuse_deadlock(const core::Command& command, const core::SimulationResult& result);
 
-/// Whether a shell script that quotes nothing, such as smpirun, hands a text on as it is.
+/// Throws core::StorageError if the disk is to blame that a simulation has failed: a program that met a limit of file
+/// sizes (`status`), said in its output that there is no space, or left a folder where nothing can be written now.
+void throw_if_storage(const std::filesystem::path& folder, const std::filesystem::path& output, int status);
+
+/// Whether smpirun, a shell script that quotes nothing, hands a text on as it is, and SimGrid's options and LD_PRELOAD
+/// take it for one word.
 bool is_plain(const std::string& text);
+
+/// The path of a file that such a script can be given: the one that it has, or one by a link in `links` to its folder,
+/// so that libraries beside it ($ORIGIN) are found; to the file, if its own name is such. `seen_as`: what `links` is
+/// for the program: "." if it runs there. @throws core::Error if there can be no link.
+std::string plain_path(const std::filesystem::path& file, const std::filesystem::path& links,
+                       const std::filesystem::path& seen_as);
 
 }  // namespace hplcast::study

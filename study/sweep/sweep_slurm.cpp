@@ -188,8 +188,9 @@ class SlurmSweep {
           << core::shell_quoted(folder_.string()) << " --chunk \"$SLURM_ARRAY_TASK_ID\""
           << (core::output_is_shown() ? " --verbose\n" : "\n");
     });
+    const std::string logs = core::all_replaced(folder_.string(), "%", "%%") + "/task-%a.log";  // Slurm fills in names
     core::Command sbatch{"sbatch",
-                         {"--parsable", "--job-name=" + name_, "--chdir=" + folder_.string(), "--output=task-%a.log",
+                         {"--parsable", "--job-name=" + name_, "--chdir=" + folder_.string(), "--output=" + logs,
                           "--ntasks=1", "--cpus-per-task=1", "--open-mode=append",
                           "--array=0-" + std::to_string(chunks - 1) + "%" + std::to_string(jobs_)}};
     sbatch.purpose = "submitting the jobs";

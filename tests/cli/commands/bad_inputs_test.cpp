@@ -311,7 +311,7 @@ core::CommandResult run_row(const Row& row) {
   command.program = "/bin/sh";
   // A row with a program of its own names it, the others are commands of hplcast.
   const std::string program = row.command.rfind("hplcast-", 0) == 0 ? "" : "hplcast ";
-  command.arguments = {"-c", "exec " HPLCAST_BINARY_DIR "/bin/" + program + row.command};
+  command.arguments = {"-c", "exec \"" HPLCAST_BINARY_DIR "\"/bin/" + program + row.command};
   command.directory = place.path();
   command.timeout_s = patience_s;
   return core::run(command);

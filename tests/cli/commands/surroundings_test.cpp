@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "hplcast/core/files.hpp"
@@ -16,16 +17,18 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
-const std::string cluster = HPLCAST_SOURCE_DIR "/examples/dahu-like.json";
-
 class Surroundings : public ::testing::Test {
  protected:
-  /// A line for a shell, where $H is hplcast and $C a cluster.json.
+  /// A line for a shell, where $H is hplcast, $C a cluster.json, and $B a folder with observed.csv.
   Outcome shell(const std::string& line) const {
     core::Command command;
     command.program = "/bin/bash";
     command.arguments = {"-c", line};
-    command.environment = {{"H", HPLCAST_BINARY_DIR "/bin/hplcast"}, {"C", cluster}};
+    // Words without blanks, wherever the project is.
+    command.environment = {{"H", "hplcast"},
+                           {"C", inputs_.path() / "examples/dahu-like.json"},
+                           {"B", inputs_.path() / "tests/cli/bad_inputs/base"},
+                           {"PATH", HPLCAST_BINARY_DIR "/bin:" + std::string(std::getenv("PATH"))}};
     command.directory = folder_.path();
     command.timeout_s = 60;
     return core::run(command);
@@ -37,7 +40,12 @@ class Surroundings : public ::testing::Test {
     return names;
   }
 
-  core::TemporaryFolder folder_{"hplcast-surroundings-test"};
+  void SetUp() override {
+    for (const char* folder : {"examples", "tests"})
+      fs::create_symlink(fs::path(HPLCAST_SOURCE_DIR) / folder, inputs_.path() / folder);
+  }
+
+  core::TemporaryFolder folder_{"hplcast-surroundings-test"}, inputs_{"hplcast-surroundings-inputs"};
 };
 
 TEST_F(Surroundings, StreamsMayBeClosed) {
@@ -50,7 +58,7 @@ TEST_F(Surroundings, StreamsMayBeClosed) {
 }
 
 TEST_F(Surroundings, APipeIsReadOnce) {
-  const std::string inputs = "B=" HPLCAST_SOURCE_DIR "/tests/cli/bad_inputs/base; P=$B/observed-prediction.json; ";
+  const std::string inputs = "P=$B/observed-prediction.json; ";
   for (const char* line : {"$H compare $B/observed.csv - < $P", "$H compare $B/observed.csv <(cat $P)",
                            "cat $P | $H compare $B/observed.csv --predicted /dev/stdin",
                            "cat $P | $H report /dev/stdin $B/observed.csv -o report.html",
@@ -62,22 +70,28 @@ TEST_F(Surroundings, APipeIsReadOnce) {
   EXPECT_THAT(shell(inputs + "$H compare - < $P").output, HasSubstr("there are no real runs"));
 }
 
+TEST_F(Surroundings, TheStandardOutputMayBeAFileThatHasMore) {
+  const Outcome outcome = shell(
+      "(echo first; $H emit $C --platform /dev/stdout 2>/dev/null; echo last) > f; head -n 1 f; tail -n 1 f; wc -l < "
+      "f");
+  EXPECT_THAT(outcome.output, ContainsRegex("^first\nlast\n[0-9][0-9]+\n"));
+}
+
 TEST_F(Surroundings, ReportSaysWhatIsGivenTwice) {
-  const std::string inputs = "B=" HPLCAST_SOURCE_DIR
-                             "/tests/cli/bad_inputs/base; cp $B/observed.csv real.csv; "
-                             "cp $B/observed-prediction.json p.json; F=$(pwd); $H report $F -o r.html ";
+  const std::string inputs =
+      "cp $B/observed.csv real.csv; "
+      "cp $B/observed-prediction.json p.json; F=$(pwd); $H report $F -o r.html ";
   EXPECT_THAT(shell(inputs).output, Not(HasSubstr("twice")));
   EXPECT_THAT(shell(inputs + "$F/real.csv").output, HasSubstr("/real.csv is given twice"));
 }
 
 TEST_F(Surroundings, AByteOrderMarkDoesNotCount) {
-  const std::string inputs = "B=" HPLCAST_SOURCE_DIR "/tests/cli/bad_inputs/base; ";
   for (const std::string file : {"observed.csv", "observed-prediction.json"})
-    ASSERT_EQ(shell(inputs + "(printf '\\xEF\\xBB\\xBF'; cat $B/" + file + ") > " + file).status, 0);
+    ASSERT_EQ(shell("(printf '\\xEF\\xBB\\xBF'; cat $B/" + file + ") > " + file).status, 0);
   for (const char* line : {"$H compare observed.csv observed-prediction.json", "$H report . -o report.html",
                            "(printf '\\xEF\\xBB\\xBF# runs\\n'; cat $B/observed.csv) > noted.csv; "
                            "$H compare noted.csv observed-prediction.json"}) {
-    const Outcome outcome = shell(inputs + line);
+    const Outcome outcome = shell(line);
     EXPECT_EQ(outcome.status, 0) << line << '\n' << outcome.output;
   }
 }
@@ -122,7 +136,7 @@ TEST_F(Surroundings, BlanksInFoldersDoNotMatter) {
 TEST_F(Surroundings, TheSimulatedHplTellsHowItIsStarted) {
   if (!fs::exists(HPLCAST_BINARY_DIR "/bin/xhpl-smpi")) GTEST_SKIP() << "skipped: no xhpl-smpi was built";
   for (const char* program : {"xhpl-smpi", "xhpl-smpi-real"}) {
-    const Outcome outcome = shell(std::string(HPLCAST_BINARY_DIR "/bin/") + program);
+    const Outcome outcome = shell(program);
     EXPECT_EQ(outcome.status, 2) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("smpirun"));
     EXPECT_THAT(outcome.output, HasSubstr("hplcast predict"));

@@ -38,7 +38,7 @@ class Watch : public ::testing::Test {
   }
 
   core::TemporaryFolder folder_{"hplcast-watch"};
-  std::string scripts_ = HPLCAST_SOURCE_DIR "/examples/watch";
+  std::string scripts_ = "\"" HPLCAST_SOURCE_DIR "\"/examples/watch";
 };
 
 TEST_F(Watch, MeasuresAddsAndChecksAMachine) {
@@ -66,7 +66,8 @@ TEST_F(Watch, MeasuresAClusterThroughSlurm) {
         "#!/bin/bash\nnode= wrap= output=/dev/null\nwhile [ $# -gt 0 ]; do case $1 in --nodelist) node=$2; shift;;\n"
         "--wrap) wrap=$2; shift;; --output) output=$2; shift;; esac; shift; done\n"
         "[ \"$node\" = down ] || bash -c \"$wrap\" >\"$output\" 2>&1\necho 7\n");
-  const auto outcome = run("WATCH_CAMPAIGN=$PWD/tiny.yaml " + scripts_ + "/slurm.sh . batch; cat */check.log");
+  const auto outcome = run("mkdir \"its' own\"; WATCH_CAMPAIGN=$PWD/tiny.yaml " + scripts_ +
+                           "/slurm.sh \"its' own\" batch; cat */*/check.log");
   ASSERT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr(".zip: added"));
   EXPECT_THAT(outcome.output, HasSubstr("no campaign has measured host `down`"));
@@ -75,7 +76,7 @@ TEST_F(Watch, MeasuresAClusterThroughSlurm) {
 
 /// An hplcast whose campaigns are made up: an hour apart, dgemm at half its speed in those that are called slow.
 constexpr const char* made_up = R"sh(#!/bin/bash
-[ "$1" = calibrate ] || exec )sh" HPLCAST_BINARY_DIR R"sh(/bin/hplcast "$@"
+[ "$1" = calibrate ] || exec ")sh" HPLCAST_BINARY_DIR R"sh(/bin/hplcast" "$@"
 out=${!#} number=$(cat number 2>/dev/null || echo 0)
 echo $((number + 1)) >number
 mkdir -p "$out"/{designs,measurements,surroundings}

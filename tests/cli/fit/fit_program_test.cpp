@@ -52,7 +52,7 @@ class FitProgramMessages : public testing::Test {
   }
 
   test::Outcome fit(const std::string& archives, const std::string& simulated) const {
-    return test::run_hplcast("fit program " + archives + " --cluster " + dahu + " --messages-from " + simulated +
+    return test::run_hplcast("fit program " + archives + " --cluster \"" + dahu + "\" --messages-from " + simulated +
                              " -o " + path("fitted.json"));
   }
 

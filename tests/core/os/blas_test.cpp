@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "tests/support/errors_in.hpp"
 
@@ -54,6 +56,11 @@ TEST(Blas, OfAProgramIsTheOneThatTheLoaderGivesIt) {
   EXPECT_THAT(blas->library, StartsWith("OpenBLAS"));
   EXPECT_FALSE(blas_of_program("/bin/sh"));
   EXPECT_FALSE(blas_of_program(HPLCAST_SOURCE_DIR "/test.sh"));
+  const TemporaryFolder folder("my blas");
+  std::filesystem::create_symlink(blas->file, folder.path() / "libopenblas.so.0");
+  ::setenv("LD_LIBRARY_PATH", folder.path().c_str(), 1);
+  EXPECT_TRUE(blas_of_program(xhpl)) << "its path has a blank";
+  ::unsetenv("LD_LIBRARY_PATH");
 }
 
 }  // namespace

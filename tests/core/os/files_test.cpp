@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "hplcast/core/errors.hpp"
+#include "tests/support/tmpdir.hpp"
 
 namespace hplcast::core {
 namespace {
@@ -146,6 +147,22 @@ TEST_F(Files, ALinkToItselfIsNotWritten) {
 
 TEST(Sha256, AgreesWithTheStandardsExample) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");  // FIPS 180-4
+}
+
+// Programs that run in other folders are told of files there.
+TEST(TemporaryFolder, HasAnAbsolutePathWhereTmpdirHasNone) {
+  const TemporaryFolder parent("hplcast-test");
+  const fs::path before = fs::current_path();
+  fs::create_directory(parent.path() / "scratch");
+  fs::current_path(parent.path());
+  {
+    const tests::Tmpdir tmpdir("scratch");
+    const TemporaryFolder folder("hplcast-test");
+    EXPECT_EQ(folder.path().parent_path(), fs::current_path() / "scratch");
+  }
+  fs::current_path(before);
+  const tests::Tmpdir none("/nowhere/at/all");
+  EXPECT_EQ(temporary_place(), "/tmp");
 }
 
 TEST(TemporaryFolder, IsRemovedWithItsContent) {

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/errors_in.hpp"
+
 namespace hplcast::core {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -40,6 +43,22 @@ TEST(MpirunCommand, GivesTheRanksAndNobodyElseAnotherBlas) {
   EXPECT_EQ(command.environment.at("BLIS_NUM_THREADS"), "1") << "it may take all cores unless told otherwise";
   launch.mpirun = "srun";
   EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")), HasSubstr("--export=ALL,LD_PRELOAD=/opt/libblis.so.4"));
+}
+
+// The loader divides LD_PRELOAD at blanks and colons: it would take none of the parts, and say so in the output only.
+TEST(MpirunCommand, PreloadsFromAFolderWithABlankByItsName) {
+  MpiLaunch launch;
+  launch.blas = "/opt/my blas/libblis.so.4";
+  EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")),
+              HasSubstr("-x LD_PRELOAD=libblis.so.4 -x 'LD_LIBRARY_PATH=/opt/my blas"));
+  launch.mpirun = "srun";
+  EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")),
+              HasSubstr("'--export=ALL,LD_PRELOAD=libblis.so.4,LD_LIBRARY_PATH=/opt/my blas"));
+  for (const char* library : {"/opt/blis:4/libblis.so", "/opt/lib blis.so"}) {
+    launch.blas = library;
+    EXPECT_THAT(tests::error_in([&] { mpirun_command(launch, "/bin/true"); }),
+                AllOf(HasSubstr(std::string("cannot preload ") + library), HasSubstr("hint: ")));
+  }
 }
 
 TEST(MpirunCommand, HandsOptionsAndEnvironmentOn) {

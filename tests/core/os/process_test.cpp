@@ -9,10 +9,12 @@
 
 #include "hplcast/core/files.hpp"
 #include "tests/support/errors_in.hpp"
+#include "tests/support/tmpdir.hpp"
 
 namespace hplcast::core {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -63,6 +65,14 @@ TEST(Process, CapturedOutputOfAFailureIsLeftInAFile) {
   ASSERT_NE(message.find(before), std::string::npos) << message;
   EXPECT_EQ(read_text(message.substr(begin, message.find('\n') - begin)), "one\ntwo\n");
   EXPECT_THAT(message, HasSubstr("it said: two"));
+}
+
+TEST(Process, CapturedOutputIsLeftInTmpWhereTmpdirTakesNoFiles) {
+  const tests::Tmpdir tmpdir("/proc");
+  const std::string message = tests::error_in([] {
+    run_checked({"sh", {"-c", "echo one; exit 7"}, {}, {}, {}, 0, {}});
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("its output is in /tmp/hplcast-sh-"), HasSubstr("it said: one")));
 }
 
 TEST(Process, OfTheOutputTheLineThatTellsMostIsShown) {

@@ -39,6 +39,14 @@ TEST(SimulationSettings, HaveDefaults) {
   EXPECT_FALSE(settings.program || settings.energy || settings.window);
 }
 
+TEST(SimulationSettings, NameNoFilesThatAreNotUtf8) {
+  SimulationSettings settings;
+  settings.observation.trace =
+      "gr\xF6\xDF"
+      "er.json";  // Latin-1
+  EXPECT_THAT(error_in([&] { text_of(settings); }), HasSubstr("is not UTF-8: a name of a host, a program, a folder"));
+}
+
 TEST(SimulationSettings, AreReadAsTheyWereWritten) {
   SimulationSettings settings;
   settings.cluster = "c.json";

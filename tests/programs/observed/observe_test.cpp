@@ -310,6 +310,15 @@ TEST(Observe, LeadsToAPredictionOfTheSameRun) {
   EXPECT_EQ(run.routines.at("dgemm").outside_range, 0);
 }
 
+TEST(Observe, IsFoundInAFolderWithABlank) {
+  const core::TemporaryFolder folder("hplcast observe");
+  calibration::ObserveRequest request = request_of(1, {"100", "2"});
+  request.observer = folder.path() / "libhplcast-observe.so";
+  std::filesystem::copy_file(HPLCAST_BINARY_DIR "/lib/libhplcast-observe.so", request.observer);
+  EXPECT_NO_THROW(calibration::observe_program(request));
+  EXPECT_EQ(read(request).routines.at("dgemm").calls, 2);
+}
+
 TEST(Observe, TellsOfProgramsInWhichItSeesNothing) {
   calibration::ObserveRequest request = request_of(1, {});
   request.program = "/bin/true";

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "hplcast/core/files.hpp"
@@ -21,13 +22,13 @@ core::CommandResult compile(const std::string& source, const std::string& argume
   core::write_file(folder / "main.c", [&](std::ostream& out) { out << source; });
   core::Command command;
   command.program = "/bin/sh";
-  command.arguments = {"-c", HPLCAST_BINARY_DIR "/bin/" + compiler + " " + arguments};
+  command.arguments = {"-c", compiler + " " + arguments};
+  command.environment["PATH"] = HPLCAST_BINARY_DIR "/bin:" + std::string(std::getenv("PATH"));
   command.directory = folder;
   command.timeout_s = 60;
   return core::run(command);
 }
 
-const std::string cc = HPLCAST_BINARY_DIR "/bin/hplcast-cc", fc = HPLCAST_BINARY_DIR "/bin/hplcast-fc";
 const std::string nothing = "#include <mpi.h>\nint main(void) { return 0; }\n";
 
 TEST(Compilers, RefuseSharedLibrariesThatWouldBeExecuted) {
@@ -41,10 +42,10 @@ TEST(Compilers, RefuseSharedLibrariesThatNeedARealMpi) {
   const std::string make =
       "--help >help; echo 'void of_mpi(void) {}' > m.c; echo 'void of_mpi(void); void solve(void) { of_mpi(); }' > s.c;"
       "gcc -shared -fPIC -Wl,-soname,libmpi.so.40 m.c -o libmpi.so.40 && gcc -shared -fPIC s.c ./libmpi.so.40 "
-      "-Wl,-rpath,$PWD -o libsolver.so && gcc -shared -fPIC m.c -o libplain.so || exit 9; rm -f main; ";
+      "\"-Wl,-rpath,$PWD\" -o libsolver.so && gcc -shared -fPIC m.c -o libplain.so || exit 9; rm -f main; ";
   const std::string program = "#include <mpi.h>\nvoid solve(void);\nint main(void) { solve(); return 0; }\n";
   for (const std::string library : {"-L. -lsolver", "./libsolver.so"}) {
-    const auto result = compile(program, make + HPLCAST_BINARY_DIR "/bin/hplcast-cc main.c " + library + " -o main");
+    const auto result = compile(program, make + "hplcast-cc main.c " + library + " -o main");
     EXPECT_EQ(result.status, 3) << result.output;
     EXPECT_THAT(result.output, HasSubstr("libsolver.so is a shared library that needs a real MPI (libmpi.so.40)"));
     EXPECT_FALSE(std::filesystem::exists(HPLCAST_BINARY_DIR "/tests/compilers/main"));
@@ -63,8 +64,8 @@ TEST(Compilers, LeaveOutEveryOtherBlas) {
 TEST(Compilers, LeaveOutBlasInEveryWayThatItIsNamed) {
   const auto result = compile(nothing,
                               "--help > help; for blas in '-l openblas' -Wl,-lopenblas '-Xlinker -lopenblas' "
-                              "-Wl,--start-group,-lmkl_intel_lp64,-lmkl_core,--end-group -lcblas64 -l:libblas.a; do " +
-                                  cc + " main.c $blas -o main || exit; readelf -d main | grep NEEDED; done");
+                              "-Wl,--start-group,-lmkl_intel_lp64,-lmkl_core,--end-group -lcblas64 -l:libblas.a; do "
+                              "hplcast-cc main.c $blas -o main || exit; readelf -d main | grep NEEDED; done");
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, AllOf(HasSubstr("libhplcast-smpi"), Not(HasSubstr("blas")), Not(HasSubstr("mkl"))));
 }
@@ -88,8 +89,8 @@ TEST(Compilers, LinkTheInterfaceOfLapackInCAsItIsThereAndNameWhatIsMissing) {
   const auto found = compile(
       call,
       "--help > help; echo 'void dgetrf_(void); int LAPACKE_dgetrf(void) { dgetrf_(); return 0; }' > lapacke.c; "
-      "gcc -fPIC -c lapacke.c && ar rc liblapacke.a lapacke.o && " HPLCAST_BINARY_DIR
-      "/bin/hplcast-cc -w main.c -L. -llapacke -lblas -o main && nm -D main");
+      "gcc -fPIC -c lapacke.c && ar rc liblapacke.a lapacke.o && "
+      "hplcast-cc -w main.c -L. -llapacke -lblas -o main && nm -D main");
   EXPECT_EQ(found.status, 0) << found.output;
   EXPECT_THAT(found.output, HasSubstr(" T LAPACKE_dgetrf"));
   const auto left_out = compile(call, "-w main.c -llapack -o main"),
@@ -101,9 +102,9 @@ TEST(Compilers, LinkTheInterfaceOfLapackInCAsItIsThereAndNameWhatIsMissing) {
 }
 
 TEST(Compilers, CompileTheModuleOfRegionsWithDefaultsOfEightBytes) {
-  const auto result = compile(nothing, "--help > help; cp " HPLCAST_SOURCE_DIR
-                                       "/programs/include/hplcast/region.F90 . && " HPLCAST_BINARY_DIR
-                                       "/bin/hplcast-fc -fdefault-integer-8 -fdefault-real-8 -c region.F90");
+  const auto result = compile(nothing, "--help > help; cp \"" HPLCAST_SOURCE_DIR
+                                       "\"/programs/include/hplcast/region.F90 . && "
+                                       "hplcast-fc -fdefault-integer-8 -fdefault-real-8 -c region.F90");
   EXPECT_EQ(result.status, 0) << result.output;
 }
 
@@ -148,15 +149,15 @@ TEST(Compilers, PassOnQuestionsToTheCompiler) {
 
 // A program that is not linked with hplcast's libraries has no such symbol.
 TEST(Compilers, LinkFilesWhateverTheyAreCalledAndHowTheyAreTold) {
-  const auto result = compile(
-      nothing,
-      "--help > help; rm -f a.out; cp main.c none; cp main.c 'a b.c'; ok() { nm -D --undefined-only \"$1\" | "
-      "grep -q hplcast_before_mpi || { echo \"$1 is not linked\"; exit 9; }; }; " +
-          cc + " -x c none -o named && ok named && echo '\"a b.c\" -DX=\"\\\"a b\\\"\" -o \"c d\"' > all.rsp && " + cc +
-          " @all.rsp && ok 'c d' && echo main.c > inner.rsp && echo '-O2 @inner.rsp' > outer.rsp && " + cc +
-          " --output=outer @outer.rsp && ok outer && " + cc + " --output last main.c -static -fvisibility=hidden && " +
-          "ok last && nm -D last | grep ' T main' && " + cc + " main.c && ok a.out && echo @loop.rsp > loop.rsp && " +
-          cc + " @loop.rsp");
+  const auto result =
+      compile(nothing,
+              "--help > help; rm -f a.out; cp main.c none; cp main.c 'a b.c'; ok() { nm -D --undefined-only \"$1\" | "
+              "grep -q hplcast_before_mpi || { echo \"$1 is not linked\"; exit 9; }; }; hplcast-cc -x c none -o named "
+              "&& ok named && echo '\"a b.c\" -DX=\"\\\"a b\\\"\" -o \"c d\"' > all.rsp && hplcast-cc @all.rsp && ok "
+              "'c d' && echo main.c > inner.rsp && echo '-O2 @inner.rsp' > outer.rsp && hplcast-cc --output=outer "
+              "@outer.rsp && ok outer && hplcast-cc --output last main.c -static -fvisibility=hidden && "
+              "ok last && nm -D last | grep ' T main' && hplcast-cc main.c && ok a.out && echo @loop.rsp > "
+              "loop.rsp && hplcast-cc @loop.rsp");
   EXPECT_EQ(result.status, 3) << result.output;
   EXPECT_THAT(result.output, AllOf(HasSubstr("response files that name each other"), Not(HasSubstr("nm: "))));
   const auto no_name = compile(nothing, "main.c -o");
@@ -168,17 +169,37 @@ TEST(Compilers, NameOutputsOfFortranAsGfortranDoes) {
   const std::string program = "program p\\nuse mpi\\ninteger e\\ncall mpi_init(e)\\nend program\\n";
   const auto result =
       compile(nothing, "--help > help; rm -rf f; mkdir f; cd f; printf '" + program +
-                           "' > p.f95; cp p.f95 q.f90; printf '      subroutine s\\n      end\\n' > s.f; " + fc +
-                           " -c p.f95 s.f && " + fc + " q.f90 && " + fc + " -S q.f90 && " + fc + " -E -cpp q.f90 && " +
-                           fc + " -x f95 p.f95 -o named && " + fc + " p.o && ls -A");
+                           "' > p.f95; cp p.f95 q.f90; printf '      subroutine s\\n      end\\n' > s.f; hplcast-fc -c "
+                           "p.f95 s.f && hplcast-fc q.f90 && hplcast-fc -S q.f90 && hplcast-fc -E -cpp q.f90 && "
+                           "hplcast-fc -x f95 p.f95 -o named && hplcast-fc p.o && ls -A");
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output,
               AllOf(HasSubstr("subroutine user_main"), HasSubstr("a.out\nnamed\np.f95\np.o\nq.f90\nq.s\ns.f\ns.o\n")));
 }
 
+// A compiler that fails removes its output: run by root /dev/stdout of this machine, if that is a file at the time.
+TEST(Compilers, LeaveTheStandardOutputToShells) {
+  const auto result = compile(nothing,
+                              "--help > help; printf 'program p\\nend program\\n' > text.f90; "
+                              "hplcast-fc -E -cpp -v text.f90");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, AllOf(HasSubstr("subroutine user_main"), Not(HasSubstr("/dev/stdout"))));
+}
+
+TEST(Compilers, LinkInAFolderWhosePathHasAComma) {
+  const auto result = compile(nothing,
+                              "--help > help; rm -rf a,b; mkdir -p a,b/bin a,b/lib && "
+                              "cp \"$(command -v hplcast-cc)\" a,b/bin && ln -s \"" HPLCAST_BINARY_DIR
+                              "\"/lib/* a,b/lib && "
+                              "a,b/bin/hplcast-cc main.c -o main && readelf -d main");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("a,b/lib"));
+}
+
 TEST(Compilers, FindMainInAnArchive) {
-  const auto result = compile(nothing, "-c main.c && ar rc libmain.a main.o && " HPLCAST_BINARY_DIR
-                                       "/bin/hplcast-cc libmain.a -o main && nm -D --defined-only main");
+  const auto result = compile(nothing,
+                              "-c main.c && ar rc libmain.a main.o && "
+                              "hplcast-cc libmain.a -o main && nm -D --defined-only main");
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr(" T main")) << "else: could not resolve entry point";
 }
@@ -228,12 +249,11 @@ int main(int argc, char** argv) {
     out << R"(<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">)"
            R"(<zone id="zone" routing="Full"><host id="host" speed="1Gf"/></zone></platform>)";
   });
-  const std::string compiler = HPLCAST_BINARY_DIR "/bin/hplcast-cxx",
-                    run = HPLCAST_SMPIRUN " -np 1 -platform one.xml --cfg=smpi/os:0:0:0 ", other = " && " + compiler;
+  const std::string run = HPLCAST_SMPIRUN " -np 1 -platform one.xml --cfg=smpi/os:0:0:0 ", other = " && hplcast-cxx";
   const auto result = compile(source,
                               "--count -x c++ -DOWN -c main.c -o own.o" + other +
                                   " --count -x c++ -c main.c -o rest.o" + other + " own.o rest.o -o main && " + run +
-                                  "./main && " + run + HPLCAST_BINARY_DIR "/tests/programs_deletes-smpi",
+                                  "./main && " + run + "\"" HPLCAST_BINARY_DIR "\"/tests/programs_deletes-smpi",
                               "hplcast-cxx");
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("deleted 1\n"));

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <regex>
 #include <sstream>
 
@@ -107,21 +105,6 @@ TEST(ProgramRun, GivesTheProgramItsArgumentsAsTheyAre) {
     if (line.rfind("1 of ", 0) == 0) printed += line + "\n";
   EXPECT_EQ(printed, expected);
   EXPECT_EQ(run.ranks, 2);
-}
-
-TEST(ProgramRun, WorksInFoldersWithBlanks) {
-  ProgramRunRequest request = request_of("solver-smpi", 2, {"100", "1"});
-  const char* const set = std::getenv("TMPDIR");
-  const std::string before = set == nullptr ? "" : set;
-  const core::TemporaryFolder parent("hplcast-blanks");
-  const std::string folder = (parent.path() / "two words").string();
-  std::filesystem::create_directories(folder);
-  ::setenv("TMPDIR", folder.c_str(), 1);
-  EXPECT_EQ(message_of(request), "it ended well");
-  request.keep = folder + "/kept here";
-  request.fast = true;
-  EXPECT_EQ(message_of(request), "it ended well");
-  set == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
 }
 
 TEST(ProgramRun, EstimatesThePanelsThatItLeavesOut) {

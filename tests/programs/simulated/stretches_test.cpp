@@ -192,7 +192,7 @@ TEST(Stretches, TakeTheModelOfTheirTwoCallsBeforeThatOfOthers) {
 TEST(Stretches, NeedNoSymbols) {
   const fs::path stripped = folder / "programs_stretches_stripped-smpi";
   fs::copy_file(folder / "programs_stretches-smpi", stripped, fs::copy_options::overwrite_existing);
-  ASSERT_EQ(std::system(("strip " + stripped.string()).c_str()), 0);
+  ASSERT_EQ(std::system(("strip '" + stripped.string() + "'").c_str()), 0);
   ProgramRunRequest request = request_of(100);
   const auto calls = counted(request);
   request.program = stripped;

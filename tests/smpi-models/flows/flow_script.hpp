@@ -42,11 +42,10 @@ class FlowScript {
   /// Runs them all on the platform library; the time in s at which each was received. @throws std::runtime_error if the
   /// simulation fails or a rank is late.
   std::vector<double> received_s(Simulation simulation, const std::string& name) const {
-    const std::filesystem::path file = simulation_folder(name) / "messages.txt";
-    core::write_file(file, [&](std::ostream& out) { write(out); });
+    core::write_file(simulation_folder(name) / "messages.txt", [&](std::ostream& out) { write(out); });
     simulation.platform = PlatformKind::library;
     simulation.program = HPLCAST_FLOWS_PROBE;
-    simulation.arguments = {file.string()};
+    simulation.arguments = {"messages.txt"};  // smpirun divides paths at blanks
     const core::CommandResult result = simulate(simulation, name);
     if (result.status != 0) throw std::runtime_error(name + " failed: " + result.output.substr(0, 2000));
     return received_in(result.output, name);

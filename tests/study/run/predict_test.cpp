@@ -18,6 +18,7 @@ namespace {
 using study::testing::good_statistics;
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -69,7 +70,7 @@ TEST_F(Predict, HandsSeedNoiseRanksAndProgramToTheSimulation) {
   predict(asked);
   const std::string text = test::text_of(record);
   EXPECT_THAT(text, HasSubstr("-np 4 -platform "));
-  EXPECT_THAT(text, HasSubstr(" ./xhpl-smpi"));  // a link in its folder: smpirun cannot take paths with spaces
+  EXPECT_THAT(text, ContainsRegex(" [.]/link-[0-9a-f]+/xhpl-smpi\n"));  // smpirun cannot take paths with spaces
   EXPECT_THAT(text, HasSubstr("\"seed\": 18446744073709551615"));
   EXPECT_THAT(text, HasSubstr("\"noise\": false"));
   EXPECT_THAT(text, HasSubstr("\"network_noise\": false"));
@@ -124,6 +125,20 @@ TEST_F(Predict, MissingOrBrokenStatisticsAreSaid) {
               AllOf(HasSubstr("found version 1; this hplcast reads version 2"), HasSubstr("anew")));
   EXPECT_THAT(error_of(request(result + good_statistics + "sed -i 's/ranks/rangs/' statistics.json")),
               HasSubstr("rangs"));
+}
+
+// SimGrid ends well on a full disk, too.
+TEST_F(Predict, ATraceOfSimGridThatIsCutIsToldOf) {
+  const auto traced = [&](const std::string& lines) {
+    auto asked = request("name=$(printf '%s\\n' \"$@\" | sed -n 's/^--cfg=tracing.filename://p'); printf '" + lines +
+                         "' > $name\n" + testing::print_hpl_result("2.00", "9.0") + good_statistics);
+    asked.observation.paje = programs_.folder() / "paje.trace";  // in a folder with a blank
+    asked.mode = SimulationMode::exact;
+    return error_of(asked);
+  };
+  EXPECT_THAT(traced("12 0.5 2 4\\n13 0.5"), HasSubstr("paje.trace is cut in the middle of a line"));
+  EXPECT_EQ(traced("12 0.5 2 4\\n13 0.5 2 4\\n"), "");
+  EXPECT_EQ(test::text_of(programs_.folder() / "paje.trace"), "12 0.5 2 4\n13 0.5 2 4\n");
 }
 
 TEST_F(Predict, ADeadlockTellsWhatEachRankWaitsFor) {

@@ -67,6 +67,14 @@ TEST_F(SlurmSweep, GivesTheSameResultsBitForBit) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "plan.db.slurm"));
 }
 
+// Slurm takes %a in the path of a log for the number of the task.
+TEST_F(SlurmSweep, TakesADatabaseWithAPercentSignInItsName) {
+  plan("fixed: {N: 300, NB: 64}\nfactors:\n  grid: [1x2, 2x2]\n");
+  const auto result = hplcast(
+      {"sweep", "plan.yaml", "--database", "50%average.db", "--executor", "slurm", "--jobs", "2", "--poll", "0.5"});
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
 TEST_F(SlurmSweep, VerboseShowsJobsAndWhatTheirTasksRun) {
   plan("fixed: {N: 300}\nfactors:\n  NB: [32, 64]\n");
   const auto result = hplcast(

@@ -35,13 +35,16 @@ class Leftover {
   std::filesystem::path path_;
 };
 
+/// Where temporary files are made, as an absolute path: $TMPDIR, or /tmp if that is no folder.
+std::filesystem::path temporary_place();
+
 /// Whether a name stands for the standard input or output: `-`. A file of that name is `./-`.
 bool is_standard_stream(const std::filesystem::path& path);
 
 /// Writes a file so that it is either there whole or not at all: to a temporary file in the same folder, flushed, then
 /// renamed. The folder is made if it is missing. A symbolic link is followed, and stays; an existing file keeps its
-/// mode, a new one gets that of the umask. Devices and pipes are written directly; `-` is the standard output. @throws
-/// as throw_write_error().
+/// mode, a new one gets that of the umask. Devices and pipes are written directly; `-` and /dev/stdout are the standard
+/// output. @throws as throw_write_error().
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
 
 /// The same for files that others write: `write` gets the name of the temporary file; the folder must be there.
@@ -102,7 +105,7 @@ bool read_line(std::istream& in, std::string& line, const std::string& name);
 /// to a process that has died are removed, too.
 class TemporaryFolder {
  public:
-  /// Below `parent`, which is made if it is missing; if that is empty below $TMPDIR, or /tmp. @throws Error (bad_input)
+  /// Below `parent`, which is made if it is missing; if that is empty in temporary_place(). @throws Error (bad_input)
   /// if it cannot be made.
   explicit TemporaryFolder(const std::string& prefix, const std::filesystem::path& parent = {});
   ~TemporaryFolder();
