@@ -55,7 +55,7 @@ void require_other_file(const fs::path& output, const std::vector<std::string>& 
   std::error_code error;
   if (output.empty() || core::is_standard_stream(output) || !fs::is_regular_file(output, error)) return;
   for (const std::string& input : inputs) {
-    if (input.empty() || !fs::equivalent(output, input, error)) continue;
+    if (input.empty() || core::is_standard_stream(input) || !fs::equivalent(output, input, error)) continue;
     throw InputError("the output " + output.string() +
                      " is a file that is read: it would be overwritten\n  hint: choose another name for the output");
   }
