@@ -132,7 +132,7 @@ void run_assemble(const AssembleOptions& options) {
   for (const std::string& kind : options.kinds) {
     if (std::count(kind.begin(), kind.end(), ':') < 2)
       throw core::UsageError("--kind is `" + kind + "`; expected COUNT:WHICH:CLUSTER.json, such as 8:last:newer.json");
-    require_other_file(options.output, core::split(kind, ':'));
+    require_other_file(options.output, {kind.substr(kind.rfind(':') + 1)});
     cluster = study::transformed(std::move(cluster), {{"replace-nodes", kind}});
   }
   write_cluster_file(options.output, cluster);

@@ -39,7 +39,7 @@ void print_plan(std::ostream& out, const calibration::CampaignPlan& plan) {
                                                  : "this machine";
   out << core::counted(plan.launch.ranks, "rank") << (plan.launch.threads > 1 ? " of several threads" : "") << " on "
       << places << ": about " << duration_text(std::ceil(total_s))
-      << " with the warm-up, and some seconds more for each piece\n";
+      << " with the warm-up, and some seconds more for each piece; less on cores of more than 10 to 20 Gflop/s\n";
 }
 
 void run_calibrate(const CalibrateOptions& options) {

@@ -341,7 +341,7 @@ void setup_compare(Command& app) {
   Option* ledger = command.add_option("--append-to-ledger", options.ledger,
                                       "add each real run and its prediction to this ledger, which predict --ledger "
                                       "learns from; made if it is not there",
-                                      writes("LEDGER.csv"), excludes(time_from));
+                                      writes("LEDGER.csv"), named_file, excludes(time_from));
   const auto take_date = [&options](const std::string& text) {
     constexpr std::size_t length_of_month = 7;
     try {

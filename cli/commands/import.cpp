@@ -108,11 +108,9 @@ void run_import(const ImportOptions& options) {
   std::vector<core::MpiMeasurement> rows;
   std::map<std::string, std::size_t> of_source;
   for (const std::string& path : options.inputs) {
-    core::read_file(path, [&](std::istream& in, const std::string& name) {
-      const core::BenchmarkOutput output = core::read_benchmark_output(in, name, options.scope);
-      for (const std::string& note : output.notes) tell("note: " + name + ": " + note);
-      rows.insert(rows.end(), output.rows.begin(), output.rows.end());
-    });
+    const core::BenchmarkOutput output = read_from(path, core::read_benchmark_output, options.scope);
+    for (const std::string& note : output.notes) tell("note: " + path + ": " + note);
+    core::append(rows, output.rows);
   }
   for (const core::MpiMeasurement& row : rows) ++of_source[row.source];
   for (const auto& [source, count] : of_source)

@@ -163,7 +163,7 @@ void setup_offer(Command& app) {
   command.add_option("-o,--output", options.output, "a page for those who decide, which prints to A4",
                      writes("PAGE.html"));
   command.add_option("--picture", options.picture, "its picture", draws("PICTURE.svg|png"));
-  command.add_option("--pdf", options.pdf, "the same page as PDF, printed by chromium", writes("PAGE.pdf"));
+  command.add_option("--pdf", options.pdf, "the same page as PDF, printed by chromium", writes("PAGE.pdf"), named_file);
 }
 
 }  // namespace hplcast::cli

@@ -390,7 +390,8 @@ void add_observation(Command& command, study::Observation& observation) {
   command.add_flag("--phases", observation.phases, "print the time per phase of HPL", group);
   command.add_option("--phases-csv", observation.phases_csv, "time per phase of every rank", writes("FILE"), group);
   add_trace(command, observation);
-  command.add_option("--paje", observation.paje, "SMPI's own trace, for Paje viewers", writes("FILE"), group);
+  command.add_option("--paje", observation.paje, "SMPI's own trace, for Paje viewers", writes("FILE"), named_file,
+                     group);
   command.add_option("--log", observation.log,
                      "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
                      "(docs/use/traces.md)",

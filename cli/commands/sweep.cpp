@@ -50,7 +50,6 @@ void read_plan(SweepOptions& options) {
       throw core::UsageError("a plan from the standard input needs --database");
     options.request.database = database_of(options.plan);
   }
-  require_named_file("--database", options.request.database);
   require_other_file(options.request.database, {options.plan});
   const double count = study::run_count(options.request.plan);
   if (count > many_runs && !options.yes)
@@ -85,14 +84,16 @@ void warn_about(const study::SweepRuns& runs) {
   warn_once_each(lines);
 }
 
-void run_dry(const SweepOptions& options) {
-  const study::SimulatorPrograms& programs = options.request.programs;
+void require_any(const study::SweepRuns& runs) {
+  if (runs.runs.empty() && !runs.skipped.empty()) throw InputError("no configuration of the plan can be run");
+}
+
+void run_dry(const study::SimulatorPrograms& programs, const study::SweepRuns& runs) {
   if (!programs.xhpl.empty() || !programs.smpirun.empty()) study::check_programs(programs);
-  const study::SweepRuns runs = study::runs_of(options.request.plan);
-  warn_about(runs);
   std::cout << runs.runs.size() << " runs of " << runs.points.size() << " configurations and seeds, "
             << runs.clusters.size() << " clusters, " << runs.skipped.size() << " configurations skipped\n";
   tell_skipped(runs.skipped);
+  require_any(runs);
 }
 
 /// Kernels without a model that runs of the plan called.
@@ -113,9 +114,9 @@ void tell_free_kernels(const study::SweepDatabase& database,
 
 void run_sweep(SweepOptions options) {
   read_plan(options);
-  if (options.dry_run) return run_dry(options);
   const study::SweepRuns runs = study::runs_of(options.request.plan);
   warn_about(runs);
+  if (options.dry_run) return run_dry(options.request.programs, runs);
   core::catch_interrupts();
   Progress progress;
   options.request.progress = [&](const study::SweepProgress& state) {
@@ -137,7 +138,7 @@ void run_sweep(SweepOptions options) {
                           "\n  hint: --retry-failed tries them again");
   tell(summary_text + "; " + options.request.database.string());
   tell_skipped(runs.skipped);
-  if (runs.runs.empty() && !runs.skipped.empty()) throw InputError("no configuration of the plan can be run");
+  require_any(runs);
   tell_free_kernels(database, runs.clusters);
 }
 
@@ -212,7 +213,7 @@ void setup_sweep(Command& app) {
   Option* plan =
       command.add_option("plan", options->plan, "plan.yaml (docs/formats/plan-yaml.md)", of_type("PLAN.yaml"));
   command.add_option("--database", options->request.database, "results (default: beside the plan, .db)",
-                     of_type("FILE"));
+                     of_type("FILE"), named_file);
   command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)",
                      positive);
   add_seeds(command, options->seeds, "other seeds than those of the plan: 4,5,6");

@@ -2,7 +2,6 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/support/input_files.hpp"
-#include "hplcast/core/csv.hpp"
 
 namespace hplcast::cli {
 
@@ -26,13 +25,18 @@ std::vector<study::Transformation> in_order(const Command& command, const Transf
   return list;
 }
 
+/// The file that a change reads; empty: none.
+std::string file_of(const study::Transformation& change) {
+  const std::string& text = change.argument;
+  if (change.name == "set-detours") return text;
+  if (change.name == "generate") return text.substr(0, text.find(';'));
+  return core::ends_with(text, ".json") ? text.substr(text.rfind(':') + 1) : "";  // 1:slowest:newer.json, 1:slowest
+}
+
 void run_transform(const Command& command, const TransformOptions& options) {
   const auto list = in_order(command, options);
   if (list.empty()) throw core::UsageError("no transformation given");
-  for (const study::Transformation& change : list)  // newer.json of 1:slowest:newer.json is a file, 1 is none
-    for (const char separator : {':', ';'})
-      for (const std::string& part : core::split(change.argument, separator))
-        if (double number = 0; !core::parse_double(part, number)) require_other_file(options.output, {part});
+  for (const study::Transformation& change : list) require_other_file(options.output, {file_of(change)});
   core::ClusterModel cluster = study::transformed(read_cluster_file(options.cluster), list);
   if (!options.name.empty()) cluster.name = options.name;
   write_cluster_file(options.output, cluster);

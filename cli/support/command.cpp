@@ -46,6 +46,11 @@ const Check positive = number_from_zero(false, "POSITIVE");
 const Check at_least_zero = number_from_zero(true, "NUMBER");
 const Check existing_file = known(CLI::ExistingFile);
 const Check existing_folder = known(CLI::ExistingDirectory);
+const Check named_file = {[](const std::string& text) {
+                            if (core::is_standard_stream(text))
+                              throw core::UsageError("found `-`; expected the name of a file (`./-` is one)");
+                          },
+                          ""};
 Check among(const std::vector<std::string>& names) {
   return known(CLI::IsMember(names));
 }
@@ -193,7 +198,8 @@ void Command::check_files() const {
                                ": there is no such file in this folder; hint: " + one.string());
   std::vector<std::string> outputs;
   const CLI::Option *json = parser_.get_option_no_throw("--json"), *file = parser_.get_option_no_throw("-o");
-  if (json != nullptr && !json->empty() && (file == nullptr || file->empty())) outputs.emplace_back("-");
+  const std::string to = file == nullptr || file->empty() ? "" : file->results().front();
+  if (json != nullptr && (json->empty() ? !program_ && to != "-" : to.empty())) outputs.emplace_back("-");  // or tables
   for (const auto& option : options_) {
     if (option->use != Option::Use::writes && option->use != Option::Use::draws) continue;
     for (const std::string& output : option->results()) {

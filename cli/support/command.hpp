@@ -41,6 +41,7 @@ extern const Check positive;  ///< these two: a finite number
 extern const Check at_least_zero;
 extern const Check existing_file;
 extern const Check existing_folder;
+extern const Check named_file;  ///< for files that grow or that others write: not `-`
 
 /// For functions that take a value. @throws what makes the program end as after a failed check
 [[noreturn]] void refuse_value(const std::string& option, const std::string& message);
@@ -217,9 +218,6 @@ void require_writable(const std::filesystem::path& path);
 
 /// The same for a folder that a command makes: the one that it would be in must be there.
 void require_place_of(const std::filesystem::path& folder);
-
-/// For files that are changed in place or kept open. @throws core::UsageError for `-`.
-void require_named_file(const std::string& option, const std::filesystem::path& path);
 
 /// Whether it can be read only once: `-`, a pipe, a device.
 bool is_stream(const std::filesystem::path& path);

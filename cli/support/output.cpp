@@ -41,10 +41,6 @@ void require_picture(const fs::path& path) {
   require_writable(path);
 }
 
-void require_named_file(const std::string& option, const fs::path& path) {
-  if (core::is_standard_stream(path)) throw core::UsageError(option + " cannot be `-`; expected the name of a file");
-}
-
 bool is_stream(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -59,7 +55,7 @@ void require_other_file(const fs::path& output, const std::vector<std::string>& 
   std::error_code error;
   if (output.empty() || core::is_standard_stream(output) || !fs::is_regular_file(output, error)) return;
   for (const std::string& input : inputs) {
-    if (input.empty() || !fs::equivalent(output, input, error)) continue;
+    if (input.empty() || core::is_standard_stream(input) || !fs::equivalent(output, input, error)) continue;
     throw InputError("the output " + output.string() +
                      " is a file that is read: it would be overwritten\n  hint: choose another name for the output");
   }
@@ -70,9 +66,11 @@ void require_own_files(const std::vector<std::string>& outputs) {
   std::error_code ignored;
   for (const std::string& output : outputs) {
     if (output.empty() || fs::is_character_file(output, ignored)) continue;
-    places.push_back(fs::weakly_canonical(core::behind_links(fs::absolute(output)), ignored));
+    const bool is_file = !core::is_standard_stream(output);
+    places.push_back(is_file ? fs::weakly_canonical(core::behind_links(fs::absolute(output)), ignored) : fs::path("-"));
     if (std::count(places.begin(), places.end(), places.back()) > 1)
-      throw core::UsageError(output + " is given for two outputs; expected a file for each");
+      throw core::UsageError(output + " is given for two outputs; expected a file for each" +
+                             (is_file ? "" : " (a table, or the result of --json, is one, too)"));
   }
 }
 

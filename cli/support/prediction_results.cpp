@@ -166,7 +166,9 @@ std::vector<Column> result_columns(const std::vector<core::Prediction>& predicti
   }
   if (cluster.kernels.count("dgemm") > 0) columns.push_back({"of dgemm's peak", share});
   columns.push_back({"took [s]", [](const auto& p) { return significant(p.wall_s, 3); }});
-  columns.push_back({"memory [MB]", [](const auto& p) { return significant(p.peak_pss_bytes / 1e6, 3); }});
+  columns.push_back({"memory [MB]", [](const auto& p) {
+                       return p.wall_s < p.least_s_with_memory ? "-" : significant(p.peak_pss_bytes / 1e6, 3);
+                     }});
   return columns;
 }
 

@@ -208,9 +208,9 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
                 "Gbit/s or GB/s in place of bytes/s");
   const std::optional<SingleFlow> flow = fastest_flow(scope);
   if (!flow) return;
-  look_at_value(flags, field + "/operations/transfer", flow->bytes_per_s, bytes_per_s, "bytes/s",
-                "slopes in s per GB in place of s per byte",
-                printed("a message of %.0f bytes goes at ", flow->size_bytes));
+  look_at_value(flags, field + (flow->is_panel ? "/panels" : "/operations/transfer"), flow->bytes_per_s, bytes_per_s,
+                "bytes/s", "slopes in s per GB in place of s per byte",
+                printed("a %s of %.0f bytes goes at ", flow->is_panel ? "panel" : "message", flow->size_bytes));
   const double over = scope.link_bytes_per_s() / flow->bytes_per_s;
   if (scope.capacity && !capacity_over_flow.hold(over))
     flags.push_back(beyond_limits(field + "/capacity", printed("%.3g times the rate of a single message", over),

@@ -44,6 +44,7 @@ static void factor_window(factor_function* factor, HPL_T_grid* grid, HPL_T_palg*
   const int all = window.first + window.count == panels;
   window.column = grid->mycol;
   window.depth = grid->npcol > 1 ? algorithm->depth : 0; /* as HPL_pdgesv */
+  window.ranks = grid->nprocs;
   here->window = window;
   here->rows = matrix->n;
   hplcast_leading_dimension(matrix->ld);

@@ -2,6 +2,7 @@
  * may have a malloc of its own. */
 #define _GNU_SOURCE
 #include <malloc.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -164,8 +165,10 @@ float __wrap__gfortran_second(void) {
   return (float)now_s();
 }
 
+/* The time of day, less another one: of the day before, where that is later. */
 float __wrap__gfortran_secnds(const float* since_s) {
-  return (float)(now_s() - (double)*since_s);
+  const float day_s = 86400, time_s = (float)fmod(now_s(), day_s), other_s = fmodf(*since_s, day_s);
+  return time_s < other_s ? time_s - other_s + day_s : time_s - other_s;
 }
 
 int64_t __wrap__gfortran_time8_func(void) {

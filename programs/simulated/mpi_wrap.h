@@ -64,10 +64,8 @@ static inline struct hplcast_frame hplcast_frame_of(const void* frame, const voi
 #define HPLCAST_OP_FORTRAN(argument) MPI_Op_f2c(HPLCAST_INT_FORTRAN(argument))
 static inline void hplcast_warn_of_order(const char* function, MPI_Op operation) {
   int commutes = 1;
-  static int told;
   PMPI_Op_commutative(operation, &commutes);
-  if (commutes || told++ > 0 || hplcast_world_rank() != 0) return;
-  fprintf(stderr, "hplcast: warning: %s by an operation that does not commute: its results are wrong here\n", function);
+  if (!commutes) hplcast_warn_of_scan(function);
 }
 
 /* An argument as the communicator that it is, or the place of a new one. */

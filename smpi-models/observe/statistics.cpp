@@ -44,8 +44,9 @@ std::vector<CallCounts> PanelCounts::until_marks() const {
 }
 
 double PanelMarks::mark(std::size_t ranks, std::size_t rank, const hplcast_window& window, int index, double now_s) {
-  if (index < 0 && begun_++ % ranks == 0) {  // no rank begins the next factorisation before all have ended this one
+  if (index < 0 && begun_++ == window_.ranks) {  // none begins the next factorisation before all have ended this one
     window_ = window;
+    begun_ = 1;
     sums_s_.assign(static_cast<std::size_t>(window.count) + 2, 0);
     last_.assign(ranks, {});
   }
@@ -58,7 +59,7 @@ double PanelMarks::mark(std::size_t ranks, std::size_t rank, const hplcast_windo
 
 std::vector<double> PanelMarks::means_s() const {
   std::vector<double> means = sums_s_;
-  for (double& mean : means) mean /= static_cast<double>(last_.size());
+  for (double& mean : means) mean /= window_.ranks;
   return means;
 }
 

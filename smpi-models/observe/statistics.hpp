@@ -69,8 +69,8 @@ class PanelCounts {
   std::vector<CallCounts> places_ = std::vector<CallCounts>(1);
 };
 
-/// When the ranks begin each panel of the last factorisation: means over all ranks, which scatter less than the first
-/// or the last rank. Sampled predictions are made of them.
+/// When the ranks begin each panel of the last factorisation: means over those of its grid, which scatter less than the
+/// first or the last rank. Sampled predictions are made of them.
 class PanelMarks {
  public:
   /// As hplcast_panel_begins(). @param ranks  of the simulation. @return how long ago the rank was here last
@@ -89,7 +89,7 @@ class PanelMarks {
   hplcast_window window_{};
   std::vector<double> sums_s_;
   std::vector<Last> last_;  // of each rank
-  std::size_t begun_ = 0;   // by how many ranks
+  int begun_ = 0;           // this factorisation, by how many ranks
 };
 
 // --- what was counted, as the result of the simulation has it

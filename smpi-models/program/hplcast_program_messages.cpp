@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -260,6 +261,13 @@ void hplcast_spend_packing(const char* function, int count, MPI_Datatype type) {
 int hplcast_messages(void) {
   return (port::running.its_rank != nullptr || simgrid::s4u::Actor::self() != nullptr) &&
          guarded([] { return Runtime::instance().program_messages() != nullptr; });
+}
+
+void hplcast_warn_of_scan(const char* function) {
+  static int told = 0;
+  if (told++ > 0) return;
+  std::fprintf(stderr, "hplcast: warning: %s by an operation that does not commute: its results are wrong here\n",
+               function);
 }
 
 void hplcast_refuse(const char* function) {

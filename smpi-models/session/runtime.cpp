@@ -231,13 +231,13 @@ void Runtime::kernel_call(Rank& rank, core::KernelId kernel, const core::KernelS
 }
 
 hplcast_window Runtime::panel_window(int panels, int process_columns) const {
-  if (!settings_.window) return {0, panels, 0, 0};
+  if (!settings_.window) return {0, panels, 0, 0, 0};
   const auto& [first, last] = *settings_.window;
   const std::string found = std::to_string(first) + "-" + std::to_string(last);
   core::require(last < panels, "window", found, "panels of this matrix: 0 to " + std::to_string(panels - 1));
   core::require(first % process_columns == 0, "window", found,
                 "a first panel of the first of " + std::to_string(process_columns) + " process columns");
-  return {first, last - first + 1, 0, 0};
+  return {first, last - first + 1, 0, 0, 0};
 }
 
 void Runtime::panel_begins(Rank& rank, const hplcast_window& window, int index) {

@@ -114,8 +114,7 @@ Model model_from_table(const hplcast_model_table& table) {
 
 Model model_from_file(const std::string& path) {
   Model model;
-  core::read_file(path,
-                  [&](std::istream& in, const std::string& name) { model.cluster = core::read_cluster(in, name); });
+  model.cluster = core::read_from(path, core::read_cluster);
   model.sha256 = core::cluster_sha256(model.cluster);
   model.source = path;
   const core::NetworkModel& network = model.cluster.network;
@@ -157,9 +156,8 @@ std::optional<Model> Session::model() {
 
 void Session::register_model(const hplcast_model_table& table) {
   if (registered_ == nullptr) registered_ = &table;
-  if (std::string(registered_->sha256) != table.sha256)
-    throw core::DomainError("second registered model", table.sha256,
-                            std::string("the model registered first, ") + registered_->sha256);
+  core::require(std::string(registered_->sha256) == table.sha256, "second registered model", table.sha256,
+                std::string("the model registered first, ") + registered_->sha256);
 }
 
 }  // namespace hplcast::smpi_models

@@ -101,8 +101,7 @@ class CampaignWriter {
   }
 
   void add(const FactorObservation& one, std::int64_t campaign) {
-    if (!(std::abs(one.value) <= most_of_any_value))
-      throw core::DomainError(one.factor, one.value, "a number of at most 1e30");
+    core::require(std::abs(one.value) <= most_of_any_value, one.factor, one.value, "a number of at most 1e30");
     if (one.time_s > now_ + day_s)
       throw core::InputError(to_string(one.place) + " was measured on " + date_text(one.time_s) +
                              ", in the future: the clock was wrong");

@@ -241,9 +241,8 @@ OfferedMachine machine_of_numbers(const Offer& offer) {
 
 OfferedMachine machine_of_cluster(const Offer& offer, core::ClusterModel cluster, int NB) {
   return of_offer(offer, [&]() -> OfferedMachine {
-    if (cluster.hosts.has_kinds())
-      throw core::DomainError("hosts of " + cluster.name, cluster.hosts.text(), "hosts of one kind in an offer",
-                              "`hplcast predict` takes them as they are");
+    core::require(!cluster.hosts.has_kinds(), "hosts of " + cluster.name, cluster.hosts.text(),
+                  "hosts of one kind in an offer", "`hplcast predict` takes them as they are");
     core::Hosts::Values hosts = cluster.hosts.values();
     if (offer.machine.memory_bytes > 0) hosts.memory_bytes = offer.machine.memory_bytes;
     if (!(hosts.memory_bytes > 0)) {

@@ -115,10 +115,10 @@ std::string missing_calls(const ProgramRun& run, const core::ClusterModel& clust
 void require_arguments_arrive(const ProgramRunRequest& request) {
   if (!platform_library({}).empty()) return;
   for (const std::string& argument : request.arguments)
-    if (core::smpirun_word(argument) != argument)
-      throw core::DomainError("argument of the program", argument, "one that smpirun hands on as it is",
-                              "libhplcast-platform.so, which restores others, is missing; expected in ../lib beside "
-                              "hplcast, or where HPLCAST_PLATFORM_LIBRARY says");
+    core::require(core::smpirun_word(argument) == argument, "argument of the program", argument,
+                  "one that smpirun hands on as it is",
+                  "libhplcast-platform.so, which restores others, is missing; expected in ../lib beside hplcast, or "
+                  "where HPLCAST_PLATFORM_LIBRARY says");
 }
 
 /// Whether `--rest model` has something to go by; a program that has no rest needs nothing.
@@ -187,10 +187,9 @@ void require_real_program(const fs::path& program) {
 std::vector<std::string> check(const ProgramRunRequest& request) {
   if (request.ranks < 1) throw core::DomainError("-np", request.ranks, "at least 1");
   const int cores = request.cluster.hosts.total_cores();
-  if (request.ranks > cores)
-    throw core::DomainError("-np", request.ranks,
-                            "at most " + std::to_string(cores) + ", the cores of cluster " + request.cluster.name,
-                            "`hplcast transform --add-nodes` makes a larger one, if messages between hosts are known");
+  core::require(request.ranks <= cores, "-np", request.ranks,
+                "at most " + std::to_string(cores) + ", the cores of cluster " + request.cluster.name,
+                "`hplcast transform --add-nodes` makes a larger one, if messages between hosts are known");
   if (request.observation.energy) require_power(request.cluster);
   if (request.fast && !request.direct_messages)
     throw core::UsageError("--fast beside --messages smpi: SMPI has no such messages");

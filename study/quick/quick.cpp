@@ -119,15 +119,13 @@ void check(const QuickMachine& machine) {
     throw core::DomainError("nodes times cores", static_cast<double>(machine.nodes) * machine.cores, "at most 10^7");
   if (machine.full_w != 0 || machine.idle_w != 0) {
     require_positive("watts-idle", machine.idle_w);
-    if (!(machine.full_w >= machine.idle_w))
-      throw core::DomainError("watts-full", machine.full_w, "at least watts-idle");
+    core::require(machine.full_w >= machine.idle_w, "watts-full", machine.full_w, "at least watts-idle");
   }
   require_positive("gflops-per-core", machine.flop_per_s_per_core / 1e9);
   if (machine.nodes == 1) return;
   for (const auto& [name, value] :
        {std::pair("bandwidth", machine.bandwidth_bytes_per_s), {"latency", machine.latency_s}})
-    if (!(value > 0))
-      throw core::DomainError(name, value, "a positive number", "several nodes need --bandwidth and --latency");
+    core::require(value > 0, name, value, "a positive number", "several nodes need --bandwidth and --latency");
 }
 
 // --- the estimate ---
@@ -208,8 +206,6 @@ std::optional<double> assumed_spread(const core::ClusterModel& cluster, const co
 QuickResult quick(const QuickRequest& request) {
   QuickMachine machine = request.machine;
   machine.flop_per_s_per_core = 1e9 * request.gflops_per_core;
-  if (!(request.memory_fraction > 0 && request.memory_fraction <= 1))
-    throw core::DomainError("memory fraction", request.memory_fraction, "a number in (0, 1]");
   const QuickAssumptions expected = all_assumptions(&QuickAssumption::expected);
   QuickResult result;
   result.cluster = quick_cluster(machine, expected);

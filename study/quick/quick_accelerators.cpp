@@ -22,13 +22,11 @@ void check_accelerators(const AcceleratorMachine& machine) {
   require_positive("tflops-per-accelerator", machine.flop_per_s / 1e12);
   require_positive("accelerator-memory", machine.memory_bytes);
   if (machine.memory_bytes_per_s != 0) require_positive("accelerator-memory-bandwidth", machine.memory_bytes_per_s);
-  if (!(machine.split >= 0 && machine.split <= 1))
-    throw core::DomainError("split", machine.split, "a number in [0, 1]");
+  core::require(machine.split >= 0 && machine.split <= 1, "split", machine.split, "a number in [0, 1]");
   if (machine.nodes == 1) return;
   for (const auto& [name, value] :
        {std::pair("bandwidth", machine.bandwidth_bytes_per_s), {"latency", machine.latency_s}})
-    if (!(value > 0))
-      throw core::DomainError(name, value, "a positive number; several nodes need --bandwidth and --latency");
+    core::require(value > 0, name, value, "a positive number; several nodes need --bandwidth and --latency");
 }
 
 /// Ranks of a node along a process column and along a process row: the part of the grid nearest to a square, of which
@@ -259,17 +257,15 @@ QuickResult quick_accelerators(const AcceleratorRequest& request) {
   const double memory_bytes = machine.memory_bytes * ranks;
   const double most = std::sqrt(request.memory_fraction * memory_bytes / core::hpl_matrix_bytes(1));
   const double blocks = std::floor(most / p.NB);
-  if (!(blocks >= 1 && most < 2e9))
-    throw core::DomainError("accelerator-memory", machine.memory_bytes,
-                            "room for a block of --nb " + std::to_string(p.NB) + ", and N below 2^31");
+  core::require(blocks >= 1 && most < 2e9, "accelerator-memory", machine.memory_bytes,
+                "room for a block of --nb " + std::to_string(p.NB) + ", and N below 2^31");
   p.N = request.N > 0 ? request.N : static_cast<int>(blocks) * p.NB;
   p.validate();
   const auto N = static_cast<double>(p.N);
   result.memory_share = core::hpl_matrix_bytes(N) / memory_bytes;
-  if (result.memory_share > 1)
-    throw core::DomainError("N", N,
-                            "a matrix that fits the memory of the accelerators: at most " +
-                                std::to_string(static_cast<long>(most / std::sqrt(request.memory_fraction))));
+  core::require(result.memory_share <= 1, "N", N,
+                "a matrix that fits the memory of the accelerators: at most " +
+                    std::to_string(static_cast<long>(most / std::sqrt(request.memory_fraction))));
   result.peak_gflops = machine.flop_per_s * ranks / 1e9;
   const double dgemm_s = core::hpl_flop(N) / (1e9 * result.peak_gflops);
   const auto with_error = [&](double AcceleratorAssumption::*at, double factor) {

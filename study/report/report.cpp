@@ -147,7 +147,8 @@ std::string prediction_table(const ReportData& data) {
     if (prediction.energy)
       append(row, {readable(prediction.energy->energy_j / 1e3), readable(prediction.energy->mean_power_w),
                    readable(prediction.energy->gflops_per_w)});
-    append(row, {readable(prediction.wall_s, 3), readable(prediction.peak_pss_bytes / 1e6, 3),
+    const bool with_memory = prediction.wall_s >= prediction.least_s_with_memory;
+    append(row, {readable(prediction.wall_s, 3), with_memory ? readable(prediction.peak_pss_bytes / 1e6, 3) : "-",
                  std::to_string(prediction.seed)});
     append(row, swept_cells(p));
     table.add(row);

@@ -199,7 +199,7 @@ void check_panel(const core::HplParameters& p) {
 void check_machine(const RunPlan& plan) {
   const PredictionRequest& request = plan.request();
   if (request.force) return;
-  const fs::path folder = request.keep.empty() ? fs::temp_directory_path() : fs::absolute(request.keep).parent_path();
+  const fs::path folder = request.keep.empty() ? core::temporary_place() : fs::absolute(request.keep).parent_path();
   SimulationLimits limits = simulation_limits(folder);
   // Memory of the machine is for all that run together; the other limits are for each.
   limits.available_bytes /= request.at_a_time;

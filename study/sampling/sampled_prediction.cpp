@@ -153,8 +153,7 @@ class SampledRun {
   /// One of them, for jobs that share the folder.
   core::Prediction only(int number) {
     const auto count = static_cast<int>(windows_.windows.size());
-    if (number >= count)
-      throw core::DomainError("window", number, "0 to " + std::to_string(count - 1) + ", the windows of this run");
+    core::require(number < count, "window", number, "0 to " + std::to_string(count - 1) + ", the windows of this run");
     simulate_all({windows_.windows[static_cast<std::size_t>(number)]});
     return samples_.begin()->second.simulation.prediction;
   }

@@ -181,8 +181,7 @@ void test_rows(Anova& result, const Analysis& analysis) {
 }  // namespace
 
 Anova anova(const std::vector<Configuration>& factors, const std::vector<double>& gflops) {
-  if (factors.size() != gflops.size())
-    throw core::DomainError("observations", "lists of different lengths", "a rate for each row");
+  core::require(factors.size() == gflops.size(), "observations", "lists of different lengths", "a rate for each row");
   Anova result;
   result.observations = gflops.size();
   if (gflops.empty()) return result;

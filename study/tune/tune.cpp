@@ -80,16 +80,13 @@ TuneBaselines baselines_of(const TuneRequest& request, core::HplParameters one, 
 }
 
 void check_request(const TuneRequest& request) {
-  if (!(request.memory_fraction > 0 && request.memory_fraction <= 1))
-    throw core::DomainError("memory fraction", request.memory_fraction, "a number in (0, 1]");
   if (needs_energy(request.objective) && !request.cluster.power)
     throw core::DomainError("objective", to_string(request.objective), "a cluster with power",
                             "`hplcast fit power` measures it; docs/formats/cluster-json.md says how to write it");
   if (!(request.budget_s > 0)) throw core::DomainError("budget", request.budget_s, "a positive time");
   for (const auto& grid : request.grids)
-    if (std::count(request.grids.begin(), request.grids.end(), grid) > 1)
-      throw core::DomainError("grid", std::to_string(grid.first) + "x" + std::to_string(grid.second) + ", twice",
-                              "each grid once");
+    core::require(std::count(request.grids.begin(), request.grids.end(), grid) <= 1, "grid",
+                  std::to_string(grid.first) + "x" + std::to_string(grid.second) + ", twice", "each grid once");
   // Each level is a value of HPL's, before anything is computed with it.
   for_parameters([&](const TunedParameter& parameter) {
     const std::vector<int>& levels = request.*parameter.levels;
@@ -126,6 +123,7 @@ double in_unit(Objective objective, double merit) {
 }
 
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB) {
+  core::require(memory_fraction > 0 && memory_fraction <= 1, "memory fraction", memory_fraction, "a number in (0, 1]");
   const core::Hosts& hosts = cluster.hosts;
   const int used_hosts = hosts.hosts_of(ranks);
   double memory_bytes = 0, bytes = 0;
@@ -134,15 +132,13 @@ long long size_from_memory(const core::ClusterModel& cluster, int ranks, double 
     const double all = memory_fraction * hosts.memory_bytes_of(host) * ranks / hosts.ranks_on(host, ranks);
     if (host == 0 || all < bytes) bytes = all, memory_bytes = hosts.memory_bytes_of(host);
   }
-  if (!(memory_bytes > 0))
-    throw core::DomainError("memory_bytes", memory_bytes, "the memory of a host in " + cluster.name, "give -N");
+  core::require(memory_bytes > 0, "memory_bytes", memory_bytes, "the memory of a host in " + cluster.name, "give -N");
   const double N = std::floor(std::sqrt(bytes / 8) / NB) * NB;
-  if (!(N >= NB && N <= std::numeric_limits<int>::max()))
-    throw core::DomainError("memory_bytes", memory_bytes,
-                            N >= NB ? "a matrix of an order below 2^31, the largest of HPL"
-                                    : "room for a matrix of order NB = " + std::to_string(NB) + " on " +
-                                          std::to_string(used_hosts) + " hosts",
-                            "the memory of each host, such as 192GiB");
+  core::require(N >= NB && N <= std::numeric_limits<int>::max(), "memory_bytes", memory_bytes,
+                N >= NB ? "a matrix of an order below 2^31, the largest of HPL"
+                        : "room for a matrix of order NB = " + std::to_string(NB) + " on " +
+                              std::to_string(used_hosts) + " hosts",
+                "the memory of each host, such as 192GiB");
   return static_cast<long long>(N);
 }
 

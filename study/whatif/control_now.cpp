@@ -37,9 +37,8 @@ ControlNow at_control(core::ClusterModel& cluster, const std::vector<core::Contr
         cluster.name + " has no control measurement (provenance.control)" +
         "\n  hint: `calibrate` makes them unless its campaign says `control: off`; then `fit cluster`");
   ControlNow result{*calibration, core::summarized(controls)};
-  if (result.now.shape != calibration->shape)
-    throw core::DomainError("shape of the control", result.now.shape, calibration->shape + ", as in " + cluster.name,
-                            "controls of different shapes cannot be compared");
+  core::require(result.now.shape == calibration->shape, "shape of the control", result.now.shape,
+                calibration->shape + ", as in " + cluster.name, "controls of different shapes cannot be compared");
   const double ratio = result.now.wall_s / calibration->wall_s, change = std::pow(std::log(ratio), 2);
   result.coefficient = change > 0 ? std::max(0.0, 1 - own_variance(controls) / change) : 0;
   result.slower = std::pow(ratio, result.coefficient);

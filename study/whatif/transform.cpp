@@ -89,8 +89,7 @@ const KnownTransformation* find(const std::string& name) {
 
 ClusterModel with_change(const ClusterModel& cluster, const Transformation& transformation) {
   const KnownTransformation* known = find(transformation.name);
-  if (known == nullptr)
-    throw core::DomainError("transformation", transformation.name, "one that `hplcast transform --help` lists");
+  core::require(known != nullptr, "transformation", transformation.name, "one that `hplcast transform --help` lists");
   if (transformation.argument == "none") return cluster;
   const Argument argument(known->info, transformation.argument, known->separator);
   ClusterModel result = known->apply(cluster, argument);

@@ -292,9 +292,8 @@ void refuse_unlike(const ClusterModel& cluster, const ClusterModel& other) {
                                 "a model for the accelerators of all its hosts");
   if (other.kernels.count("dgemm") == 0) throw core::DomainError("dgemm of " + other.name, "missing", "a model");
   const int threads = cluster.hosts.values().threads_per_rank;
-  if (other.hosts.values().threads_per_rank != threads)
-    throw core::DomainError("threads_per_rank of " + other.name, other.hosts.values().threads_per_rank,
-                            std::to_string(threads) + ", as " + cluster.name);
+  core::require(other.hosts.values().threads_per_rank == threads, "threads_per_rank of " + other.name,
+                other.hosts.values().threads_per_rank, std::to_string(threads) + ", as " + cluster.name);
   if (cluster.power.has_value() != other.power.has_value())
     throw core::DomainError("power of " + (cluster.power ? other : cluster).name, "missing", "watts of both clusters",
                             "take `power` out of the other file, or add it here (docs/formats/cluster-json.md#power)");

@@ -40,10 +40,9 @@ const core::PowerModel& power_of(const ClusterModel& cluster) {
 /// For a change of the frequencies that later ones are relative to.
 const core::PowerModel& power_before_changes(const ClusterModel& cluster) {
   const core::PowerModel& power = power_of(cluster);
-  if (power.values().frequency->changes())
-    throw core::DomainError("frequency of " + cluster.name, "changes while a run goes on",
-                            "one frequency, before it changes",
-                            "frequency-at, power-cap-at and power-control come after other changes of the power");
+  core::require(!power.values().frequency->changes(), "frequency of " + cluster.name, "changes while a run goes on",
+                "one frequency, before it changes",
+                "frequency-at, power-cap-at and power-control come after other changes of the power");
   return power;
 }
 

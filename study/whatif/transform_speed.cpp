@@ -197,9 +197,8 @@ void cap_accelerator(core::AcceleratorModel& model, double limit_w, double expon
   if (!model.power)
     throw core::DomainError("`power` of accelerators " + model.name, "none", "watts in cluster.json, to be limited");
   core::AcceleratorPower& power = *model.power;
-  if (!(limit_w > power.waiting_w))
-    throw core::DomainError("limit of power of accelerators", core::shortest(limit_w) + " W",
-                            "more than the " + core::shortest(power.waiting_w) + " W that they draw without a kernel");
+  core::require(limit_w > power.waiting_w, "limit of power of accelerators", core::shortest(limit_w) + " W",
+                "more than the " + core::shortest(power.waiting_w) + " W that they draw without a kernel");
   for (auto& [name, kernel] : model.kernels) {
     const double drawn_w = kernel.power_w.value_or(power.busy_w);
     if (drawn_w <= limit_w) continue;

@@ -29,9 +29,8 @@ ClusterModel with_fat_tree(ClusterModel cluster, int hosts_per_leaf, int top_swi
   for (const int count : {hosts_per_leaf, top_switches, links})
     if (count < 1) throw core::DomainError("fat tree", count, "hosts per leaf, top switches and links of 1 or more");
   const int hosts = cluster.hosts.count();
-  if (hosts <= hosts_per_leaf)
-    throw core::DomainError("hosts per leaf switch", hosts_per_leaf,
-                            "fewer than the " + std::to_string(hosts) + " hosts: 2 leaf switches or more");
+  core::require(hosts > hosts_per_leaf, "hosts per leaf switch", hosts_per_leaf,
+                "fewer than the " + std::to_string(hosts) + " hosts: 2 leaf switches or more");
   const int leaves = (hosts + hosts_per_leaf - 1) / hosts_per_leaf;
   const auto number = [](int value) { return static_cast<unsigned>(value); };
   return with_topology(
@@ -43,10 +42,9 @@ ClusterModel with_fat_tree(ClusterModel cluster, int hosts_per_leaf, int top_swi
 ClusterModel with_routing(ClusterModel cluster, const std::function<void(core::Routing&)>& edit) {
   return with_network(std::move(cluster), [&](core::NetworkModel::Values& network) {
     core::Routing* routing = core::routing_of(network.topology);
-    if (routing == nullptr)
-      throw core::DomainError("topology", core::kind_of(network.topology),
-                              "fat_tree or dragonfly: others have no other routes",
-                              "the transformations fat-tree and dragonfly make one");
+    core::require(routing != nullptr, "topology", core::kind_of(network.topology),
+                  "fat_tree or dragonfly: others have no other routes",
+                  "the transformations fat-tree and dragonfly make one");
     edit(*routing);
   });
 }

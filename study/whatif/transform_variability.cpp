@@ -116,9 +116,8 @@ std::vector<int> detoured_cores(const Argument& argument, const std::string& ran
   const int first = argument.whole(range.substr(0, dash));
   const int last = dash == std::string::npos ? first : argument.whole(range.substr(dash + 1));
   if (last < first) argument.fail();
-  if (last >= cores_of_host)
-    throw core::DomainError("cores of detours", range,
-                            "below " + std::to_string(cores_of_host) + ", the cores of a host");
+  core::require(last < cores_of_host, "cores of detours", range,
+                "below " + std::to_string(cores_of_host) + ", the cores of a host");
   std::vector<int> cores(static_cast<std::size_t>(last - first) + 1);
   std::iota(cores.begin(), cores.end(), first);
   return cores;
@@ -145,9 +144,8 @@ ClusterModel add_detours(ClusterModel cluster, const Argument& argument) {
 /// All sources edited, and validated again. @throws core::DomainError for a cluster without detours.
 template <typename Edit>
 ClusterModel with_detours(ClusterModel cluster, Edit edit) {
-  if (cluster.detours.empty())
-    throw core::DomainError("detours of " + cluster.name, "none", "one source or more in cluster.json",
-                            "add-detours adds one");
+  core::require(!cluster.detours.empty(), "detours of " + cluster.name, "none", "one source or more in cluster.json",
+                "add-detours adds one");
   for (core::DetourSource& source : cluster.detours) {
     core::DetourSource::Values values = source.values();
     edit(values);

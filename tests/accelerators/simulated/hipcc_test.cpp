@@ -56,7 +56,10 @@ TEST(CompilerOfHip, LeavesOutOptionsForDevices) {
   const std::string source =
       "#include <mpi.h>\n__global__ void work(int* a) { a[threadIdx.x] = 1; }\n"
       "int main() { work<<<1, 64>>>(nullptr); return 0; }\n";
-  const auto hip = hipcc(source, "-x hip --offload-arch=gfx90a -fgpu-rdc -O2 device.cpp -o device", "device.cpp");
+  const auto hip = hipcc(source,
+                         "-x hip --offload-arch=gfx90a -fgpu-rdc -mcode-object-version=5 -mprintf-kind=hostcall "
+                         "-mno-cumode --offload-compress -O2 device.cpp -o device",
+                         "device.cpp");
   EXPECT_EQ(hip.status, 0) << hip.output;
 }
 
@@ -89,6 +92,24 @@ TEST(CompilerOfHip, LeavesOutOptionsOfNvccForDevices) {
   const auto no_value = hipcc(source, "device.cu -arch", "device.cu");
   EXPECT_EQ(no_value.status, 2);
   EXPECT_THAT(no_value.output, HasSubstr("-arch: no value follows"));
+}
+
+TEST(CompilerOfHip, ReadsFiftyFilesOfOptionsAndNoMore) {
+  const std::filesystem::path folder = HPLCAST_BINARY_DIR "/tests/hipcc";
+  std::string options;
+  for (int i = 1; i <= 51; ++i) {
+    const std::string name = "options-" + std::to_string(i);
+    core::write_file(folder / name, [&](std::ostream& out) { out << "-DOPTION_" << i << "=1\n"; });
+    options += " --options-file " + name;
+  }
+  const std::string source = "int main() { return OPTION_1 - OPTION_50; }\n";
+  const auto more = hipcc(source, "-c main.cpp" + options),
+             fifty = hipcc(source, options.substr(0, options.rfind(" --")) + " -c main.cpp");
+  EXPECT_EQ(fifty.status, 0) << fifty.output;
+  EXPECT_EQ(more.status, 3);
+  EXPECT_THAT(more.output, HasSubstr("options-51: more than 50 files of options"));
+  core::write_file(folder / "loop", [](std::ostream& out) { out << "-optf loop\n"; });
+  EXPECT_THAT(hipcc(source, "-optf loop -c main.cpp").output, HasSubstr("do they name each other?"));
 }
 
 TEST(CompilerOfHip, TakesKernelsThatCallTheCLibrary) {

@@ -1,4 +1,4 @@
-// What --resume takes from a file of predictions.
+// What --resume takes from a file of predictions, and what tables tell of them.
 #include "cli/support/prediction_results.hpp"
 
 #include <gtest/gtest.h>
@@ -85,6 +85,21 @@ TEST_F(ResumedPrediction, IsMadeAgainForFilesOfItsSimulation) {
     request_.observation.*file = "file";
     EXPECT_EQ(made(), 1U);
   }
+}
+
+TEST(PredictionTable, TellsTheMemoryOfSimulationsThatWereLongEnoughForALook) {
+  core::Prediction prediction;
+  prediction.parameters.N = 1000;
+  prediction.time_s = prediction.gflops = 1;
+  prediction.peak_pss_bytes = 36.9e6;
+  const auto table = [&](double wall_s) {
+    prediction.wall_s = wall_s;
+    return core::written(
+        [&](std::ostream& out) { write_prediction_table(out, {prediction}, tests::plain_cluster("node-[1-2]", 2)); });
+  };
+  EXPECT_NE(table(0.5).find(" 36.9\n"), std::string::npos) << table(0.5);
+  EXPECT_EQ(table(0.1).find("36.9"), std::string::npos);
+  EXPECT_NE(table(0.1).find(" -\n"), std::string::npos) << table(0.1);
 }
 
 }  // namespace

@@ -156,6 +156,19 @@ TEST(Sacct, JoulesOfJobsAndSteps) {
   EXPECT_EQ(slurm_jobs("JobID|Elapsed|ConsumedEnergyRaw\r\n7|00:10.500|2500\r\n")[0].energy_j, 2500);
 }
 
+// sacct writes names as they are, and quotes nothing.
+TEST(Sacct, NamesMayHaveQuotationMarks) {
+  const std::vector<SlurmEnergy> jobs = slurm_jobs(
+      "JobID|JobName|Elapsed|ConsumedEnergyRaw\n"
+      "12.0|my \"best\" run, 2|00:01:40|50000\n"
+      "13.0|\"a|00:01:40|50000\n"
+      "14.0|\"b\"|00:01:40|50000\n");
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[0].name, "my \"best\" run, 2");
+  EXPECT_EQ(jobs[1].name, "\"a");
+  EXPECT_EQ(jobs[2].name, "\"b\"");
+}
+
 TEST(Sacct, RefusesOtherTables) {
   EXPECT_THROW(slurm_jobs("JobID|Elapsed|ConsumedEnergyRaw\n1|00:00:10|\n"), ParseError) << "no energy";
   EXPECT_THROW(slurm_jobs("JobID|Elapsed|ConsumedEnergyRaw\n1|00:00:10|12 kJ\n"), ParseError);

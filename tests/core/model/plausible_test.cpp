@@ -118,6 +118,13 @@ TEST(Plausible, MessagesInOtherUnitsAreNot) {
             "/network/wtime_s: 0.03 s; expected at most 0.01 s (microseconds in place of seconds?)\n");
 }
 
+TEST(Plausible, PanelsAreNamedWhereTheyAreTheFastest) {
+  Machine machine;
+  machine.network.remote->panels = SegmentedLaw::make({{0, 1e-9, 1e-14}});
+  EXPECT_THAT(said_of(machine), HasSubstr("/network/remote/panels: a panel of 65536 bytes goes at 3.96e+13 bytes/s"));
+  EXPECT_THAT(said_of(machine), ::testing::Not(HasSubstr("/network/remote/operations")));
+}
+
 TEST(Plausible, WattsAreThoseOfHosts) {
   ClusterModel cluster = Machine().cluster();
   PowerModel::Values power;

@@ -45,5 +45,15 @@ TEST(Thresholds, AreWholeNumbersOfBytesOrNull) {
   }
 }
 
+// As Python and R write numbers of theirs.
+TEST(Thresholds, MayHaveADecimalPoint) {
+  std::istringstream in(
+      R"({"thresholds": [{"scope": "remote", "async_small_bytes": 65536.0, "detached_bytes": 1.31072e5}]})");
+  NetworkFitOptions options;
+  set_thresholds(in, "thresholds.json", options);
+  EXPECT_EQ(options.async_small_bytes, 65536U);
+  EXPECT_EQ(options.detached_bytes, 131072U);
+}
+
 }  // namespace
 }  // namespace hplcast::fit

@@ -54,6 +54,7 @@ program clocks
     print '(a,f8.3,a,f10.3)', 'total per rank ', total / ranks, ' slept ', slept
     print '(5(a,f12.1))', 'etime ', used, ' dtime ', again, ' own ', parts(1), ' system ', parts(2), ' second ', seconds
     print '(a,f12.1,6a,i6,a,8i5)', 'secnds ', since, ' date ', date, ' at ', hour, '|', ' unix ', time(), ' is ', values
+    print '(a,f12.1)', 'since yesterday ', secnds(86000.0)
     print '(a,8i5,a,i3)', 'by columns ', clock_at(2, :), ' between them ', maxval(clock_at(1, :))
   end if
   call mpi_finalize(error)

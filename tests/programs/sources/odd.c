@@ -56,12 +56,16 @@ int main(int argc, char** argv) {
     printf("alone %g %g %g %g\n", sums[1], all[1], gathered[1], mine[1]);
   }
   if (strcmp(what, "scan") == 0) {
+    const char* const how = argc > 2 ? argv[2] : "";
+    const int without_0 = strcmp(how, "without-0") == 0;
     int mine = rank, all = 0;
     MPI_Op operation;
-    MPI_Scan(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Op_create(second_of, argc > 2, &operation);
-    MPI_Scan(&mine, &all, 1, MPI_INT, operation, MPI_COMM_WORLD);
-    MPI_Exscan(&mine, &all, 1, MPI_INT, operation, MPI_COMM_WORLD);
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, without_0 && rank == 0, rank, &part);
+    MPI_Scan(&mine, &all, 1, MPI_INT, MPI_SUM, part);
+    MPI_Op_create(second_of, strcmp(how, "commutes") == 0, &operation);
+    if (!without_0 || rank > 0) MPI_Scan(&mine, &all, 1, MPI_INT, operation, part);
+    if (!without_0 || rank > 0) MPI_Exscan(&mine, &all, 1, MPI_INT, operation, part);
   }
   if (strcmp(what, "strides") == 0) { /* 10 elements 24, 2048 and 4096 bytes apart, of doubles and of single precision */
     const int n = 10, one = 1, odd = 3, half = 256, page = 512, back = -512;

@@ -79,7 +79,7 @@ std::vector<QualityFlag> implausible_in(const ClusterModel& cluster, const HplPa
 std::vector<QualityFlag> doubts(const ClusterModel& cluster);
 
 /// The kernels that every run of HPL spends time in, and that have no model. The others depend on the run:
-/// study/free_kernels.hpp lists them after it.
+/// study/predict.hpp lists them after it.
 std::vector<QualityFlag> missing_kernels(const ClusterModel& cluster);
 
 // The meaning of measurements' flags for predictions.

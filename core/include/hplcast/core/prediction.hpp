@@ -209,7 +209,8 @@ struct Prediction {
   std::vector<std::string> model_doubts;            ///< core::model_doubts() of the model, a line each
   std::string simulator;                            ///< name and version
   double wall_s = 0;  ///< how long the simulation took; the only field that differs between two equal predictions,
-  double peak_pss_bytes = 0;  ///< with this one
+  double peak_pss_bytes = 0;  ///< with this one; looked at every 100 ms, so that short simulations hide it
+  static constexpr double least_s_with_memory = 0.5;  ///< wall_s from which on it can be told
   std::map<std::string, KernelCount> kernels;
   std::map<std::string, MessageCount> messages;
   double detours_s = 0;              ///< by which they stretched what the ranks did themselves, mean over the ranks

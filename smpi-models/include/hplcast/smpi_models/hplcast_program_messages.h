@@ -15,6 +15,9 @@ HPLCAST_BEGIN_C
  * is to be called. */
 int hplcast_messages(void);
 
+/* Tells, once in a simulation, that results of `function` are wrong: its operation does not commute. */
+void hplcast_warn_of_scan(const char* function);
+
 /* For functions whose requests or communicators are always SMPI's: ends the simulation where messages are ours. */
 void hplcast_refuse(const char* function);
 

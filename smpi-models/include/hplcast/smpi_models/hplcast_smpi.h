@@ -27,7 +27,7 @@ typedef enum { HPLCAST_MPI_OPERATIONS(HPLCAST_MPI_NUMBER) HPLCAST_MPI_COUNT } hp
 
 /* Number of this interface. It grows when a function or a type here, in hplcast_program.h or in
  * hplcast_program_messages.h changes in a way that programs notice that were linked before. */
-#define HPLCAST_INTERFACE 5
+#define HPLCAST_INTERFACE 6
 /* For a program that begins, with the HPLCAST_INTERFACE that it was compiled with. Another one ends it with a message.
  */
 void hplcast_require_interface(int compiled_with);
@@ -153,8 +153,9 @@ void hplcast_broadcast(int number, int root, double bytes);
 typedef struct {
   int first; /* from 0; a multiple of the process columns */
   int count;
-  int column; /* of the process grid that the caller is in, and how many panels HPL looks ahead: set by the caller */
+  int column; /* of the process grid that the caller is in, how many panels HPL looks ahead: set by the caller, ... */
   int depth;
+  int ranks; /* ... and how many ranks the grid has: HPL leaves others out */
 } hplcast_window;
 
 /* The window of a matrix of `panels` panels: all of them, if the settings do not say otherwise. */

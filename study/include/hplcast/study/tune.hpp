@@ -85,8 +85,8 @@ void for_parameters(Each each) {
 }
 
 /// The largest N whose matrix takes at most `memory_fraction` of the memory of each host (filled in order, every rank
-/// has as much), rounded down to a multiple of NB. @throws core::DomainError if the cluster does not tell its memory,
-/// or if that is too little for one block, or too much for HPL.
+/// has as much), rounded down to a multiple of NB. @throws core::DomainError for a fraction that is none, if the
+/// cluster does not tell its memory, or if that is too little for one block, or too much for HPL.
 long long size_from_memory(const core::ClusterModel& cluster, int ranks, double memory_fraction, int NB);
 
 /// Grids of this number of ranks with P <= Q, the nearest to square first, at most `most` and none longer than 4 : 1,
