@@ -7,6 +7,7 @@
 #include "hplcast/core/doubts.hpp"
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/core/measurement.hpp"
 #include "hplcast/core/text.hpp"
 #include "hplcast/core/topology.hpp"
 
@@ -180,7 +181,8 @@ HPLCAST_DESCRIPTION(ProgramModel, program) {
 
 HPLCAST_DESCRIPTION(EstimatedSd, one) {
   fields("sd", one.sd, at_least_zero);
-  fields.if_any("nu", one.nu, at_least_zero);
+  fields.if_any("nu", one.nu);
+  fields.check("nu", one.nu == 0 || one.nu >= 1, "degrees of freedom of at least 1, or none: as if `sd` were known");
 }
 
 HPLCAST_DESCRIPTION(Uncertainty, uncertainty) {
@@ -244,15 +246,11 @@ HPLCAST_DESCRIPTION(AcceleratorPower, power) {
 
 HPLCAST_DESCRIPTION(AcceleratorModel, model) {
   fields.if_any("name", model.name);
-  fields("per_host", model.per_host);
-  fields("memory_bytes", model.memory_bytes, positive);
-  fields("compute_units", model.compute_units);
+  HPLCAST_RULED(positive, model, per_host, memory_bytes, compute_units);
   HPLCAST_RULED(at_least_zero, model, launch_s, start_s, gap_s, record_s, sync_s, flag_s);
   HPLCAST_FIELDS(model, to_device, from_device, within_device);
   HPLCAST_FIELDS_IF_ANY(model, messages, power);
   fields("kernels", model.kernels);
-  fields.check("per_host", model.per_host >= 1, "an integer of at least 1");
-  fields.check("compute_units", model.compute_units >= 1, "an integer of at least 1");
 }
 
 // --- the whole ---
@@ -380,6 +378,7 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   if (root.at("hosts").has("kinds")) expand_kinds(json, name, FieldReader::read<Hosts>(root.at("hosts")));
   auto cluster = FieldReader::read<ClusterModel>(root);
   check_hosts(root, cluster);
+  (void)control_of(cluster, name);
   return cluster;
 }
 

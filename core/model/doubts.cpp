@@ -175,13 +175,11 @@ namespace {
 
 /// dgemm of a design is measured on all ranks of a host at once. What turbo and memory leave to more was not seen.
 std::optional<QualityFlag> more_ranks_than_measured(const ClusterModel& cluster) {
-  const nlohmann::json provenance = nlohmann::json::parse(cluster.provenance, nullptr, false);
-  if (!provenance.is_object() || !provenance.contains("ranks_per_host")) return std::nullopt;
-  const nlohmann::json& measured = provenance["ranks_per_host"];
+  const double measured = number_at(parse_json<nlohmann::json>(cluster.provenance), "/ranks_per_host");
   const int ranks = cluster.hosts.most_cores();
-  if (!measured.is_number_integer() || ranks <= measured.get<std::int64_t>()) return std::nullopt;
+  if (measured <= 0 || ranks <= measured) return std::nullopt;
   return QualityFlag{"/kernels", "more_ranks_than_measured",
-                     "kernels were measured with " + measured.dump() + " busy ranks per host, and the model has " +
+                     "kernels were measured with " + shortest(measured) + " busy ranks per host, and the model has " +
                          std::to_string(ranks) + ": with more of them each may be slower (turbo, memory)"};
 }
 
@@ -281,12 +279,11 @@ std::string to_string(const Verdict& verdict) {
 
 std::vector<QualityFlag> recorded_flags(const ClusterModel& cluster) {
   std::vector<QualityFlag> flags;
-  const nlohmann::json provenance = nlohmann::json::parse(cluster.provenance, nullptr, false);
-  if (!provenance.is_object() || !provenance.contains("quality_flags")) return flags;
+  const auto recorded = parse_json<nlohmann::json>(cluster.provenance).value("quality_flags", nlohmann::json::array());
   const auto text = [](const nlohmann::json& flag, const char* key) {
     return flag.contains(key) && flag.at(key).is_string() ? flag.at(key).get<std::string>() : std::string("unknown");
   };
-  for (const nlohmann::json& flag : provenance["quality_flags"])
+  for (const nlohmann::json& flag : recorded)
     if (flag.is_object()) flags.push_back({text(flag, "subject"), text(flag, "flag"), text(flag, "detail")});
   return flags;
 }

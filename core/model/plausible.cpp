@@ -30,7 +30,7 @@ constexpr double most_jump = 30;      // between pieces: a cache, or threads of 
 constexpr double worth_a_rate = 1e7;  // flop; shorter calls are bound by the call itself
 constexpr Limits remote_latency_s = {50e-9, 10e-3}, short_message_range_s = {0, 10e-3}, probe_range_s = {0, 10e-3};
 constexpr Limits first_use_range_s_per_byte = {0, 100e-9};  // 400 us per page
-constexpr Limits scatter_range_s = {0, 1}, intercept_range_s = {-10, 10};
+constexpr Limits scatter_range_s = {0, 1};
 constexpr Limits bytes_per_s = {1e6, 1e12};  // Ethernet of 10 Mbit/s to the caches of a large host
 constexpr Limits capacity_over_flow = {0.01, 1000};
 constexpr Limits host_bytes = {1e7, 1e15};
@@ -188,22 +188,29 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
                 {remote ? remote_latency_s.low : 0, remote_latency_s.high}, "s", in_microseconds);
   look_at_value(flags, field + "/first_use_s_per_byte", scope.first_use_s_per_byte, first_use_range_s_per_byte,
                 "s/byte", "seconds per page or per MB in place of per byte");
-  double short_s = scope.exchange_cost_s(1);
-  for (const MessageCost cost : {MessageCost::send, MessageCost::transfer, MessageCost::recv})
-    short_s += scope.cost(cost).mean_s(1);
-  look_at_value(flags, field + "/operations", short_s, short_message_range_s, "s", in_microseconds,
-                "a message of 1 byte takes ");
-  double widest_s = 0, largest_s = 0;
   std::vector<SegmentedLaw> laws(scope.costs.begin(), scope.costs.end());
   laws.push_back(scope.transfer(true));
+  double widest_s = 0;
+  std::set<double> sizes = {1, std::max(scope.max_bytes, 1e6)};  // and where segments begin and end
   for (const SegmentedLaw& law : laws) {
     for (const Segment& segment : law.segments()) {
       widest_s = std::max(widest_s, segment.sd_s);
-      if (std::abs(segment.intercept_s) > std::abs(largest_s)) largest_s = segment.intercept_s;
+      if (segment.min_bytes > 1) sizes.insert({segment.min_bytes - 1, segment.min_bytes});
     }
   }
   look_at_value(flags, field + "/operations", widest_s, scatter_range_s, "s", in_microseconds, "messages scatter by ");
-  look_at_value(flags, field + "/operations", largest_s, intercept_range_s, "s", in_microseconds, "an intercept of ");
+  const auto message_s = [&](double size) {
+    const auto cost_s = [&](MessageCost cost) { return scope.cost(cost).mean_s(size); };
+    return scope.exchange_cost_s(size) + std::max(cost_s(MessageCost::send), cost_s(MessageCost::isend)) +
+           std::max(cost_s(MessageCost::transfer), scope.transfer(true).mean_s(size)) + cost_s(MessageCost::recv);
+  };
+  for (const double size : sizes) {
+    const Limits limits_s = {0, short_message_range_s.high + size / bytes_per_s.low};
+    look_at_value(flags, field + "/operations", message_s(size), limits_s, "s",
+                  "microseconds in place of seconds, or slopes in s per GB in place of s per byte",
+                  printed("a message of %.0f byte%s takes ", size, size > 1 ? "s" : ""));
+    if (!limits_s.hold(message_s(size))) break;
+  }
   look_at_value(flags, field + "/bandwidth_bytes_per_s", scope.bandwidth_bytes_per_s, bytes_per_s, "bytes/s",
                 "Gbit/s or GB/s in place of bytes/s");
   const std::optional<SingleFlow> flow = fastest_flow(scope);
@@ -217,17 +224,21 @@ void look_at_scope(const std::string& field, const ScopeModel& scope, bool remot
                                   text(capacity_over_flow, "times"), "another unit than bytes/s"));
 }
 
-/// Cards, and the way to those that are far.
-void look_at_rails(const NetworkModel::Values& network, std::vector<QualityFlag>& flags) {
-  if (!network.rails || !network.remote) return;
+/// The switches, cards, and the way to those that are far.
+void look_at_ways(const NetworkModel::Values& network, std::vector<QualityFlag>& flags) {
+  if (!network.remote) return;
   const double share_1_bytes_per_s = network.remote->link_bytes_per_s();
   const std::optional<SingleFlow> flow = fastest_flow(*network.remote);
-  const auto look_at_end = [&](const std::string& name, double extra_latency_s, double rate_share) {
+  const auto look_at_end = [&](const std::string& name, double extra_latency_s, double rate_share,
+                               const char* share = "/rate_share") {
     look_at_value(flags, name + "/extra_latency_s", extra_latency_s, {0, remote_latency_s.high}, "s", in_microseconds);
     if (flow)
-      look_at_value(flags, name + "/rate_share", rate_share * flow->bytes_per_s, bytes_per_s, "bytes/s",
+      look_at_value(flags, name + share, rate_share * flow->bytes_per_s, bytes_per_s, "bytes/s",
                     "a rate in place of a share");
   };
+  if (const auto* groups = std::get_if<HostGroups>(&network.topology))
+    look_at_end("/network/topology", groups->extra_latency_s, groups->bandwidth_share, "/bandwidth_share");
+  if (!network.rails) return;
   std::size_t number = 0;
   for (const Rail& card : network.rails->cards) {
     const std::string name = "/network/rails/cards/" + std::to_string(number++);
@@ -337,7 +348,8 @@ std::optional<KernelShape> update_shape(const std::string& name, const HplParame
 void look_at_update(const std::string& name, const KernelModel& model, const KernelShape& shape, int threads,
                     std::vector<QualityFlag>& flags) {
   const DurationLaw& law = model.cluster_law().at(shape);
-  const double mean_s = law.mean_s(shape), sd_s = law.sd_s(shape);
+  const double mean_s = law.mean_s(shape), sd_s = law.sd_s(shape), flop = kernel_flop(KernelId::dgemm, shape);
+  const Limits limits = {dgemm_flop_per_s.low, threads * dgemm_flop_per_s.high};
   const std::string field = "/kernels/" + name,
                     calls = printed("calls of %.0f x %.0f x %.0f, of this run, ", shape.m, shape.n, shape.k);
   if (mean_s <= 0) {
@@ -345,13 +357,10 @@ void look_at_update(const std::string& name, const KernelModel& model, const Ker
   } else if (sd_s > scatter_over_mean * mean_s) {
     flags.push_back(beyond_limits(field + "/sigma", calls + printed("scatter by %.3g times mu", sd_s / mean_s),
                                   printed("at most %.0f times", scatter_over_mean), "sizes far from those measured"));
-  } else if (name == "dgemm" && kernel_flop(KernelId::dgemm, shape) >= worth_a_rate &&
-             !Limits{dgemm_flop_per_s.low, threads * dgemm_flop_per_s.high}.hold(kernel_flop(KernelId::dgemm, shape) /
-                                                                                 mean_s)) {
-    flags.push_back(beyond_limits(
-        field, calls + "make " + text(kernel_flop(KernelId::dgemm, shape) / mean_s / 1e9, "Gflop/s"),
-        printed("%.3g to %.3g Gflop/s of a rank", dgemm_flop_per_s.low / 1e9, threads * dgemm_flop_per_s.high / 1e9),
-        "sizes far from those measured"));
+  } else if (name == "dgemm" && flop >= worth_a_rate && !limits.hold(flop / mean_s)) {
+    flags.push_back(beyond_limits(field, calls + "make " + text(flop / mean_s / 1e9, "Gflop/s"),
+                                  printed("%.3g to %.3g Gflop/s of a rank", limits.low / 1e9, limits.high / 1e9),
+                                  "sizes far from those measured"));
   }
 }
 
@@ -395,7 +404,7 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
   const NetworkModel::Values& network = cluster.network.values();
   look_at_scope("/network/local", network.local, false, flags);
   if (network.remote) look_at_scope("/network/remote", *network.remote, true, flags);
-  look_at_rails(network, flags);
+  look_at_ways(network, flags);
   const std::pair<const char*, double> calls_s[] = {
       {"iprobe_s", network.iprobe_s}, {"test_s", network.test_s}, {"wtime_s", network.wtime_s}};
   for (const auto& [name, value] : calls_s)
@@ -405,6 +414,9 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
   for (std::size_t kind = 0; kind < hosts.values().kinds.size(); ++kind) {
     const std::string field = "/hosts/kinds/" + std::to_string(kind);
     look_at_memory(field, hosts.values().kinds[kind].memory_bytes, flags);
+    if (const double share = hosts.values().kinds[kind].link_share; share < 1 && network.remote)
+      look_at_value(flags, field + "/link_share", share * network.remote->link_bytes_per_s(), bytes_per_s, "bytes/s",
+                    "a rate in place of a share");
     if (const auto& own = hosts.values().kinds[kind].accelerators)
       look_at_accelerators(*own, field + "/accelerators/", flags);
   }

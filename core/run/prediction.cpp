@@ -36,7 +36,7 @@ HPLCAST_DESCRIPTION(PhaseSummary, phase) {
 
 HPLCAST_DESCRIPTION(PanelCost, cost) {
   HPLCAST_FIELDS(cost, first_panel, panels, time_s);
-  fields.if_any("error_95_s", cost.error_95_s);
+  fields.if_any("error_95_s", cost.error_95_s, at_least_zero);
 }
 
 HPLCAST_DESCRIPTION(Sampling, sampling) {
@@ -80,21 +80,16 @@ HPLCAST_DESCRIPTION(Prediction, prediction) {
   int version = Prediction::schema_version;
   ByName<PhaseSummary> phases{prediction.phases};
   std::optional<double> error_95_s, fast_error_95_s;
-  std::optional<int> hosts;
-  if (prediction.hosts > 0) hosts = prediction.hosts;
   fields("schema_version", version);
   HPLCAST_FIELDS(prediction, parameters, time_s, gflops, seed, mode);
   if (prediction.sampling) error_95_s = prediction.error_95_s;
   if (prediction.mode == "fast" && !prediction.sampling) fast_error_95_s = prediction.fast_error_95_s;
-  fields.if_any("error_95_s", error_95_s);
-  fields.if_any("fast_error_95_s", fast_error_95_s);
+  fields.if_any("error_95_s", error_95_s, at_least_zero);
+  fields.if_any("fast_error_95_s", fast_error_95_s, at_least_zero);
   fields("cluster", prediction.cluster);
-  fields.if_any("hosts", hosts);
-  prediction.hosts = hosts.value_or(0);
-  fields.check("hosts", !hosts || *hosts >= 1, "an integer of at least 1");
-  fields.if_any("threads_per_rank", prediction.threads_per_rank, nullptr, 1);
+  fields.if_any("hosts", prediction.hosts, detail::positive);
+  fields.if_any("threads_per_rank", prediction.threads_per_rank, detail::positive, 1);
   fields.if_any("blas", prediction.blas);
-  fields.check("threads_per_rank", prediction.threads_per_rank >= 1, "an integer of at least 1");
   fields("model_sha256", prediction.model_sha256);
   HPLCAST_FIELDS_IF_ANY(prediction, model_levels, model_doubts, control);
   fields("simulator", prediction.simulator);

@@ -19,15 +19,13 @@ IndexRange index_range_from(const std::string& what, const std::string& text) {
 }
 
 HPLCAST_DESCRIPTION(IndexRange, range) {
-  HPLCAST_FIELDS(range, first, last);
-  fields.check("first", range.first >= 0, "an integer of at least 0");
+  HPLCAST_RULED(detail::at_least_zero, range, first, last);
   fields.check("last", range.last >= range.first, "first, or more");
 }
 
 HPLCAST_DESCRIPTION(SampledExchanges, sampled) {
-  HPLCAST_FIELDS(sampled, run, period, panels);
-  fields.check("run", sampled.run >= 1 && sampled.run < sampled.period, "an integer from 1 to period - 1");
-  fields.check("panels", sampled.panels >= 1, "an integer of at least 1");
+  HPLCAST_RULED(detail::positive, sampled, run, period, panels);
+  fields.check("run", sampled.run < sampled.period, "an integer from 1 to period - 1");
 }
 
 HPLCAST_DESCRIBED(SimulationDiagnosis, direct_messages, own_flows, poll_by_waiting, load, sampled_exchanges);
@@ -46,8 +44,7 @@ HPLCAST_DESCRIPTION(EnergySettings, energy) {
 
 HPLCAST_DESCRIPTION(ObservationSettings, observation) {
   HPLCAST_FIELDS_IF_ANY(observation, trace, trace_ranks);
-  HPLCAST_FIELDS(observation, trace_begin_s, trace_end_s);
-  fields.check("trace_end_s", observation.trace_begin_s >= 0 && observation.trace_end_s >= 0, "a number of seconds");
+  HPLCAST_RULED(detail::at_least_zero, observation, trace_begin_s, trace_end_s);
   fields("phases", observation.phases);
   fields.if_any("progress", observation.progress);
   fields("checks", observation.checks);

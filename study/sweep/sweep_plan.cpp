@@ -1,7 +1,6 @@
 #include "hplcast/study/sweep_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <istream>
 #include <limits>
 #include <set>
@@ -73,9 +72,7 @@ class PlanReader : YamlReader {
          {"sample", [&](const auto& node) { plan.sample = sample(node); }}});
     read(root, "", keys);
     refuse_factors_of_two_parts(plan, root);
-    refuse_two_grids(plan, root);
-    require_factor_everywhere(plan, root, "cluster", "the path of a cluster.json");
-    require_factor_everywhere(plan, root, "N", "the order of the matrix, fixed or as a factor");
+    check_rows(plan, root);
     return plan;
   }
 
@@ -192,7 +189,7 @@ class PlanReader : YamlReader {
     return result;
   }
 
-  SampledFactor sampled_factor(const std::string& factor, const YAML::Node& node) const {
+  SampledFactor sampled_factor(const std::string& factor, const YAML::Node& node) {
     SampledFactor result;
     result.name = factor;
     if (!node.IsMap()) {
@@ -201,27 +198,28 @@ class PlanReader : YamlReader {
     }
     if (is_of_files(factor) || (!is_hpl_parameter(factor) && factor.front() != '/' && !is_transformation(factor)))
       fail(node, factor, "found a map; expected a list of levels");
-    // HPL's parameters are whole numbers.
-    result.step = is_hpl_parameter(factor) ? 1 : 0;
-    const std::map<std::string, double*> numbers = {{"min", &result.min}, {"max", &result.max}, {"step", &result.step}};
-    for (const auto& entry : node) {
-      const std::string key = entry.first.as<std::string>();
-      if (const auto known = numbers.find(key); known != numbers.end()) {
-        *known->second = number(entry.second, factor, -largest_, largest_, "a number");
-      } else if (key == "log") {
-        const std::string log = text(entry.second, factor);
-        if (log != "true" && log != "false") fail(entry.second, factor, "log is `" + log + "`; expected true or false");
-        result.logarithmic = log == "true";
-      } else {
-        fail(entry.first, factor, "unknown key " + key + "; expected min, max, step or log");
-      }
-    }
-    if (!(result.min < result.max) || result.step < 0 || (result.logarithmic && !(result.min > 0)))
-      fail(node, factor, "expected min < max, step >= 0, and min > 0 with log");
-    const auto is_whole = [](double value) { return value == std::floor(value); };
-    if (is_hpl_parameter(factor) &&
-        (result.step < 1 || !is_whole(result.min) || !is_whole(result.max) || !is_whole(result.step)))
-      fail(node, factor, "expected whole numbers, and a step of at least 1");
+    const bool is_whole = is_hpl_parameter(factor);
+    const double most = is_whole ? std::numeric_limits<int>::max() : largest_;
+    result.step = is_whole ? 1 : 0;
+    const auto into = [&](double* value) {
+      return [&, value](const YAML::Node& found) {
+        *value =
+            number(found, factor, -most, most, is_whole ? "whole numbers of at most 2147483647" : "a number", is_whole);
+      };
+    };
+    read(node, factor + ".",
+         {{"min", into(&result.min)},
+          {"max", into(&result.max)},
+          {"step", into(&result.step)},
+          {"log", [&](const YAML::Node& found) {
+             const std::string log = text(found, factor);
+             if (log != "true" && log != "false") fail(found, factor, "log is `" + log + "`; expected true or false");
+             result.logarithmic = log == "true";
+           }}});
+    if (!node["min"] || !node["max"])
+      fail(node, factor, "found a range without min or max; expected {min: ..., max: ...}");
+    if (!(result.min < result.max) || result.step < (is_whole ? 1 : 0) || (result.logarithmic && !(result.min > 0)))
+      fail(node, factor, "expected min < max, step >= 0 (of whole numbers >= 1), and min > 0 with log");
     return result;
   }
 
@@ -238,10 +236,8 @@ class PlanReader : YamlReader {
            }},
           {"count",
            [&](const auto& value) {
-             constexpr std::uint64_t most = 10'000'000;  // some gigabytes, and years of predictions
-             const std::uint64_t found = count(value, "count");
-             if (found > most) fail(value, "count", "found " + std::to_string(found) + "; expected at most 10000000");
-             result.count = static_cast<int>(found);
+             constexpr double most = 1e7;  // some gigabytes, and years of predictions
+             result.count = static_cast<int>(number(value, "count", 1, most, "a whole number, at most 10000000", true));
            }},
           {"seed", [&](const auto& value) { result.seed = count(value, "seed"); }},
           {"factors", [&](const auto& factors) {
@@ -268,35 +264,29 @@ class PlanReader : YamlReader {
       if (where.size() > 1) fail(root, factor, "found in " + core::joined(where, " and ") + "; expected one of them");
   }
 
-  /// The later of both would win, and the results name levels that no run had.
-  void refuse_two_grids(const SweepPlan& plan, const YAML::Node& root) const {
+  /// A grid beside P or Q: the later of both would win, and the results name levels that no run had. Without a cluster
+  /// or N: a default would be a study of something that nobody asked for.
+  void check_rows(const SweepPlan& plan, const YAML::Node& root) const {
     SweepPlan one_of_each = plan;
     one_of_each.fixed.clear();
     for (Factor& factor : one_of_each.factors) factor.levels.resize(1);
     if (one_of_each.sample) one_of_each.sample->count = 1;
-    std::vector<Configuration> rows = configurations(one_of_each);
-    rows.push_back(plan.fixed);
-    for (const Configuration& row : rows) {
+    const auto names_of = [](const Configuration& row) {
       std::set<std::string> names;
       for (const Setting& one : row) names.insert(one.factor);
+      return names;
+    };
+    const std::set<std::string> fixed = names_of(plan.fixed);
+    std::vector<std::set<std::string>> rows = core::mapped(configurations(one_of_each), names_of);
+    for (const auto& [factor, expected] :
+         {std::pair("cluster", "the path of a cluster.json"), {"N", "the order of the matrix, fixed or as a factor"}})
+      for (const std::set<std::string>& names : rows)
+        if (names.count(factor) + fixed.count(factor) == 0)
+          fail(root, factor, "missing; expected " + std::string(expected));
+    rows.push_back(fixed);
+    for (const std::set<std::string>& names : rows)
       if (names.count("grid") > 0 && names.count("P") + names.count("Q") > 0)
         fail(root, "grid", "found beside P or Q, which it says, too; expected one of both");
-    }
-  }
-
-  /// Every configuration must say this: a default would be a study of something that nobody asked for.
-  void require_factor_everywhere(const SweepPlan& plan, const YAML::Node& root, const std::string& factor,
-                                 const std::string& expected) const {
-    const auto is_it = [&](const Setting& entry) { return entry.factor == factor; };
-    const auto has_name = [&](const auto& entry) { return entry.name == factor; };
-    const bool fixed = std::any_of(plan.fixed.begin(), plan.fixed.end(), is_it);
-    const bool crossed = std::any_of(plan.factors.begin(), plan.factors.end(), has_name);
-    const bool listed =
-        !plan.list.empty() && std::all_of(plan.list.begin(), plan.list.end(), [&](const Configuration& row) {
-          return std::any_of(row.begin(), row.end(), is_it);
-        });
-    const bool sampled = plan.sample && std::any_of(plan.sample->factors.begin(), plan.sample->factors.end(), has_name);
-    if (!fixed && !crossed && !listed && !sampled) fail(root, factor, "missing; expected " + expected);
   }
 
   fs::path folder_;

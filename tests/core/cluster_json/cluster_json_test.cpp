@@ -348,7 +348,7 @@ TEST(ClusterJson, AnAcceleratorsKernelIsAModelOrAHandshake) {
   EXPECT_THAT(refusal(), testing::HasSubstr("in `near` only"));
   cluster.accelerators = example_accelerators();
   cluster.accelerators->per_host = 0;
-  EXPECT_THAT(refusal(), testing::HasSubstr("an integer of at least 1"));
+  EXPECT_THAT(refusal(), testing::HasSubstr("/accelerators/per_host`: found 0; expected a number above 0"));
 }
 
 TEST(ClusterJson, ARoundTripChangesNothing) {

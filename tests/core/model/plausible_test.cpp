@@ -125,6 +125,34 @@ TEST(Plausible, PanelsAreNamedWhereTheyAreTheFastest) {
   EXPECT_THAT(said_of(machine), ::testing::Not(HasSubstr("/network/remote/operations")));
 }
 
+TEST(Plausible, AllMessagesAndAllTheirCostsAreLookedAt) {
+  Machine machine;
+  ScopeModel& remote = *machine.network.remote;
+  remote.max_bytes = 1e7;
+  for (const MessageCost cost : {MessageCost::send, MessageCost::isend, MessageCost::recv}) {
+    const SegmentedLaw before = remote.cost(cost);
+    remote.cost(cost) = SegmentedLaw::make({{0, 1e-6, 0}, {65536, 0, 0.1}});
+    EXPECT_THAT(said_of(machine), HasSubstr("/network/remote/operations: a message of 65536 bytes takes 6.55e+03 s; "
+                                            "expected at most 0.0755 s"));
+    remote.cost(cost) = SegmentedLaw::make({{0, 1e-6, 1e-5}});
+    EXPECT_THAT(said_of(machine), HasSubstr("a message of 10000000 bytes takes 100 s")) << "at the largest size";
+    remote.cost(cost) = before;
+  }
+  remote.panels = SegmentedLaw::make({{0, 1e-6, 1e-4}});  // as fast as before: what is no panel
+  EXPECT_THAT(said_of(machine), HasSubstr("a message of 10000000 bytes takes 1e+03 s"));
+  std::swap(*remote.panels, remote.cost(MessageCost::transfer));
+  EXPECT_THAT(said_of(machine), HasSubstr("a message of 10000000 bytes takes 1e+03 s"));
+}
+
+TEST(Plausible, WaysBetweenGroupsAndKindsAreThoseOfNetworks) {
+  Machine machine;
+  machine.network.topology = HostGroups{{0, 1}, 1e-6, 0.5};
+  EXPECT_EQ(said_of(machine), "");
+  machine.network.topology = HostGroups{{0, 1}, 1, 1e-9};
+  EXPECT_THAT(said_of(machine), HasSubstr("/network/topology/extra_latency_s: 1 s; expected at most 0.01 s"));
+  EXPECT_THAT(said_of(machine), HasSubstr("/network/topology/bandwidth_share: 8.68 bytes/s; expected 1e+06 to 1e+12"));
+}
+
 TEST(Plausible, WattsAreThoseOfHosts) {
   ClusterModel cluster = Machine().cluster();
   PowerModel::Values power;

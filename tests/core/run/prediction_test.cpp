@@ -71,6 +71,9 @@ TEST(PredictionJson, NamesTheFieldThatIsWrong) {
               ::testing::HasSubstr("field `/kernels/dgemm/call`: unknown key\n  hint: did you mean `calls`"));
   EXPECT_THAT(message("\"mode\": \"exact\"", "\"mode\": \"quick\""), ::testing::HasSubstr("expected exact or fast"));
   EXPECT_THAT(message("\"wall_s\": 0", "\"wall_s\": -1"), ::testing::HasSubstr("/wall_s"));
+  for (const std::string error : {"error_95_s", "fast_error_95_s"})
+    EXPECT_THAT(message("\"seed\"", "\"" + error + "\": -1, \"seed\""),
+                ::testing::HasSubstr("field `/" + error + "`: found -1; expected a number of at least 0"));
   EXPECT_THAT(message("\"schema_version\": 1", "\"schema_version\": 2"),
               ::testing::HasSubstr("found version 2; this hplcast reads version 1"));
   EXPECT_THAT(message("\"P\": 32", "\"P\": 0"), ::testing::HasSubstr("`P` is 0; expected at least 1"));
@@ -83,6 +86,11 @@ TEST(PredictionJson, PiecesOfASampledOneHaveTheirErrors) {
   write_prediction(text, sampled);
   EXPECT_THAT(tests::error_in([&] { read_prediction(text, "p.json"); }),
               ::testing::HasSubstr("p.json, field `/sampling/pieces/0/error_95_s`: missing"));
+  sampled.sampling->pieces.front() = {0, 1, 1.0, -0.1};
+  std::stringstream negative;
+  write_prediction(negative, sampled);
+  EXPECT_THAT(tests::error_in([&] { read_prediction(negative, "p.json"); }),
+              ::testing::HasSubstr("field `/sampling/pieces/0/error_95_s`: found -0.1; expected a number of at least"));
 }
 
 }  // namespace

@@ -83,6 +83,7 @@ TEST(SimulationSettings, RefuseWhatNobodyKnowsAndNonsense) {
   EXPECT_THAT(refusal("\"window\": {\"first\": 8, \"last\": 7}"), HasSubstr("/window/last"));
   EXPECT_THAT(refusal("\"program\": {\"rest\": \"some\"}"), HasSubstr("zero, model, bench or counted"));
   EXPECT_THAT(refusal("\"energy\": {\"bin_s\": -1}"), HasSubstr("/energy/bin_s"));
+  EXPECT_THAT(refusal("\"observation\": {\"trace_begin_s\": -1}"), HasSubstr("/observation/trace_begin_s"));
   EXPECT_THAT(refusal("\"diagnosis\": {\"sampled_exchanges\": {\"run\": 4, \"period\": 4}}"),
               HasSubstr("from 1 to period - 1"));
 }

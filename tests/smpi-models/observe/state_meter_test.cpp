@@ -67,6 +67,8 @@ TEST(PowerBins, RefuseToBeMoreThanMemoryHolds) {
   PowerBins bins(1e-9);
   bins.add(0, 1, 1);
   EXPECT_THROW(bins.end(1), core::DomainError);
+  bins.add(1e30, 1e31, 1);
+  EXPECT_THROW(bins.end(1e31), core::DomainError) << "beyond what a size holds";
 }
 
 TEST(ActiveTime, IsTheUnionOfIntervalsInAnyOrder) {

@@ -75,6 +75,17 @@ TEST(SweepPlan, DrawsNumbersThatTheStepReaches) {
                 HasSubstr("whole numbers"));
 }
 
+TEST(SweepPlan, ARangeHasBothOfItsEndsAndNumbersThatHplHas) {
+  const auto error_of_range = [](const std::string& factor, const std::string& range) {
+    return error_of(std::string(head) + "sample: {count: 2, factors: {" + factor + ": {" + range + "}}}\n");
+  };
+  for (const char* half : {"", "min: 0.5", "max: 3"}) {  // a missing end was 0, or 1
+    EXPECT_THAT(error_of_range("scale-dgemm", half), HasSubstr("a range without min or max"));
+    EXPECT_THAT(error_of_range("/network/iprobe_s", half), HasSubstr("a range without min or max"));
+  }
+  EXPECT_THAT(error_of_range("swap_threshold", "min: 1, max: 1e20"), HasSubstr("found `1e20`; expected whole numbers"));
+}
+
 TEST(SweepPlan, LatinHypercubeHasOneValueInEveryPartOfARange) {
   const auto read = plan(std::string(head) +
                          "sample: {count: 50, seed: 3, factors: {scale-dgemm: {min: 1, max: 2}, N: {min: 1, max: 50}, "

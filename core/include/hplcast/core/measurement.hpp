@@ -140,8 +140,8 @@ struct Control {
 /// @throws DomainError without controls.
 Control summarized(const std::vector<ControlRows>& controls);
 
-/// `control` in the provenance of a cluster, if it is there. @throws ParseError if it is damaged.
-std::optional<Control> control_of(const ClusterModel& cluster);
+/// `control` in the provenance of a cluster, if it is there. @throws ParseError if it is damaged, in this file.
+std::optional<Control> control_of(const ClusterModel& cluster, const std::string& file = "");
 
 /// The fields in JSON, in provenances and predictions.
 template <typename Fields>
@@ -158,6 +158,8 @@ void describe(Fields& fields, Control& control) {
   fields.check("wall_s", control.wall_s > 0, "a number above 0");
   fields.check("low", control.low_s > 0 && control.low_s <= control.wall_s, "a number above 0, at most wall_s");
   fields.check("high", control.high_s >= control.wall_s, "a number of at least wall_s");
+  fields.check("scatter", control.scatter >= 0, "a number of at least 0");
+  fields.check("lasting", control.lasting >= 0, "a number of at least 0");
 }
 
 // Samples of power sensors, and which of them add up to the power of a host.

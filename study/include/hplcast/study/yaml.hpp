@@ -29,8 +29,10 @@ class YamlLimits : public YAML::EventHandler {
   explicit YamlLimits(std::string name) : name_(std::move(name)) {}
 
   void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { node(mark, anchor); }
+  void OnDocumentEnd() override { ended_ = true; }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (!ended_) node(mark, anchor);
+  }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string&) override {
     node(mark, anchor);
   }
@@ -53,6 +55,9 @@ class YamlLimits : public YAML::EventHandler {
   }
   void node(const YAML::Mark& mark, YAML::anchor_t anchor) {
     constexpr std::size_t most = 1000000;
+    if (ended_)
+      throw core::ParseError(yaml_location(name_, mark), "a second document after ---; expected one",
+                             "make a file of each");
     if (anchor != 0) refuse(mark);
     if (++nodes_ > most) throw core::ParseError(yaml_location(name_, mark), "more than 1000000 values");
   }
@@ -66,6 +71,7 @@ class YamlLimits : public YAML::EventHandler {
   std::string name_;
   std::size_t nodes_ = 0;
   int depth_ = 0;
+  bool ended_ = false;
 };
 
 /// @throws ParseError for a mapping with a key twice, of which the library would keep one without a word, and for keys
@@ -98,8 +104,8 @@ inline void require_utf8(const std::string& text, const std::string& name) {
 }
 
 /// Gives the document to `use`, and returns its result. @throws ParseError for a syntax error, bytes that are not
-/// UTF-8, an anchor or alias, a key twice, more than 4 MiB, 50 levels or a million values, and where `use` finds a list
-/// or mapping in place of a word.
+/// UTF-8, an anchor or alias, a second document, a key twice, more than 4 MiB, 50 levels or a million values, and where
+/// `use` finds a list or mapping in place of a word.
 template <typename Use>
 auto with_yaml(const std::string& text, const std::string& name, Use use) {
   constexpr std::size_t largest = std::size_t{1} << 22;
@@ -109,7 +115,7 @@ auto with_yaml(const std::string& text, const std::string& name, Use use) {
   try {
     std::istringstream in(text);
     YamlLimits limits(name);
-    YAML::Parser(in).HandleNextDocument(limits);
+    for (YAML::Parser parser(in); parser.HandleNextDocument(limits);) continue;
     const YAML::Node root = YAML::Load(text);
     require_unique_keys(root, name);
     return use(root);
