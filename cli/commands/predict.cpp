@@ -193,6 +193,8 @@ void predict_missing(const std::vector<study::RunPlan>& plans, const PredictOpti
 
 /// Files of one simulation cannot be those of several.
 void check_observation(const study::Observation& observation, std::size_t simulations) {
+  require_named_file("--trace", observation.trace);
+  require_named_file("--paje", observation.paje);
   for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv, &observation.power_trace})
     if (!path->empty() && simulations > 1)
       throw core::UsageError(

@@ -130,6 +130,8 @@ void run_run(RunOptions& options) {
   study::ProgramRunRequest& request = options.request;
   unify_json_output(options.json, options.output);
   require_place_of(request.keep);
+  require_named_file("--trace", request.observation.trace);
+  require_named_file("--count", request.counts);
   const PowerTraceFile power_trace(request.observation);
   core::catch_interrupts();
   request.cluster = read_cluster_file(options.cluster);

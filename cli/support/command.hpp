@@ -218,7 +218,7 @@ void require_writable(const std::filesystem::path& path);
 /// The same for a folder that a command makes: the one that it would be in must be there.
 void require_place_of(const std::filesystem::path& folder);
 
-/// For files that are changed in place or kept open. @throws core::UsageError for `-`.
+/// For files that are changed in place or kept open. @throws core::UsageError for `-`, a device or a pipe.
 void require_named_file(const std::string& option, const std::filesystem::path& path);
 
 /// Whether it can be read only once: `-`, a pipe, a device.
