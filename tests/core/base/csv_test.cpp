@@ -27,6 +27,15 @@ TEST(CsvReader, TakesColumnsByName) {
   EXPECT_FALSE(csv.next());
 }
 
+/// Cells were shown as long as they are.
+TEST(CsvReader, MessagesDoNotShowAllOfALongName) {
+  const std::string column(300000, 'x');
+  const std::string message = error_in([&] { CsvReader(TextStream(column + ",b\n"), "f.csv").column("m"); });
+  EXPECT_LT(message.size(), 5000U);
+  EXPECT_THAT(message, HasSubstr("f.csv:1, field `m`: no such column; the columns are: xxx"));
+  EXPECT_EQ(message.substr(message.size() - 6), "xxx, b");
+}
+
 TEST(CsvReader, KeepsATextWhoseStreamIsATemporary) {
   std::string text = "a,b\n1,2\n3,4\n";
   CsvReader csv(TextStream(text), "f.csv");

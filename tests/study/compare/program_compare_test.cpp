@@ -51,6 +51,12 @@ TEST(TimeFrom, SurvivesLongOutputs) {
   std::string text(1000000, 'x');
   for (std::size_t i = 0; i < text.size(); i += 100) text[i] = '\n';
   EXPECT_EQ(time_in(output(text + "\ntime 2 s\n"), {"^.*time ([0-9]+)", ""}), 2);
+  // One line, of which std::regex made a stack of a frame per letter: a crash.
+  const std::string line = "time " + std::string(300000, 'x') + "\n";
+  EXPECT_EQ(time_in(output(line + "time 2 s\n"), {"time (.*) s", ""}), 2);
+  std::string bar;
+  for (int i = 0; i < 20000; ++i) bar += "[====      ]\r";
+  EXPECT_EQ(time_in(output(bar + "time 2 s\r\n"), {"^time (.*) s$", ""}), 2);
 }
 
 ProgramOutput ran(const std::string& source, const std::string& program, const std::string& arguments, int ranks) {
