@@ -111,7 +111,6 @@ bool CsvReader::read_line() {
       return false;
     }
     ++line_;
-    if (line_ == 1 && buffer_.compare(0, 3, "\xEF\xBB\xBF") == 0) buffer_.erase(0, 3);
   } while (buffer_.empty() || buffer_.front() == '#');
   return true;
 }

@@ -216,6 +216,7 @@ bool read_line(std::istream& in, std::string& line, const std::string& name) {
     line.append(block, static_cast<std::size_t>(in.gcount()) - (in.eof() || is_full ? 0 : 1));  // with the line's end
     if (!is_full) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (begins_with(line, "\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
       return true;
     }
     in.clear();
