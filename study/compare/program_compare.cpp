@@ -134,7 +134,7 @@ std::vector<std::string> missing_in(const ConfigurationRuns& all, const Configur
 
 double time_in(const ProgramOutput& output, const OutputPatterns& patterns) {
   if (patterns.time_from.empty()) {
-    if (output.time_s) return *output.time_s;
+    if (output.time_s && *output.time_s > 0) return *output.time_s;
     throw core::ParseError({output.source, 0, ""},
                            "says nothing of the time of the whole run; expected an archive of `hplcast observe`",
                            "--time-from takes a time that the program prints");

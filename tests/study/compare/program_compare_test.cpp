@@ -44,6 +44,7 @@ TEST(TimeFrom, TellsWhatIsWrongWithAPatternOrAnOutput) {
   EXPECT_THAT(message_of(output("time 1 s"), "time ([0-9"), HasSubstr("expected a regular expression"));
   EXPECT_THAT(message_of(output("time 1 s"), "time [0-9]+ s"), HasSubstr("expected one group"));
   EXPECT_THAT(message_of(output("time 1 s"), "(time) ([0-9]+) s"), HasSubstr("expected one group"));
+  EXPECT_THAT(message_of({"run.json", "", -1.0}, ""), HasSubstr("says nothing of the time")) << "an error of -511 %";
   EXPECT_THAT(message_of(output("time 1 s"), ""), HasSubstr("says nothing of the time of the whole run"));
 }
 
