@@ -76,6 +76,7 @@ TEST(CsvReader, SaysWhereWhatAndWhy) {
   EXPECT_THAT(reading("a,a\n", "a"), HasSubstr("names this column twice"));
   EXPECT_THAT(reading("a,b\n1\n", "a"), HasSubstr("f.csv:2: 1 fields; expected 2"));
   EXPECT_THAT(reading("a\n1\nnan\n", "a"), HasSubstr("f.csv:3, field `a`: found \"nan\"; expected a finite number"));
+  EXPECT_THAT(reading("a;b\n0,5;1\n", "a"), HasSubstr("found \"0,5\"; expected a finite number (1.5e-3)"));
   EXPECT_THAT(reading("a\ninf\n", "a"), HasSubstr("expected a finite number"));
   EXPECT_THAT(reading("a\n-1\n", "a"), HasSubstr("expected a number above 0"));
   EXPECT_THAT(reading("a\n1 2\n", "a"), HasSubstr("expected a finite number"));
