@@ -127,8 +127,6 @@ struct ExplainOptions {
 void run_explain(ExplainOptions& options) {
   unify_json_output(options.json, options.output);
   study::ExplainRequest& request = options.request;
-  require_named_file("--trace", request.trace);
-  require_named_file("--picture", request.picture);
   core::catch_interrupts();
   if (is_prediction_file(options.real) && !is_prediction_file(options.prediction))
     std::swap(options.real, options.prediction);
@@ -170,8 +168,9 @@ void setup_explain(Command& app) {
   command.add_flag("--json", options.json, "write JSON (docs/formats/explain-json.md) instead of tables");
   command.add_output(options.output, "file for the JSON");
   command.add_option("--trace", request.trace, "both runs for Perfetto (Chrome's JSON), rank below rank",
-                     writes("FILE"));
-  command.add_option("--picture", request.picture, "causes and both runs as a picture (SVG)", writes("FILE"));
+                     writes("FILE"), named_file);
+  command.add_option("--picture", request.picture, "causes and both runs as a picture (SVG)", writes("FILE"),
+                     named_file);
   add_range(command, "--ranks", request.first_rank, request.last_rank, "ranks in trace and picture (default 0-7)");
   add_range(command, "--panels", request.first_panel, request.last_panel,
             "panels of the real run that the picture shows (default: all)")

@@ -59,7 +59,6 @@ void add_control(calibration::ObserveRequest& request, core::ControlRow& before,
 
 void run_observe(ObserveOptions& options) {
   calibration::ObserveRequest& request = options.request;
-  require_named_file("-o", request.archive);
   calibration::require_archive_name(request.archive);
   core::catch_interrupts();
   request.program = study::located_program(options.command.front(), "the program to observe, after --");
@@ -93,7 +92,7 @@ void setup_observe(Command& app) {
   calibration::ObserveRequest& request = options.request;
   command.add_option("command", options.command, "the program and its arguments, after --", required, of_type("WORDS"));
   command.add_option("--np", request.launch.ranks, "ranks (also -np)", between(1, 1 << 20), with_default);
-  command.add_output(request.archive, "archive to write: .zip, .tar.gz or .tar.zst", required);
+  command.add_output(request.archive, "archive to write: .zip, .tar.gz or .tar.zst", required, named_file);
   command.add_option("--hostfile", request.launch.hostfile, "hosts to run on, for mpirun (default: this machine)",
                      existing_file, reads("FILE"));
   command.add_option("--mpirun", request.launch.mpirun, "Open MPI's mpirun, or srun", of_type("PATH"));

@@ -193,8 +193,6 @@ void predict_missing(const std::vector<study::RunPlan>& plans, const PredictOpti
 
 /// Files of one simulation cannot be those of several.
 void check_observation(const study::Observation& observation, std::size_t simulations) {
-  require_named_file("--trace", observation.trace);
-  require_named_file("--paje", observation.paje);
   for (const auto* path : {&observation.trace, &observation.paje, &observation.phases_csv, &observation.power_trace})
     if (!path->empty() && simulations > 1)
       throw core::UsageError(
@@ -392,7 +390,8 @@ void add_observation(Command& command, study::Observation& observation) {
   command.add_flag("--phases", observation.phases, "print the time per phase of HPL", group);
   command.add_option("--phases-csv", observation.phases_csv, "time per phase of every rank", writes("FILE"), group);
   add_trace(command, observation);
-  command.add_option("--paje", observation.paje, "SMPI's own trace, for Paje viewers", writes("FILE"), group);
+  command.add_option("--paje", observation.paje, "SMPI's own trace, for Paje viewers", writes("FILE"), named_file,
+                     group);
   command.add_option("--log", observation.log,
                      "what ranks do, in simulation.log of --keep: hplcast_rank, _kernels, _messages, _probes, _columns "
                      "(docs/use/traces.md)",

@@ -130,8 +130,6 @@ void run_run(RunOptions& options) {
   study::ProgramRunRequest& request = options.request;
   unify_json_output(options.json, options.output);
   require_place_of(request.keep);
-  require_named_file("--trace", request.observation.trace);
-  require_named_file("--count", request.counts);
   const PowerTraceFile power_trace(request.observation);
   core::catch_interrupts();
   request.cluster = read_cluster_file(options.cluster);
@@ -196,7 +194,7 @@ void setup_run(Command& app) {
   command.add_option("--count", request.counts,
                      "CSV of what each rank executes between its calls of MPI, for `fit program --counts`; of a "
                      "program compiled with --count",
-                     writes("FILE"));
+                     writes("FILE"), named_file);
   add_choice<bool>(command, "--numerics", request.numerics, {{"model", false}, {"run", true}},
                    "run: routines and regions are executed, too, and take the same time");
   command.add_flag("--bench-regions", options.bench_regions,

@@ -103,7 +103,6 @@ std::unique_ptr<SensorRecorder> recorder_of(const RunRealOptions& options) {
 }
 
 void run_run_real(RunRealOptions& options) {
-  require_named_file("-o", options.request.results);
   require_place_of(options.request.outputs);
   core::catch_interrupts();
   core::MpiLaunch& launch = options.request.launch;
@@ -183,7 +182,7 @@ void setup_run_real(Command& app) {
   command.add_option("configurations", options.configurations,
                      "an HPL.dat, HPL's output, or a CSV with columns N, NB, P ...", required, reads("FILE"));
   command.add_option("-o,--output", request.results, "CSV that runs are added to; runs that it has are not repeated",
-                     required, writes("RUNS.csv"));
+                     required, writes("RUNS.csv"), named_file);
   command.add_option("--repetitions", request.repetitions, "runs of each configuration", between(1, 100000),
                      with_default);
   add_seed(command, request.seed, "of the random order of the runs");

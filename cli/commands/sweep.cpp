@@ -50,7 +50,6 @@ void read_plan(SweepOptions& options) {
       throw core::UsageError("a plan from the standard input needs --database");
     options.request.database = database_of(options.plan);
   }
-  require_named_file("--database", options.request.database);
   require_other_file(options.request.database, {options.plan});
   const double count = study::run_count(options.request.plan);
   if (count > many_runs && !options.yes)
@@ -212,7 +211,7 @@ void setup_sweep(Command& app) {
   Option* plan =
       command.add_option("plan", options->plan, "plan.yaml (docs/formats/plan-yaml.md)", of_type("PLAN.yaml"));
   command.add_option("--database", options->request.database, "results (default: beside the plan, .db)",
-                     of_type("FILE"));
+                     of_type("FILE"), named_file);
   command.add_option("--jobs", options->request.jobs, "predictions at a time (default: the cores of this machine)",
                      positive);
   add_seeds(command, options->seeds, "other seeds than those of the plan: 4,5,6");

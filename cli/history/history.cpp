@@ -19,7 +19,8 @@ namespace {
 using study::HistoryDatabase;
 /// --database of the commands that write a history.
 void add_history_option(Command& command, std::string& database) {
-  command.add_option("--database", database, "the history; made if it is missing", required, of_type("FILE"));
+  command.add_option("--database", database, "the history; made if it is missing", required, of_type("FILE"),
+                     named_file);
 }
 
 void tell_added(const std::string& name, bool added) {

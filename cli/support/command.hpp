@@ -218,9 +218,6 @@ void require_writable(const std::filesystem::path& path);
 /// The same for a folder that a command makes: the one that it would be in must be there.
 void require_place_of(const std::filesystem::path& folder);
 
-/// For files that are changed in place or kept open. @throws core::UsageError for `-`, a device or a pipe.
-void require_named_file(const std::string& option, const std::filesystem::path& path);
-
 /// Whether it can be read only once: `-`, a pipe, a device.
 bool is_stream(const std::filesystem::path& path);
 /// For files that are read more than once. @throws core::UsageError for a pipe (a process substitution, /dev/stdin).

@@ -37,11 +37,6 @@ void require_picture(const fs::path& path) {
   require_writable(path);
 }
 
-void require_named_file(const std::string& option, const fs::path& path) {
-  if (is_stream(path))
-    throw core::UsageError(option + " cannot be `-`, a device or a pipe; expected the name of a file");
-}
-
 bool is_stream(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

@@ -125,7 +125,7 @@ void add_windows(Command& command, study::PredictionRequest& request) {
 
 void add_trace(Command& command, study::Observation& observation) {
   command.add_option("--trace", observation.trace, "trace of every rank, for Perfetto (Chrome's JSON)", writes("FILE"),
-                     in_group("Observation"));
+                     named_file, in_group("Observation"));
   command.add_option("--trace-ranks", observation.trace_ranks, "only these ranks in the trace: 0-31",
                      of_type("FIRST-LAST"), in_group("Observation"), needs("--trace"), first_to_last);
   const auto take_time = [&observation](const std::string& text) {

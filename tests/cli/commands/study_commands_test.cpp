@@ -216,7 +216,7 @@ TEST_F(StudyCommands, ADashIsTheStandardInputAndOutput) {
               HasSubstr("`-` can be given for one input only"));
   EXPECT_THAT(shell("\"$hplcast\" emit \"$cluster\" --hostfile - --ranks 1").output, "node-1\n");
   EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "-"));
-  expect({"run-real", file("one.csv", "N\n100\n"), "-o", "-"}, 2, "-o cannot be `-`");
+  expect({"run-real", file("one.csv", "N\n100\n"), "-o", "-"}, 2, "found `-`, the standard output");
 }
 
 TEST_F(StudyCommands, AnHplDatThatHplReadsInAnotherWayIsToldOf) {
