@@ -194,7 +194,7 @@ void setup_run(Command& app) {
   command.add_option("--count", request.counts,
                      "CSV of what each rank executes between its calls of MPI, for `fit program --counts`; of a "
                      "program compiled with --count",
-                     writes("FILE"));
+                     writes("FILE"), named_file);
   add_choice<bool>(command, "--numerics", request.numerics, {{"model", false}, {"run", true}},
                    "run: routines and regions are executed, too, and take the same time");
   command.add_flag("--bench-regions", options.bench_regions,

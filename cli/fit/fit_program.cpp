@@ -35,9 +35,9 @@ void add_stretches(const std::string& path, const ArchiveFiles& files, const std
                    const fit::CountedRun& counted, fit::ProgramObservation& observation) {
   const std::string name = start + ".stretches.csv";
   const auto file = files.find(name);
-  if (file == files.end())
-    throw InputError(path + ": no " + name + " in it, which --counts needs; observe again with this version");
-  const std::size_t rank = std::stoul(start.substr(start.find('-') + 1));
+  std::size_t rank = 0;
+  if (file == files.end() || !core::parse_integer(start.substr(start.find('-') + 1), rank))
+    throw InputError(path + ": no " + name + " of a rank in it, which --counts needs; observe again with this version");
   fit::read_stretches({core::TextStream(file->second), path + ":" + name}, counted, rank, observation);
 }
 

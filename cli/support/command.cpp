@@ -46,11 +46,6 @@ const Check positive = number_from_zero(false, "POSITIVE");
 const Check at_least_zero = number_from_zero(true, "NUMBER");
 const Check existing_file = known(CLI::ExistingFile);
 const Check existing_folder = known(CLI::ExistingDirectory);
-const Check named_file = {[](const std::string& text) {
-                            if (core::is_standard_stream(text))
-                              throw core::UsageError("found `-`; expected the name of a file (`./-` is one)");
-                          },
-                          ""};
 Check among(const std::vector<std::string>& names) {
   return known(CLI::IsMember(names));
 }

@@ -41,7 +41,6 @@ extern const Check positive;  ///< these two: a finite number
 extern const Check at_least_zero;
 extern const Check existing_file;
 extern const Check existing_folder;
-extern const Check named_file;  ///< for files that grow or that others write: not `-`
 
 /// For functions that take a value. @throws what makes the program end as after a failed check
 [[noreturn]] void refuse_value(const std::string& option, const std::string& message);

@@ -191,6 +191,14 @@ void unify_json_output(bool& json, std::string& output) {
   output.clear();
 }
 
+const Check named_file = {
+    [](const std::string& path) {
+      if (is_stream(path))
+        throw core::UsageError("found `" + path +
+                               "`, the standard output, a device or a pipe; expected the name of a file");
+    },
+    ""};
+
 const Check first_to_last = {
     [](const std::string& text) {
       static const std::regex form("([0-9]{1,9})-([0-9]{1,9})");

@@ -119,6 +119,9 @@ void require_distinct(const std::string& option, const std::vector<std::string>&
 /// `-` for the JSON of a command that prints a table else: it is --json without a file.
 void unify_json_output(bool& json, std::string& output);
 
+/// A file that is changed in place, kept open or written elsewhere: neither `-` nor a device or a pipe.
+extern const Check named_file;
+
 /// An option for two whole numbers, both inclusive, such as 0-31.
 Option* add_range(Command& command, const std::string& name, int& first, int& last, const std::string& help);
 /// The same for a text, and what is in it.

@@ -10,12 +10,8 @@
 namespace hplcast::cli {
 
 void write_result(const fs::path& path, const std::function<void(std::ostream&)>& content) {
-  if (path.empty()) {
-    content(std::cout);
-  } else {
-    require_writable(path);
-    core::write_file(path, content);
-  }
+  require_writable(path);
+  core::write_file(path.empty() ? "-" : path, content);
 }
 
 void write_result(const fs::path& path, const nlohmann::ordered_json& json) {
@@ -23,7 +19,7 @@ void write_result(const fs::path& path, const nlohmann::ordered_json& json) {
 }
 
 void require_writable(const fs::path& path) {
-  if (path.empty() || core::is_standard_stream(path)) return;
+  if (path.empty() || is_stream(path)) return;  // a device or a pipe needs no folder that can be written
   std::error_code error;
   const std::string cannot = "cannot write " + path.string() + ": ";
   if (fs::is_directory(path, error)) throw InputError(cannot + "it is a folder");

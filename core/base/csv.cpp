@@ -111,7 +111,6 @@ bool CsvReader::read_line() {
       return false;
     }
     ++line_;
-    if (line_ == 1 && buffer_.compare(0, 3, "\xEF\xBB\xBF") == 0) buffer_.erase(0, 3);
   } while (buffer_.empty() || buffer_.front() == '#');
   return true;
 }
@@ -183,7 +182,7 @@ bool parse_double(std::string_view text, double& value) noexcept {
 double CsvReader::number(std::size_t column) const {
   double value = 0;
   if (!parse_double(fields_[column], value))
-    throw ParseError(at(column), "found " + quoted_start(fields_[column]) + "; expected a finite number");
+    throw ParseError(at(column), "found " + quoted_start(fields_[column]) + "; expected a finite number (1.5e-3)");
   return value;
 }
 

@@ -9,6 +9,8 @@ namespace hplcast::core {
 namespace {
 
 std::string with_hint(std::string message, const std::string& hint) {
+  constexpr std::size_t most = 4000;  // a file of one line needs not be shown
+  if (message.size() > most) message.replace(most / 2, message.size() - most, " ... ");
   if (!hint.empty()) message += "\n  hint: " + hint;
   // Parts of files are in it, which must not move the cursor of a terminal.
   const auto is_control = [](unsigned char c) { return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f; };

@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -17,9 +18,7 @@ namespace hplcast::core {
 
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
+  return {std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
 }
 
 std::string all_replaced(std::string text, const std::string& what, const std::string& by) {
@@ -175,7 +174,8 @@ std::string xml_escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
     const auto entity = entities.find(c);
-    result += entity == entities.end() ? std::string(1, c) : entity->second;
+    const bool is_in_xml = static_cast<unsigned char>(c) >= ' ' || c == '\t' || c == '\n' || c == '\r';
+    result += entity == entities.end() ? std::string(1, is_in_xml ? c : '?') : entity->second;
   }
   return result;
 }

@@ -40,10 +40,9 @@ void check_in_header(const HplField& field, const std::vector<long long>& values
                      const Location& where) {
   const long long value = field.get(run.parameters);
   if (std::find(values.begin(), values.end(), value) != values.end()) return;
-  std::string list;
-  for (const long long one : values) list += " " + std::to_string(one);
+  const std::string list = joined(values, " ", [](long long one) { return std::to_string(one); });
   throw ParseError({where.file, where.line, field.name},
-                   "this run has " + std::to_string(value) + ", HPL's header above says" + list,
+                   "this run has " + std::to_string(value) + ", HPL's header above says " + list,
                    "are these parts of two outputs? Keep each run below its own header");
 }
 
@@ -98,7 +97,8 @@ HplRun parse_result_line(const std::string& line, const Location& where, const H
   std::istringstream words(line);
   std::string code;
   words >> code >> p.N >> p.NB >> p.P >> p.Q >> run.time_s >> run.gflops;
-  if (!words || !decode_variant(code, run) || std::min({p.NB, p.P, p.Q}) < 1 || !(run.time_s >= 0) ||
+  const bool whole = words && (words.eof() || std::isspace(words.peek()) != 0);  // 6,8e+01 is not 6
+  if (!whole || !decode_variant(code, run) || std::min({p.NB, p.P, p.Q}) < 1 || !(run.time_s >= 0) ||
       !(run.gflops > 0)) {
     throw ParseError(where, "found \"" + line.substr(0, 80) +
                                 "\"; expected a result line such as WR11C2R4  5000  128  1  2  1.23  6.8e+01");

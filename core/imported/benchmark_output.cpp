@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <istream>
 #include <map>
-#include <sstream>
 
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
@@ -126,8 +125,10 @@ class Reader {
 }  // namespace
 
 BenchmarkOutput read_benchmark_output(std::istream& in, const std::string& name, const std::string& scope) {
-  std::istringstream text(read_text(in, name, "is this the output of a benchmark?", most_bytes_of_output));
-  return Reader(text, name, scope).read();
+  const std::string text = read_text(in, name, "is this the output of a benchmark?", most_bytes_of_output);
+  BenchmarkOutput output = Reader(TextStream(text), name, scope).read();
+  if (text.back() != '\n') output.notes.emplace_back("the last line has no end: was the file cut off in a number?");
+  return output;
 }
 
 }  // namespace hplcast::core

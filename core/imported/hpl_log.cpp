@@ -105,7 +105,7 @@ HplLogReader::Found HplLogReader::take_progress(const std::string& line) {
   const std::string rate = value_behind(line, is_left ? "GF=" : is_mega ? "Mflops=" : "Gflops=");
   HplProgress progress;
   double printed_rate = 0;
-  if (!parse_double(column, progress.column) || !parse_double(rate, printed_rate) || !(printed_rate > 0))
+  if (!parse_double(column, progress.column) || !parse_double(rate, printed_rate) || !(printed_rate > 1e-9))
     throw ParseError({name_, line_, "Column"}, "found \"" + line.substr(0, 100) + "\"",
                      "expected Column=NUMBER ... Gflops=NUMBER or Mflops=NUMBER, or N_left=NUMBER ... GF=NUMBER");
   if (is_left) progress.column = N - progress.column;

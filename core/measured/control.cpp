@@ -33,7 +33,7 @@ std::vector<ControlRows> read_controls(std::istream& in, const std::string& name
     row.core = csv.integer(core, 0);
     row.start_s = csv.number(start);
     row.shape = csv.text(shape);
-    row.calls = static_cast<long>(csv.positive(calls));
+    row.calls = csv.integer(calls, 1);
     row.wall_s = csv.positive(wall);
     row.cpu_s = csv.positive(cpu);
     row.sd_s = csv.non_negative(sd);

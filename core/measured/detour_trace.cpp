@@ -62,10 +62,6 @@ void require_order(const CoreDetours& core, const std::string& name) {
   constexpr double rounding_s = 2e-9;  // times are written to a nanosecond
   for (std::size_t i = 1; i < core.events.size(); ++i) {
     const DetourEvent& before = core.events[i - 1];
-    if (core.events[i].start_s < before.start_s)
-      throw ParseError({name, 0, "start_s"}, where + ": time runs backwards, from " + shortest(before.start_s) +
-                                                 " s to " + shortest(core.events[i].start_s) +
-                                                 " s; expected the order of time");
     if (core.events[i].start_s < before.start_s + before.duration_s - rounding_s)
       throw ParseError({name, 0, "duration_s"}, where + ": the detour at " + shortest(before.start_s) + " s lasts " +
                                                     shortest(before.duration_s) +
@@ -200,9 +196,7 @@ double number_of(const std::string& word, const Location& location) {
 
 /// "node7" of "selfish-node7.dat": files of other programs do not say where they are from.
 std::string stem(const std::string& name) {
-  const std::size_t slash = name.find_last_of('/');
-  const std::string file = slash == std::string::npos ? name : name.substr(slash + 1);
-  return file.substr(0, file.find_last_of('.'));
+  return std::filesystem::path(name).stem();
 }
 
 /// The number after a text in comment lines.
@@ -258,7 +252,7 @@ DetourTrace read_selfish(const DetourLines& file, const std::vector<Pair>& pairs
   trace.format = "selfish";
   CoreDetours core{stem(file.name), 0, {}, {}};
   for (const Pair& pair : pairs)
-    if (pair.second > 0) core.events.push_back({pair.first * 1e-9, pair.second * 1e-9});
+    if (pair.second * 1e-9 > 0) core.events.push_back({pair.first * 1e-9, pair.second * 1e-9});
   const double first_s = pairs.front().first * 1e-9;
   const double last_s = pairs.back().first * 1e-9 + pairs.back().second * 1e-9;
   // Only a period that holds all events is one; Netgauge counts it from the first reading of its clock.

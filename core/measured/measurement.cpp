@@ -76,8 +76,7 @@ void read_kernel_csv(std::istream& in, const std::string& name, const std::strin
                      const std::vector<std::string>& columns,
                      const std::function<void(const KernelMeasurement&, const std::vector<std::string>& texts)>& each) {
   CsvReader csv(in, name);
-  std::vector<std::size_t> further;
-  for (const std::string& column : columns) further.push_back(csv.column(column));
+  const auto further = mapped(columns, [&](const std::string& column) { return csv.column(column); });
   std::vector<std::string> texts(columns.size());
   csv.refuse_misspelt({"kernel", "m", "n", "k", "duration_s", "start_s", "host", "node", "cpu", "core", "content",
                        "role", "error", "order", "transposed", "repetition", "busy_ranks", "leading_dimension"});

@@ -25,6 +25,8 @@ std::vector<std::string> split_outside_brackets(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;
   for (const char c : text) {
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0 || c == ' ' || c == '"' || c == '\\')
+      throw bad_radical(text, "a blank, quotation mark, backslash or control character");
     if (c == '[') ++depth;
     if (c == ']') --depth;
     if (depth < 0 || depth > 1) throw bad_radical(text, "unbalanced brackets");

@@ -106,8 +106,10 @@ fs::path behind_links(fs::path path) {
 }
 
 void replace_file(const fs::path& path, const std::function<void(const fs::path& temporary)>& write) {
-  const fs::path target = behind_links(path);
   std::error_code error;
+  // A device or a pipe (/dev/stdout, a process substitution) cannot be replaced by a rename: write to it directly.
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) return write(path);
+  const fs::path target = behind_links(path);
   const bool is_there = fs::exists(target, error);
   if (is_there && ::access(target.c_str(), W_OK) != 0) throw_write_error("write", path, errno);
   Temporary temporary(target);
@@ -130,9 +132,7 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
     content(out);
     if (!out.flush()) throw_write_error("write", path, errno == 0 ? EIO : errno);
   };
-  // A device or a pipe (/dev/stdout, a process substitution) cannot be replaced by a rename: write to it directly.
   std::error_code error;
-  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) return write_to(path);
   const fs::path folder = behind_links(path).parent_path();
   if (!folder.empty()) fs::create_directories(folder, error);
   if (!folder.empty() && error) throw_write_error("make the folder of", path, error.value());
@@ -220,6 +220,7 @@ bool read_line(std::istream& in, std::string& line, const std::string& name) {
     line.append(block, static_cast<std::size_t>(in.gcount()) - (in.eof() || is_full ? 0 : 1));  // with the line's end
     if (!is_full) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (begins_with(line, "\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
       return true;
     }
     in.clear();

@@ -2,9 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "hplcast/core/errors.hpp"
+#include "hplcast/core/files.hpp"
 #include "hplcast/core/text.hpp"
 
 namespace hplcast::core {
@@ -12,7 +12,7 @@ namespace hplcast::core {
 namespace {
 
 constexpr double us_per_s = 1e6;  // Chrome's traces are in microseconds
-constexpr std::size_t trace_buffer_bytes = 1U << 20U;
+constexpr std::size_t block_bytes = 1U << 20U;
 
 std::string part_of(const std::string& path) {
   return path + ".part";
@@ -36,7 +36,7 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 TraceFile::TraceFile(const std::string& path, TimeSpan kept)
-    : path_(path), kept_(kept), file_(std::fopen(part_of(path).c_str(), "w")), buffer_(trace_buffer_bytes) {
+    : path_(behind_links(path)), kept_(kept), file_(std::fopen(part_of(path_).c_str(), "w")), buffer_(block_bytes) {
   if (!file_) throw cannot_write(path);
   (void)std::setvbuf(file_.get(), buffer_.data(), _IOFBF, buffer_.size());
   (void)std::fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", file_.get());
@@ -101,9 +101,7 @@ void TraceFile::close() {
   const bool fine = std::fflush(file_.get()) == 0 && std::ferror(file_.get()) == 0;
   if (!fine) throw cannot_write(path_);
   file_.reset();
-  std::error_code error;
-  std::filesystem::rename(part_of(path_), path_, error);
-  if (error) throw InputError("cannot write the trace " + path_ + ": " + error.message());
+  if (std::rename(part_of(path_).c_str(), path_.c_str()) != 0) throw cannot_write(path_);
 }
 
 }  // namespace hplcast::core

@@ -238,10 +238,10 @@ std::vector<PairMeasurement> pairs_of_messages(core::CsvReader& csv) {
       return std::string(csv.text(of)) + (local ? ":" + std::string(csv.text(with_rank)) : "");
     };
     RoundTrips& trips = of_pairs[{name(host, rank), name(peer, peer_rank)}];
-    if (const double bytes = csv.number(size); bytes <= most_short_bytes)
-      trips.short_s.push_back(csv.number(duration));
+    if (const double bytes = csv.non_negative(size); bytes <= most_short_bytes)
+      trips.short_s.push_back(csv.positive(duration));
     else if (bytes >= least_long_bytes)
-      trips.long_s[bytes].push_back(csv.number(duration));
+      trips.long_s[bytes].push_back(csv.positive(duration));
   }
   std::vector<PairMeasurement> pairs;
   for (const auto& [names, trips] : of_pairs) {
@@ -292,10 +292,11 @@ std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& nam
   std::size_t number = 0;
   for (const std::string& line : core::split(text, '\n')) {  // of nxnlatbw, without a fixed place for its header
     ++number;
-    char source[65], destination[65];
+    char source[65], destination[65], more = 0;  // nothing may be behind: 1,5,12000 is not 1 and 5
     double latency_us = 0, mega = 0;
     if (line.find("src") != std::string::npos || line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (std::sscanf(line.c_str(), " %64[^, ] , %64[^, ] , %lf , %lf", source, destination, &latency_us, &mega) != 4)
+    if (std::sscanf(line.c_str(), " %64[^, ] , %64[^, ] , %lf , %lf %c", source, destination, &latency_us, &mega,
+                    &more) != 4)
       throw core::ParseError({name, number, ""},
                              "found `" + line.substr(0, 60) +
                                  "`; expected source,destination,latency in us,MB/s (nxnlatbw), or a "

@@ -35,14 +35,17 @@ struct Pattern {
   }
 };
 
-/// Line by line: a match over all of a long output would take a deep stack.
+/// Line by line, and the first 4096 letters of each: a match over all of a long output would take a deep stack.
 Match only_match(const ProgramOutput& output, const Pattern& pattern) {
   std::vector<Match> found;
   std::size_t number = 0;
   for (const std::string& line : core::split(output.text, '\n')) {
     ++number;
-    for (std::sregex_iterator it(line.begin(), line.end(), pattern.regex), end; it != end; ++it)
-      found.push_back({number, {std::next(it->begin()), it->end()}});
+    for (std::string part : core::split(line, '\r')) {  // a bar of progress goes back to the begin of its line
+      part.resize(std::min<std::size_t>(part.size(), 4096));
+      for (std::sregex_iterator it(part.begin(), part.end(), pattern.regex), end; it != end; ++it)
+        found.push_back({number, {std::next(it->begin()), it->end()}});
+    }
   }
   if (found.empty())
     throw core::ParseError({output.source, 0, ""}, pattern.asked + ": found no match; expected one in a line");
@@ -131,7 +134,7 @@ std::vector<std::string> missing_in(const ConfigurationRuns& all, const Configur
 
 double time_in(const ProgramOutput& output, const OutputPatterns& patterns) {
   if (patterns.time_from.empty()) {
-    if (output.time_s) return *output.time_s;
+    if (output.time_s && *output.time_s > 0) return *output.time_s;
     throw core::ParseError({output.source, 0, ""},
                            "says nothing of the time of the whole run; expected an archive of `hplcast observe`",
                            "--time-from takes a time that the program prints");

@@ -72,7 +72,7 @@ std::int64_t parse_date(const std::string& text) {
       std::sscanf(text.c_str(), "%4d-%2d-%2d%n%c%2d:%2d%n:%2d%n", &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &used,
                   &separator, &parts.tm_hour, &parts.tm_min, &used, &parts.tm_sec, &used);
   const bool whole = (found == 3 || found == 6 || found == 7) && static_cast<std::size_t>(used) == text.size() &&
-                     std::isdigit(static_cast<unsigned char>(text.front())) != 0;  // no sign, no blank
+                     parts.tm_year >= 1970 && text.front() > '0';  // no sign, no blank, not 21-02-25
   const auto is_below = [](int value, int limit) { return value >= 0 && value < limit; };
   const bool of_a_day = is_below(parts.tm_hour, 24) && is_below(parts.tm_min, 60) && is_below(parts.tm_sec, 60);
   if (!whole || (separator != ' ' && separator != 'T') || !of_a_day)

@@ -217,7 +217,7 @@ TEST_F(StudyCommands, ADashIsTheStandardInputAndOutput) {
   EXPECT_THAT(shell("\"$hplcast\" emit \"$cluster\" --hostfile - --ranks 1").output, "node-1\n");
   EXPECT_EQ(shell("touch ./-; \"$hplcast\" transform - --scale-dgemm 2 -o ./- < \"$cluster\" && rm ./-").status, 0);
   EXPECT_FALSE(std::filesystem::exists(programs_.folder() / "-"));
-  expect({"run-real", file("one.csv", "N\n100\n"), "-o", "-"}, 2, "--output: found `-`; expected the name of a file");
+  expect({"run-real", file("one.csv", "N\n100\n"), "-o", "-"}, 2, "found `-`, the standard output");
 }
 
 TEST_F(StudyCommands, AnHplDatThatHplReadsInAnotherWayIsToldOf) {

@@ -27,6 +27,15 @@ TEST(CsvReader, TakesColumnsByName) {
   EXPECT_FALSE(csv.next());
 }
 
+/// Cells were shown as long as they are.
+TEST(CsvReader, MessagesDoNotShowAllOfALongName) {
+  const std::string column(300000, 'x');
+  const std::string message = error_in([&] { CsvReader(TextStream(column + ",b\n"), "f.csv").column("m"); });
+  EXPECT_LT(message.size(), 5000U);
+  EXPECT_THAT(message, HasSubstr("f.csv:1, field `m`: no such column; the columns are: xxx"));
+  EXPECT_EQ(message.substr(message.size() - 6), "xxx, b");
+}
+
 TEST(CsvReader, KeepsATextWhoseStreamIsATemporary) {
   std::string text = "a,b\n1,2\n3,4\n";
   CsvReader csv(TextStream(text), "f.csv");
@@ -67,6 +76,7 @@ TEST(CsvReader, SaysWhereWhatAndWhy) {
   EXPECT_THAT(reading("a,a\n", "a"), HasSubstr("names this column twice"));
   EXPECT_THAT(reading("a,b\n1\n", "a"), HasSubstr("f.csv:2: 1 fields; expected 2"));
   EXPECT_THAT(reading("a\n1\nnan\n", "a"), HasSubstr("f.csv:3, field `a`: found \"nan\"; expected a finite number"));
+  EXPECT_THAT(reading("a;b\n0,5;1\n", "a"), HasSubstr("found \"0,5\"; expected a finite number (1.5e-3)"));
   EXPECT_THAT(reading("a\ninf\n", "a"), HasSubstr("expected a finite number"));
   EXPECT_THAT(reading("a\n-1\n", "a"), HasSubstr("expected a number above 0"));
   EXPECT_THAT(reading("a\n1 2\n", "a"), HasSubstr("expected a finite number"));

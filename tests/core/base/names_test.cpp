@@ -11,6 +11,17 @@ namespace {
 
 const std::vector<std::string> names = {"N", "NB", "BCAST", "PFACT", "memory_bytes"};
 
+/// Pictures with a control character in the name of a host could not be opened.
+TEST(XmlEscaped, HasNoCharacterThatXmlDoesNotHave) {
+  EXPECT_EQ(xml_escaped("a<\"b\">&'\t\n\xC3\xA4"), "a&lt;&quot;b&quot;&gt;&amp;&#39;\t\n\xC3\xA4");
+  EXPECT_EQ(xml_escaped(std::string("a\x01\x1B") + '\0' + "b"), "a???b");
+}
+
+TEST(WordsOf, AreWhatIsBetweenBlanks) {
+  EXPECT_EQ(words_of(" a  b\tc\n"), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_TRUE(words_of(" ").empty());
+}
+
 TEST(NearestName, ForgivesAThirdOfTheLetters) {
   EXPECT_EQ(nearest_name("NBs", names), "NB");
   EXPECT_EQ(nearest_name("bcst", names), "BCAST");

@@ -263,6 +263,11 @@ TEST(HplOutput, RefusesADamagedWLine) {
     std::istringstream line("WR11C2R4 " + std::string(numbers) + " 1.0 1.0\n");
     EXPECT_THAT(tests::error_in([&] { read_hpl_output(line, "log", {}); }), HasSubstr("log:1: found \"WR11C2R4"));
   }
+  // It was the number in front, 6 Gflop/s, without a word.
+  for (const char* rate : {"6,8e+01", "6.8e+01----", "6.8e+01WR11C2R4"})
+    EXPECT_THAT(tests::error_in([&] { output("WR11C2R4 1000 64 1 1 1.0 " + std::string(rate) + "\n"); }),
+                HasSubstr("expected a result line"))
+        << rate;
 }
 
 TEST(HplCsv, RoundTripsAndReadsPublishedColumns) {

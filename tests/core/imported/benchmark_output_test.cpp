@@ -35,6 +35,12 @@ TEST(BenchmarkOutput, OsuLatencyGivesRoundTrips) {
   EXPECT_EQ(output.rows[1].source, "osu_latency v5.9");
 }
 
+/// 358.02 us, cut to 35 us, was taken without a word.
+TEST(BenchmarkOutput, AFileWithoutAnEndMayBeCutOff) {
+  EXPECT_THAT(read(osu_5 + "0    1.25\n4194304   35").notes, ElementsAre(HasSubstr("was the file cut off")));
+  EXPECT_TRUE(read(osu_5 + "0    1.25\n4194304   358.02\n").notes.empty());
+}
+
 TEST(BenchmarkOutput, LaterVersionsSayMore) {
   const auto output = read(
       "\n# OSU MPI Latency Test v7.2\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)    Min Latency(us)\n"

@@ -68,6 +68,7 @@ TEST(Perflog, ReadsTablesOfVersion4AndNewHeadersInThem) {
       "2024-05-24T10:00:00+00:00,T %p=1,s,p,e,7,pass,12.5,GB/s,13,0.25,s\n"
       "2024-05-24T11:00:00+00:00,T %p=1,s,p,e,8,fail,,,,null,\n"
       "null,T %p=1,s,p,e,-1,fail,null,null,null,null,null\n"
+      "\xEF\xBB\xBF"
       "result|job_completion_time|system|jobid|name|Gflops_value|Gflops_lower_thres\r\n"
       "pass|2024-05-25T10:00:00.123456+00:00|s|9|U|99|-0.05\r\n");
   ASSERT_EQ(rows.size(), 3U);
@@ -143,6 +144,7 @@ std::vector<SlurmEnergy> slurm_jobs(const std::string& lines) {
 
 TEST(Sacct, JoulesOfJobsAndSteps) {
   const std::vector<SlurmEnergy> jobs = slurm_jobs(
+      "\xEF\xBB\xBF"
       "JobID|JobName|NNodes|Elapsed|ConsumedEnergyRaw|State\n"
       "12|hpl|2|1-00:00:10||COMPLETED\n"
       "12.batch|batch|1|00:01:40|0|COMPLETED\n"

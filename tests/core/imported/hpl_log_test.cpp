@@ -164,6 +164,8 @@ TEST(HplLog, SaysWhatIsWrong) {
   EXPECT_THAT(log_error_of(header() + line + line), AllOf(HasSubstr("HPL.out:10"), HasSubstr("goes back")));
   EXPECT_THAT(log_error_of(header() + "Column=000000100 Fraction=10.0% Gflops=nan\n"),
               HasSubstr("expected Column=NUMBER"));
+  EXPECT_THAT(log_error_of(header() + "Column=000000100 Fraction=10.0% Gflops=1e-320\n"), HasSubstr("expected Column="))
+      << "an infinite time";
   EXPECT_THAT(log_error_of(header() + "Column=100 Fraction=10.0%\n"), HasSubstr("expected Column=NUMBER"));
   EXPECT_THAT(log_error_of(header() + "WR11C2R4  1000\n"),
               AllOf(HasSubstr("HPL.out:9: "), HasSubstr("expected a result line")));

@@ -49,6 +49,8 @@ TEST(ControlCsv, SaysWhatIsWrong) {
               HasSubstr("found rank 1"));
   EXPECT_THAT(error_in([&] { controls(control_header + "4294967296,a,0,1,8x8x8,18,0.008,0.007,0,0\n"); }),
               HasSubstr("found 4294967296; expected at least 0, and at most 2147483647"));
+  EXPECT_THAT(error_in([&] { controls(control_header + "0,a,0,1,8x8x8,1e20,0.008,0.007,0,0\n"); }),
+              HasSubstr("expected an integer"));
   EXPECT_THAT(error_in([&] { controls(control_header + "0,a,0,1,8x8x8,18,-0.008,0.007,0,0\n"); }),
               HasSubstr("control.csv:2"));
 }

@@ -198,6 +198,12 @@ TEST(DetourTrace, SaysWhatIsWrong) {
   EXPECT_THAT(error_of("CPU Period Runtime Noise x\n0 #1 100 200 1 2 3 4\n"), HasSubstr("less noise than runtime"));
 }
 
+/// It took 20 s, and all memory, to look for its sources.
+TEST(DetourTrace, TimesThatAreNoneAreNoDetours) {
+  const DetourTrace trace = read("# Netgauge selfish\n1000\t20\n2000\t1e-320\n3000\t20\n");
+  EXPECT_EQ(trace.cores.at(0).events.size(), 2U);
+}
+
 TEST(DetourTraces, AreJoinedOnOneClock) {
   DetourTrace a = read(header + "epoch,,,1000,,,\nwindow,a,0,0,2,0,0\ngap,a,0,1,1e-3,0,0\n");
   DetourTrace b = read(header + "epoch,,,1010,,,\nwindow,a,0,0,2,0,1e-6\ngap,a,0,1.5,1e-3,0,0\nwindow,b,0,0,2,0,0\n");

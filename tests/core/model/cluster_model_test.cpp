@@ -20,7 +20,8 @@ TEST(ExpandHosts, ReadsRadicals) {
 }
 
 TEST(ExpandHosts, RefusesWhatItCannotRead) {
-  for (const char* text : {"", "a,", "a[", "a]", "a[]", "a[3-1]", "a[x-2]", "a[1-]", "a[[1]]", "a[0-99999999999]"}) {
+  for (const char* text : {"", "a,", "a[", "a]", "a[]", "a[3-1]", "a[x-2]", "a[1-]", "a[[1]]", "a[0-99999999999]",
+                           "a b", "a,\tb", "a\"[1-2]", "a\\b", "a\nb", "a\x01"}) {
     EXPECT_THROW(expand_hosts(text), DomainError) << text;
   }
 }

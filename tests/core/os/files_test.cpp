@@ -1,5 +1,6 @@
 #include "hplcast/core/files.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -68,6 +69,20 @@ TEST_F(Files, ASymbolicLinkStaysAndItsTargetIsWritten) {
     EXPECT_EQ(content(target), text);
     EXPECT_TRUE(fs::is_symlink(link) && fs::is_symlink(second));
   }
+}
+
+/// It was replaced by a file, and so was /dev/null where root wrote to it.
+TEST_F(Files, APipeStaysOneAndIsWritten) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  replace_file(pipe, [](const fs::path& written) { std::ofstream(written) << "text"; });
+  char text[8] = {};
+  EXPECT_EQ(::read(reader, text, sizeof text), 4);
+  EXPECT_STREQ(text, "text");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  ::close(reader);
 }
 
 TEST_F(Files, ModesAreThoseOfTheOldFileAndOfTheUmask) {

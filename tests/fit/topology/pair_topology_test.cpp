@@ -232,6 +232,10 @@ TEST(PairTopology, RefusesPairsThatLackOrMakeNoSense) {
   };
   EXPECT_THAT(error_in([&] { read("a,b,1\n"); }), HasSubstr("p:1: found `a,b,1`"));
   EXPECT_THAT(error_in([&] { read("a,b,-1,0\n"); }), HasSubstr("without a latency or bandwidth above 0"));
+  EXPECT_THAT(error_in([&] { read("a,b,1,5,12000\n"); }), HasSubstr("p:1: found `a,b,1,5,12000`")) << "1 us, 5 MB/s";
+  EXPECT_THAT(
+      error_in([&] { read("operation,rank,peer_rank,host,peer,size_bytes,duration_s\npingpong,0,1,a,b,1,-1\n"); }),
+      HasSubstr("expected a number above 0"));
   EXPECT_THAT(error_in([&] { read("source,latency_s\na,1\n"); }), HasSubstr("destination"));
   EXPECT_EQ(read("src,dst,lat(us),bandwidth\n\n1,2,1.5,100 \n").size(), 1U);
   EXPECT_THAT(error_in([&] { fit_pair_topology(read("a,b,1,1\n")); }), HasSubstr("pairs of 2 hosts"));

@@ -44,6 +44,7 @@ TEST(TimeFrom, TellsWhatIsWrongWithAPatternOrAnOutput) {
   EXPECT_THAT(message_of(output("time 1 s"), "time ([0-9"), HasSubstr("expected a regular expression"));
   EXPECT_THAT(message_of(output("time 1 s"), "time [0-9]+ s"), HasSubstr("expected one group"));
   EXPECT_THAT(message_of(output("time 1 s"), "(time) ([0-9]+) s"), HasSubstr("expected one group"));
+  EXPECT_THAT(message_of({"run.json", "", -1.0}, ""), HasSubstr("says nothing of the time")) << "an error of -511 %";
   EXPECT_THAT(message_of(output("time 1 s"), ""), HasSubstr("says nothing of the time of the whole run"));
 }
 
@@ -51,6 +52,12 @@ TEST(TimeFrom, SurvivesLongOutputs) {
   std::string text(1000000, 'x');
   for (std::size_t i = 0; i < text.size(); i += 100) text[i] = '\n';
   EXPECT_EQ(time_in(output(text + "\ntime 2 s\n"), {"^.*time ([0-9]+)", ""}), 2);
+  // One line, of which std::regex made a stack of a frame per letter: a crash.
+  const std::string line = "time " + std::string(300000, 'x') + "\n";
+  EXPECT_EQ(time_in(output(line + "time 2 s\n"), {"time (.*) s", ""}), 2);
+  std::string bar;
+  for (int i = 0; i < 20000; ++i) bar += "[====      ]\r";
+  EXPECT_EQ(time_in(output(bar + "time 2 s\r\n"), {"^time (.*) s$", ""}), 2);
 }
 
 ProgramOutput ran(const std::string& source, const std::string& program, const std::string& arguments, int ranks) {

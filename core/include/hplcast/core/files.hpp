@@ -96,8 +96,8 @@ std::string text_if_any(const std::filesystem::path& path);
 /// The number behind `key` in such a file with lines "key: number kB", in bytes; 0 if it is not there.
 double kib_field(const std::filesystem::path& path, const std::string& key);
 
-/// The next line, without its end (also \r\n); false if there is none. Stops before memory does: a device or a binary
-/// file may have one line without end. @throws ParseError for more than 1 MiB.
+/// The next line, without its end (also \r\n) and a byte order mark; false if there is none. Stops before memory does:
+/// a device or a binary file may have one line without end. @throws ParseError for more than 1 MiB.
 bool read_line(std::istream& in, std::string& line, const std::string& name);
 
 /// A folder with a unique name, made at construction and removed with all its content at destruction; also when we are
