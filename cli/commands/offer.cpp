@@ -6,8 +6,8 @@
 #include <iostream>
 
 #include "cli/commands/commands.hpp"
-#include "cli/support/options.hpp"
 #include "cli/support/input_files.hpp"
+#include "cli/support/options.hpp"
 #include "cli/support/progress.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
