@@ -76,7 +76,7 @@ static inline void hplcast_warn_of_order(const char* function, MPI_Op operation)
 #define HPLCAST_NEW_COMM_C(argument) (*(MPI_Comm*)(argument))
 #define HPLCAST_NEW_COMM_FORTRAN(argument) MPI_Comm_f2c(HPLCAST_INT_FORTRAN(argument))
 
-/* `root`: -1 where everybody waits for the last one. `alone`: a statement before it is called. */
+/* `root`: -1 where everybody waits for the last one. `alone`: statements before it is called. */
 #define HPLCAST_WRAP_COLLECTIVE(NAME, meets, root, communicator, alone) \
   HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_before_collective(HPLCAST_LABEL, meets, root, communicator); alone, )
 #define HPLCAST_WRAP_CREATING(NAME, of, made)                   \
@@ -90,6 +90,13 @@ static inline void hplcast_warn_of_order(const char* function, MPI_Op operation)
     hplcast_after_mpi();                     \
     return alone_result;                     \
   }
+/* As Open MPI does it; SMPI's algorithms divide by the bytes. `error`: in Fortran. */
+static inline int hplcast_ends_at_once(int elements, MPI_Fint* error) {
+  if (elements != 0) return 0;
+  if (error != NULL) *error = MPI_SUCCESS;
+  hplcast_after_mpi();
+  return 1;
+}
 HPLCAST_DECLARE_REAL(MPI_Scan);
 HPLCAST_DECLARE_REAL(mpi_scan_);
 HPLCAST_DECLARE_REAL(MPI_Gather);
