@@ -6,7 +6,6 @@
 #include "smpi-models/clock/rank.hpp"
 #include "smpi-models/platform/network_costs.hpp"
 #include "smpi-models/platform/platform.hpp"
-#include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/session.hpp"
 
 namespace hplcast::smpi_models {

@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/session.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"

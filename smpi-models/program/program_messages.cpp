@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "smpi-models/messages/probes.hpp"
-#include "smpi-models/session/c_boundary.hpp"
 
 namespace hplcast::smpi_models {
 
