@@ -82,8 +82,8 @@ static inline void hplcast_warn_of_order(const char* function, MPI_Op operation)
 #define HPLCAST_WRAP_CREATING(NAME, of, made)                   \
   HPLCAST_WRAP(NAME, HPLCAST_COMES; const MPI_Comm parent = of; \
                hplcast_before_mpi(HPLCAST_LABEL), hplcast_communicator_made(parent, made))
-/* `call`: what does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, and
- * those of Intel MPI wait for ever. */
+/* `call`: what does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, or
+ * gives no results, and those of Intel MPI wait for ever. */
 #define HPLCAST_ALONE(communicator, call)    \
   if (hplcast_ranks_of(communicator) == 1) { \
     const long alone_result = call;          \
@@ -101,6 +101,8 @@ HPLCAST_DECLARE_REAL(MPI_Scan);
 HPLCAST_DECLARE_REAL(mpi_scan_);
 HPLCAST_DECLARE_REAL(MPI_Gather);
 HPLCAST_DECLARE_REAL(mpi_gather_);
+HPLCAST_DECLARE_REAL(MPI_Gatherv);
+HPLCAST_DECLARE_REAL(mpi_gatherv_);
 static const MPI_Fint hplcast_root = 0; /* in Fortran */
 
 static inline int hplcast_ranks_of(MPI_Comm communicator) {

@@ -54,6 +54,14 @@ int main(int argc, char** argv) {
     MPI_Allgather(mine, 2, MPI_DOUBLE, gathered, 2, MPI_DOUBLE, MPI_COMM_SELF);
     MPI_Reduce(MPI_IN_PLACE, mine, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_SELF);
     printf("alone %g %g %g %g\n", sums[1], all[1], gathered[1], mine[1]);
+    enum { parts = 10000 };
+    static double from[parts], to[3][parts];
+    const int length = parts, start = 0;
+    from[parts - 1] = 5;
+    MPI_Reduce_scatter(from, to[0], &length, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    MPI_Reduce_scatter_block(from, to[1], parts, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    MPI_Allgatherv(from, parts, MPI_DOUBLE, to[2], &length, &start, MPI_DOUBLE, MPI_COMM_SELF);
+    printf("long %g %g %g\n", to[0][parts - 1], to[1][parts - 1], to[2][parts - 1]);
   }
   if (strcmp(what, "scan") == 0) {
     int mine = rank, all = 0;
