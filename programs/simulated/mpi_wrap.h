@@ -109,5 +109,10 @@ static inline int hplcast_ranks_of(MPI_Comm communicator) {
   int ranks = 0;
   return PMPI_Comm_size(communicator, &ranks) == MPI_SUCCESS ? ranks : 0;
 }
+static inline int hplcast_most(const int* counts, MPI_Comm communicator) {
+  int most = 0;
+  for (int i = hplcast_ranks_of(communicator) - 1; i >= 0; --i) most = counts[i] > most ? counts[i] : most;
+  return most;
+}
 
 #endif

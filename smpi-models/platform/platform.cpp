@@ -3,11 +3,9 @@
 #include <smpi/smpi.h>
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <set>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/session.hpp"

@@ -1,8 +1,6 @@
 #include "smpi-models/program/program_messages.hpp"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "smpi-models/messages/probes.hpp"
 

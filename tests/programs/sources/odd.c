@@ -252,6 +252,8 @@ int main(int argc, char** argv) {
     MPI_Alltoallv(out, lengths, starts, MPI_DOUBLE, in, lengths, starts, MPI_DOUBLE, MPI_COMM_WORLD);
     for (peer = 0; peer < ranks; ++peer) wrong += in[2 * peer + 1] != peer;
     const double before_s = MPI_Wtime();
+    for (peer = 0; peer < ranks; ++peer) lengths[peer] = 0;
+    MPI_Allgatherv(out, 0, MPI_DOUBLE, in, lengths, starts, MPI_DOUBLE, MPI_COMM_WORLD);
     MPI_Bcast(out, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     MPI_Reduce(out, &sum, 0, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Allreduce(out, &sum, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
