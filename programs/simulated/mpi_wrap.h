@@ -74,29 +74,43 @@ static inline void hplcast_warn_of_order(const char* function, MPI_Op operation)
 #define HPLCAST_NEW_COMM_C(argument) (*(MPI_Comm*)(argument))
 #define HPLCAST_NEW_COMM_FORTRAN(argument) MPI_Comm_f2c(HPLCAST_INT_FORTRAN(argument))
 
-/* `root`: -1 where everybody waits for the last one. `alone`: a statement before it is called. */
+/* `root`: -1 where everybody waits for the last one. `alone`: statements before it is called. */
 #define HPLCAST_WRAP_COLLECTIVE(NAME, meets, root, communicator, alone) \
   HPLCAST_WRAP(NAME, HPLCAST_COMES; hplcast_before_collective(HPLCAST_LABEL, meets, root, communicator); alone, )
 #define HPLCAST_WRAP_CREATING(NAME, of, made)                   \
   HPLCAST_WRAP(NAME, HPLCAST_COMES; const MPI_Comm parent = of; \
                hplcast_before_mpi(HPLCAST_LABEL), hplcast_communicator_made(parent, made))
-/* `call`: what does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, and
- * those of Intel MPI wait for ever. */
+/* `call`: what does the same on a communicator of one rank: SMPI's reduction of Open MPI sends to rank -1 there, or
+ * gives no results, and those of Intel MPI wait for ever. */
 #define HPLCAST_ALONE(communicator, call)    \
   if (hplcast_ranks_of(communicator) == 1) { \
     const long alone_result = call;          \
     hplcast_after_mpi();                     \
     return alone_result;                     \
   }
+/* As Open MPI does it; SMPI's algorithms divide by the bytes. `error`: in Fortran. */
+static inline int hplcast_ends_at_once(int elements, MPI_Fint* error) {
+  if (elements != 0) return 0;
+  if (error != NULL) *error = MPI_SUCCESS;
+  hplcast_after_mpi();
+  return 1;
+}
 HPLCAST_DECLARE_REAL(MPI_Scan);
 HPLCAST_DECLARE_REAL(mpi_scan_);
 HPLCAST_DECLARE_REAL(MPI_Gather);
 HPLCAST_DECLARE_REAL(mpi_gather_);
+HPLCAST_DECLARE_REAL(MPI_Gatherv);
+HPLCAST_DECLARE_REAL(mpi_gatherv_);
 static const MPI_Fint hplcast_root = 0; /* in Fortran */
 
 static inline int hplcast_ranks_of(MPI_Comm communicator) {
   int ranks = 0;
   return PMPI_Comm_size(communicator, &ranks) == MPI_SUCCESS ? ranks : 0;
+}
+static inline int hplcast_most(const int* counts, MPI_Comm communicator) {
+  int most = 0;
+  for (int i = hplcast_ranks_of(communicator) - 1; i >= 0; --i) most = counts[i] > most ? counts[i] : most;
+  return most;
 }
 
 #endif

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/random_stream.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 
 HPLCAST_LOG_CATEGORY(kernels, "Kernels and their durations");
@@ -90,6 +88,7 @@ double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelSha
   if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) {
     const double empty_s = empty_call_s_[static_cast<std::size_t>(kernel)];
     if (empty_s > 0) counts_.kernel(rank.panel_place, kernel).time_s += empty_s;
+    rank.loop.empty_calls |= empty_s > 0;
     return empty_s;
   }
   if (!model_)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/invariants.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 
@@ -225,6 +224,7 @@ void RankClock::catch_up(double ahead_s) {
 }
 
 void PollingLoop::announce(hplcast_loop loop, std::size_t pieces_left) {
+  if (loop == HPLCAST_LOOP_ONLY_PROBES && std::exchange(empty_calls, false)) loop = HPLCAST_LOOP_WORKS_BETWEEN;
   if (kind != loop) probe_failed = false;
   if (loop == HPLCAST_LOOP_NONE) piece.clear();
   kind = loop;

@@ -238,6 +238,7 @@ struct PollingLoop {
   hplcast_loop kind = HPLCAST_LOOP_NONE;
   std::size_t pieces = 0;     ///< of work that are left in it; 0: not known
   bool probe_failed = false;  ///< the last probe in it
+  bool empty_calls = false;   ///< some took time since the last announcement, as if HPL had columns left
   /// The kernels that it has called since its last probe, or since it left a polling loop, if they are few.
   std::vector<KernelCall> piece;
   static constexpr std::size_t few = 8;  ///< HPL has up to three between two probes

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "hplcast/core/errors.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
 
 HPLCAST_LOG_CATEGORY(columns, "Meetings of process columns in fast mode");
@@ -70,9 +69,10 @@ class ColumnMeetings::Costs : public ColumnCosts {
     const NetworkCosts& costs = meetings_.costs_;
     const core::MessageFlow flow =
         meetings_.messages_.between(ends.source, ends.destination, bytes, costs.flow(ends.scope, bytes, name));
-    return {costs.overhead_s(core::MessageCost::send, ends.scope, bytes, name),
+    return {std::max(0.0, costs.overhead_s(core::MessageCost::send, ends.scope, bytes, name)),
             NetworkCosts::time_alone_s(flow, bytes + core::smpi_envelope_bytes),
-            costs.overhead_s(core::MessageCost::recv, ends.scope, bytes, name), costs.exchange_s(ends.scope, bytes)};
+            std::max(0.0, costs.overhead_s(core::MessageCost::recv, ends.scope, bytes, name)),
+            costs.exchange_s(ends.scope, bytes)};
   }
   static ExchangeMessage with_excess(ExchangeMessage message, double excess_s) {
     message.transfer_s = std::max(0.0, message.transfer_s + excess_s);
@@ -87,12 +87,16 @@ class ColumnMeetings::Costs : public ColumnCosts {
   std::vector<Known> known_;
 };
 
-/// Costs of exchanges that are made otherwise: nothing is drawn or counted.
+/// Costs of exchanges that were made otherwise: nothing is counted. Their messages cost what they did then: whoever
+/// waits for one of several waits longer if they scatter, and computed ones do that, too.
 class ColumnMeetings::ExpectedCosts final : public Costs {
  public:
   using Costs::Costs;
   ExchangeMessage message(int from, int to, double bytes) override {
-    return cost_of(ends(from, to), bytes, nullptr, 0);
+    const Ends between = ends(from, to);
+    MessageName name{rank(from).number, rank(to).number, static_cast<std::uint32_t>(column_.tag)};
+    name.number = at(column_.members, from).sendings.next(name.destination, name.tag);
+    return cost_of(between, bytes, &name, 0);
   }
   double copy_s(int position, int count) override {
     return meetings_.kernels_.expected_s(rank(position), core::KernelId::dcopy, vector_of(count));
@@ -122,7 +126,6 @@ class ColumnMeetings::DrawnCosts final : public Costs {
     const Ends between = ends(from, to);
     meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
     if (between.scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
-    if (!meetings_.costs_.draws()) return cost_of(between, bytes, nullptr, excess_s_);
     const MessageName name = meetings_.messages_.next_name({between.source, between.destination, column_.tag, 0});
     return cost_of(between, bytes, &name, excess_s_);
   }
@@ -196,7 +199,10 @@ void ColumnMeetings::begin_sampled(Rank& rank, const hplcast_column& column, int
   Column& here = open(rank, column);
   here.sampled_part = sampled_.part(index, column.panel_columns);
   Member& member = at(here.members, column.position);
-  if (member.sampled.empty()) member.detours = rank.clock.detours();
+  if (member.sampled.empty()) {
+    member.detours = rank.clock.detours();
+    member.sendings = rank.mail.sendings;
+  }
   member.sampled.push_back({rank.clock.now_s(), 0, candidate});
 }
 

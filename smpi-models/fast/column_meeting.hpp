@@ -45,7 +45,7 @@ struct PivotRows {
 /// they would have.
 ///
 /// That is sampled (SampledExchanges): some exchanges are simulated with messages. Their excess over the same exchanges
-/// computed with expected costs is added to every step of the exchanges of the same part of the panel, in this panel
+/// computed, with what their messages drew, is added to every step of the exchanges of the same part, of this panel
 /// and those after it until the part is sampled again (ExchangeLessons): process columns are alike, one learns from the
 /// other. And while a meeting lasts, flows carry the bytes of its exchanges, so that others find the links less free.
 class ColumnMeetings {
@@ -88,6 +88,7 @@ class ColumnMeetings {
     std::vector<std::pair<int, double>> sent;  ///< bytes of computed exchanges that left its host, by position
     std::vector<SampledExchange> sampled;      ///< of the run that goes on
     RankDetours detours;                       ///< as they were at the begin of that
+    SendingNumbers sendings;                   ///< likewise
   };
   /// Result of a meeting, found by the last to come. Held by those that are still to wake up when the next has begun.
   struct Meeting {

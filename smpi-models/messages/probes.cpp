@@ -4,10 +4,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/invariants.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
-#include "smpi-models/simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -152,7 +150,11 @@ bool Probes::end_in_the_past(Rank& rank) {
   RankClock& clock = rank.clock;
   const double probe_s = series_.cost_s(clock_s());
   clock.spend(probe_s);
-  if (clock.ahead_s() < 0 && rank.loop.only_probes()) clock.catch_up_probing(probe_s);
+  if (clock.ahead_s() < 0 && rank.loop.only_probes()) {
+    // Empty calls may come after the first one.
+    if (rank.loop.probe_failed || !kernels_.has_empty_calls()) clock.catch_up_probing(probe_s);
+    rank.loop.probe_failed = true;
+  }
   return clock.state() == RankClock::State::running;
 }
 

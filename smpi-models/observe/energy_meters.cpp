@@ -5,9 +5,6 @@
 #include <iterator>
 #include <numeric>
 
-#include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
-
 namespace hplcast::smpi_models {
 
 namespace {

@@ -3,8 +3,6 @@
 #include <limits>
 #include <utility>
 
-#include "hplcast/core/random_stream.hpp"
-
 namespace hplcast::smpi_models {
 
 SendingNumbers::Cell& SendingNumbers::cell_of(std::uint32_t destination, std::uint32_t tag) {

@@ -3,14 +3,10 @@
 #include <smpi/smpi.h>
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <set>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "hplcast/core/csv.hpp"
-#include "hplcast/core/errors.hpp"
 #include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/session.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"

@@ -4,13 +4,7 @@
 #include <array>
 #include <set>
 
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/random_stream.hpp"
-#include "hplcast/core/text.hpp"
-#include "smpi-models/program/device_memory.hpp"
-#include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/runtime.hpp"
-#include "smpi-models/simgrid_port/simgrid_port.hpp"
 
 namespace hplcast::smpi_models {
 

@@ -7,11 +7,6 @@
 #include <ctime>
 #include <utility>
 
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/random_stream.hpp"
-#include "hplcast/core/text.hpp"
-#include "hplcast/smpi_models/hplcast_program.h"
-
 namespace hplcast::smpi_models {
 
 namespace {

@@ -1,11 +1,8 @@
 #include "smpi-models/program/program_messages.hpp"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "smpi-models/messages/probes.hpp"
-#include "smpi-models/session/c_boundary.hpp"
 
 namespace hplcast::smpi_models {
 

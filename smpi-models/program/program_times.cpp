@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/panel_windows.hpp"
 
 namespace hplcast::smpi_models {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "hplcast/core/errors.hpp"
-#include "hplcast/core/text.hpp"
 #include "smpi-models/program/program_times.hpp"
 
 namespace hplcast::smpi_models {

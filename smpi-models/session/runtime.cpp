@@ -6,13 +6,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
-#include "hplcast/core/random_stream.hpp"
-#include "smpi-models/session/c_boundary.hpp"
 #include "smpi-models/session/invariants.hpp"
 #include "smpi-models/simgrid_port/log.hpp"
-#include "smpi-models/simgrid_port/simgrid_port.hpp"
 
 XBT_LOG_NEW_CATEGORY(hplcast, "What the ranks of a simulation do");
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "hplcast/core/environment.h"
-#include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
 
 namespace hplcast::smpi_models {

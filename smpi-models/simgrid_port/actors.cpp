@@ -303,6 +303,20 @@ void Barrier::wait() {
   rounds().wait(self);
 }
 
+void start_daemon(const char* name, const std::function<void()>& code) {
+  s4u::Host* const host = s4u::this_actor::get_host();
+  const auto start = [&] {
+#if SIMGRID_VERSION >= 40100
+    host->add_actor(name, code)->daemonize();
+#elif SIMGRID_VERSION >= 40000
+    s4u::Engine::get_instance()->add_actor(name, host, code)->daemonize();
+#else
+    s4u::Actor::create(name, host, code)->daemonize();
+#endif
+  };
+  simcall_run_answered(start, nullptr);  // SMPI takes children of a rank for it, where it looks who shares a host
+}
+
 double spend(double duration_s, Bell& bell) {
   if (duration_s < resolution_s) return duration_s;
   // A third of the work of sleep_for(), which makes an action of the CPU and rounds otherwise.

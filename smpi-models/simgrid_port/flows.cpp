@@ -52,20 +52,6 @@ void wait_for_any(const std::vector<Flow>& flows) {
 #endif
 }
 
-void start_daemon(const char* name, const std::function<void()>& code) {
-  const auto daemon = [code] {
-    s4u::Actor::self()->daemonize();
-    code();
-  };
-#if SIMGRID_VERSION >= 40100
-  s4u::this_actor::get_host()->add_actor(name, daemon);
-#elif SIMGRID_VERSION >= 40000
-  s4u::Engine::get_instance()->add_actor(name, s4u::this_actor::get_host(), daemon);
-#else
-  s4u::Actor::create(name, s4u::this_actor::get_host(), daemon);
-#endif
-}
-
 void set_factors(s4u::NetZone* zone, const Factor& latency, const Factor& bandwidth) {
   const auto answer = [](const Factor& factor) {
     return [factor](double wire_bytes, const s4u::Host* source, const s4u::Host* destination,

@@ -83,6 +83,12 @@ core::SimulationSettings settings_of(const ProgramRunRequest& request) {
   return settings;
 }
 
+/// Open MPI's choice for MPI_Alltoallv; SMPI's, "pair", throws an exception where ranks are no power of two.
+const char* alltoallv_on(int ranks) {
+  const bool pairwise = ranks < 4 || (ranks >= 64 && ranks < 128) || (ranks >= 256 && ranks < 1024);
+  return pairwise ? "ring" : "ompi_basic_linear";
+}
+
 /// @param links  a folder that a shell does not take apart
 core::Command command_of(const ProgramRunRequest& request, const fs::path& folder, const fs::path& links) {
   const fs::path platform = write_simulation_files(request.cluster, request.ranks, platform_library({}), folder);
@@ -101,6 +107,8 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
     command.arguments.push_back(privatization ? "--cfg=smpi/privatization:dlopen" : option);
   }
   command.arguments.push_back("--cfg=smpi/coll-selector:" + request.collectives);
+  if (request.collectives == "ompi")
+    command.arguments.push_back(std::string("--cfg=smpi/alltoallv:") + alltoallv_on(request.ranks));
   if (const char* const runtime = "libhplcast-smpi.so"; request.fast && request.collectives != "mvapich2")
     command.arguments.insert(
         command.arguments.begin(),

@@ -122,6 +122,19 @@ TEST(ProgramMessages, OfCollectiveOperationsAreThoseOfExactModeInFastMode) {
   }
 }
 
+// SMPI looks who shares a host for MPI_Allgatherv, where something of ours waits for messages, too. It has an algorithm
+// for MPI_Alltoallv on three ranks that needs a power of two, and some that divide by the bytes of nothing.
+TEST(ProgramMessages, MayBeBesideCollectiveOperationsOfUnevenParts) {
+  for (const int ranks : {2, 3, 8}) {
+    ProgramRunRequest request = request_of("odd-smpi", true, {"uneven"});
+    request.ranks = ranks;
+    request.cluster.hosts = core::Hosts::make({"n-[1-4]", 2, 1, {}, 0});
+    const std::string output = run_program(request).output;
+    for (int rank = 0; rank < ranks; ++rank)
+      EXPECT_THAT(output, HasSubstr("rank " + std::to_string(rank) + ": wrong 0, nothing takes 0.000000")) << ranks;
+  }
+}
+
 TEST(ProgramMessages, AreFoundByTheSecondProbeWhereProbesAreLate) {
   ProgramRunRequest request = request_of("messages-smpi", true, {"late"});
   EXPECT_THAT(run_program(request).output, HasSubstr("probes find 1, 1"));

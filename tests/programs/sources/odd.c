@@ -54,6 +54,14 @@ int main(int argc, char** argv) {
     MPI_Allgather(mine, 2, MPI_DOUBLE, gathered, 2, MPI_DOUBLE, MPI_COMM_SELF);
     MPI_Reduce(MPI_IN_PLACE, mine, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_SELF);
     printf("alone %g %g %g %g\n", sums[1], all[1], gathered[1], mine[1]);
+    enum { parts = 10000 };
+    static double from[parts], to[3][parts];
+    const int length = parts, start = 0;
+    from[parts - 1] = 5;
+    MPI_Reduce_scatter(from, to[0], &length, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    MPI_Reduce_scatter_block(from, to[1], parts, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    MPI_Allgatherv(from, parts, MPI_DOUBLE, to[2], &length, &start, MPI_DOUBLE, MPI_COMM_SELF);
+    printf("long %g %g %g\n", to[0][parts - 1], to[1][parts - 1], to[2][parts - 1]);
   }
   if (strcmp(what, "scan") == 0) {
     const char* const how = argc > 2 ? argv[2] : "";
@@ -226,6 +234,35 @@ int main(int argc, char** argv) {
       MPI_Isend(&x[1], 1, MPI_DOUBLE, (rank + 1) % ranks, 0, MPI_COMM_WORLD, &requests[1]);
       for (int both = 0; both < 2; ++both) MPI_Waitany(2, requests, &place, MPI_STATUS_IGNORE);
     }
+  }
+  if (strcmp(what, "uneven") == 0) { /* waits for one of two messages, then parts of rank % 3 numbers of all, and of none */
+    enum { most = 16 };
+    double out[2 * most], in[2 * most] = {0}, sum = 0;
+    int ranks, place, lengths[most], starts[most], peer, wrong = 0;
+    MPI_Request requests[2];
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Irecv(in, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, 1, MPI_DOUBLE, (rank + 1) % ranks, 0, MPI_COMM_WORLD, &requests[1]);
+    for (int both = 0; both < 2; ++both) MPI_Waitany(2, requests, &place, MPI_STATUS_IGNORE);
+    for (peer = 0; peer < ranks; ++peer) {
+      lengths[peer] = peer % 3;
+      starts[peer] = 2 * peer;
+      out[2 * peer] = out[2 * peer + 1] = rank;
+    }
+    MPI_Allgatherv(out, lengths[rank], MPI_DOUBLE, in, lengths, starts, MPI_DOUBLE, MPI_COMM_WORLD);
+    for (peer = 0; peer < ranks; ++peer)
+      for (int i = 0; i < lengths[peer]; ++i) wrong += in[2 * peer + i] != peer;
+    for (peer = 0; peer < ranks; ++peer) lengths[peer] = 2;
+    MPI_Alltoallv(out, lengths, starts, MPI_DOUBLE, in, lengths, starts, MPI_DOUBLE, MPI_COMM_WORLD);
+    for (peer = 0; peer < ranks; ++peer) wrong += in[2 * peer + 1] != peer;
+    const double before_s = MPI_Wtime();
+    for (peer = 0; peer < ranks; ++peer) lengths[peer] = 0;
+    MPI_Allgatherv(out, 0, MPI_DOUBLE, in, lengths, starts, MPI_DOUBLE, MPI_COMM_WORLD);
+    MPI_Bcast(out, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Reduce(out, &sum, 0, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(out, &sum, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    const double nothing_s = MPI_Wtime() - before_s;
+    printf("rank %d: wrong %d, nothing takes %.9f s\n", rank, wrong + (sum != 0), nothing_s);
   }
   if (strcmp(what, "draws") == 0) { /* rank 0 is in a region argv[2] times, then rank 1 three times, of size argv[3] */
     for (int turn = 0; turn < 2; ++turn) {

@@ -1,6 +1,8 @@
 // Calls of kernels without work, in simulated runs: as many as the real HPL makes.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "hplcast/study/predict.hpp"
 #include "tests/study/simulated_cluster.hpp"
 
@@ -22,6 +24,21 @@ TEST_F(EmptyCalls, TakeTheirTime) {
   EXPECT_NEAR(empty.time_s - plain.time_s, 1453e-3, 1e-6);
   EXPECT_EQ(empty.kernels.at("dgemm").calls, plain.kernels.at("dgemm").calls);
   EXPECT_NEAR(empty.kernels.at("dgemm").time_s - plain.kernels.at("dgemm").time_s, 1453e-3, 1e-6);
+}
+
+/// Such a rank finds the next panel after the call of its time. Of 1e-4 s that is a percent of some runs.
+TEST_F(EmptyCalls, LieBetweenProbesThatAreNotSimulated) {
+  request_.cluster.empty_call_s = {{"dgemm", 1e-4}};
+  request_.mode = SimulationMode::exact;
+  for (const auto& [p, q] : {std::pair(1, 4), std::pair(2, 4)}) {
+    request_.parameters = {1500, 128, p, q};
+    request_.parameters.DEPTH = 1;
+    request_.diagnosis.poll_by_waiting = true;
+    const double waited_s = predict(request_).time_s;
+    request_.diagnosis.poll_by_waiting = false;
+    const double probed_s = predict(request_).time_s;
+    EXPECT_NEAR(waited_s / probed_s, 1, 1e-9) << p << "x" << q;
+  }
 }
 
 /// Ranks that have updated all of their columns call kernels without work between two probes.

@@ -1,6 +1,8 @@
 // Exchanges of HPL: MPI_Irecv, MPI_Send, MPI_Wait of two ranks with each other.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "hplcast/study/predict.hpp"
 #include "tests/study/simulated_cluster.hpp"
 
@@ -46,6 +48,25 @@ TEST_F(Exchanges, OfPivotsCarryTheBytesOfTwoRows) {
   const double longer_s = time_s(2, 1, 0, 1e-3) - time_s(2, 1, 0);
   EXPECT_GT(longer_s, 0.9e-3 * pivots);
   EXPECT_LT(longer_s, 1e-3 * (pivots + rows));
+}
+
+// Whoever waits for messages that scatter waits longer. Fast mode computes exchanges with that, and must not learn it
+// from sampled exchanges once more.
+TEST_F(Exchanges, OfMessagesThatScatterTakeAsLongInFastMode) {
+  core::NetworkModel::Values network = request_.cluster.network.values();
+  core::SegmentedLaw& transfer = network.local.cost(core::MessageCost::transfer);
+  std::vector<core::Segment> segments = transfer.segments();
+  for (core::Segment& segment : segments) segment.sd_s = 2e-6;
+  transfer = core::SegmentedLaw::make(segments);
+  request_.cluster.network = core::NetworkModel::make(network);
+  request_.parameters = {1000, 64, 16, 1};
+  request_.parameters.DEPTH = 1;
+  std::array<double, 2> took_s{};
+  for (const bool fast : {false, true}) {
+    request_.mode = fast ? SimulationMode::fast : SimulationMode::exact;
+    took_s.at(fast ? 1 : 0) = predict(request_).time_s;
+  }
+  EXPECT_NEAR(took_s[1] / took_s[0], 1, 1e-3);  // costs of copies between messages are expected ones; once 0.13
 }
 
 TEST_F(Exchanges, AreNoneOnOneProcessRow) {
