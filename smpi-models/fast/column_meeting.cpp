@@ -94,6 +94,7 @@ class ColumnMeetings::ExpectedCosts final : public Costs {
   using Costs::Costs;
   ExchangeMessage message(int from, int to, double bytes) override {
     const Ends between = ends(from, to);
+    if (!meetings_.costs_.draws()) return cost_of(between, bytes, nullptr, 0);
     MessageName name{rank(from).number, rank(to).number, static_cast<std::uint32_t>(column_.tag)};
     name.number = at(column_.members, from).sendings.next(name.destination, name.tag);
     return cost_of(between, bytes, &name, 0);
@@ -126,6 +127,7 @@ class ColumnMeetings::DrawnCosts final : public Costs {
     const Ends between = ends(from, to);
     meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
     if (between.scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
+    if (!meetings_.costs_.draws()) return cost_of(between, bytes, nullptr, excess_s_);
     const MessageName name = meetings_.messages_.next_name({between.source, between.destination, column_.tag, 0});
     return cost_of(between, bytes, &name, excess_s_);
   }
