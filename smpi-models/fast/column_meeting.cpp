@@ -127,7 +127,6 @@ class ColumnMeetings::DrawnCosts final : public Costs {
     const Ends between = ends(from, to);
     meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
     if (between.scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
-    if (!meetings_.costs_.draws()) return cost_of(between, bytes, nullptr, excess_s_);
     const MessageName name = meetings_.messages_.next_name({between.source, between.destination, column_.tag, 0});
     return cost_of(between, bytes, &name, excess_s_);
   }
