@@ -88,7 +88,8 @@ double Kernels::spend_s(Rank& rank, core::KernelId kernel, const core::KernelSha
   if (!(shape.m > 0 && shape.n > 0 && shape.k > 0)) {
     const double empty_s = empty_call_s_[static_cast<std::size_t>(kernel)];
     if (empty_s > 0) counts_.kernel(rank.panel_place, kernel).time_s += empty_s;
-    rank.loop.empty_calls |= empty_s > 0;
+    constexpr double worth_waking_s = 1e-5;  // a rank that sleeps finds its panel earlier by one call at most
+    rank.loop.empty_calls |= empty_s >= worth_waking_s;
     return empty_s;
   }
   if (!model_)
