@@ -65,7 +65,7 @@ void write_table(std::ostream& out, const study::ProgramRun& run) {
   const auto share = [&](double part_s) { return all_s > 0 ? percent(part_s / all_s) : std::string("-"); };
   out << "time " << significant(run.time_s, 6) << " s on " << run.ranks << (run.ranks == 1 ? " rank" : " ranks")
       << " of " << run.cluster << "; simulated in " << significant(run.wall_s, 3) << " s";
-  if (run.wall_s > core::Prediction::least_s_with_memory)
+  if (run.wall_s >= core::Prediction::least_s_with_memory)
     out << ", " << significant(run.peak_pss_bytes / 1e6, 3) << " MB";
   if (run.sampling)
     out << "\n+- " << significant(run.error_95_s, 2)

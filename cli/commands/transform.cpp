@@ -28,6 +28,7 @@ std::vector<study::Transformation> in_order(const Command& command, const Transf
 /// The file that a change reads; empty: none.
 std::string file_of(const study::Transformation& change) {
   const std::string& text = change.argument;
+  if (text == "none") return "";
   if (change.name == "set-detours") return text;
   if (change.name == "generate") return text.substr(0, text.find(';'));
   return core::ends_with(text, ".json") ? text.substr(text.rfind(':') + 1) : "";  // 1:slowest:newer.json, 1:slowest

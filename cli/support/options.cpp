@@ -193,9 +193,8 @@ void unify_json_output(bool& json, std::string& output) {
 
 const Check named_file = {
     [](const std::string& path) {
-      if (is_stream(path))
-        throw core::UsageError("found `" + path +
-                               "`, the standard output, a device or a pipe; expected the name of a file");
+      if (is_stream(path) || path == "/dev/stdout")
+        throw core::UsageError("found `" + path + "`, the standard output, a device or a pipe; expected a named file");
     },
     ""};
 

@@ -106,7 +106,7 @@ void add_window_rule(Command& command, study::WindowRule& rule, const std::strin
 
 void add_windows(Command& command, study::PredictionRequest& request) {
   add_window_rule(command, request.windows,
-                  "panels that are simulated: auto (a few windows of a run that would take more than 15 s)");
+                  "panels that are simulated: auto (a few windows of a run that would take more than 5 s)");
   command.add_option(
       "--target-error", request.target_error,
       "add windows until the 95 % error of a sampled prediction is at most this share of its time: 0.5%; that "

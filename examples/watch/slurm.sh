@@ -9,7 +9,10 @@ campaign=${WATCH_CAMPAIGN:-$here/campaign.yaml}
 run=$folder/$(date -u +%Y-%m-%dT%H%M%S) date=$(date -u '+%Y-%m-%d %H:%M:%S')
 mkdir -p "$run"
 logs=${run//%/%%}  # Slurm fills in names of logs
-quoted() { printf '%q ' "$@"; }
+quoted() { # for sh, in any locale
+  local word
+  for word; do printf "'%s' " "${word//\'/\'\\\'\'}"; done
+}
 
 jobs=
 for node in $(sinfo --noheader --Node --partition "$partition" --format %n | sort -u); do

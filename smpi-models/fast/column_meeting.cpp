@@ -94,7 +94,6 @@ class ColumnMeetings::ExpectedCosts final : public Costs {
   using Costs::Costs;
   ExchangeMessage message(int from, int to, double bytes) override {
     const Ends between = ends(from, to);
-    if (!meetings_.costs_.draws()) return cost_of(between, bytes, nullptr, 0);
     MessageName name{rank(from).number, rank(to).number, static_cast<std::uint32_t>(column_.tag)};
     name.number = at(column_.members, from).sendings.next(name.destination, name.tag);
     return cost_of(between, bytes, &name, 0);

@@ -35,16 +35,27 @@ struct Pattern {
   }
 };
 
-/// Line by line, and the first 4096 letters of each: a match over all of a long output would take a deep stack.
+/// Line by line, and long ones in pieces that overlap: a match over all of a long output would take a deep stack.
 Match only_match(const ProgramOutput& output, const Pattern& pattern) {
   std::vector<Match> found;
   std::size_t number = 0;
   for (const std::string& line : core::split(output.text, '\n')) {
     ++number;
-    for (std::string part : core::split(line, '\r')) {  // a bar of progress goes back to the begin of its line
-      part.resize(std::min<std::size_t>(part.size(), 4096));
-      for (std::sregex_iterator it(part.begin(), part.end(), pattern.regex), end; it != end; ++it)
-        found.push_back({number, {std::next(it->begin()), it->end()}});
+    for (const std::string& part : core::split(line, '\r')) {  // a bar of progress goes back to the begin of its line
+      constexpr std::ptrdiff_t longest = 4096;
+      auto seen = part.cbegin();
+      for (auto begin = part.cbegin();; begin += longest / 2) {
+        const bool is_last = part.cend() - begin <= longest;
+        const auto end = is_last ? part.cend() : begin + longest;
+        auto flags = is_last ? std::regex_constants::match_default : std::regex_constants::match_not_eol;
+        if (begin != part.cbegin()) flags |= std::regex_constants::match_prev_avail;
+        for (std::sregex_iterator it(begin, end, pattern.regex, flags), none; it != none; ++it) {
+          if ((*it)[0].second <= seen || ((*it)[0].second == end && !is_last)) continue;  // seen, or whole in the next
+          seen = (*it)[0].second;
+          found.push_back({number, {std::next(it->begin()), it->end()}});
+        }
+        if (is_last) break;
+      }
     }
   }
   if (found.empty())

@@ -83,10 +83,9 @@ core::SimulationSettings settings_of(const ProgramRunRequest& request) {
   return settings;
 }
 
-/// Open MPI's choice for MPI_Alltoallv; SMPI's, "pair", throws an exception where ranks are no power of two.
-const char* alltoallv_on(int ranks) {
-  const bool pairwise = ranks < 4 || (ranks >= 64 && ranks < 128) || (ranks >= 256 && ranks < 1024);
-  return pairwise ? "ring" : "ompi_basic_linear";
+/// Whether SMPI's choice of Open MPI's algorithm for MPI_Alltoallv, "pair", would throw an exception in MPI_COMM_WORLD.
+bool has_no_pairs(int ranks) {
+  return (ranks & (ranks - 1)) != 0 && (ranks < 4 || (ranks > 64 && ranks < 128) || (ranks > 256 && ranks < 1024));
 }
 
 /// @param links  a folder that a shell does not take apart
@@ -107,8 +106,8 @@ core::Command command_of(const ProgramRunRequest& request, const fs::path& folde
     command.arguments.push_back(privatization ? "--cfg=smpi/privatization:dlopen" : option);
   }
   command.arguments.push_back("--cfg=smpi/coll-selector:" + request.collectives);
-  if (request.collectives == "ompi")
-    command.arguments.push_back(std::string("--cfg=smpi/alltoallv:") + alltoallv_on(request.ranks));
+  if (request.collectives == "ompi" && has_no_pairs(request.ranks))
+    command.arguments.emplace_back("--cfg=smpi/alltoallv:ring");  // for all communicators
   if (const char* const runtime = "libhplcast-smpi.so"; request.fast && request.collectives != "mvapich2")
     command.arguments.insert(
         command.arguments.begin(),
@@ -267,9 +266,9 @@ ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   };
   const core::CommandResult ended = core::run(command);
   if (ended.status != 0) {
-    throw_if_storage(folder, command.output, ended.status);
-    throw core::program_failure(command, ended.status,
-                                how_program_ended(command, ended, core::read_text(command.output)),
+    const std::string said = core::read_text(command.output);
+    if (std::string code; failed_ranks(said, code).empty()) throw_if_storage(folder, command.output, ended.status);
+    throw core::program_failure(command, ended.status, how_program_ended(command, ended, said),
                                 wrong_part(command.program, request.program, platform_library({})));
   }
   core::SimulationResult result = whole_result_in(folder, command, request);

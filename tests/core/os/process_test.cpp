@@ -73,6 +73,8 @@ TEST(Process, CapturedOutputIsLeftInTmpWhereTmpdirTakesNoFiles) {
     run_checked({"sh", {"-c", "echo one; exit 7"}, {}, {}, {}, 0, {}});
   });
   EXPECT_THAT(message, AllOf(HasSubstr("its output is in /tmp/hplcast-sh-"), HasSubstr("it said: one")));
+  const std::size_t begin = message.find("/tmp/hplcast-sh-");
+  EXPECT_TRUE(std::filesystem::remove(message.substr(begin, message.find('\n', begin) - begin)));
 }
 
 TEST(Process, OfTheOutputTheLineThatTellsMostIsShown) {

@@ -60,6 +60,17 @@ TEST(TimeFrom, SurvivesLongOutputs) {
   EXPECT_EQ(time_in(output(bar + "time 2 s\r\n"), {"^time (.*) s$", ""}), 2);
 }
 
+TEST(TimeFrom, IsFoundOnceAnywhereInALongLine) {
+  for (std::size_t place = 0; place < 12000; place += 31) {
+    const std::string line = "{" + std::string(place, ' ') + "\"time\": 12.75," + std::string(12000 - place, ' ') + "}";
+    EXPECT_EQ(time_in(output(line), {"\"time\": ([0-9.]+)", ""}), 12.75) << place;
+  }
+  const std::string line = "time 1 s" + std::string(9000, ' ') + "time 2 s";
+  EXPECT_EQ(time_in(output(line), {"^time (.) s", ""}), 1);
+  EXPECT_EQ(time_in(output(line), {"time (.) s$", ""}), 2);
+  EXPECT_THAT(message_of(output(line), pattern), HasSubstr("found 2 matches"));
+}
+
 ProgramOutput ran(const std::string& source, const std::string& program, const std::string& arguments, int ranks) {
   return {source, "time 1 s", 1.0, program, arguments, ranks};
 }
