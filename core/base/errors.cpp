@@ -9,8 +9,12 @@ namespace hplcast::core {
 namespace {
 
 std::string with_hint(std::string message, const std::string& hint) {
-  constexpr std::size_t most = 4000;  // a file of one line needs not be shown
-  if (message.size() > most) message.replace(most / 2, message.size() - most, " ... ");
+  constexpr std::size_t most = 4000;            // a file of one line needs not be shown
+  const auto letter = [&](std::size_t place) {  // of UTF-8, that a byte belongs to
+    while (place > 0 && (message[place] & 0xC0) == 0x80) --place;
+    return message.begin() + static_cast<std::ptrdiff_t>(place);
+  };
+  if (message.size() > most) message.replace(letter(most / 2), letter(message.size() - most / 2), " ... ");
   if (!hint.empty()) message += "\n  hint: " + hint;
   // Parts of files are in it, which must not move the cursor of a terminal.
   const auto is_control = [](unsigned char c) { return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f; };

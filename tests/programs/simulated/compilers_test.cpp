@@ -200,10 +200,12 @@ TEST(Compilers, LetObjectsOfFortranDependOnTheirSources) {
   const auto result = compile(nothing,
                               "--help > help; rm -rf d; mkdir d; cd d; printf 'program p\\nend program\\n' > p.F90; "
                               "hplcast-fc -MMD -c p.F90 && hplcast-fc -MMD -MF dep -c p.F90 -o q.o && "
-                              "hplcast-fc -MM p.F90 && echo depend && cat p.d dep && LC_ALL=C ls -A");
+                              "hplcast-fc -MMD -c p.F90 -o ./r && "
+                              "hplcast-fc -MM p.F90 && echo depend && cat p.d dep r.d && LC_ALL=C ls -A");
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_THAT(result.output, testing::ContainsRegex("p.o: p.F90(.|\n)*depend\np.o: p.F90(.|\n)*\nq.o: p.F90"));
-  EXPECT_THAT(result.output, AllOf(HasSubstr("\ndep\np.F90\np.d\np.o\nq.o\n"), Not(HasSubstr("p.F90_"))));
+  EXPECT_THAT(result.output,
+              testing::ContainsRegex("p.o: p.F90(.|\n)*depend\np.o: p.F90(.|\n)*\nq.o: p.F90(.|\n)*r: p.F90"));
+  EXPECT_THAT(result.output, AllOf(HasSubstr("\ndep\np.F90\np.d\np.o\nq.o\nr\nr.d\n"), Not(HasSubstr("p.F90_"))));
 }
 
 TEST(Compilers, FindMainInAnArchive) {
