@@ -34,6 +34,13 @@ TEST(CsvReader, MessagesDoNotShowAllOfALongName) {
   EXPECT_LT(message.size(), 5000U);
   EXPECT_THAT(message, HasSubstr("f.csv:1, field `m`: no such column; the columns are: xxx"));
   EXPECT_EQ(message.substr(message.size() - 6), "xxx, b");
+  std::string letters;
+  for (int i = 0; i < 10000; ++i) letters += "\u00e4";
+  for (const std::string& name : {letters, "x" + letters}) {  // one of them has letters across both cuts
+    const std::string cut = error_in([&] { CsvReader(TextStream(name + ",b\n"), "f.csv").column("m"); });
+    const std::size_t gap = cut.find(" ... ");
+    EXPECT_EQ(cut.substr(gap - 2, 2) + cut.substr(gap + 5, 2), "\u00e4\u00e4");
+  }
 }
 
 TEST(CsvReader, KeepsATextWhoseStreamIsATemporary) {
