@@ -237,7 +237,8 @@ class PlanReader : YamlReader {
           {"count",
            [&](const auto& value) {
              constexpr double most = 1e7;  // some gigabytes, and years of predictions
-             result.count = static_cast<int>(number(value, "count", 1, most, "a whole number from 1 to 10000000", true));
+             result.count =
+                 static_cast<int>(number(value, "count", 1, most, "a whole number from 1 to 10000000", true));
            }},
           {"seed", [&](const auto& value) { result.seed = count(value, "seed"); }},
           {"factors", [&](const auto& factors) {
