@@ -97,7 +97,8 @@ TEST_F(Guard, LetsAProgramThatEndsByItselfLeaveADaemon) {
 }
 
 TEST_F(Guard, ThatIsKilledTakesTheProgramWithIt) {
-  const pid_t ours = fork_that_runs(plain);
+  // Not before the guard has told us of its program, from when on we know whom to end in its place.
+  const pid_t ours = fork_that_runs(std::string("sleep 0.5; ") + plain);
   const pid_t itself = number_in(file("itself")), background = number_in(file("background"));
   std::ifstream stat("/proc/" + std::to_string(itself) + "/stat");
   std::string pid, name, state;
