@@ -87,9 +87,9 @@ class ColumnMeetings::Costs : public ColumnCosts {
   std::vector<Known> known_;
 };
 
-/// Costs of exchanges that were made otherwise: nothing is counted. Their messages cost what they did then: whoever
-/// waits for one of several waits longer if they scatter, and computed ones do that, too.
-class ColumnMeetings::ExpectedCosts final : public Costs {
+/// Costs of exchanges that were sampled, message by message: nothing is counted. Messages cost what they did then:
+/// whoever waits for one of several waits longer if they scatter, and computed exchanges do that, too.
+class ColumnMeetings::SampledCosts final : public Costs {
  public:
   using Costs::Costs;
   ExchangeMessage message(int from, int to, double bytes) override {
@@ -220,7 +220,7 @@ void ColumnMeetings::learn(Column& column) {
   column.through = 0;
   const std::size_t size = column.members.size();
   const std::size_t run = column.members.front().sampled.size();
-  ExpectedCosts costs(*this, column);
+  SampledCosts costs(*this, column);
   std::vector<double> times_s(size);
   std::vector<PivotCandidate> candidates(size);
   for (std::size_t j = 0; j < run; ++j) {

@@ -107,7 +107,7 @@ class ColumnMeetings {
     std::unique_ptr<port::Barrier> barrier;
   };
   class Costs;
-  class ExpectedCosts;
+  class SampledCosts;
   class DrawnCosts;
 
   Column& open(Rank& rank, const hplcast_column& column);

@@ -4,11 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <map>
-
 #include "tests/support/errors_in.hpp"
 #include "tests/support/fake_programs.hpp"
+#include "tests/support/variables.hpp"
 
 namespace hplcast::cli {
 namespace {
@@ -17,27 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using tests::error_in;
 
-/// Variables of the environment as long as it lives.
-class Variables {
- public:
-  explicit Variables(const std::map<std::string, std::string>& values) {
-    for (const auto& [name, value] : values) {
-      const char* const before = std::getenv(name.c_str());
-      before_[name] = before == nullptr ? "" : before;
-      ::setenv(name.c_str(), value.c_str(), 1);
-    }
-  }
-  ~Variables() {
-    for (const auto& [name, value] : before_)
-      value.empty() ? ::unsetenv(name.c_str()) : ::setenv(name.c_str(), value.c_str(), 1);
-  }
-  Variables(const Variables&) = delete;
-  Variables& operator=(const Variables&) = delete;
-
- private:
-  std::map<std::string, std::string> before_;
-};
-
 calibration::CampaignPlan plan_of(const std::string& keys, const std::string& step = "thresholds: {}") {
   return read_campaign("name: x\n" + keys + "steps:\n  - " + step + "\n", "x.yaml", "/bin");
 }
@@ -45,9 +22,9 @@ calibration::CampaignPlan plan_of(const std::string& keys, const std::string& st
 TEST(CampaignYaml, TellsMpirunHowManyRanksEachNodeOfASlurmJobGets) {
   const study::testing::FakePrograms programs;
   programs.script("scontrol", "[ \"$*\" = 'show hostnames n[1-2]' ] && printf 'n1\\nn2\\n'");
-  const Variables job({{"SLURM_JOB_NUM_NODES", "2"},
-                       {"SLURM_JOB_NODELIST", "n[1-2]"},
-                       {"PATH", programs.folder().string() + ":" + std::getenv("PATH")}});
+  const tests::Variables job({{"SLURM_JOB_NUM_NODES", "2"},
+                              {"SLURM_JOB_NODELIST", "n[1-2]"},
+                              {"PATH", programs.folder().string() + ":" + std::getenv("PATH")}});
   const calibration::CampaignPlan plan = plan_of("ranks_per_host: 3\nallow_oversubscription: true\nlauncher: mpirun\n");
   EXPECT_EQ(plan.launch.ranks, 6);
   EXPECT_THAT(plan.launch.options, ElementsAre("--host", "n1:3,n2:3"));

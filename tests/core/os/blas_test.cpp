@@ -8,6 +8,7 @@
 #include "hplcast/core/files.hpp"
 #include "hplcast/core/process.hpp"
 #include "tests/support/errors_in.hpp"
+#include "tests/support/variables.hpp"
 
 namespace hplcast::core {
 namespace {
@@ -58,9 +59,8 @@ TEST(Blas, OfAProgramIsTheOneThatTheLoaderGivesIt) {
   EXPECT_FALSE(blas_of_program(HPLCAST_SOURCE_DIR "/test.sh"));
   const TemporaryFolder folder("my blas");
   std::filesystem::create_symlink(blas->file, folder.path() / "libopenblas.so.0");
-  ::setenv("LD_LIBRARY_PATH", folder.path().c_str(), 1);
+  const tests::Variables variables({{"LD_LIBRARY_PATH", folder.path().string()}});
   EXPECT_TRUE(blas_of_program(xhpl)) << "its path has a blank";
-  ::unsetenv("LD_LIBRARY_PATH");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "hplcast/core/errors.hpp"
-#include "tests/support/tmpdir.hpp"
+#include "tests/support/variables.hpp"
 
 namespace hplcast::core {
 namespace {
@@ -171,12 +171,12 @@ TEST(TemporaryFolder, HasAnAbsolutePathWhereTmpdirHasNone) {
   fs::create_directory(parent.path() / "scratch");
   fs::current_path(parent.path());
   {
-    const tests::Tmpdir tmpdir("scratch");
+    const tests::Variables tmpdir({{"TMPDIR", std::string("scratch")}});
     const TemporaryFolder folder("hplcast-test");
     EXPECT_EQ(folder.path().parent_path(), fs::current_path() / "scratch");
   }
   fs::current_path(before);
-  const tests::Tmpdir none("/nowhere/at/all");
+  const tests::Variables none({{"TMPDIR", std::string("/nowhere/at/all")}});
   EXPECT_EQ(temporary_place(), "/tmp");
 }
 

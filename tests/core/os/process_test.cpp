@@ -9,7 +9,7 @@
 
 #include "hplcast/core/files.hpp"
 #include "tests/support/errors_in.hpp"
-#include "tests/support/tmpdir.hpp"
+#include "tests/support/variables.hpp"
 
 namespace hplcast::core {
 namespace {
@@ -68,7 +68,7 @@ TEST(Process, CapturedOutputOfAFailureIsLeftInAFile) {
 }
 
 TEST(Process, CapturedOutputIsLeftInTmpWhereTmpdirTakesNoFiles) {
-  const tests::Tmpdir tmpdir("/proc");
+  const tests::Variables tmpdir({{"TMPDIR", std::string("/proc")}});
   const std::string message = tests::error_in([] {
     run_checked({"sh", {"-c", "echo one; exit 7"}, {}, {}, {}, 0, {}});
   });

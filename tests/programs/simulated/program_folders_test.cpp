@@ -13,7 +13,7 @@
 #include "hplcast/study/program_run.hpp"
 #include "tests/programs/program_runs.hpp"
 #include "tests/support/errors_in.hpp"
-#include "tests/support/tmpdir.hpp"
+#include "tests/support/variables.hpp"
 
 namespace hplcast::study {
 namespace {
@@ -26,7 +26,7 @@ TEST(FoldersOfPrograms, MayHaveBlanks) {
   for (const char* name : {"two words", "words,two"}) {  // SimGrid divides its options at commas, too
     const std::string folder = (parent.path() / name).string();
     std::filesystem::create_directories(folder);
-    const tests::Tmpdir tmpdir(folder);
+    const tests::Variables tmpdir({{"TMPDIR", folder}});
     request.fast = false;
     EXPECT_EQ(tests::error_in([&] { run_program(request); }), "");
     request.keep = folder + "/kept here";
@@ -45,7 +45,7 @@ TEST(FoldersOfPrograms, MustLetProgramsBeExecuted) {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("tmpfs", place, "tmpfs", MS_NOEXEC, nullptr) != 0)
       ::_exit(may_not_mount);
-    const tests::Tmpdir tmpdir(folder.path());
+    const tests::Variables tmpdir({{"TMPDIR", folder.path().string()}});
     const std::string error = tests::error_in([] {
       run_program(tests::program_request("solver-smpi", 1, {"100", "1"}));
     });
