@@ -5,14 +5,15 @@ Within one mpirun HPL runs again and again; the source goes on or is stopped bet
 order, so that a machine that drifts from second to second slows both alike. Between series of runs
 hplcast-measure-detours watches the cores without the source and with it, so that it sees the same machine: a loop that
 reads the clock, and one that computes. The measured slow-down is the ratio of the mean times, its 90 % interval the
-bootstrap over the pairs. The predicted one is the ratio of the means over seeds, with the detours that were seen with
-the source and without it. Needs a machine where nothing else runs; as root, sources get real-time priority, so that
+bootstrap over rounds and the pairs of each: a round has phases of its own, which decide what sources of single cores
+cost. The predicted one is the ratio of the means over seeds, with the detours that were seen with the source and
+without it. Needs a machine where nothing else runs; as root, sources get real-time priority, so that
 each detour comes whole and at its instant.
 
 All rounds are kept in FOLDER, a folder for each case: started again, the script goes on with the case that has the
 fewest, so that short idle times add up. --seconds ends it; --evaluate predicts (also beside other work) and prints.
 
-Example: bench/detours-real.py --cluster build/quickstart/cluster.json -o detours-real --rounds 6"""
+Example: bench/detours-real.py --cluster build/quickstart/cluster.json -o detours-real --most 10"""
 import argparse, csv, json, math, os, pathlib, random, re, shlex, signal, statistics, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -64,12 +65,14 @@ def quantile(ordered, share):
     return ordered[min(len(ordered) - 1, max(0, round(share * (len(ordered) - 1))))]
 
 
-def bootstrap(pairs, rng, draws=2000):
-    """The ratio of the means of both columns, and its interval over the pairs."""
+def bootstrap(rounds, rng, draws=1000):
+    """The ratio of the means of both columns of all pairs, and its interval over rounds and the pairs of each."""
     def ratio(chosen):
-        return sum(one[1] for one in chosen) / sum(one[0] for one in chosen)
-    drawn = sorted(ratio(rng.choices(pairs, k=len(pairs))) for _ in range(draws))
-    return ratio(pairs), quantile(drawn, (1 - LEVEL) / 2), quantile(drawn, (1 + LEVEL) / 2)
+        pairs = [pair for one in chosen for pair in one]
+        return sum(pair[1] for pair in pairs) / sum(pair[0] for pair in pairs)
+    drawn = sorted(ratio(rng.choices(one, k=len(one)) for one in rng.choices(rounds, k=len(rounds)))
+                   for _ in range(draws))
+    return ratio(rounds), quantile(drawn, (1 - LEVEL) / 2), quantile(drawn, (1 + LEVEL) / 2)
 
 
 class Source:
@@ -196,9 +199,10 @@ def measure_round(args, case, folder, rng):
     path.with_suffix(".new").replace(path)
 
 
-def pairs_of(folder):
-    return [(float(row["without_s"]), float(row["with_s"])) for path in sorted(folder.glob("pairs-*.csv"))
-            for row in csv.DictReader(path.open())]
+def rounds_of(folder):
+    """Pairs of each round."""
+    return [[(float(row["without_s"]), float(row["with_s"])) for row in csv.DictReader(path.open())]
+            for path in sorted(folder.glob("pairs-*.csv"))]
 
 
 def run(words):
@@ -227,9 +231,11 @@ def predicted_times(args, case, folder, work, side):
 
 
 def evaluate(args, case, folder, rng):
-    pairs = pairs_of(folder)
-    ratio, low, high = bootstrap(pairs, rng)
-    result = {**case, "pairs": len(pairs), "time_s": round(statistics.fmean(one[0] for one in pairs), 4),
+    rounds = rounds_of(folder)
+    pairs = [pair for one in rounds for pair in one]
+    ratio, low, high = bootstrap(rounds, rng)
+    result = {**case, "rounds": len(rounds), "pairs": len(pairs),
+              "time_s": round(statistics.fmean(pair[0] for pair in pairs), 4),
               "real": round(ratio, 4), "low": round(low, 4), "high": round(high, 4)}
     for work in WATCHES:
         without, lost_without = predicted_times(args, case, folder, work, SIDES[0])
@@ -249,13 +255,13 @@ def main():
     parser.add_argument("-o", dest="folder", default="detours-real", type=pathlib.Path,
                         help="folder of results (default: %(default)s)")
     parser.add_argument("--build", default=ROOT / "build", type=pathlib.Path, help="build folder")
-    parser.add_argument("--rounds", type=int, default=6, help="rounds per case (default: %(default)s)")
-    parser.add_argument("--round", type=float, default=20, help="seconds of HPL per round (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=16, help="rounds per case (default: %(default)s)")
+    parser.add_argument("--round", type=float, default=4, help="seconds of HPL per round (default: %(default)s)")
     parser.add_argument("--sizes", default="1500,2500,4000", help="orders of the matrix (default: %(default)s)")
     parser.add_argument("--nb", type=int, default=128)
-    parser.add_argument("--seeds", type=int, default=30, help="predictions per case (default: %(default)s)")
+    parser.add_argument("--seeds", type=int, default=100, help="predictions per case (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order of cases")
-    parser.add_argument("--watch", type=float, default=6,
+    parser.add_argument("--watch", type=float, default=2,
                         help="seconds of watching per round and loop, half with the source (default: %(default)s)")
     parser.add_argument("--agent", help="instead of sources: a command line that is started beside HPL")
     parser.add_argument("--most", type=int, help="measure this many cases only, in random order")
@@ -286,8 +292,9 @@ def main():
         if len(list(folder.glob("pairs-*.csv"))) >= args.rounds or left_s < 1.2 * args.round + 2 * args.watch + 4:
             break
         measure_round(args, cases[folder], folder, rng)
-        ratio, low, high = bootstrap(pairs_of(folder), rng)
-        print(f"{folder.name}: {len(pairs_of(folder))} pairs, real {ratio:.4f} ({low:.4f} to {high:.4f})", flush=True)
+        rounds = rounds_of(folder)
+        ratio, low, high = bootstrap(rounds, rng)
+        print(f"{folder.name}: {len(rounds)} rounds, real {ratio:.4f} ({low:.4f} to {high:.4f})", flush=True)
     if not args.evaluate and args.seconds < math.inf:
         return
     done = [evaluate(args, case, folder, random.Random(args.seed)) for folder, case in cases.items()
