@@ -156,7 +156,7 @@ std::optional<core::EstimatedSd> pooled_sd(const std::vector<std::vector<double>
     freedom += std::max(0.0, n - 1);
   }
   if (differences.size() < least_pairs) return std::nullopt;
-  // Of so few the median is known too badly to be of use: one wrong value of four is in half of the differences.
+  // The median of so few is known too badly, and is not robust: one wrong value of four is in half of the differences.
   constexpr double few = 3;
   if (freedom <= few) return core::EstimatedSd{std::sqrt(squares / freedom), freedom};
   const auto pairs = static_cast<double>(differences.size());
