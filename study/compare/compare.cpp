@@ -60,8 +60,7 @@ struct Centre {
 std::optional<Centre> centre_of(const std::vector<double>& values, const PooledSd& pooled) {
   const std::vector<double> logs = logs_of(values);
   const auto n = static_cast<double>(logs.size());
-  constexpr double least_nu = 2;  // below, Student's quantiles are so large that an interval says nothing
-  if (pooled && pooled->nu >= least_nu && pooled->nu > n - 1) {
+  if (pooled && pooled->nu > n - 1) {
     constexpr double median_variance = 1.5707963;  // over that of the mean of normal values: at most pi / 2
     const double sd = pooled->sd * std::sqrt((n > 2 ? median_variance : 1) / n);
     return Centre{core::median(logs), sd > 0 ? sd * fit::students_t_quantile(pooled->nu, 0.975) : 0};

@@ -156,11 +156,11 @@ std::optional<core::EstimatedSd> pooled_sd(const std::vector<std::vector<double>
     freedom += std::max(0.0, n - 1);
   }
   if (differences.size() < least_pairs) return std::nullopt;
-  // The median of so few is known too badly, and is not robust: one wrong value of four is in half of the differences.
-  constexpr double few = 3;
-  if (freedom <= few) return core::EstimatedSd{std::sqrt(squares / freedom), freedom};
   const auto pairs = static_cast<double>(differences.size());
-  return core::EstimatedSd{core::median(differences) / median_difference, sharpness * pairs * pairs / variance};
+  const double nu = sharpness * pairs * pairs / variance;
+  // The median of so few is known too badly, and is not robust: one wrong value of four is in half of the differences.
+  if (nu < 2) return core::EstimatedSd{std::sqrt(squares / freedom), freedom};
+  return core::EstimatedSd{core::median(differences) / median_difference, nu};
 }
 
 std::string kind_of(const core::Prediction& prediction) {
