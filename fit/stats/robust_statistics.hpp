@@ -25,7 +25,7 @@ double quantile_of(std::vector<double> values, double probability);
 /// Mean of positive values without the lowest and the highest of them; of more than `most_kept` that of a sample.
 class TrimmedMean {
  public:
-  static constexpr std::size_t most_kept = 10000;
+  static constexpr std::size_t most_kept = 100000;
 
   /// @throws DomainError unless the value is finite and above 0.
   void add(double value);
