@@ -224,6 +224,7 @@ void require_nodes_of_kinds(const std::vector<fit::DailyRegression>& rows, const
 }
 
 void run_fit_generative(FitGenerativeOptions options) {
+  require_distinct("files", options.files);
   require_distinct("--parameters", options.parameters);
   of_options([&] {
     for (const std::string& text : options.parameters)

@@ -28,6 +28,7 @@ void tell_fit(const study::LogCluster& fit) {
 }
 
 void run_fit_imported(const FitImportedOptions& options) {
+  require_distinct("logs", options.logs);
   study::LogMachine machine = options.machine;
   if (machine.nodes > 1 && options.benchmarks.empty())
     throw core::UsageError(

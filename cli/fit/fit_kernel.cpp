@@ -255,6 +255,7 @@ void add_cpu_laws(std::map<std::string, core::KernelModel>& models, FitKernelOpt
 }
 
 void run_fit_kernel(FitKernelOptions options) {
+  require_distinct("files", options.files);
   require_distinct("--by", options.csv.by);
   if (options.formula_given) of_options([&] { fit::validate(library_options(options)); });
   if (options.fit.level != "M'" && !(options.split.empty() && options.fit.breakpoints.empty()))

@@ -210,6 +210,7 @@ void draw(const fit::NetworkFit& fit, const std::string& plot) {
 }
 
 void run_fit_network(const FitNetworkOptions& given) {
+  require_distinct("input", given.inputs);
   const std::vector<Source> sources = sources_of(given);
   const fit::NetworkFitOptions options = of_options([&] {
     fit::NetworkFitOptions checked = fit_options(given);

@@ -68,6 +68,7 @@ std::string topology_picture(const std::vector<fit::PairMeasurement>& pairs, con
 }
 
 void run_fit_topology(const FitTopologyOptions& options) {
+  require_distinct("files", options.files);
   std::vector<fit::PairMeasurement> pairs;
   for (const std::string& file : options.files) core::append(pairs, read_from(file, fit::read_pairs));
   const fit::PairTopology topology = fit::fit_pair_topology(pairs);

@@ -56,6 +56,11 @@ PowerSample sample_of(const Columns& columns) {
   sample.covered_s = csv.non_negative_or(0, columns.covered);
   sample.piece = static_cast<long>(csv.non_negative_or(0, columns.piece));
   sample.frequency_hz = csv.non_negative_or(0, columns.frequency);
+  constexpr double least_hz = 1e7, most_hz = 1e11;
+  if (sample.frequency_hz > 0 && !(sample.frequency_hz >= least_hz && sample.frequency_hz <= most_hz))
+    throw ParseError(csv.at(columns.frequency),
+                     "found " + std::string(csv.text(columns.frequency)) + "; expected 1e7 to 1e11 Hz",
+                     "frequencies of /sys are in kHz");
   sample.limit_w = csv.non_negative_or(0, columns.limit);
   sample.used = is_used(csv, columns.used);
   return sample;

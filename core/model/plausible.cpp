@@ -38,6 +38,7 @@ constexpr Limits accelerator_flop_per_s = {1e9, 1e15};  // from one that is a CP
 constexpr Limits link_bytes_per_s = {1e8, 1e12}, device_bytes_per_s = {1e8, 1e14};
 constexpr Limits launch_limits_s = {0, 1e-3};  // of an accelerator: a launch, or a column of a kernel with a flag
 constexpr Limits busy_core_w = {0.05, 2000};   // all of a host over its cores
+constexpr Limits clock_hz = {1e7, 1e11};
 constexpr Limits busy_accelerator_w = {1, 5000};
 
 QualityFlag beyond_limits(const std::string& subject, const std::string& found, const std::string& expected,
@@ -261,6 +262,8 @@ void look_at_memory(const std::string& field, double memory_bytes, std::vector<Q
 
 void look_at_power(const ClusterModel& cluster, int host, std::vector<QualityFlag>& flags) {
   if (!cluster.power) return;
+  if (const auto& frequency = cluster.power->values().frequency; frequency && host == 0)
+    look_at_value(flags, "/power/frequency/hz", frequency->hz, clock_hz, "Hz", "GHz or kHz in place of Hz");
   try {
     const HostPower power(*cluster.power, cluster.hosts, host);
     const int cores = cluster.hosts.cores_of(host);

@@ -21,9 +21,7 @@ constexpr double slowest_that_counts = 1.1;
 /// Share of the variance of ln(control) that is the machine and not the control's own scatter.
 double share_of_drift(const std::vector<double>& logs, double own_variance) {
   if (logs.size() < 3) return 0;
-  double mean = 0, variance = 0;
-  for (const double log : logs) mean += log / static_cast<double>(logs.size());
-  for (const double log : logs) variance += (log - mean) * (log - mean) / static_cast<double>(logs.size() - 1);
+  const double variance = std::pow(summarize(logs).sd, 2);
   return variance > own_variance ? 1 - own_variance / variance : 0;
 }
 

@@ -124,9 +124,8 @@ BusierCores busier_cores(const std::vector<Stream>& streams) {
   }
   std::vector<double> rates;
   for (const auto& [core, number] : numbers) rates.push_back(number.rate());
-  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>((rates.size() - 1) / 2);
-  std::nth_element(rates.begin(), middle, rates.end());
-  busier.usual_rate = *middle;
+  std::sort(rates.begin(), rates.end());
+  busier.usual_rate = rates[(rates.size() - 1) / 2];
   for (auto one = numbers.begin(); one != numbers.end();) {
     const double usual = busier.usual_rate * one->second.watched_s;
     constexpr double many = 3, sds = 5;

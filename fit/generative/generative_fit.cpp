@@ -245,6 +245,10 @@ GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const Gen
       fit.notes.push_back("kind " + name + ": " + std::to_string(members.size()) +
                           " CPUs say little about a covariance of " + std::to_string(options.parameters.size()) +
                           " parameters");
+    if (const auto& of = kinds.back();
+        std::max(of.between_cpus[0][0], of.between_days[0][0]) > of.mean[0] * of.mean[0] / 4)
+      fit.notes.push_back("kind " + name + ": " + to_string(options.parameters.front()) +
+                          " differs by more than half of it: a row of another unit, or of a fit that went wrong?");
     if (kinds.back().rows < 2 * kinds.back().cpus)
       fit.notes.push_back("kind " + name + ": fewer than two days a CPU; the variability between days is badly known");
   }

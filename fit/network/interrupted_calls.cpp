@@ -10,7 +10,7 @@ namespace hplcast::fit::detail {
 
 namespace {
 
-constexpr std::size_t sample_size = 16;        // calls kept a size
+constexpr std::size_t sample_size = 1000;      // calls kept a size; of more it depends on their order which are
 constexpr std::size_t bin_size = 10;           // calls in a bin, at least
 const double greatest_width = std::log(10.0);  // of a bin
 const double always_kept = std::log(3.0);      // noise that a program meets as well, whatever the spread of the rest
@@ -30,7 +30,7 @@ double log_of_size(double size) {
 /// ten in size, nobody is an outlier: there is too little to judge by.
 class OutlierLimits {
  public:
-  /// All calls first, in any order. Memory: a sample of at most 16 calls per size.
+  /// All calls first, in any order. Memory: a sample of at most so many calls per size.
   void add(double size, double duration_s) {
     Sample& sample = samples_[size];
     ++sample.seen;

@@ -14,10 +14,13 @@ namespace hplcast::fit {
 namespace {
 
 void require_valid(const DatedValues& cpu) {
-  if (cpu.day.size() != cpu.value.size())
-    throw core::DomainError("length of days", static_cast<double>(cpu.day.size()), "one per value");
+  core::require(cpu.day.size() == cpu.value.size(), "length of days", cpu.day.size(), "one per value");
   for (double value : cpu.value)
     if (!(std::isfinite(value) && value > 0)) throw core::DomainError("value of a run", value, "a finite number > 0");
+}
+
+std::int64_t day_of(const CpuHistory& cpu, std::size_t run) {
+  return cpu.day.empty() ? core::day_of(cpu.time_s[run]) : cpu.day[run];
 }
 
 struct FlaggedRun {
@@ -209,8 +212,7 @@ std::vector<RunTests> tests_of(const FindingOptions& options) {
   core::require(std::is_sorted(options.windows.begin(), options.windows.end()), "windows", "falling", "rising numbers");
   if (!(options.least_effect >= 0)) throw core::DomainError("least effect", options.least_effect, "a number >= 0");
   if (options.repeated < 1) throw core::DomainError("repeated", 0.0, "a number >= 1");
-  if (options.least_cpus < 2)
-    throw core::DomainError("least number of CPUs", static_cast<double>(options.least_cpus), "a number >= 2");
+  core::require(options.least_cpus >= 2, "least number of CPUs", options.least_cpus, "a number >= 2");
   return tests;
 }
 
@@ -258,7 +260,7 @@ std::size_t missing_runs(const Track& track, std::size_t least_runs) {
 void require_valid(const CpuHistory& cpu) {
   const std::size_t runs = cpu.time_s.size();
   if (cpu.value.size() != runs || cpu.outlier.size() != runs || cpu.own_epoch.size() != runs ||
-      cpu.ratio_epoch.size() != runs || cpu.common_epoch.size() != runs)
+      cpu.ratio_epoch.size() != runs || cpu.common_epoch.size() != runs || (!cpu.day.empty() && cpu.day.size() != runs))
     throw core::DomainError("length of a history", static_cast<double>(cpu.value.size()), "one entry per run");
 }
 
@@ -270,7 +272,7 @@ Track common_track(std::size_t factor, const CommonFactor& common, const FactorH
   std::map<std::int64_t, std::pair<std::int64_t, std::size_t>> newest;  // time and epoch by day
   for (const CpuHistory& cpu : history.cpus) {
     for (std::size_t i = 0; i < cpu.value.size(); ++i) {
-      auto& [time_s, epoch] = newest[core::day_of(cpu.time_s[i])];
+      auto& [time_s, epoch] = newest[day_of(cpu, i)];
       time_s = std::max(time_s, cpu.time_s[i]);
       epoch = std::max(epoch, cpu.common_epoch[i]);
     }
@@ -419,7 +421,7 @@ std::optional<Ratios> ratios_of(const FactorHistory& history, std::size_t least_
     for (std::size_t i = 0; i < cpu.value.size(); ++i) {
       if (!(cpu.value[i] > 0)) return std::nullopt;
       if (i == 0 || cpu.ratio_epoch[i] != cpu.ratio_epoch[i - 1]) parts.emplace_back().goes_on = i > 0;
-      parts.back().day.push_back(core::day_of(cpu.time_s[i]));
+      parts.back().day.push_back(day_of(cpu, i));
       parts.back().value.push_back(cpu.value[i]);
     }
   }
@@ -428,7 +430,7 @@ std::optional<Ratios> ratios_of(const FactorHistory& history, std::size_t least_
   for (const CpuHistory& cpu : history.cpus) {
     RatioRuns& one = result.cpus.emplace_back();
     for (std::size_t i = 0; i < cpu.value.size(); ++i) {
-      const std::int64_t day = core::day_of(cpu.time_s[i]);
+      const std::int64_t day = day_of(cpu, i);
       if (result.common.cpus_of_day.at(day) < least_cpus) continue;
       one.places.push_back(i);
       one.runs.values.push_back(cpu.value[i] / result.common.of_day.at(day));

@@ -98,8 +98,7 @@ std::optional<double> chew_statistic(const ReferenceRuns& reference, const std::
                                      std::size_t r, double least_sd) {
   const std::size_t p = reference.dimensions();
   const std::size_t n = reference.count();
-  if (mean_of_new.size() != p)
-    throw core::DomainError("number of new values", mean_of_new.size(), "one per factor, " + std::to_string(p));
+  core::require(mean_of_new.size() == p, "number of new values", mean_of_new.size(), "one per factor");
   if (r < 1) throw core::DomainError("number of new runs", 0.0, "a number >= 1");
   if (n <= p || n < 2) return std::nullopt;
   const auto distance = p == 1 ? std::optional(distance_of_one(reference, mean_of_new[0], least_sd))

@@ -20,9 +20,8 @@ namespace {
 void require_valid(const RunSeries& series) {
   if (series.dimensions < 1) throw core::DomainError("number of factors", 0.0, "a number >= 1");
   const std::size_t runs = series.runs();
-  if (series.values.size() != runs * series.dimensions || series.epoch.size() != runs)
-    throw core::DomainError("length of values and epochs", static_cast<double>(series.values.size()),
-                            "one value per factor and one epoch per run");
+  core::require(series.values.size() == runs * series.dimensions && series.epoch.size() == runs,
+                "length of values and epochs", series.values.size(), "one value per factor and one epoch per run");
   if (!std::is_sorted(series.epoch.begin(), series.epoch.end()))
     throw core::DomainError("epochs", "falling", "numbers that never fall: runs in the order of time");
   for (double value : series.values)
@@ -35,8 +34,7 @@ void require_valid(const RunTestOptions& options) {
   if (options.window < 1) throw core::DomainError("window", 0.0, "a number >= 1");
   if (!(options.kept_out_confidence > 0 && options.kept_out_confidence < 1))
     throw core::DomainError("confidence of runs kept out", options.kept_out_confidence, "a number above 0 and below 1");
-  if (options.least_runs < 2)
-    throw core::DomainError("least number of runs", static_cast<double>(options.least_runs), "a number >= 2");
+  core::require(options.least_runs >= 2, "least number of runs", options.least_runs, "a number >= 2");
   if (!(options.least_sd >= 0)) throw core::DomainError("least standard deviation", options.least_sd, "a number >= 0");
 }
 
@@ -198,8 +196,8 @@ static RunScore median_score(const MedianReference& reference, double sd_of_runs
 
 std::vector<RunScore> RunTests::scores(const RunSeries& series, const std::vector<bool>& kept_out) {
   require_valid(series);
-  if (!kept_out.empty() && kept_out.size() != series.runs())
-    throw core::DomainError("number of marks", static_cast<double>(kept_out.size()), "one per run");
+  core::require(kept_out.empty() || kept_out.size() == series.runs(), "number of marks", kept_out.size(),
+                "one per run");
   std::vector<RunScore> result(series.runs());
   Walk walk(series);
   const bool medians = options_.window > 2 && series.dimensions == 1;

@@ -14,8 +14,8 @@ namespace {
 constexpr double log_two_pi = 1.8378770664093454836;
 constexpr double least_share = 0.002;         ///< of all values, in a mode
 constexpr double least_relative_gain = 1e-8;  ///< of the mean log-likelihood of a value: stops below
-/// No mode is narrower than this share of the middle half of the values (their interquartile range): a component that
-/// collapses on equal values has infinite likelihood and means nothing.
+/// No mode is narrower than this share of typical_width(): a component that collapses on equal values has infinite
+/// likelihood and means nothing.
 constexpr double least_relative_sd = 1e-2;
 
 /// Values so close to each other that no mode tells them apart.
@@ -52,6 +52,17 @@ struct GroupedValues {
   double least_probability = 0;
 };
 
+/// The middle half of the values (their interquartile range). Where they clump it says how far modes are from each
+/// other, and the densest quarter how wide they are: made as wide as the middle half of a normal law.
+double typical_width(const std::vector<double>& sorted, double middle_half) {
+  constexpr double half_over_quarter = 1.34898 / 0.63728, clumped = 0.1, rounding = 1e-6;
+  const std::size_t quarter = std::max<std::size_t>(sorted.size() / 4, 3);
+  double width = middle_half;
+  for (std::size_t i = quarter; i < sorted.size(); ++i)
+    width = std::min(width, half_over_quarter * (sorted[i] - sorted[i - quarter]));
+  return width < clumped * middle_half && width > rounding * middle_half ? width : middle_half;
+}
+
 GroupedValues grouped(std::vector<double> values, const GaussianMixtureOptions& options) {
   std::sort(values.begin(), values.end());
   GroupedValues problem;
@@ -65,7 +76,7 @@ GroupedValues grouped(std::vector<double> values, const GaussianMixtureOptions& 
   const double middle_half = values[values.size() * 3 / 4] - values[values.size() / 4];
   // More than half of the values may be equal (a coarse clock): then the whole spread is the yardstick.
   const double yardstick = middle_half > 0 ? middle_half : problem.sd;
-  problem.least_sd = least_relative_sd * yardstick;
+  problem.least_sd = least_relative_sd * typical_width(values, yardstick);
   problem.least_probability = std::max(least_share, options.min_values / problem.count);
   // A hundredth of the middle half is a 70th of a normal law's sd; what is lost by it is of the order of the square.
   problem.groups = group_values(values, values.size() > 500 ? yardstick / 100 : 0.0);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -23,9 +22,7 @@ double quantile(const std::vector<double>& sorted, double probability);
 /// The same of values in any order.
 double quantile_of(std::vector<double> values, double probability);
 
-/// Mean of positive values without the lowest and the highest of them. Memory is bounded: up to `most_kept` values are
-/// kept as they are, more are counted in bins of 0.1 % width with the sum of each bin, so that only what lies in the
-/// two bins at the cuts is not exact.
+/// Mean of positive values without the lowest and the highest of them; of more than `most_kept` that of a sample.
 class TrimmedMean {
  public:
   static constexpr std::size_t most_kept = 100000;
@@ -37,14 +34,7 @@ class TrimmedMean {
   double value(double share) const;
 
  private:
-  struct Bin {
-    long count = 0;
-    double sum = 0;
-  };
-  static void add_to(std::map<long, Bin>& bins, double value);
-
   std::vector<double> kept_;
-  std::map<long, Bin> bins_;  // empty as long as values are kept
   long count_ = 0;
 };
 

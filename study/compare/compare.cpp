@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
@@ -61,8 +60,7 @@ struct Centre {
 std::optional<Centre> centre_of(const std::vector<double>& values, const PooledSd& pooled) {
   const std::vector<double> logs = logs_of(values);
   const auto n = static_cast<double>(logs.size());
-  constexpr double least_nu = 2;  // below, Student's quantiles are so large that an interval says nothing
-  if (pooled && pooled->nu >= std::max(least_nu, n - 1)) {
+  if (pooled && pooled->nu > n - 1) {
     constexpr double median_variance = 1.5707963;  // over that of the mean of normal values: at most pi / 2
     const double sd = pooled->sd * std::sqrt((n > 2 ? median_variance : 1) / n);
     return Centre{core::median(logs), sd > 0 ? sd * fit::students_t_quantile(pooled->nu, 0.975) : 0};
@@ -322,19 +320,13 @@ ComparisonSummary summarize(const std::vector<ComparedMedians>& rows) {
   ComparisonSummary summary;
   summary.n = rows.size();
   if (rows.empty()) return summary;
-  std::vector<double> absolute, real, predicted;
-  for (const ComparedMedians& row : rows) {
-    absolute.push_back(std::abs(row.error));
-    real.push_back(row.real_median);
-    predicted.push_back(row.predicted_median);
-    summary.bias += row.error;
-  }
-  const auto n = static_cast<double>(rows.size());
-  summary.bias /= n;
-  summary.mean_abs_error = std::accumulate(absolute.begin(), absolute.end(), 0.0) / n;
+  const auto absolute = core::mapped(rows, [](const ComparedMedians& row) { return std::abs(row.error); });
+  summary.bias = core::mean(core::mapped(rows, &ComparedMedians::error));
+  summary.mean_abs_error = core::mean(absolute);
   summary.max_abs_error = *std::max_element(absolute.begin(), absolute.end());
   summary.median_abs_error = core::median(absolute);
-  summary.rank_correlation = rank_correlation(real, predicted);
+  summary.rank_correlation = rank_correlation(core::mapped(rows, &ComparedMedians::real_median),
+                                              core::mapped(rows, &ComparedMedians::predicted_median));
   return summary;
 }
 

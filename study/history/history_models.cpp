@@ -165,8 +165,7 @@ DayToDay day_to_day(const HistoryDatabase& database, const HistorySpan& span) {
   });
   std::map<std::int64_t, std::vector<double>> ratios;
   for (const auto& [place, days] : speeds) {
-    double mean = 0;
-    for (const auto& day : days) mean += core::median(day.second) / static_cast<double>(days.size());
+    const double mean = core::mean(core::mapped(days, [](const auto& day) { return core::median(day.second); }));
     for (const auto& [day, values] : days) ratios[day].push_back(std::log(core::median(values) / mean));
   }
   const auto medians = core::mapped(ratios, [](const auto& day) { return core::median(day.second); });

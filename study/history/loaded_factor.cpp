@@ -90,6 +90,7 @@ fit::CpuHistory FactorLoader::history_of(const StoredSeries& series) const {
     if (before_it != nullptr && before_it->protocol != campaign.protocol) ++switches;
     before_it = &campaign;
     const std::size_t single = before(own, run.time_s), common = before(of_all, run.time_s) + switches;
+    history.day.push_back(core::day_of(run.time_s - campaign.start_s < day_s / 2 ? campaign.start_s : run.time_s));
     history.time_s.push_back(run.time_s);
     history.value.push_back(run.value);
     history.outlier.push_back(is_outlier);

@@ -11,6 +11,7 @@
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
+#include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/interval.hpp"
 
 namespace hplcast::study {
@@ -126,14 +127,9 @@ bool tell_occasions_apart(const std::map<std::string, Occasion>& occasions, cons
 /// The centres of the configurations scatter by the model's errors and by what is left of the runs' own scatter.
 void add_discrepancy(const std::vector<Repetitions>& all, PastErrors& past) {
   if (all.size() < least_configurations) return;
-  const auto n = static_cast<double>(all.size());
-  std::vector<double> centres;
-  for (const Repetitions& one : all) {
-    centres.push_back(core::median(one));
-    past.bias += centres.back() / n;
-  }
-  double variance = 0;
-  for (const double centre : centres) variance += (centre - past.bias) * (centre - past.bias) / (n - 1);
+  const fit::SampleSummary centres = fit::summarize(core::mapped(all, core::median));
+  const double variance = centres.sd * centres.sd, n = static_cast<double>(all.size());
+  past.bias = centres.mean;
   // The bias is uncertain, too.
   past.discrepancy = core::EstimatedSd{std::sqrt(without_runs(variance, all, past) + variance / n), n - 1};
 }
@@ -147,16 +143,24 @@ std::optional<core::EstimatedSd> pooled_sd(const std::vector<std::vector<double>
   constexpr double median_difference = 0.9538726, sharpness = 0.0918807, covariance = 0.0266016;
   std::vector<double> differences;
   double variance = 0;  // of how many differences are below the median
+  double squares = 0, freedom = 0;
   for (const std::vector<double>& values : groups) {
     const std::size_t before = differences.size();
+    const auto n = static_cast<double>(values.size());
     for (std::size_t i = 0; i < values.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) differences.push_back(std::abs(values[i] - values[j]));
-    const double overlaps = 2 * (static_cast<double>(values.size()) - 2);
-    variance += static_cast<double>(differences.size() - before) * (0.25 + overlaps * covariance);
+      for (std::size_t j = 0; j < i; ++j) {
+        differences.push_back(std::abs(values[i] - values[j]));
+        squares += differences.back() * differences.back() / n;
+      }
+    variance += static_cast<double>(differences.size() - before) * (0.25 + 2 * (n - 2) * covariance);
+    freedom += std::max(0.0, n - 1);
   }
   if (differences.size() < least_pairs) return std::nullopt;
   const auto pairs = static_cast<double>(differences.size());
-  return core::EstimatedSd{core::median(differences) / median_difference, sharpness * pairs * pairs / variance};
+  const double nu = sharpness * pairs * pairs / variance;
+  // The median of so few is known too badly, and is not robust: one wrong value of four is in half of the differences.
+  if (nu < 2) return core::EstimatedSd{std::sqrt(squares / freedom), freedom};
+  return core::EstimatedSd{core::median(differences) / median_difference, nu};
 }
 
 std::string kind_of(const core::Prediction& prediction) {

@@ -4,6 +4,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
+#include "hplcast/fit/comparison.hpp"
 #include "hplcast/study/transform.hpp"
 
 namespace hplcast::study {
@@ -13,19 +14,15 @@ namespace {
 /// Variance of the mean of ln(wall time of the slowest rank): of the controls, or of the calls of a single one.
 double own_variance(const std::vector<core::ControlRows>& controls) {
   std::vector<double> logs;
-  double within = 0, mean = 0, between = 0;
-  const auto count = static_cast<double>(controls.size());
+  double within = 0;
   for (const core::ControlRows& rows : controls) {
     const core::ControlRow* slowest = &rows.front();
     for (const core::ControlRow& row : rows)
       if (row.wall_s > slowest->wall_s) slowest = &row;
     logs.push_back(std::log(slowest->wall_s));
-    mean += logs.back() / count;
     within += std::pow(slowest->sd_s / slowest->wall_s, 2) / static_cast<double>(slowest->calls);
   }
-  if (controls.size() == 1) return within;
-  for (const double log : logs) between += (log - mean) * (log - mean) / (count - 1);
-  return between / count;
+  return controls.size() == 1 ? within : std::pow(fit::summarize(logs).sd, 2) / static_cast<double>(logs.size());
 }
 
 }  // namespace

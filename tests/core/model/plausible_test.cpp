@@ -164,6 +164,21 @@ TEST(Plausible, WattsAreThoseOfHosts) {
   EXPECT_THAT(implausible(cluster), Contains(Field(&QualityFlag::detail, HasSubstr("milliwatts"))));
 }
 
+TEST(Plausible, ClocksAreInHertz) {
+  ClusterModel cluster = Machine().cluster();
+  PowerModel::Values power;
+  power.idle = 100;
+  for (const double hz : {2.1e9, 2.1e6, 2.1}) {
+    power.frequency = FrequencyModel{hz, {}, {}, {}, {}};
+    cluster.power = PowerModel::make(power);
+    if (hz == 2.1e9) {
+      EXPECT_THAT(implausible(cluster), IsEmpty());
+    } else {
+      EXPECT_THAT(implausible(cluster), Contains(Field(&QualityFlag::subject, "/power/frequency/hz")));
+    }
+  }
+}
+
 std::string said_of_run(const ClusterModel& cluster, long long N) {
   HplParameters run;
   run.N = N, run.NB = 100, run.P = run.Q = 2;

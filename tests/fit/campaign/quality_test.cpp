@@ -12,11 +12,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// 300 calls whose logarithms scatter by 1 percent around `centre(i)`.
+/// 300 calls whose logarithms scatter, by 1 percent, around `centre(i)`.
 template <typename Centre>
-std::vector<RelativeCall> calls(Centre centre) {
+std::vector<RelativeCall> calls(Centre centre, double sd = 0.01) {
   std::mt19937 random(1);
-  std::normal_distribution<> noise(0, 0.01);
+  std::normal_distribution<> noise(0, sd);
   std::vector<RelativeCall> all;
   for (int i = 0; i < 300; ++i) all.push_back({0.1 * i, centre(i) * std::exp(noise(random))});
   return all;
@@ -69,6 +69,14 @@ TEST(Quality, SeesTwoModes) {
   ASSERT_EQ(flags.size(), 1U);
   EXPECT_EQ(flags[0].flag, "several_modes");
   EXPECT_THAT(flags[0].detail, HasSubstr("1.50 times as long"));
+}
+
+TEST(Quality, SeesTwoModesThatHardlyScatter) {
+  std::mt19937 random(3);
+  std::bernoulli_distribution slow(0.5);
+  const auto flags = quality_flags("dgemm", calls([&](int) { return slow(random) ? 2.0 : 1.0; }, 0.002));
+  ASSERT_EQ(flags.size(), 1U);
+  EXPECT_EQ(flags[0].flag, "several_modes");
 }
 
 TEST(Quality, WantsThirtyCalls) {

@@ -367,6 +367,40 @@ TEST(GenerativeFit, DaysOfDahuAreMostlyCommon) {
   EXPECT_NEAR(sd, 0.0075, 0.0015);  // 200 days: 5 %; the facts' own figure: 22 days, 15 %
 }
 
+/// 16 nodes of two CPUs on three days, half of them `slower` times as slow.
+std::vector<DailyRegression> rows_of_two_kinds(double slower) {
+  core::RandomStream random({1, core::stream_generate, 0, 0, 0});
+  std::vector<DailyRegression> rows;
+  for (int node = 1; node <= 16; ++node)
+    for (const char* cpu : {"0", "1"})
+      for (int day = 0; day < 3; ++day) {
+        const double alpha = (node > 8 ? slower : 1) * 1e-10 * (1 + 0.001 * random.normal());
+        rows.push_back({std::to_string(node), cpu, {alpha, 2.4e-6, 2.7e-12}, std::to_string(day)});
+      }
+  return rows;
+}
+
+TEST(GenerativeFit, NotesARowOfAnotherUnit) {
+  GenerativeFitOptions options;
+  options.parameters = alpha_beta_gamma;
+  std::vector<DailyRegression> rows = rows_of_two_kinds(1);
+  EXPECT_THAT(fit_generative(rows, options).notes, ::testing::IsEmpty());
+  rows[40].coefficients[0] *= 1000;
+  EXPECT_THAT(fit_generative(rows, options).notes,
+              ::testing::ElementsAre(::testing::HasSubstr("mnk differs by more than half of it")));
+}
+
+TEST(GenerativeFit, FindsKindsWhoseNodesAreAlike) {
+  const std::vector<DailyRegression> rows = rows_of_two_kinds(2);
+  GenerativeFitOptions options;
+  options.parameters = alpha_beta_gamma;
+  options.find_kinds = true;
+  const GenerativeFit fit = fit_generative(rows, options);
+  ASSERT_TRUE(fit.ok) << fit.reason;
+  ASSERT_EQ(fit.model.kinds().size(), 2U);
+  for (const auto& [node, kind] : fit.kind_of_node) EXPECT_EQ(kind == "kind-2", std::stoi(node) > 8) << node;
+}
+
 TEST(GenerativeFit, FindsTheSlowNodesOfDahu) {
   HPLCAST_REFERENCE_FILE(slow, "dgemm/dgemm_calibration_slownodes.csv");
   GenerativeFitOptions options;

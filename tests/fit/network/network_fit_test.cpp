@@ -371,8 +371,8 @@ TEST(NetworkFit, TrimsMillionsOfProbesAsItTrimsAFew) {
       }
     });
     ASSERT_TRUE(fit.ok()) << fit.reason;
-    // 1e-7 times the mean of 1 + x^2 from 0.1 to 0.9; a step of 1/probes and bins of 0.1 % at both cuts err by less.
-    EXPECT_NEAR(fit.model.values().iprobe_s / (1e-7 * (1 + (0.729 - 0.001) / 2.4)), 1, 1e-4) << probes;
+    // 1e-7 times the mean of 1 + x^2 from 0.1 to 0.9, which scatters by 0.24; of a million a sample of 100,000 counts.
+    EXPECT_NEAR(fit.model.values().iprobe_s / (1e-7 * (1 + (0.729 - 0.001) / 2.4)), 1, probes > 100000 ? 0.003 : 1e-4);
   }
 }
 

@@ -320,5 +320,26 @@ TEST(NetworkNoise, NeverMakesACostNegative) {
   }
 }
 
+TEST(NetworkFit, DoesNotDependOnTheOrderOfRows) {
+  core::RandomStream random({1, core::stream_fit, 0, 7});
+  std::vector<MpiMeasurement> rows;
+  for (const double size : {1., 64., 1024., 16384., 262144., 4194304.})
+    for (int call = 0; call < 100; ++call) {
+      const double slower = random.uniform() < 0.05 ? 4 : 1;  // about where calls count as interrupted
+      rows.push_back(
+          row_of("pingpong", "local", size, slower * (2e-6 + 2e-10 * size) * std::exp(0.3 * random.normal())));
+    }
+  const NetworkFit one = fit_network(rows);
+  std::reverse(rows.begin(), rows.end());
+  const NetworkFit other = fit_network(rows);
+  ASSERT_TRUE(one.ok() && other.ok());
+  EXPECT_GT(one.operations.front().rows_set_aside, 0);
+  EXPECT_EQ(one.operations.front().rows_set_aside, other.operations.front().rows_set_aside);
+  const auto transfer_s = [](const NetworkFit& fit) {
+    return fit.model.scope(Scope::local).cost(MessageCost::transfer).mean_s(1000);
+  };
+  EXPECT_NEAR(transfer_s(other) / transfer_s(one), 1, 1e-12);
+}
+
 }  // namespace
 }  // namespace hplcast::fit

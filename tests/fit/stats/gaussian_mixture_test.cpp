@@ -39,6 +39,22 @@ TEST(GaussianMixture, FindsTheNumberOfModesAndTheirPlaces) {
   }
 }
 
+TEST(GaussianMixture, FindsSharpModesThatAreFarApart) {
+  // The middle half of all values is 500 times as wide as a mode: that says how far they are apart.
+  const Modes truth = {{0.5, 1, 0.001}, {0.5, 2, 0.002}};
+  for (int count : {40, 400, 2000}) {
+    const Modes modes = fit_gaussian_mixture(drawn(truth, count, 1));
+    ASSERT_EQ(modes.size(), 2u) << count;
+    for (std::size_t i = 0; i < 2; ++i) {
+      // Five standard errors of each parameter.
+      const double n = truth[i].probability * count;
+      EXPECT_NEAR(modes[i].mean, truth[i].mean, 5 * truth[i].sd / std::sqrt(n));
+      EXPECT_NEAR(modes[i].sd, truth[i].sd, 5 * truth[i].sd / std::sqrt(2 * n));
+      EXPECT_NEAR(modes[i].probability, truth[i].probability, 5 * std::sqrt(0.25 / count));
+    }
+  }
+}
+
 TEST(GaussianMixture, OneNormalLawIsOneMode) {
   int one = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed)

@@ -274,6 +274,13 @@ TEST(Compare, TheScatterOfRunsIsThatOfAllConfigurations) {
   EXPECT_NEAR(half(compare(runs, predictions).rows[1]), half(rows[1]), 1e-12);
 }
 
+TEST(Compare, ThreePairsOfRunsKnowMoreThanEachByItself) {
+  // sd = 0.02 / sqrt(2) of three degrees of freedom, means of two runs. Of one pair Student's quantile is 12.7.
+  const auto rows = compare(pairs_of_runs(3), {prediction(100, 10), prediction(200, 10), prediction(300, 10)}).rows;
+  for (const ComparedConfiguration& row : rows)
+    EXPECT_NEAR(std::log(1 + row.error_interval->upper), fit::students_t_quantile(3, 0.975) * 0.01, 1e-9);
+}
+
 TEST(Compare, TheScatterOfSeedsIsThatOfAllConfigurations) {
   const std::vector<core::HplRun> runs = pairs_of_runs(8);
   std::vector<core::Prediction> one, two;

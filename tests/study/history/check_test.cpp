@@ -48,6 +48,29 @@ class Check : public ::testing::Test {
   std::normal_distribution<double> noise_{0, 0.003};
 };
 
+// Nights differ by 1 %, so a CPU slower by 3 % shows beside those of its campaign, not beside those of its date.
+TEST_F(Check, OfHostsMeasuredInTurnBeyondMidnightComparesThemWithTheirCampaign) {
+  constexpr std::int64_t last_minutes = 1600041480;  // 23:58 UTC
+  HistoryDatabase database(path_, Access::write);
+  for (int night = 0; night < 60; ++night) {
+    CampaignRecord record;
+    record.start_s = last_minutes + night * day_s;
+    record.end_s = record.start_s + 1000;
+    const double common = 20 * (1 + noise_(engine_) / 0.003 * 0.01);
+    for (int host = 0; host < 8; ++host) {
+      const std::string name = "node-" + std::to_string(host);
+      const double speed = noisy(common) * (night >= 45 && host == 0 ? 0.97 : 1);
+      record.hosts.push_back(name);
+      record.observations.push_back({{"", name, 0}, "dgemm_gflops", record.start_s + 60 * host, speed});
+    }
+    database.add_source({std::to_string(night), "night"}, [&](const auto& add_one) { add_one(record); });
+  }
+  const auto found = check_history(database, {}).findings;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].place.host, "node-0");
+  EXPECT_NEAR(found[0].finding.effect, -0.03, 0.004);
+}
+
 TEST_F(Check, OfANewProtocolBeginsANewReferenceByItself) {
   for (int day = 0; day < 15; ++day) add("a", day, noisy(20), "{\"BLAS\":\"1\"}");
   for (int day = 15; day < 20; ++day) add("a", day, noisy(15), "{\"BLAS\":\"2\"}");

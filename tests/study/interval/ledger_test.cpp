@@ -154,10 +154,19 @@ TEST(PastErrors, OfRepeatedRunsGiveTheirScatterThatTheModelDoesNotHave) {
     for (const double error : {-0.01, 0.01}) ledger.push_back(row(1000 * i, 10, 10 * std::exp(error)));
   const PastErrors past = past_errors(ledger, prediction());
   ASSERT_TRUE(past.run);
-  EXPECT_NEAR(past.run->sd, 0.02 / 0.9538726, 1e-12);
-  EXPECT_NEAR(past.run->nu, 3 * 0.36752, 1e-4);  // the efficiency of the median of absolute normal values
+  EXPECT_NEAR(past.run->sd, 0.02 / std::sqrt(2), 1e-12);  // too few for medians
+  EXPECT_DOUBLE_EQ(past.run->nu, 3);
   EXPECT_NEAR(past.bias, 0, 1e-12);
   EXPECT_NEAR(past.discrepancy->sd, 0, 1e-12);
+}
+
+TEST(PastErrors, OfSixPairsAreTheirMedian) {
+  std::vector<LedgerRow> ledger;
+  for (const int i : {1, 2, 3, 4, 5, 6})
+    for (const double error : {-0.01, 0.01}) ledger.push_back(row(1000 * i, 10, 10 * std::exp(error)));
+  const PastErrors past = past_errors(ledger, prediction());
+  EXPECT_NEAR(past.run->sd, 0.02 / 0.9538726, 1e-12);
+  EXPECT_NEAR(past.run->nu, 6 * 0.36752, 1e-4);  // the efficiency of the median of absolute normal values
 }
 
 TEST(PastErrors, OfAnInterruptedRunDoNotCount) {
@@ -194,9 +203,9 @@ TEST(PastErrors, OfAnOccasionAreOneValueOfWhatTheNextWillBe) {
   const PastErrors past = past_errors(ledger, prediction());
   EXPECT_NEAR(past.bias, 0, 1e-12);
   ASSERT_TRUE(past.machine);
-  // Differences of occasions: 3, 3, 6 percent; the median of three means is uncertain.
-  EXPECT_NEAR(past.machine->sd, 0.03 / 0.9538726 * std::sqrt(1 + M_PI / 2 / 3), 1e-8);
-  EXPECT_LT(past.machine->nu, 2) << "nine configurations, but three occasions";
+  // The sample standard deviation of three means, whose median is uncertain.
+  EXPECT_NEAR(past.machine->sd, 0.03 * std::sqrt(1 + M_PI / 2 / 3), 1e-8);
+  EXPECT_NEAR(past.machine->nu, 2, 1e-12) << "nine configurations, but three occasions";
   EXPECT_NEAR(past.discrepancy->sd, 0.01 / 0.9538726, 1e-8);
   EXPECT_TRUE(past.has_model_errors) << "all of this cluster.json";
   for (LedgerRow& one : ledger) one.model_sha256 = "another";

@@ -40,6 +40,8 @@ struct CpuHistory {
   std::vector<std::size_t> own_epoch;
   std::vector<std::size_t> ratio_epoch;
   std::vector<std::size_t> common_epoch;
+  /// Days since 1970 that the runs count for, empty: those of time_s. Hosts measured in turn share one beyond midnight.
+  std::vector<std::int64_t> day = {};
 };
 
 /// The same factor of all CPUs of a cluster.

@@ -41,7 +41,7 @@ double kernels_elasticity(const core::Prediction& prediction);
 
 /// Standard deviation within groups of values (logarithms of repeated runs), from the median difference of two values
 /// of a group: a few interrupted runs do not move it. nu: the degrees of freedom with which a sample standard deviation
-/// of normal values would be as well known. Nothing with fewer than three pairs.
+/// of normal values would be as well known; where that is less than 2, it is that. Nothing with fewer than three pairs.
 std::optional<core::EstimatedSd> pooled_sd(const std::vector<std::vector<double>>& groups);
 
 /// A run of the real HPL beside its prediction: a row of a ledger (docs/formats/ledger-csv.md).
