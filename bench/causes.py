@@ -27,7 +27,7 @@ CASES = {  # small ones of the shape of the large ones: callgrind takes 50 times
 CAUSES = [
     ("draws, kernels", r"random_bits|::draw\(|uniforms|Kernels::|DurationLaw|PiecewiseLaw|Polynomial|Monomial|duration_s|libm\.|__ieee754|__cos|__sin|_fma"),
     ("flows", r"FairFlows|NetworkFlows|Transfer::|NetworkFlow"),
-    ("meetings of fast mode", r"ColumnMeetings|exchange_column|exchange_steps|Exchange|SampledExchanges"),
+    ("meetings of fast mode", r"ColumnMeetings|exchange_column|Exchange|SampledExchanges"),
     ("memory", r"malloc|free|operator new|operator delete|memset|memcpy|memmove|_int_|realloc|tsearch|tdelete|tfind"),
     ("scheduling", r"libsimgrid|port::|resource::Model|Bell|Alarms?::|tls_get_addr"),
     ("messages, probes", r"Messages::|Matching|Mail|Probe|matches|SentMessage|MessageRequest|NetworkCosts|SegmentedLaw|message_flow|SendingNumbers"),

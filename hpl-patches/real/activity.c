@@ -97,7 +97,7 @@ static void spend(double now_s) {
 }
 
 void hplcast_phase_begin(hplcast_phase phase) {
-  if (depth == 0) trace_resume();
+  if (depth == 0) trace_run(1);
   if (depth == most_depth) (void)PMPI_Abort(MPI_COMM_WORLD, 3);
   const double now_s = settings()->on ? clock_now_s() : 0;
   spend(now_s);
@@ -132,7 +132,7 @@ void hplcast_phase_end(void) {
   if (settings()->on) end_phase_event(&frames[depth], now_s);
   if (depth > 0) return;
   sums.end_s = now_s;
-  trace_pause();
+  trace_run(0);
 }
 
 static void add(call_sum* sum, double time_s, double amount) {

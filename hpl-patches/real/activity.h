@@ -149,9 +149,8 @@ extern const char* const kernel_names[HPLCAST_KERNEL_COUNT];
  * activity_start. */
 void trace_start(void);
 
-/* Calls are kept only between trace_resume and trace_pause: in the timed part of HPL, not in its set-up and check. */
-void trace_resume(void);
-void trace_pause(void);
+/* The timed part of HPL begins, or ends: calls are kept only there, not in its set-up and check. */
+void trace_run(int begins);
 
 /* Seconds in kernels over the timed part of the run of HPL that ended last, mean over the ranks: the run's own control
  * (docs/models/control.md). */

@@ -85,12 +85,9 @@ void trace_start(void) {
   origin_s = clock_now_s();
 }
 
-void trace_resume(void) {
-  running = 1;
-  kernels_of_run_s = 0;
-}
-void trace_pause(void) {
-  running = 0;
+void trace_run(int begins) {
+  running = begins;
+  if (begins) kernels_of_run_s = 0;
 }
 
 /* Seconds of the clock, or a negative number where the call that begins is not to be kept: tracing is off, or the call

@@ -93,12 +93,8 @@ void add_event(SimulatedRank& rank, ActivityEvent event) {
     auto found = std::find_if(
         activity.kernel_calls.begin(), activity.kernel_calls.end(),
         [&](const KernelCalls& calls) { return calls.kernel == kernel && calls.size_class == size_class; });
-    if (found == activity.kernel_calls.end()) {
-      KernelCalls calls;
-      calls.kernel = kernel;
-      calls.size_class = size_class;
-      found = activity.kernel_calls.insert(found, calls);
-    }
+    if (found == activity.kernel_calls.end())
+      found = activity.kernel_calls.insert(found, {kernel, size_class, 0, 0, {}});
     add(*found, shape, event.end_s - event.begin_s);
   }
   activity.events.push_back(event);

@@ -33,11 +33,9 @@ int usable_cores() {
     if (!CPU_ISSET(static_cast<std::size_t>(cpu), &allowed)) continue;
     const fs::path topology = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology";
     std::error_code ignored;
-    if (fs::exists(topology, ignored)) {
-      cores.emplace(integer_in(topology / "physical_package_id"), integer_in(topology / "core_id"));
-    } else {
-      cores.emplace(-1, cpu);
-    }
+    const bool is_known = fs::exists(topology, ignored);
+    cores.emplace(is_known ? integer_in(topology / "physical_package_id") : -1,
+                  is_known ? integer_in(topology / "core_id") : cpu);
   }
   return cores.empty() ? 1 : static_cast<int>(cores.size());
 }

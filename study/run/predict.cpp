@@ -15,17 +15,10 @@ void check_programs(const SimulatorPrograms& programs) {
   require_one_simgrid(smpirun, simulated_hpl(programs));
 }
 
-namespace {
-
-core::Prediction simulated(const RunPlan& plan, const fs::path& folder, const SimulationWatch& watch) {
-  return plan.is_sampled() ? predict_sampled(plan, folder, watch) : simulate_hpl(plan, folder, watch).prediction;
-}
-
-}  // namespace
-
 core::Prediction predict(const RunPlan& plan, const SimulationWatch& watch) {
-  return made_in(plan.request().keep, "hplcast-predict",
-                 [&](const fs::path& folder) { return simulated(plan, folder, watch); });
+  return made_in(plan.request().keep, "hplcast-predict", [&](const fs::path& folder) {
+    return plan.is_sampled() ? predict_sampled(plan, folder, watch) : simulate_hpl(plan, folder, watch).prediction;
+  });
 }
 
 core::Prediction predict(const PredictionRequest& request, const SimulationWatch& watch) {

@@ -35,8 +35,10 @@ constexpr double stack_bytes_per_rank = 8 * mib;  // contexts/stack-size of SimG
 constexpr long base_maps = 1000;
 constexpr long maps_per_rank = 2;  // stack, guard page: 8,385 maps were counted for 4096 ranks, 33,754 for 16,384
 
-double log2_up(int n) {
-  return std::ceil(std::log2(static_cast<double>(n)));
+/// Messages of an exchange of process rows: of pairs among a power of two of them, and three for each of the others.
+double exchange_messages(int rows) {
+  const int steps = std::ilogb(rows), paired = 1 << steps;
+  return 1.0 * paired * steps + 3.0 * (rows - paired);
 }
 
 /// Messages of all ranks, for one panel in the mean: the long swap, which mix takes while there are more columns than
@@ -54,8 +56,7 @@ double messages_per_panel(const core::HplParameters& p) {
   constexpr int blong = 4, blong_modified = 5;
   const int rolling = p.BCAST == blong ? p.Q : p.BCAST == blong_modified ? std::max(p.Q - 2, 0) : 0;
   const double broadcast = static_cast<double>(p.P) * (p.Q - 1) * (1 + rolling);
-  const double spread_or_exchange = p.P * log2_up(p.P);
-  return broadcast + p.Q * spread_or_exchange + rolled_per_panel(p);
+  return broadcast + p.Q * exchange_messages(p.P) + rolled_per_panel(p);
 }
 
 /// Pages so large that a panel takes a few maps, and not larger: one page is really there.
@@ -102,7 +103,7 @@ SimulationNeeds SimulationNeeds::of_all_panels(const core::HplParameters& p, Sim
   const double N = static_cast<double>(p.N);
   const double ranks = static_cast<double>(p.P) * p.Q;
   const double panels = std::ceil(N / p.NB);
-  const double pivot_messages = N * p.P * log2_up(p.P);
+  const double pivot_messages = N * exchange_messages(p.P);
   const double other_messages = panels * messages_per_panel(p);
   const double panel_bytes = 8.0 * p.NB * (N / p.P + p.NB);
   const double swap_bytes = 8.0 * p.NB * (N / p.Q + p.NB);

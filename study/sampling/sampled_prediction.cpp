@@ -356,13 +356,9 @@ bool is_sampled_as(const core::Prediction& prediction, const RunPlan& plan) {
          std::all_of(planned.begin(), planned.end(), is_there);
 }
 
-core::Prediction predict_sampled(const RunPlan& plan, const fs::path& folder, const SimulationWatch& watch) {
-  return SampledRun(plan, folder, watch, {}).run();
-}
-
-core::Prediction predict_sampled(const RunPlan& plan, const WindowSimulator& simulator) {
-  const SimulationWatch watch;
-  return SampledRun(plan, {}, watch, simulator).run();
+core::Prediction predict_sampled(const RunPlan& plan, const fs::path& folder, const SimulationWatch& watch,
+                                 const WindowSimulator& simulator) {
+  return SampledRun(plan, folder, watch, simulator).run();
 }
 
 }  // namespace hplcast::study

@@ -33,12 +33,9 @@ using WindowSimulator = std::function<HplSimulation(const RunPlan& plan, const S
 /// Simulates the windows of a plan, each in a process and a folder of its own below `folder`, and estimates the rest
 /// (fit::integrate_curve()). Where that is not good enough (WindowPlan::target) it adds windows, and estimates again.
 /// Windows whose results lie there already, of the same request, are not simulated again; one
-/// that is observed (Observation) is, and leaves no result.
-core::Prediction predict_sampled(const RunPlan& plan, const std::filesystem::path& folder,
-                                 const SimulationWatch& watch);
-
-/// The same with another simulator, for tests.
-core::Prediction predict_sampled(const RunPlan& plan, const WindowSimulator& simulator);
+/// that is observed (Observation) is, and leaves no result. `simulator`: another one than HPL's, for tests.
+core::Prediction predict_sampled(const RunPlan& plan, const std::filesystem::path& folder, const SimulationWatch& watch,
+                                 const WindowSimulator& simulator = {});
 
 /// The result of a window (`plan` is of one) in its folder, so that a run that was stopped, or jobs elsewhere, need not
 /// make it again. Nothing if it is not there, or not that of this request. One of PredictionRequest::shared_windows is

@@ -35,6 +35,9 @@ TEST(SimulationNeeds, CountMessagesAsHplSendsThem) {
   const SimulationNeeds sampled = needs_of(parameters(50000, 128, 32, 32), fast);
   EXPECT_DOUBLE_EQ(sampled.simulated_messages, 50000.0 * 32 * 5 / 32 + 391.0 * (32 * 31 + 32 * 32 * 5));
   EXPECT_LT(sampled.wall_s, all.wall_s);
+  // 8 of 12 rows in 3 steps of pairs. Of the other 4 each sends and gets a message, and one more: the first current
+  // row.
+  EXPECT_DOUBLE_EQ(needs_of(parameters(1280, 128, 12, 1), exact).simulated_messages, (1280 + 10) * (8.0 * 3 + 4 * 3));
 }
 
 TEST(SimulationNeeds, OfTheLongSwapHaveTheMessagesThatRoll) {

@@ -81,7 +81,7 @@ TEST(WindowSteps, BeginWithOnceRoundTheGridAndStopThereIfThatIsEnough) {
   const RunPlan plan = planned(1);
   ASSERT_EQ(plan.windows().windows.size(), 4U);
   EXPECT_EQ(plan.windows().windows.at(1).counts_to - plan.windows().windows.at(1).counts_from, grid);
-  const core::Prediction found = predict_sampled(plan, scattering(0.002));
+  const core::Prediction found = predict_sampled(plan, {}, {}, scattering(0.002));
   EXPECT_EQ(found.sampling->windows.size(), 4U);
   EXPECT_LE(found.error_95_s, plan.windows().target * found.time_s);
   EXPECT_LT(plan.windows().simulated_share(), 0.5 * plan.windows().largest_share());
@@ -124,7 +124,7 @@ TEST(WindowSteps, AddWindowsOfOnceRoundTheGridWhereTheirWarmUpIsShort) {
     request.parameters.P = request.parameters.Q = 64;
     request.parameters.DEPTH = 1;
     request.parameters.N = 60LL * 64 * 128;
-    const core::Prediction found = predict_sampled(resolve_unchecked(std::move(request)), scattering(0.075));
+    const core::Prediction found = predict_sampled(resolve_unchecked(std::move(request)), {}, {}, scattering(0.075));
     const std::vector<core::PanelCost>& windows = found.sampling->windows;
     most = std::max(most, windows.size());
     for (std::size_t i = 1; i + 1 < windows.size() && windows.size() <= 6; ++i) EXPECT_EQ(windows[i].panels, 64) << i;
@@ -141,7 +141,7 @@ TEST(WindowSteps, AreAsManyAsTheScatterNeeds) {
     constexpr int runs = 20;
     for (std::uint64_t seed = 1; seed <= runs; ++seed) {
       const RunPlan plan = planned(seed);
-      const core::Prediction found = predict_sampled(plan, scattering(scatter));
+      const core::Prediction found = predict_sampled(plan, {}, {}, scattering(scatter));
       windows += static_cast<double>(found.sampling->windows.size()) / runs;
       const double pieces = 2 * (static_cast<double>(found.sampling->windows.size()) - 4) + 4;
       const double bar = found.error_95_s / found.time_s, least = deviations * scatter / 4 / std::sqrt(pieces);
@@ -157,8 +157,8 @@ TEST(WindowSteps, AreAsManyAsTheScatterNeeds) {
 }
 
 TEST(WindowSteps, DoNotDependOnTheNumberOfProcesses) {
-  const core::Prediction one = predict_sampled(planned(1), scattering(0.025));
-  const core::Prediction three = predict_sampled(planned(1, 0, 3), scattering(0.025));
+  const core::Prediction one = predict_sampled(planned(1), {}, {}, scattering(0.025));
+  const core::Prediction three = predict_sampled(planned(1, 0, 3), {}, {}, scattering(0.025));
   EXPECT_GT(one.sampling->windows.size(), 5U);
   EXPECT_EQ(one.sampling->windows.size(), three.sampling->windows.size());
   EXPECT_EQ(one.time_s, three.time_s);
@@ -167,7 +167,7 @@ TEST(WindowSteps, DoNotDependOnTheNumberOfProcesses) {
 
 TEST(WindowSteps, EndWithAsManyPanelsAsAllWindowsAtOnce) {
   const RunPlan plan = planned(1);
-  const core::Prediction found = predict_sampled(plan, scattering(0.3));
+  const core::Prediction found = predict_sampled(plan, {}, {}, scattering(0.3));
   EXPECT_LE(simulated_panels(found, plan), plan.windows().most_panels + 0.5);
   EXPECT_GT(simulated_panels(found, plan) + 47, plan.windows().most_panels);  // 12 + 32 + 2 panels, and one
   EXPECT_GT(found.error_95_s, plan.windows().target * found.time_s);
@@ -175,7 +175,7 @@ TEST(WindowSteps, EndWithAsManyPanelsAsAllWindowsAtOnce) {
 
 TEST(WindowSteps, GoOnForAnErrorThatWasAskedFor) {
   const RunPlan plan = planned(1, 0.004);
-  const core::Prediction found = predict_sampled(plan, scattering(0.03));
+  const core::Prediction found = predict_sampled(plan, {}, {}, scattering(0.03));
   ASSERT_TRUE(found.sampling);
   EXPECT_GT(simulated_panels(found, plan), plan.windows().most_panels);
   EXPECT_LE(found.error_95_s, 0.004 * found.time_s);
@@ -192,7 +192,7 @@ Errors errors_of(std::uint64_t seeds, const WindowSimulator& simulator, const ch
   const auto n = static_cast<double>(seeds);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const RunPlan plan = planned(seed, 0, 1, windows);
-    const core::Prediction one = predict_sampled(plan, simulator);
+    const core::Prediction one = predict_sampled(plan, {}, {}, simulator);
     const double mean_s = mean_of_run_s(plan.windows().panels);
     const double error = one.time_s / mean_s - 1, sd = one.error_95_s / mean_s / deviations;
     found.inside += std::abs(error) <= deviations * sd ? 1 / n : 0;
@@ -231,7 +231,7 @@ TEST(WindowStepsFigures, BarsHold) {
   for (const auto& [scatter, name] : figures) {
     double inside = 0;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      const core::Prediction found = predict_sampled(planned(seed), scattering(scatter));
+      const core::Prediction found = predict_sampled(planned(seed), {}, {}, scattering(scatter));
       inside += std::abs(found.time_s - mean_of_run_s(planned(seed).windows().panels)) <= found.error_95_s ? 1 : 0;
     }
     // Two standard deviations of independent panels: 95 % or more, less three binomial standard deviations.
