@@ -17,10 +17,6 @@ namespace {
 
 using study::Explanation;
 
-std::string whole(double number) {
-  return std::to_string(std::llround(number));
-}
-
 void write_causes(std::ostream& out, const Explanation& e) {
   out << "\nWhat differs, and its share of the predicted time ("
       << (e.simulated ? "by simulations with one part after the other as measured, mean of the orders"
@@ -88,7 +84,7 @@ void write_kernels(std::ostream& out, const Explanation& e) {
   table.end_with_words();
   for (std::size_t i = 0; i < std::min(shown, e.kernels.size()); ++i) {
     const study::KernelDifference& one = e.kernels[i];
-    table.add({one.kernel, whole(one.calls), significant(one.real_s), significant(one.model_s),
+    table.add({one.kernel, core::printed("%.0f", one.calls), significant(one.real_s), significant(one.model_s),
                one.has_model ? signed_percent(one.level - 1) : "", remark_of(one)});
   }
   table.write(out);
@@ -103,7 +99,7 @@ void write_messages(std::ostream& out, const Explanation& e) {
       {"scope", "bytes", "messages", "real [us]", "model [us]", "difference", "mean real [us]", "mean model [us]"});
   for (const study::MessageDifference& one : e.messages)
     table.add({core::to_string(one.scope), significant(one.least_bytes, 2) + " to " + significant(one.most_bytes, 2),
-               whole(one.messages), significant(one.usual_real_s * us_per_s, 3),
+               core::printed("%.0f", one.messages), significant(one.usual_real_s * us_per_s, 3),
                significant(one.usual_model_s * us_per_s, 3), signed_percent(one.usual_real_s / one.usual_model_s - 1),
                significant(one.real_s * us_per_s, 3), significant(one.model_s * us_per_s, 3)});
   table.write(out);

@@ -129,9 +129,8 @@ void run_offer(const OfferOptions& options) {
     throw core::UsageError("--json and `-o -` would both write to the standard output");
   study::OfferQuestion question =
       read_from(options.offers, study::read_offers, fs::absolute(options.offers).parent_path());
-  std::vector<study::OfferEstimate> estimates;
-  for (const study::Offer& offer : question.offers)
-    estimates.push_back(study::estimate_offer(question, machine_of(offer)));
+  auto estimates = core::mapped(
+      question.offers, [&](const study::Offer& one) { return study::estimate_offer(question, machine_of(one)); });
   core::catch_interrupts();  // from here on programs run; what computes alone may be ended at any moment
   if (options.simulate)
     for (study::OfferEstimate& one : estimates) study::take_simulation(question, simulated(one), one);

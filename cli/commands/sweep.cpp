@@ -79,8 +79,7 @@ std::string failures_text(const std::vector<study::FailedRun>& failures) {
 /// About the models and the runs: what changes of one cluster or sizes have in common is said once.
 void warn_about(const study::SweepRuns& runs) {
   std::vector<std::string> lines = runs.warnings;
-  for (const auto& entry : runs.clusters)
-    for (const std::string& line : quality_warnings(entry.second)) lines.push_back(line);
+  for (const auto& entry : runs.clusters) core::append(lines, quality_warnings(entry.second));
   warn_once_each(lines);
 }
 

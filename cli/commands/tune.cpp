@@ -172,19 +172,16 @@ void require_decision(const study::TuneResult& result, const std::string& output
   if (result.decided) return;
   const std::string N = "N=" + std::to_string(result.best.N);
   std::string message = "no recommendation for " + N + (output.empty() ? "" : " (" + output + " is not written)");
-  if (result.ranking.empty()) {
+  const long long last_N = result.ranking.empty() ? 0 : result.ranking.front().parameters.N;
+  if (result.ranking.empty())
     message += ": no prediction of the rounds ended within the budget";
-  } else {
-    const long long last_N = result.ranking.front().parameters.N;
-    const bool of_N = 3 * last_N >= result.best.N;
-    if (of_N && result.few_tried)
-      message += ": " + std::to_string(result.tried) + " of the candidates were tried, too few to see what matters";
-    else if (of_N)
-      message += ": only one configuration was predicted at N=" + std::to_string(last_N);
-    if (!of_N)
-      message += ": the last round ran at N=" + std::to_string(last_N) +
-                 ", and below a third of the N asked for the order of configurations is another one";
-  }
+  else if (3 * last_N < result.best.N)
+    message += ": the last round ran at N=" + std::to_string(last_N) +
+               ", and below a third of the N asked for the order of configurations is another one";
+  else if (result.few_tried)
+    message += ": " + std::to_string(result.tried) + " of the candidates were tried, too few to see what matters";
+  else
+    message += ": only one configuration was predicted at N=" + std::to_string(last_N);
   throw core::Error(core::ExitCode::limit_exceeded, message + "; hint: `--budget " +
                                                         budget_text(result.enough_budget_s) +
                                                         "` is expected to do, by what these predictions took");

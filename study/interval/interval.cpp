@@ -326,12 +326,13 @@ double probability_faster(const std::vector<core::Prediction>& a, const std::vec
   for (const std::string& name : names) {
     if (name == "run" || name == "simulation") continue;  // many runs; and the means above
     const core::ErrorTerm one = term_of(a.front(), name), other = term_of(b.front(), name);
-    const double freedom = std::min(one.nu, other.nu);
-    const bool of_configurations = name == "model" && same_machine;  // a ledger has their sd around their bias
-    const double part = of_configurations && freedom == 0    ? 2 * default_configuration * default_configuration
-                        : same_machine && !of_configurations ? std::pow(one.sd - other.sd, 2)
-                                                             : one.sd * one.sd + other.sd * other.sd;
-    add(part, freedom);
+    if (!same_machine) {
+      for (const core::ErrorTerm* own : {&one, &other}) add(squared(own->sd), own->nu);
+    } else if (name == "model") {  // a ledger has the sd of configurations around their bias
+      add(one.nu > 0 ? squared(one.sd) + squared(other.sd) : 2 * squared(default_configuration), one.nu);
+    } else {
+      add(squared(one.sd - other.sd), std::max(one.nu, other.nu));  // one estimate, of a part that one of them may lack
+    }
   }
   const double by = mean_a.log_rate - mean_b.log_rate - (a.front().interval->bias - b.front().interval->bias);
   if (variance == 0) return by > 0 ? 1 : by < 0 ? 0 : 0.5;

@@ -332,9 +332,8 @@ std::vector<Figure> figures_of(const Sweep& sweep) {
   }
   std::vector<Figure> list = factor_figures(sweep.results, sweep.factors, partners);
   if (have_energy(sweep.results))
-    for (Figure& figure : factor_figures(sweep.results, sweep.factors, partners, per_watt_response))
-      list.push_back(std::move(figure));
-  for (Figure& figure : grid_figures(sweep.results, sweep.factors)) list.push_back(std::move(figure));
+    core::append(list, factor_figures(sweep.results, sweep.factors, partners, per_watt_response));
+  core::append(list, grid_figures(sweep.results, sweep.factors));
   return list;
 }
 

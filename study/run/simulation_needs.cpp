@@ -50,13 +50,12 @@ double rolled_per_panel(const core::HplParameters& p) {
   return rolled * std::clamp(1 - static_cast<double>(p.swap_threshold) * p.Q / static_cast<double>(p.N), 0.0, 1.0);
 }
 
-/// Messages that all ranks send for one panel, besides the exchanges of its factorisation. Long broadcasts scatter a
-/// panel and roll its parts round the process row, longM without the next process column.
-double messages_per_panel(const core::HplParameters& p) {
+/// Messages that all ranks send to broadcast one panel. Long broadcasts scatter a panel and roll its parts round the
+/// process row, longM without the next process column.
+double broadcast_per_panel(const core::HplParameters& p) {
   constexpr int blong = 4, blong_modified = 5;
   const int rolling = p.BCAST == blong ? p.Q : p.BCAST == blong_modified ? std::max(p.Q - 2, 0) : 0;
-  const double broadcast = static_cast<double>(p.P) * (p.Q - 1) * (1 + rolling);
-  return broadcast + p.Q * exchange_messages(p.P) + rolled_per_panel(p);
+  return static_cast<double>(p.P) * (p.Q - 1) * (1 + rolling);
 }
 
 /// Pages so large that a panel takes a few maps, and not larger: one page is really there.
@@ -104,7 +103,11 @@ SimulationNeeds SimulationNeeds::of_all_panels(const core::HplParameters& p, Sim
   const double ranks = static_cast<double>(p.P) * p.Q;
   const double panels = std::ceil(N / p.NB);
   const double pivot_messages = N * exchange_messages(p.P);
-  const double other_messages = panels * messages_per_panel(p);
+  // Panels by which a process column updates columns, in the mean. By others, at the end of a run or all over one of
+  // few panels, it has none left to update: it swaps no rows, and hardly probes.
+  const double most = std::min<double>(panels, p.Q), updates = most * (panels - (most - 1) / 2) / p.Q;
+  const double spread_or_exchanged = updates * p.Q * exchange_messages(p.P), rolled = updates * rolled_per_panel(p);
+  const double other_messages = panels * broadcast_per_panel(p) + spread_or_exchanged + rolled;
   const double panel_bytes = 8.0 * p.NB * (N / p.P + p.NB);
   const double swap_bytes = 8.0 * p.NB * (N / p.Q + p.NB);
   // Fast mode makes real messages (smpi-models) of 4 exchanges of each part of 32 of a panel, of at most 8 parts, in
@@ -116,12 +119,11 @@ SimulationNeeds SimulationNeeds::of_all_panels(const core::HplParameters& p, Sim
   // Six traces of 2,000 to 4,000 columns: 2.99 to 3.08 MPI calls per message, 7.0 to 8.1 kernels per column
   // and process row, 126 to 130 bytes per event.
   needs.trace_bytes = 128 * (3 * (other_messages + pivot_messages) + 7.5 * N * p.P);
-  const double rolled_messages = panels * rolled_per_panel(p);
   const double slower = std::pow(std::max(1.0, ranks / cached_ranks), growth_beyond);
-  needs.wall_s = start_s_per_rank * ranks +
-                 slower * (wall_s_per_message * (needs.simulated_messages - rolled_messages) +
-                           wall_s_per_rolled_message * rolled_messages + wall_s_per_panel_and_rank * panels * ranks +
-                           (fast ? wall_s_per_noted_exchange * N * p.P : 0));
+  needs.wall_s =
+      start_s_per_rank * ranks +
+      slower * (wall_s_per_message * (needs.simulated_messages - rolled) + wall_s_per_rolled_message * rolled +
+                wall_s_per_panel_and_rank * updates * ranks + (fast ? wall_s_per_noted_exchange * N * p.P : 0));
   needs.memory_bytes = base_bytes + (bytes_per_rank + bytes_per_rank_and_column * p.NB) * ranks;
   needs.block_bytes = block_size(panel_bytes);
   const double panels_alive = (p.DEPTH + 1.0) * ranks;

@@ -331,10 +331,12 @@ class TuneRounds {
   void judge() {
     const long long least = std::llround(std::ceil(least_share_of_N * static_cast<double>(N_)));
     const auto& ranking = result_.ranking;
+    // Where no other panel factorisation is better, the only candidate has the last round to itself.
     const bool several = ranking.size() > 1 && ranking[1].round == ranking[0].round;
-    result_.decided = (all_ == 1 && !varies_panel(request_)) || (several && ranking.front().parameters.N >= least);
+    const bool compared = several || (all_ == 1 && !result_.panel.empty());
     result_.few_tried = result_.tried < least_tried();
-    if (result_.few_tried) result_.decided = false;
+    result_.decided = !result_.few_tried &&
+                      ((all_ == 1 && !varies_panel(request_)) || (compared && ranking.front().parameters.N >= least));
     if (!result_.decided) {
       // A budget that did not suffice shows that predictions take longer than they are thought to.
       result_.enough_budget_s = std::max(enough_budget_s(least), 2 * request_.budget_s);

@@ -94,6 +94,23 @@ TEST(HplLog, KeepsTheRunsOfAnOutputApart) {
   EXPECT_EQ(runs[0].started_unix_s, 1603364903) << "2020-10-22 11:08:23";
 }
 
+TEST(HplLog, LeavesOutALastLineThatIsNotWhole) {
+  const std::string begun = header() + "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
+  // A rate without its exponent is ten times as large.
+  for (const char* cut : {"Column=000000200 Fraction=20.0% Gflops=4.9", "Column=0000002",
+                          "WR11C2R4        1000   100     1     2               2.00            3.34"}) {
+    const auto runs = logs_in(begun + cut);
+    ASSERT_EQ(runs.size(), 1U) << cut;
+    EXPECT_EQ(runs[0].progress.size(), 1U) << cut;
+    EXPECT_FALSE(runs[0].result) << cut;
+  }
+  const auto runs = logs_in(begun + result_lines.substr(0, result_lines.size() - 8));
+  ASSERT_TRUE(runs.at(0).result);
+  EXPECT_FALSE(runs[0].result->residual_checked) << "the word behind the residual is missing";
+  EXPECT_TRUE(logs_in(header() + result_lines.substr(0, result_lines.find('\n'))).at(0).result)
+      << "a result line by itself, copied without its end";
+}
+
 TEST(HplLog, ReadsListsOfMoreThanEightValues) {
   const std::string line = "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
   const std::string lists =

@@ -423,6 +423,27 @@ TEST(ProbabilityFaster, OfTwoMachinesHasTheErrorsOfBoth) {
   EXPECT_NEAR(probability_faster({a}, {b}), 0.5 * std::erfc(-std::log(1.1) / sd / std::sqrt(2.0)), 1e-12);
 }
 
+/// Student's t with 4 degrees of freedom.
+double t_of_four(double t) {
+  const double square = 4 + t * t;
+  return 0.5 + t / (2 * std::sqrt(square)) * (1 + 2 / square);
+}
+
+TEST(ProbabilityFaster, KnowsTheErrorOfEachMachineAsWellAsThatWasEstimated) {
+  // Satterthwaite: (2 s^2)^2 over s^4 / 1, beside a known error of the same size, and over two of s^4 / 2: 4.
+  const auto probability = [](double nu_of_a, double nu_of_b) {
+    return probability_faster({with_terms(110, {named("dgemm", 0.03, nu_of_a)}, "one")},
+                              {with_terms(100, {named("dgemm", 0.03, nu_of_b)}, "other")});
+  };
+  const double expected = t_of_four(std::log(1.1) / (0.03 * std::sqrt(2.0)));
+  EXPECT_NEAR(probability(1, 0), expected, 1e-9);
+  EXPECT_NEAR(probability(0, 1), expected, 1e-9);
+  EXPECT_NEAR(probability(2, 2), expected, 1e-9);
+  // One machine, whose aliased columns only one of both configurations meets.
+  EXPECT_NEAR(probability_faster({with_terms(103, {named("aliased", 0.03, 4)})}, {with_terms(100, {})}),
+              t_of_four(std::log(1.03) / 0.03), 1e-9);
+}
+
 TEST(ProbabilityFaster, OfEqualMeansIsOneHalf) {
   const core::Prediction a = with_terms(100, {named("simulation", 0.01), named("run", 0.5)});
   EXPECT_EQ(probability_faster({a}, {a}), 0.5);
@@ -437,10 +458,8 @@ TEST(ProbabilityFaster, TakesTheMeanOverSeedsWithItsOwnError) {
     a.push_back(with_terms(100 * std::exp(log + 0.01), {named("simulation", 0.3)}));
     b.push_back(with_terms(100 * std::exp(log), {named("simulation", 0.3)}));
   }
-  // Upper tail of Student's t with 4 degrees of freedom: t = 0.01 / sqrt(2e-4 / 3) = 1.224745; F(t) = 0.856038, by
-  // F = 1/2 + t / (2 sqrt(4 + t^2)) (1 + 2 / (4 + t^2)).
-  const double t = 0.01 / std::sqrt(2e-4 / 3), square = 4 + t * t;
-  EXPECT_NEAR(probability_faster(a, b), 0.5 + t / (2 * std::sqrt(square)) * (1 + 2 / square), 1e-9);
+  // t = 0.01 / sqrt(2e-4 / 3) = 1.224745; F(t) = 0.856038.
+  EXPECT_NEAR(probability_faster(a, b), t_of_four(0.01 / std::sqrt(2e-4 / 3)), 1e-9);
 }
 
 TEST(ProbabilityFaster, NeedsIntervals) {

@@ -143,6 +143,19 @@ TEST_F(Tune, LeavesABadPanelFactorisation) {
   EXPECT_GT(*result.gain, 0);
 }
 
+TEST_F(Tune, RecommendsTheOnlyCandidateWhereNoOtherPanelFactorisationIsBetter) {
+  TuneRequest request = tuning(500, 2, 2, 30);
+  request.NB = {64};
+  request.DEPTH = request.BCAST = request.SWAP = {0};
+  request.PFACT = {2, 1};
+  request.RFACT = {2};
+  request.NBMIN = {4};
+  request.NDIV = {2};
+  const TuneResult result = tune(request);
+  EXPECT_EQ(result.panel.size(), 1U);
+  EXPECT_TRUE(result.decided) << "a larger budget would compare the same two";
+}
+
 TEST_F(Tune, EndsWithinABudgetThatIsTooSmallForMost) {
   const TuneResult result = tune(tuning(30000, 8, 8, 6));
   // Ending the simulations that were running takes its time; all configurations would take hours.
