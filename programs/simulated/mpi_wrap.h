@@ -27,13 +27,6 @@ static inline void hplcast_warn_of_order(const char* function, MPI_Op operation)
   if (!commutes) hplcast_warn_of_scan(function);
 }
 
-/* As Open MPI does it; SMPI's algorithms divide by the bytes. `error`: in Fortran. */
-static inline int hplcast_ends_at_once(int elements, MPI_Fint* error) {
-  if (elements != 0) return 0;
-  if (error != NULL) *error = MPI_SUCCESS;
-  hplcast_after_mpi();
-  return 1;
-}
 static const MPI_Fint hplcast_root = 0; /* in Fortran */
 
 static inline int hplcast_ranks_of(MPI_Comm communicator) {

@@ -457,6 +457,18 @@ TEST(ProgramRun, WarnsOfUnmodelledTimeBeforeTheRun) {
   EXPECT_THAT(check(request), ElementsAre(HasSubstr("has no routines of an observed program")));
 }
 
+TEST(ProgramRun, WarnsOfFastModeWhereNothingLimitsShortMessages) {
+  ProgramRunRequest request = request_of("odd-smpi", 1);
+  request.fast = true;
+  EXPECT_THAT(check(request), IsEmpty());
+  core::NetworkModel::Values network = request.cluster.network.values();
+  network.remote->cost(core::MessageCost::isend) = core::SegmentedLaw::make({{0, 1e-7, 0}});
+  request.cluster.network = core::NetworkModel::make(network);
+  EXPECT_THAT(check(request), ElementsAre(HasSubstr("many at once (segments of MPI_Bcast) are far too fast")));
+  request.fast = false;
+  EXPECT_THAT(check(request), IsEmpty());
+}
+
 TEST(ProgramRun, RefusesWhatItCannotSimulate) {
   EXPECT_THAT(message_of(request_of("solver", 1)), HasSubstr("it is not linked with libhplcast-smpi.so"));
   EXPECT_THAT(message_of(request_of("plain-smpi", 1)), HasSubstr("it is not linked with libhplcast-smpi.so"))
