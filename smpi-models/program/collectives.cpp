@@ -13,15 +13,18 @@ namespace simgrid::smpi {
 using Alltoall = int(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 using Alltoallv = int(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*, MPI_Datatype,
                       MPI_Comm);
+using Allreduce = int(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 using ReduceScatter = int(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm);
 using Gather = int(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
 Alltoall alltoall__ring;
 Alltoallv alltoallv__ring;
+Allreduce allreduce__rab_rdb;
 ReduceScatter reduce_scatter__default, reduce_scatter__mpich;
 Gather gather__ompi, gather__ompi_basic_linear;
 namespace colls {
 extern Alltoall* alltoall;
 extern Alltoallv* alltoallv;
+extern Allreduce* allreduce;
 extern ReduceScatter* reduce_scatter;
 extern Gather* gather;
 }  // namespace colls
@@ -33,17 +36,17 @@ namespace {
 
 namespace smpi = simgrid::smpi;
 
-/// SMPI's "pair" is chosen for any number of ranks, and throws before it sends anything where that is no power of two.
-/// Open MPI and MPICH do there what SMPI calls "ring".
-template <auto* choice, auto* ring, typename... Arguments>
-void replace_pair(int (*)(Arguments...)) {
+/// Algorithms for powers of two ("pair", "rab1") are chosen for any number of ranks, and throw before they send
+/// anything. `other`: what Open MPI and MPICH, or Intel MPI, do there.
+template <auto* choice, auto* other, typename... Arguments>
+void replace_powers_of_two(int (*)(Arguments...)) {
   static auto* const chosen = *choice;
   *choice = [](Arguments... arguments) {
     try {
       return chosen(arguments...);
     } catch (const std::invalid_argument&) {  // to be left before anything blocks
     }
-    return ring(arguments...);
+    return other(arguments...);
   };
 }
 
@@ -56,8 +59,9 @@ int ranks_of(MPI_Comm communicator) {
 }  // namespace
 
 void mend_collectives() {
-  replace_pair<&smpi::colls::alltoall, smpi::alltoall__ring>(smpi::alltoall__ring);
-  replace_pair<&smpi::colls::alltoallv, smpi::alltoallv__ring>(smpi::alltoallv__ring);
+  replace_powers_of_two<&smpi::colls::alltoall, smpi::alltoall__ring>(smpi::alltoall__ring);
+  replace_powers_of_two<&smpi::colls::alltoallv, smpi::alltoallv__ring>(smpi::alltoallv__ring);
+  replace_powers_of_two<&smpi::colls::allreduce, smpi::allreduce__rab_rdb>(smpi::allreduce__rab_rdb);
 
   // Recursive halving gives wrong results where a rank gets nothing: Open MPI does not take it then.
   static auto* const reduce_scatter = smpi::colls::reduce_scatter;
@@ -76,12 +80,11 @@ void mend_collectives() {
   if (gather == smpi::gather__ompi && port::setting<int>("smpi/async-small-thresh") > segment_bytes)
     smpi::colls::gather = [](const void* out, int count, MPI_Datatype type, void* in, int in_count,
                              MPI_Datatype in_type, int root, MPI_Comm on) {
-      constexpr std::size_t long_bytes = 131072;
-      constexpr int few = 8;
+      constexpr int few = 8, long_bytes = 131072;
       int rank = 0;
       PMPI_Comm_rank(on, &rank);
       const std::size_t bytes = rank == root ? packed_bytes(in_count, in_type) : packed_bytes(count, type);
-      const bool in_segments = bytes >= long_bytes && ranks_of(on) < few;
+      const bool in_segments = bytes >= std::size_t{long_bytes} && ranks_of(on) < few;
       return (in_segments ? smpi::gather__ompi_basic_linear : gather)(out, count, type, in, in_count, in_type, root,
                                                                       on);
     };

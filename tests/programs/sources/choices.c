@@ -38,6 +38,8 @@ static void choices(int group, int count) {
   MPI_Gather(out, count, MPI_INT, in, count, MPI_INT, size - 1, part);
   for (size_t i = 0; i < most && place == size - 1; ++i)
     wrong += in[i] != 1000 * (int)(i / (size_t)count) + (int)i % count;
+  MPI_Allreduce(out, in, count, MPI_INT, MPI_SUM, part);
+  for (int i = 0; i < count; ++i) wrong += in[i] != 500 * size * (size - 1) + size * i;
   for (int to = 0; to < size; ++to) {
     counts[to] = to % 3 == 0 ? 0 : count;
     begin = to == place ? end : begin;
