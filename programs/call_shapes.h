@@ -34,8 +34,4 @@ static inline enum hplcast_strides hplcast_stride_class(int one, int other, size
   (long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, long m, long n)
 #define HPLCAST_ARGUMENTS (a, b, c, d, e, f, g, h, i, j, k, l, m, n)
 
-/* One of them as the number that it is. */
-#define HPLCAST_INT_C(argument) ((int)(argument))
-#define HPLCAST_INT_FORTRAN(argument) (*(const int*)(argument))
-
 #endif

@@ -148,10 +148,9 @@ void run_run(RunOptions& options) {
   const study::ProgramRun run = run_with_progress(request);
   power_trace.finish(request.program.filename().string() + " on " + request.cluster.name + ", " +
                      std::to_string(request.ranks) + " ranks");
-  for (const std::string& doubt : study::doubts(run, request.cluster)) {
-    warn(doubt);
-    warnings.push_back(doubt);
-  }
+  const std::vector<std::string> doubts = study::doubts(run, request.cluster);
+  warn_all(doubts);
+  core::append(warnings, doubts);
   if (!is_quiet())
     for (const std::string& note : study::notes(run, request.cluster)) tell("note: " + note);
   if (!options.picture.empty()) write_picture(options.picture, study::time_picture(run));

@@ -132,6 +132,8 @@ bool begins_as_json(const std::string& text) {
 void check_json(const std::string& text, const std::string& name) {
   Inspector inspector(text, name);
   Json::sax_parse(text, &inspector);
+  if (text.find('\0') != std::string::npos)
+    throw ParseError({name, 0, ""}, "bytes of 0 behind its end; expected nothing", "was it written to its end?");
 }
 
 std::string read_json_text(std::istream& in, const std::string& name) {

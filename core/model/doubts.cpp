@@ -123,19 +123,18 @@ std::vector<KernelShape> corners(const KernelModel& model) {
   return all;
 }
 
-void doubt_kernel(const std::string& name, const KernelModel& model, std::vector<QualityFlag>& flags) {
+/// `field`: "/kernels/dgemm".
+void doubt_kernel(const std::string& field, const KernelModel& model, std::vector<QualityFlag>& flags) {
   const std::vector<KernelShape> shapes = corners(model);
   const auto cost_s = [&](const KernelShape& shape) { return model.cluster_law().at(shape).mu()(shape); };
   const bool ever_positive = std::any_of(shapes.begin(), shapes.end(), [&](const auto& s) { return cost_s(s) > 0; });
   if (!ever_positive) {
-    flags.push_back(
-        {"/kernels/" + name + "/mu", "never_positive", "no size of this kernel takes time: its calls cost nothing"});
+    flags.push_back({field + "/mu", "never_positive", "no size of this kernel takes time: its calls cost nothing"});
     return;
   }
   // Where a fit comes out below zero for its smallest calls, nothing is lost; for its largest, it is wrong.
   if (cost_s(shapes.back()) <= 0)
-    flags.push_back(
-        {"/kernels/" + name + "/mu", "negative_for_large", "the largest calls take no time: their mu is negative"});
+    flags.push_back({field + "/mu", "negative_for_large", "the largest calls take no time: their mu is negative"});
 }
 
 void doubt_costs(const std::string& field, const ScopeModel& scope, std::vector<QualityFlag>& flags) {
@@ -207,7 +206,13 @@ std::vector<QualityFlag> doubts(const ClusterModel& cluster) {
   }
   if (cluster.kernels.empty())
     flags.push_back({"/kernels", "no_kernels", "no kernel has a model: all computation is free"});
-  for (const auto& [name, model] : cluster.kernels) doubt_kernel(name, model, flags);
+  for (const auto& [name, model] : cluster.kernels) doubt_kernel("/kernels/" + name, model, flags);
+  if (cluster.program) {
+    for (const auto& [name, model] : cluster.program->routines) doubt_kernel("/program/routines/" + name, model, flags);
+    for (const auto& [name, region] : cluster.program->regions)
+      if (region.mode == RegionMode::model && !is_stretch(name))
+        doubt_kernel("/program/regions/" + name, region.model, flags);
+  }
   if (const auto flag = formula_flag(cluster)) flags.push_back({"/kernels/dgemm", flag->flag, flag->detail});
   if (const double detours = most_share(cluster.detours); detours > much_for_detours)
     flags.push_back({"/detours", "much_for_detours",

@@ -404,6 +404,12 @@ std::vector<QualityFlag> implausible(const ClusterModel& cluster) {
     look_at_scatter(name, model, flags);
     look_at_cpus(name, model, flags);
   }
+  for (const auto& [name, duration_s] : cluster.empty_call_s)
+    look_at_value(flags, "/empty_call_s/" + name, duration_s, {0, most_short_call_s}, "s", in_microseconds);
+  for (const AliasedColumns& columns : cluster.aliased)
+    for (const auto& [name, estimate] : columns.kernels)
+      look_at_value(flags, printed("/aliased, %ld bytes, ", columns.bytes) + name, estimate.ratio,
+                    {1 / apart_from_others, apart_from_others}, "times", "percents, or a time in place of a ratio");
   const NetworkModel::Values& network = cluster.network.values();
   look_at_scope("/network/local", network.local, false, flags);
   if (network.remote) look_at_scope("/network/remote", *network.remote, true, flags);

@@ -62,73 +62,15 @@ void hplcast_write_reach(FILE* file, const struct hplcast_observed* routines, do
  * functions are inside of stretches, and functions that ask again and again whether something has come. */
 enum hplcast_mpi_kind { HPLCAST_ENDS_STRETCH, HPLCAST_LOCAL, HPLCAST_POLLS };
 struct hplcast_mpi_observed {
-  const char* name;
+  const char* name; /* in C */
   enum hplcast_mpi_kind kind;
   uint64_t calls;
   double time_s;
   struct hplcast_mpi_observed* next;
 };
+void hplcast_write_observed(void); /* before MPI_Finalize */
 int hplcast_mpi_begin(const struct hplcast_mpi_observed* function);
 void hplcast_mpi_end(int outermost, struct hplcast_mpi_observed* function);
-
-/* A function of MPI, in place of the real one. HPLCAST_LABEL: its name in C. `before` and `after`: statements. */
-#define HPLCAST_OBSERVE(NAME, before, after)                  \
-  long NAME HPLCAST_PARAMETERS {                              \
-    static long(*real) HPLCAST_TYPES;                         \
-    if (!real) *(void**)&real = hplcast_real_function(#NAME); \
-    before;                                                   \
-    const long result = real HPLCAST_ARGUMENTS;               \
-    after;                                                    \
-    return result;                                            \
-  }
-
-#define HPLCAST_OF_KIND(its_kind) \
-  { .name = HPLCAST_LABEL, .kind = its_kind }
-#define HPLCAST_OBSERVE_MPI(NAME, kind)                                                      \
-  HPLCAST_OBSERVE(NAME, static struct hplcast_mpi_observed observed = HPLCAST_OF_KIND(kind); \
-                  const int outermost = hplcast_mpi_begin(&observed), hplcast_mpi_end(outermost, &observed))
-
-/* Local functions that move data or describe it are timed as routines. `before` and `after`: what is not timed.
- * LANGUAGE: C or FORTRAN, which decides how arguments are passed. */
-#define HPLCAST_OBSERVE_LOCALLY(NAME, before, after)                                               \
-  HPLCAST_OBSERVE(NAME, static struct hplcast_observed observed = {.name = HPLCAST_LABEL}; before; \
-                  const struct hplcast_timing timing = hplcast_timing_begin(0),                    \
-                  hplcast_timing_end(&timing, &observed, 1, 1, 1, 0);                              \
-                  after)
-#define HPLCAST_OBSERVE_WORK(NAME, LANGUAGE) HPLCAST_OBSERVE_LOCALLY(NAME, , )
-/* Elements of so many bytes: how far they are apart and how many are side by side decides what moving them takes. */
-#define HPLCAST_OBSERVE_PACKS(NAME, LANGUAGE, count, type)                                                            \
-  HPLCAST_OBSERVE(NAME, static struct hplcast_observed observed[] = HPLCAST_BY_STRIDES(HPLCAST_LABEL);                \
-                  const struct hplcast_packing packing = hplcast_packing_of(                                          \
-                      HPLCAST_INT_##LANGUAGE(count), HPLCAST_HANDLE_##LANGUAGE(type), HPLCAST_SIZE_##LANGUAGE(type)); \
-                  const struct hplcast_timing timing = hplcast_timing_begin(0),                                       \
-                  hplcast_timing_end(&timing, &observed[packing.strides], packing.m, packing.n, packing.k, 0))
-#define HPLCAST_BY_STRIDES(label)                                                   \
-  {                                                                                 \
-    {.name = label}, {.name = label "/strided"}, {.name = label "/half-aliased"}, { \
-      .name = label "/aliased"                                                      \
-    }                                                                               \
-  }
-/* Blocks, their length, their distance by `unit`, the type of elements, the new type. */
-#define HPLCAST_OBSERVE_VECTOR(NAME, LANGUAGE, unit)                                                              \
-  HPLCAST_OBSERVE_LOCALLY(NAME, ,                                                                                 \
-                          hplcast_vector_made(HPLCAST_NEW_HANDLE_##LANGUAGE(e), HPLCAST_INT_##LANGUAGE(a),        \
-                                              HPLCAST_INT_##LANGUAGE(b), HPLCAST_DISTANCE_##unit##_##LANGUAGE(c), \
-                                              HPLCAST_HANDLE_##LANGUAGE(d), HPLCAST_SIZE_##LANGUAGE(d)))
-#define HPLCAST_OBSERVE_FREES(NAME, LANGUAGE) \
-  HPLCAST_OBSERVE_LOCALLY(NAME, hplcast_type_freed(HPLCAST_NEW_HANDLE_##LANGUAGE(a)), )
-#define HPLCAST_HANDLE_C(argument) hplcast_handle_at((long)&(argument))
-#define HPLCAST_HANDLE_FORTRAN(argument) HPLCAST_INT_FORTRAN(argument)
-#define HPLCAST_NEW_HANDLE_C(argument) hplcast_handle_at(argument)
-#define HPLCAST_NEW_HANDLE_FORTRAN(argument) HPLCAST_INT_FORTRAN(argument)
-#define HPLCAST_DISTANCE_ELEMENTS_C(argument) HPLCAST_INT_C(argument), 1
-#define HPLCAST_DISTANCE_ELEMENTS_FORTRAN(argument) HPLCAST_INT_FORTRAN(argument), 1
-#define HPLCAST_DISTANCE_BYTES_C(argument) (argument), 0
-#define HPLCAST_DISTANCE_BYTES_FORTRAN(argument) HPLCAST_INT_FORTRAN(argument), 0
-#define HPLCAST_DISTANCE_ADDRESS_C(argument) (argument), 0
-#define HPLCAST_DISTANCE_ADDRESS_FORTRAN(argument) *(const long*)(argument), 0
-#define HPLCAST_SIZE_C(argument) hplcast_size_c(argument)
-#define HPLCAST_SIZE_FORTRAN(argument) hplcast_size_fortran(argument)
 
 /* Bytes of an element of a type, by C's handle or the address of Fortran's. */
 int hplcast_size_c(long type);

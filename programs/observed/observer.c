@@ -398,7 +398,7 @@ static void write_calls(FILE* file, const char* kind, const struct hplcast_obser
   }
 }
 
-__attribute__((destructor)) static void write_files(void) {
+__attribute__((destructor)) void hplcast_write_observed(void) {
   const char* const folder = getenv(HPLCAST_VARIABLE_OBSERVE_DIR);
   /* Not of a launcher or a shell on the way to the program, nor of what the program starts. */
   const int seen = routines != NULL || functions != NULL || region_count > 0;
@@ -466,9 +466,6 @@ __attribute__((constructor)) static void begin(void) {
   executing_from = now_ns;
   start_clock();
 }
-
-HPLCAST_OBSERVE(MPI_Finalize, write_files(), )
-HPLCAST_OBSERVE(mpi_finalize_, write_files(), )
 
 /* Programs time their parts by it, so that what is between two reads must be told apart. */
 #define HPLCAST_OBSERVE_CLOCK(NAME)                                            \

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <math.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -120,6 +121,22 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec* wa
 
 int __wrap_nanosleep(const struct timespec* wanted, struct timespec* left) {
   return __wrap_clock_nanosleep(CLOCK_REALTIME, 0, wanted, left);
+}
+
+/* Without files to wait for they sleep, too. */
+extern __typeof__(select) __real_select;
+extern __typeof__(poll) __real_poll;
+
+int __wrap_select(int files, fd_set* in, fd_set* out, fd_set* failed, struct timeval* time) {
+  if (in != NULL || out != NULL || failed != NULL || time == NULL) return __real_select(files, in, out, failed, time);
+  hplcast_delay((double)time->tv_sec + 1e-6 * (double)time->tv_usec);
+  return 0;
+}
+
+int __wrap_poll(struct pollfd* files, nfds_t count, int ms) {
+  if (count > 0 || ms < 0) return __real_poll(files, count, ms);
+  hplcast_delay(1e-3 * ms);
+  return 0;
 }
 
 ALSO(__wrap_thrd_sleep, __wrap_nanosleep)

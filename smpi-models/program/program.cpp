@@ -69,6 +69,7 @@ Program::Program(const Settings& settings, const std::optional<Model>& model, Ac
       accelerators_(settings, model, activity) {
   if (model_ && model_->cluster.program) program_ = &*model_->cluster.program;
   stretches_.set_models(program_);
+  if (settings.program) mend_collectives();
 }
 
 void Program::add_rank(Rank& rank, const Kernels::Place& place) {

@@ -167,4 +167,7 @@ class Program {
   std::optional<CollectiveWaits::Call> next_meeting_;
 };
 
+/// Replaces what SMPI chooses for collective operations where that fails: once, before the first operation.
+void mend_collectives();
+
 }  // namespace hplcast::smpi_models

@@ -56,9 +56,14 @@ hplcast_message ProgramMessages::message(const Rank& rank, const ProgramRequest&
   if (end.peer != MPI_ANY_SOURCE && (end.peer < 0 || end.peer >= ranks.size))
     end_simulation_of(rank.number,
                       "names rank " + std::to_string(end.peer) + " in a communicator of " + std::to_string(ranks.size));
+  const bool receives = request.kind.receives;
+  const bool is_tag = end.tag >= 0 || (receives && end.tag == MPI_ANY_TAG) || rank.collective_on != nullptr;
+  if (end.count < 0 || !is_tag)
+    end_simulation_of(rank.number, (receives ? "receives " : "sends ") + std::to_string(end.count) +
+                                       " elements with the tag " + std::to_string(end.tag) +
+                                       "; expected numbers from 0 (was an int too small?)");
   const int here = static_cast<int>(rank.number);
   const int peer = end.peer == MPI_ANY_SOURCE ? any_value : ranks.world_ranks[end.peer];
-  const bool receives = request.kind.receives;
   hplcast_message result{};
   result.channel = {receives ? peer : here, receives ? here : peer, end.tag == MPI_ANY_TAG ? any_value : end.tag,
                     rank.collective_on != nullptr ? ~request.communicator->context : request.communicator->context};

@@ -208,8 +208,15 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
     throw core::DomainError("-np", request.ranks,
                             "at most " + std::to_string(request.cluster.hosts.cores_of(0)) +
                                 ", the cores of one host: messages between hosts were not measured");
-  if (request.observation.energy)
-    for (std::string& warning : power_warnings(request.cluster)) warnings.push_back(std::move(warning));
+  if (const auto& remote = request.cluster.network.values().remote; request.fast && remote) {
+    constexpr double short_bytes = 32768;  // of segments of collective operations
+    if (2 * remote->cost(core::MessageCost::isend).mean_s(short_bytes) < short_bytes / remote->link_bytes_per_s())
+      warnings.push_back(
+          "--fast: messages below 64 KiB take nothing of the links, and hardly any time of their senders "
+          "by `isend` of cluster " +
+          request.cluster.name + ": many at once (segments of MPI_Bcast) are far too fast; simulate without it, too");
+  }
+  if (request.observation.energy) core::append(warnings, power_warnings(request.cluster));
   std::set<const core::AcceleratorModel*> without_power;
   for (int host = 0; request.observation.energy && host < request.cluster.hosts.count(); ++host) {
     const core::AcceleratorModel* const model = request.cluster.accelerators_of(host);

@@ -51,6 +51,27 @@ TEST(ClusterProblems, AFitOfDgemmThatExplainsLittleIsToldOnce) {
   EXPECT_EQ(model_doubts(cluster).size(), 1U) << "as `fit cluster` has said";
 }
 
+TEST(ClusterProblems, OfRoutinesAndRegionsOfAProgramThatTakeNoTimeAreTold) {
+  std::istringstream in(example());
+  ClusterModel cluster = read_cluster(in, "c.json");
+  const KernelModel negative = KernelModel::make(
+      "M1", PiecewiseLaw(DurationLaw::make(Polynomial::make({{1, 1, 1}}, {-1e-10}), {}, NoiseFamily::none)));
+  ProgramModel& program = cluster.program.emplace();
+  program.routines["dgemv/T"] = negative;
+  program.regions["stencil"].mode = RegionMode::model;
+  program.regions["stencil"].model = negative;
+  std::string told;
+  for (const QualityFlag& flag : doubts(cluster)) told += flag.subject + ": " + flag.flag + "\n";
+  EXPECT_EQ(told, "/program/routines/dgemv/T/mu: never_positive\n/program/regions/stencil/mu: never_positive\n");
+}
+
+TEST(ClusterProblems, BytesOfZeroBehindTheEndAreTold) {
+  const auto problems = problems_of(example() + std::string("\0{", 2));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_TRUE(problems[0].is_error);
+  EXPECT_THAT(problems[0].message, HasSubstr("bytes of 0 behind its end"));
+}
+
 TEST(ClusterProblems, TellsAllAtOnce) {
   std::string text = with(example(), "\"cores\"", "\"core\"");
   text = with(text, "\"max_bytes\"", "\"max_byte\"");

@@ -11,6 +11,7 @@ namespace hplcast::core {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -231,6 +232,17 @@ TEST(Plausible, MemoryAndScatterOfMessagesInOtherUnitsAreNot) {
   wide.sd_s = 5;
   machine.network.remote->cost(MessageCost::transfer) = SegmentedLaw::make({wide});
   EXPECT_THAT(said_of(machine), HasSubstr("messages scatter by 5 s"));
+}
+
+TEST(Plausible, CallsWithoutWorkAndRatiosOfAliasedColumnsInOtherUnitsAreNot) {
+  ClusterModel cluster = Machine().cluster();
+  cluster.empty_call_s = {{"dgemm", 1.3e-4}};
+  cluster.aliased = {{4096, {{"dgemm", {1.09, 0.02}}}}};
+  EXPECT_THAT(implausible(cluster), IsEmpty());
+  cluster.empty_call_s = {{"dgemm", 130}};            // us
+  cluster.aliased = {{4096, {{"dgemm", {109, 2}}}}};  // %
+  EXPECT_THAT(implausible(cluster), ElementsAre(Field(&QualityFlag::subject, "/empty_call_s/dgemm"),
+                                                Field(&QualityFlag::subject, "/aliased, 4096 bytes, dgemm")));
 }
 
 TEST(Plausible, ARunOfOrdinarySizesIs) {

@@ -315,6 +315,13 @@ TEST(ProgramRun, SleepsInSimulatedTime) {
   const ProgramRun run = run_program(request_of("odd-smpi", 1, {"sleep"}));
   EXPECT_NEAR(number_after(run.output, "slept until "), 1000.5, 1e-5);
   EXPECT_LT(run.wall_s, 100);
+  // select and poll of no files, a second each.
+  EXPECT_NEAR(number_after(run_program(request_of("choices-smpi", 1, {"sleeps"})).output, "slept until "), 2, 1e-5);
+}
+
+// What programs of MPI and OpenMP ask for, and end without.
+TEST(ProgramRun, LetsThreadsCompute) {
+  EXPECT_THAT(run_program(request_of("choices-smpi", 1)).output, HasSubstr("threads 0 0\n"));
 }
 
 TEST(ProgramRun, BenchesTheRestIfAsked) {
@@ -448,6 +455,18 @@ TEST(ProgramRun, WarnsOfUnmodelledTimeBeforeTheRun) {
   EXPECT_THAT(check(request), IsEmpty());
   request.cluster.program.reset();
   EXPECT_THAT(check(request), ElementsAre(HasSubstr("has no routines of an observed program")));
+}
+
+TEST(ProgramRun, WarnsOfFastModeWhereNothingLimitsShortMessages) {
+  ProgramRunRequest request = request_of("odd-smpi", 1);
+  request.fast = true;
+  EXPECT_THAT(check(request), IsEmpty());
+  core::NetworkModel::Values network = request.cluster.network.values();
+  network.remote->cost(core::MessageCost::isend) = core::SegmentedLaw::make({{0, 1e-7, 0}});
+  request.cluster.network = core::NetworkModel::make(network);
+  EXPECT_THAT(check(request), ElementsAre(HasSubstr("many at once (segments of MPI_Bcast) are far too fast")));
+  request.fast = false;
+  EXPECT_THAT(check(request), IsEmpty());
 }
 
 TEST(ProgramRun, RefusesWhatItCannotSimulate) {

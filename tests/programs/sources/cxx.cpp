@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+static_assert(__cplusplus >= 201703L, "as the compiler's own, where SMPI's asks for C++11");
+
 template <typename Clock>
 static double slept_s() {
   const auto begin = Clock::now();
