@@ -268,7 +268,7 @@ std::string name_of(const Command& command) {
 bool is_about_an_error(std::string line) {
   std::transform(line.begin(), line.end(), line.begin(), [](unsigned char c) { return std::tolower(c); });
   for (const char* word :
-       {"error", "fail", "cannot", "critical", "no such", "not found", "fault", "exception", "killed",
+       {"error", "fail", "cannot", "critical", "no such", "not found", "fault", "exception", "killed", "does not fit",
         // of ssh and other launchers, before the advice of mpirun
         "could not", "denied", "refused", "timed out", "no route", "unreachable", "closed by", "unable to"})
     if (line.find(word) != std::string::npos) return true;
