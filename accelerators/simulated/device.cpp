@@ -176,7 +176,7 @@ hipError_t Device::elapsed(float* milliseconds, hipEvent_t begin, hipEvent_t end
 void* Device::allocate(std::size_t bytes) {
   if (void* const memory = hplcast_device_allocate(bytes)) return memory;
   const double wanted = hplcast_device_used_bytes() + static_cast<double>(bytes);
-  std::fprintf(stderr, "hplcast: rank %d: hipMalloc of %s GB does not fit: %s of %s GB\n", hplcast_world_rank(),
+  std::fprintf(stderr, "hplcast: note: rank %d: hipMalloc of %s GB does not fit: %s of %s GB\n", hplcast_world_rank(),
                gigabytes(static_cast<double>(bytes)).c_str(), gigabytes(wanted).c_str(),
                gigabytes(costs_.memory_bytes).c_str());
   return nullptr;

@@ -420,9 +420,9 @@ std::vector<CampaignChunk> chunks_of(const CampaignPlan& plan) {
   std::vector<CampaignChunk> chunks;
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
     const CampaignStep& step = plan.steps[index];
-    const double wanted = std::max(1.0, std::ceil(step.estimated_s / plan.chunk_s));
-    const std::size_t most = std::max<std::size_t>(step.rows, 1);
-    const std::size_t pieces = step.is_own ? most : std::min(most, static_cast<std::size_t>(wanted));
+    const auto most = std::max(1.0, static_cast<double>(step.rows));
+    const auto pieces = static_cast<std::size_t>(
+        step.is_own ? most : std::clamp(std::ceil(step.estimated_s / plan.chunk_s), 1.0, most));
     for (std::size_t piece = 0; piece < pieces; ++piece)
       chunks.push_back({index, piece, step.rows * piece / pieces, step.rows * (piece + 1) / pieces,
                         step.estimated_s / static_cast<double>(pieces)});

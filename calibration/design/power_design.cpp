@@ -26,7 +26,8 @@ void validate(const PowerDesignOptions& options, int cores) {
   for (const int count : options.counts)
     core::require(count >= 1 && count <= cores, "number of active cores", count,
                   "1 to " + std::to_string(cores) + ", the ranks of a host");
-  if (options.repetitions < 1) throw core::DomainError("repetitions", options.repetitions, "at least 1");
+  core::require(options.repetitions >= 1 && options.repetitions <= 100000, "repetitions", options.repetitions,
+                "at least 1, at most 100000");
   core::require(options.piece_s >= 1 && options.piece_s <= 1e5, "length of a piece", options.piece_s, "1 s to 1e5 s");
   core::require(options.warm_up_s >= 0 && options.warm_up_s <= 1e5, "warm-up", options.warm_up_s, "0 to 1e5 s");
   for (const double hz : options.frequencies_hz)

@@ -149,8 +149,9 @@ std::vector<SeriesRun> make_series(const SeriesPlan& plan) {
     if (!(level >= 0) || !(level < 1)) throw core::DomainError("level", level, "a share of time in [0, 1)");
   if (std::set<double>(plan.levels.begin(), plan.levels.end()).size() != plan.levels.size())
     throw core::DomainError("levels", "there twice", "each level once");
-  if (plan.runs < 2) throw core::DomainError("runs", plan.runs, "at least 2 of each level: one has no scatter");
-  if (plan.warm_up < 0) throw core::DomainError("warm-up", plan.warm_up, "at least 0");
+  core::require(plan.runs >= 2 && plan.runs <= 100000, "runs", plan.runs,
+                "at least 2 of each level (one has no scatter), at most 100000");
+  core::require(plan.warm_up >= 0 && plan.warm_up <= 1000, "warm-up", plan.warm_up, "0 to 1000");
   std::vector<SeriesRun> runs(static_cast<std::size_t>(plan.warm_up), SeriesRun{0, true});
   core::RandomStream random({plan.seed, core::stream_design, 0, 1, 0});
   const std::size_t clean = std::max<std::size_t>(1, plan.levels.size() / 2);

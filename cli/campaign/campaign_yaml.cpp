@@ -7,6 +7,7 @@
 
 #include "cli/campaign/campaign_section.hpp"
 #include "hplcast/calibration/machine.hpp"
+#include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/process.hpp"
 
@@ -16,27 +17,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Number of hosts of the Slurm job around us; 0: there is none.
-int slurm_hosts() {
-  const char* count = std::getenv("SLURM_JOB_NUM_NODES");
-  return count == nullptr ? 0 : std::max(1, std::atoi(count));
-}
-
-/// Nodes of the Slurm job around us; nothing without one, or without its commands.
-std::vector<std::string> slurm_nodes() {
-  const char* const list = std::getenv("SLURM_JOB_NODELIST");
-  if (list == nullptr || core::find_program("scontrol").empty()) return {};
-  return core::words_of(core::run({"scontrol", {"show", "hostnames", list}}).output);
-}
-
 /// Who measures: the hosts of the file, those of the Slurm job (the launcher knows them), or this machine.
 void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignCommon& common) {
   const int cores = static_cast<int>(calibration::Topology::of_this_machine().cores().size());
-  std::vector<std::string> hosts;
-  section.read("hosts", hosts);
+  std::vector<std::string> lists, hosts;  // node[01-04,7]
+  section.read("hosts", lists);
+  const char* const job = std::getenv("SLURM_JOB_NODELIST");
+  const bool is_job = lists.empty() && job != nullptr;
+  if (is_job) lists.emplace_back(job);
+  section.at("hosts", [&] {
+    for (const std::string& list : lists) core::append(hosts, core::expand_hosts(list));
+  });
   if (std::set<std::string>(hosts.begin(), hosts.end()).size() < hosts.size())
     section.fail("hosts", "a name is there twice; expected each once, `ranks_per_host` says how many ranks it gets");
-  plan.hosts = hosts;
+  if (!is_job) plan.hosts = hosts;
   int& threads = plan.launch.threads;
   std::string place;
   section.read("threads_per_rank", place);
@@ -50,7 +44,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   section.read("ranks_per_host", ranks_per_host);
   if (ranks_per_host < 1) section.fail("ranks_per_host", "expected at least 1");
   section.read("allow_oversubscription", plan.launch.oversubscribe);
-  const bool alone = hosts.empty() && slurm_hosts() == 0;
+  const bool alone = hosts.empty();
   if (threads > 1 && plan.launch.oversubscribe)
     section.fail("threads_per_rank", "ranks that share cores have one thread each");
   if (alone && static_cast<long long>(ranks_per_host) * threads > cores && !plan.launch.oversubscribe) {
@@ -65,7 +59,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
     section.read("blas", blas);
     plan.launch.blas = core::blas_of_library(blas).file;
   }
-  const int host_count = static_cast<int>(hosts.empty() ? std::max(1, slurm_hosts()) : hosts.size());
+  const int host_count = alone ? 1 : static_cast<int>(hosts.size());
   if (ranks_per_host > std::numeric_limits<int>::max() / host_count)
     section.fail("ranks_per_host", "expected fewer than 2^31 ranks on all hosts");
   plan.launch.ranks = ranks_per_host * host_count;
@@ -76,14 +70,16 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   if (alone) common.free_bytes = calibration::available_memory_bytes();
   section.read("launcher", plan.launch.mpirun);
   // Slurm's own launcher knows the nodes of the job; Open MPI's is for lists of hosts.
-  if (!section.has("launcher") && hosts.empty() && slurm_hosts() > 0 && !core::find_program("srun").empty())
-    plan.launch.mpirun = "srun";
+  if (!section.has("launcher") && is_job && !core::find_program("srun").empty()) plan.launch.mpirun = "srun";
   const bool is_srun = fs::path(plan.launch.mpirun).filename() == "srun";
   // Unless it is told, mpirun fills the first node of a job before it takes the next.
-  const std::vector<std::string> places = hosts.empty() && !is_srun ? slurm_nodes() : hosts;
   const auto options_of = [&](int ranks) -> std::vector<std::string> {
-    if (places.empty()) return {};
-    return {"--host", core::joined(places, ",", [&](const auto& host) { return host + ":" + std::to_string(ranks); })};
+    if (alone) return {};
+    const std::string each = std::to_string(ranks);
+    if (is_srun)
+      return {"--nodes=" + std::to_string(host_count), "--ntasks-per-node=" + each,
+              "--nodelist=" + core::joined(lists, ",")};
+    return {"--host", core::joined(hosts, ",", [&](const auto& host) { return host + ":" + each; })};
   };
   plan.launch.options = options_of(ranks_per_host);
   core::MpiLaunch each = plan.launch;
@@ -92,12 +88,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   each.bind = each.oversubscribe = false;
   each.blas.clear();
   each.options = options_of(1);
-  // The steps of a job share its nodes only if they say so.
-  if (is_srun) {
-    each.options = {"--nodes=" + std::to_string(host_count), "--ntasks-per-node=1", "--overlap"};
-  } else if (places.empty()) {
-    each.options = {"--map-by", "ppr:1:node"};
-  }
+  if (is_srun) each.options.emplace_back("--overlap");  // the steps of a job share its nodes only if they say so
   std::vector<std::string> more;
   section.read("launcher_options", more);
   for (core::MpiLaunch* one : {&plan.launch, &each}) one->options.insert(one->options.end(), more.begin(), more.end());
@@ -171,6 +162,9 @@ calibration::CampaignPlan plan_of(const YAML::Node& root, const std::string& tex
     section.at("duration", [&] { shorten(plan, total_s); });
   }
   section.finish();
+  double all_s = plan.warm_up_s;
+  for (const calibration::CampaignStep& step : plan.steps) all_s += step.estimated_s;
+  if (!(all_s < 1e9)) section.fail("steps", "with the warm-up they would take more than 30 years");
   return plan;
 }
 

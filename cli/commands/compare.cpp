@@ -114,15 +114,13 @@ std::vector<core::HplRun> read_runs(const std::vector<std::string>& paths) {
   std::vector<core::HplRun> all;
   warn_of_repeated(paths);
   for (const std::string& path : paths) {
-    std::vector<core::HplRun> runs;
-    if (std::filesystem::is_directory(path)) {
-      runs = study::runs_of_files(calibration::read_folder(path), path, warn);
-    } else if (calibration::has_archive_name(path)) {
-      runs = study::runs_of_files(calibration::read_archive(path), path, warn);
+    const bool is_folder = std::filesystem::is_directory(path);
+    if (is_folder || calibration::has_archive_name(path)) {
+      const auto files = is_folder ? calibration::read_folder(path) : calibration::read_archive(path);
+      core::append(all, study::runs_of_files(files, path, warn));
     } else {
-      runs = read_from(path, study::runs_of_file, warn);
+      core::append(all, read_from(path, study::runs_of_file, warn));
     }
-    all.insert(all.end(), runs.begin(), runs.end());
   }
   return all;
 }

@@ -100,9 +100,8 @@ void run_doctor(const DoctorOptions& options) {
     return check.status != calibration::CheckStatus::ok;
   });
   if (unmet > 0)
-    throw core::Error(
-        core::ExitCode::limit_exceeded,
-        std::to_string(unmet) + (unmet == 1 ? " demand of " : " demands of ") + options.campaign + " not met");
+    throw core::Error(core::ExitCode::limit_exceeded,
+                      core::counted(unmet, "demand") + " of " + options.campaign + " not met");
 }
 
 }  // namespace

@@ -140,27 +140,26 @@ void setup_import(Command& app) {
   Option* scope =
       command.add_option("--scope", options.scope, "where the two ranks were: local (one host) or remote (two)",
                          among({"local", "remote"}));
-  const Option* hpl = command.add_flag(
-      "--hpl", options.hpl, "the files are HPL's: CSV of the progress and the results of all runs", excludes(scope));
-  const Option* perflog =
-      command.add_flag("--perflog", options.perflog,
-                       "the files are performance logs of ReFrame 3 or 4: CSV of all values with their references",
-                       excludes(scope), excludes(hpl));
-  const Option* ramble = command.add_flag(
-      "--ramble", options.ramble, "the files are results of Ramble (JSON): CSV of its runs of HPL, for `compare`",
-      excludes(scope), excludes(hpl), excludes(perflog));
-  const Option* sacct = command.add_flag(
-      "--sacct", options.sacct, "the files are what `sacct --parsable2` prints: CSV of the joules and watts of jobs",
-      excludes(scope), excludes(hpl), excludes(perflog), excludes(ramble));
-  const Option* platform = command.add_flag(
-      "--platform", options.platform, "the file is a platform of SimGrid: cluster.json of its hosts, links and costs",
-      excludes(scope), excludes(hpl), excludes(perflog), excludes(ramble), excludes(sacct));
+  std::vector<Option*> kinds = {scope};  // of files, of which one is given
+  const auto add_kind = [&](const char* name, bool& value, const char* help) {
+    Option* const kind = command.add_flag(name, value, help);
+    for (const Option* other : kinds) kind->with(excludes(other));
+    kinds.push_back(kind);
+  };
+  add_kind("--hpl", options.hpl, "the files are HPL's: CSV of the progress and the results of all runs");
+  add_kind("--perflog", options.perflog,
+           "the files are performance logs of ReFrame 3 or 4: CSV of all values with their references");
+  add_kind("--ramble", options.ramble, "the files are results of Ramble (JSON): CSV of its runs of HPL, for `compare`");
+  add_kind("--sacct", options.sacct,
+           "the files are what `sacct --parsable2` prints: CSV of the joules and watts of jobs");
+  add_kind("--platform", options.platform,
+           "the file is a platform of SimGrid: cluster.json of its hosts, links and costs");
   command.add_option("--zone", options.zone, "id of the zone or cluster to take (default: all)", of_type("ID"),
-                     needs(platform));
+                     needs(kinds.back()));
   command.add_option(
       "--kernels", options.kernels,
       "take the models of kernels, and of a program, from there (default: BLAS at the speed of the hosts)",
-      reads("CLUSTER.json"), needs(platform));
+      reads("CLUSTER.json"), needs(kinds.back()));
   command.add_output(options.output, "CSV, or cluster.json (default: the standard output)");
 }
 

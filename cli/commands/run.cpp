@@ -154,11 +154,10 @@ void run_run(RunOptions& options) {
   if (!is_quiet())
     for (const std::string& note : study::notes(run, request.cluster)) tell("note: " + note);
   if (!options.picture.empty()) write_picture(options.picture, study::time_picture(run));
+  if (!options.json && !is_quiet()) std::cout << run.output;
+  if (!options.json) write_table(std::cout, run);
   if (options.json || !options.output.empty())
     write_result(options.output, [&](std::ostream& out) { study::write_program_run(out, run, warnings); });
-  if (options.json) return;
-  if (!is_quiet()) std::cout << run.output;
-  write_table(std::cout, run);
 }
 
 void add_observation(Command& command, study::ProgramRunRequest& request) {

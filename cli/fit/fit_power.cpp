@@ -128,10 +128,7 @@ PowerInput read_power_input(const FitPowerOptions& options) {
     read_from(file, [&](std::istream& in, const std::string& name) {
       std::istringstream text(
           core::read_text(in, name, "expected samples of hplcast-measure-power, or a table of runs"));
-      std::string header;
-      std::getline(text, header);
-      text.seekg(0);
-      if (fit::is_run_table(header))
+      if (fit::is_run_table(core::csv_header(text.str())))
         core::append(input.runs, fit::read_run_energies(text, name));
       else
         core::append(input.samples, core::read_power_samples(text, name, options.application, options.pstates));

@@ -188,8 +188,7 @@ std::string measure(Options& options, const MeasuringRank& rank) {
   if (!options.pieces.empty())
     write_result(options.pieces, [&](std::ostream& out) { calibration::write_pieces(out, runs); });
   try {
-    const auto metered = options.meter.empty() ? decltype(samples)() : wattmeter_samples(options, runs);
-    samples.insert(samples.end(), metered.begin(), metered.end());
+    if (!options.meter.empty()) core::append(samples, wattmeter_samples(options, runs));
   } catch (const core::Error& error) {  // not all is lost
     const std::string text = std::string(error.what()) + "\n  --join takes " + options.pieces + " with other rows";
     if (samples.empty()) throw InputError(text);

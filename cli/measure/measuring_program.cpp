@@ -69,8 +69,7 @@ void describe_hosts(const std::string& folder, double since_unix_s, const calibr
   const bool speaks = world.local_rank() == 0;
   if (since_unix_s > 0)
     write_host_files(world, folder + "/kernel-log", ".txt", speaks ? calibration::kernel_log_since(since_unix_s) : "");
-  std::map<std::string, std::string> records;
-  if (speaks) records = calibration::host_records();
+  std::map<std::string, std::string> records = speaks ? calibration::host_records() : decltype(records)();
   for (const std::string name : calibration::record_names) {
     const std::size_t dot = name.find('.');
     write_host_files(world, folder + "/" + name.substr(0, dot), name.substr(dot), records[name]);
@@ -132,10 +131,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
     describe_hosts(options.describe_folder, options.since_unix_s, world, topology);
   if (options.describe) return;
   const std::string design = world.broadcast(root && options.takes_design ? core::read_text(options.design) : "");
-  if (options.check) {
-    measure({world, topology, place, 0}, design);
-    return;
-  }
+  if (options.check) return static_cast<void>(measure({world, topology, place, 0}, design));
   // One rank a host reads the sensors of that host.
   std::optional<calibration::Monitor> monitor;
   if (!options.monitoring.empty() && world.local_rank() == 0)
@@ -151,7 +147,12 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   const std::string result = measure({world, topology, place, epoch_s}, design);
   if (!options.monitoring.empty()) write_monitoring(options.monitoring, world, epoch_s, monitor);
   if (!root) return;
-  write_result(options.output, [&](std::ostream& out) { out << result; });
+  try {
+    write_result(options.output, [&](std::ostream& out) { out << result; });
+  } catch (const core::Error&) {  // the folder has gone, or the disk is full: hours of measuring are not lost
+    if (!options.output.empty()) std::cout << result << std::flush;
+    throw;
+  }
   if (options.takes_design) refuse_nothing(result, options.allow_failures);
 }
 
@@ -176,7 +177,6 @@ void run_with_mpi(const std::string& program, const MeasuringOptions& options, i
   const calibration::MpiSession session(argc, argv);
   const int rank = rank_before_mpi();
   start_watchdog(program, options.time_limit_s);
-  const int external = static_cast<int>(core::ExitCode::external_failure);
   try {
     measure_and_write(options, measure);
   } catch (const core::Error& error) {
@@ -184,7 +184,7 @@ void run_with_mpi(const std::string& program, const MeasuringOptions& options, i
   } catch (const std::bad_alloc&) {
     fail(program, rank, static_cast<int>(core::ExitCode::bad_input), "out of memory");
   } catch (const std::exception& error) {
-    fail(program, rank, external, error.what());
+    fail(program, rank, static_cast<int>(core::ExitCode::external_failure), error.what());
   }
 }
 

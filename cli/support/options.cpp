@@ -193,7 +193,7 @@ void unify_json_output(bool& json, std::string& output) {
 
 const Check named_file = {
     [](const std::string& path) {
-      if (is_stream(path) || path == "/dev/stdout")
+      if (is_stream(path) || core::open_descriptor(path) >= 0)
         throw core::UsageError("found `" + path + "`, the standard output, a device or a pipe; expected a named file");
     },
     ""};

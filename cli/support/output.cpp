@@ -19,7 +19,8 @@ void write_result(const fs::path& path, const nlohmann::ordered_json& json) {
 }
 
 void require_writable(const fs::path& path) {
-  if (path.empty() || is_stream(path)) return;  // a device or a pipe needs no folder that can be written
+  // A device, a pipe, or what is open, needs no folder that can be written.
+  if (path.empty() || is_stream(path) || core::open_descriptor(path) >= 0) return;
   std::error_code error;
   const std::string cannot = "cannot write " + path.string() + ": ";
   if (fs::is_directory(path, error)) throw InputError(cannot + "it is a folder");
@@ -62,7 +63,7 @@ void require_own_files(const std::vector<std::string>& outputs) {
   std::error_code ignored;
   for (const std::string& output : outputs) {
     if (output.empty() || fs::is_character_file(output, ignored)) continue;
-    const bool is_file = !core::is_standard_stream(output);
+    const bool is_file = core::open_descriptor(output) != STDOUT_FILENO;
     places.push_back(is_file ? fs::weakly_canonical(core::behind_links(fs::absolute(output)), ignored) : fs::path("-"));
     if (std::count(places.begin(), places.end(), places.back()) > 1)
       throw core::UsageError(output + " is given for two outputs; expected a file for each" +

@@ -62,11 +62,12 @@ std::string PredictionResults::count_in_file() const {
 
 void PredictionResults::add(std::size_t index, core::Prediction prediction) {
   prediction.model_levels = levels_;
+  const bool is_cheap = prediction.wall_s < 1;
   results_[index] = std::move(prediction);
   missing_.erase(index);
   saved_ = false;
   using namespace std::chrono_literals;
-  if (file_.empty() || plans_.size() == 1 || (Clock::now() - last_save_ < 1s && !missing_.empty())) return;
+  if (file_.empty() || plans_.size() == 1 || (is_cheap && Clock::now() - last_save_ < 1s && !missing_.empty())) return;
   save();
 }
 

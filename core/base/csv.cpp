@@ -35,6 +35,15 @@ void trim(std::string& text) {
 
 }  // namespace
 
+std::string csv_header(const std::string& text) {
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    if (line.find_first_not_of(" \t\r") != std::string::npos && line.front() != '#') return line;
+  }
+  return "";
+}
+
 char csv_separator(std::string_view header) {
   for (const char separator : {',', ';', '\t'})
     if (header.find(separator) != std::string_view::npos) return separator;

@@ -167,8 +167,11 @@ template <typename Tree>
 std::string dumped(const Tree& json, int indent) {
   try {
     return json.dump(indent);
-  } catch (const nlohmann::json::type_error& error) {  // of numbers and trees there is none
-    throw InputError("a text to be written as JSON is not UTF-8: a name of a host, a program, a folder or an option");
+  } catch (const nlohmann::json::type_error&) {  // of numbers and trees there is none
+    const std::string text = json.dump(-1, ' ', false, Tree::error_handler_t::replace);
+    const std::size_t at = text.find("\xEF\xBF\xBD"), begin = at - std::min<std::size_t>(at, 60);
+    throw InputError("a text to be written as JSON is not UTF-8: a name of a host, a program, a folder or an option: " +
+                     text.substr(begin, 80));
   }
 }
 

@@ -267,6 +267,7 @@ Json own_json(const JsonText& json) {
 
 void take_own(const Node& node, JsonText& json) {
   json.text = json_text(node.object());
+  if (node.has("control")) (void)FieldReader::read<Control>(node.at("control"), detail::Reading::any);
 }
 
 void kernels(const Node& node) {
@@ -358,7 +359,9 @@ void check_hosts(const Node& root, const ClusterModel& cluster) {
 }  // namespace
 
 std::vector<Problem> detail::schema_problems(const Json& cluster) {
-  return problems_of<ClusterModel>(cluster);
+  return problems_of<ClusterModel>(cluster, [](const Node& root) {
+    root.attempt([&] { check_schema(root, ClusterModel::oldest_schema_version, ClusterModel::schema_version); });
+  });
 }
 
 void write_cluster(std::ostream& out, const ClusterModel& cluster) {
@@ -378,7 +381,6 @@ ClusterModel read_cluster(std::istream& in, const std::string& name) {
   if (root.at("hosts").has("kinds")) expand_kinds(json, name, FieldReader::read<Hosts>(root.at("hosts")));
   auto cluster = FieldReader::read<ClusterModel>(root);
   check_hosts(root, cluster);
-  (void)control_of(cluster, name);
   return cluster;
 }
 

@@ -192,10 +192,7 @@ void write_hpl_csv(std::ostream& out, const HplParameters& parameters) {
 }
 
 bool is_configuration_csv(const std::string& text) {
-  std::istringstream lines(text);
-  std::string line;
-  while (std::getline(lines, line) && (line.empty() || line[0] == '#' || line == "\r")) {
-  }
+  const std::string line = csv_header(text);
   std::vector<std::string> cells;
   for (std::string field : split(line, csv_separator(line))) {
     field.erase(std::remove(field.begin(), field.end(), '"'), field.end());

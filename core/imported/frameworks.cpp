@@ -168,20 +168,11 @@ RambleRun ramble_run(const nlohmann::json& experiment, const nlohmann::json& con
   run.experiment = experiment.at("name").get<std::string>();
   for (const char* name : {"RAMBLE_STATUS", "EXPERIMENT_STATUS"})  // of earlier versions, of those of 2026
     if (run.status.empty()) run.status = experiment.value(name, "");
-  constexpr std::size_t sizes = 4;
   const std::vector<std::string> parts = split_at(problem, '-');
-  std::vector<int> numbers;
-  for (const std::string& part : parts) {
-    double size = 0;
-    if (parse_double(part, size) && size >= 1 && size <= std::numeric_limits<int>::max() && size == std::floor(size))
-      numbers.push_back(static_cast<int>(size));
-  }
-  if (parts.size() != sizes || numbers.size() != sizes)
+  if (parts.size() != 4 || !parse_integer(parts[0], run.N) || !parse_integer(parts[1], run.NB) ||
+      !parse_integer(parts[2], run.P) || !parse_integer(parts[3], run.Q) ||
+      std::min<long long>({run.N, run.NB, run.P, run.Q}) < 1)
     throw DomainError("N-NB-P-Q", problem, "four whole numbers from 1, such as 3000-128-1-2");
-  run.N = numbers[0];
-  run.NB = numbers[1];
-  run.P = numbers[2];
-  run.Q = numbers[3];
   for (const nlohmann::json& fom : context.at("foms")) {
     const std::string what = fom.at("name").get<std::string>();
     if (what != "Time" && what != "GFlops") continue;

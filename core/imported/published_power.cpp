@@ -72,18 +72,13 @@ std::vector<PowerSample> read_watt_per_state(std::istream& in, const std::string
 std::vector<PowerSample> read_power_samples(std::istream& in, const std::string& name, const std::string& application,
                                             const std::vector<std::string>& pstates) {
   std::istringstream text(read_text(in, name, "expected samples of hplcast-measure-power"));
-  std::string header;
-  std::getline(text, header);
-  text.seekg(0);
+  const std::string header = csv_header(text.str());
   const bool is_published =
       header.find("watt_all_cores") != std::string::npos && header.find("pstate") != std::string::npos;
   if (!is_published && !(application.empty() && pstates.empty()))
     throw UsageError("--application and --pstates are of published tables; " + name + " has samples");
   if (!is_published) return read_power_csv(text, name);
-  PublishedWatts which;
-  which.application = application;
-  for (const std::string& hz : pstates) which.states_hz.push_back(parse_hertz(hz));
-  return read_watt_per_state(text, name, which);
+  return read_watt_per_state(text, name, {application, mapped(pstates, parse_hertz)});
 }
 
 }  // namespace hplcast::core

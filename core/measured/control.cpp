@@ -72,9 +72,9 @@ Control summarized(const std::vector<ControlRows>& controls) {
           round_trips.empty() ? 0 : median(round_trips)};
 }
 
-std::optional<Control> control_of(const ClusterModel& cluster, const std::string& file) {
+std::optional<Control> control_of(const ClusterModel& cluster) {
   const detail::Json json = parse_json<detail::Json>(cluster.provenance);
-  const detail::Node provenance(json, file.empty() ? cluster.name : file, "/provenance");
+  const detail::Node provenance(json, cluster.name, "/provenance");
   if (!provenance.has("control")) return std::nullopt;
   return detail::FieldReader::read<Control>(provenance.at("control"), detail::Reading::any);
 }

@@ -334,13 +334,6 @@ DetourTrace read_two_columns(const DetourLines& file, const DetourReading& readi
   return trace;
 }
 
-/// The first line that is neither empty nor a comment.
-std::string first_words(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines)
-    if (line.find_first_not_of(" \t\r") != std::string::npos && line.front() != '#') return line;
-  return "";
-}
-
 }  // namespace
 
 double CoreDetours::watched_s() const {
@@ -369,7 +362,7 @@ DetourTrace read_detour_trace(std::istream& in, const std::string& name, const D
   DetourLines file{{}, name};
   std::istringstream lines(text);
   for (std::string line; file.lines.size() < 200 && std::getline(lines, line);) file.lines.push_back(line);
-  const std::string first = first_words(file.lines);
+  const std::string first = csv_header(text);
   if (first.empty()) throw ParseError({name, 0, ""}, "found no line of data; expected measured detours");
   if (first.find("start_s") != std::string::npos || first.find("kind") != std::string::npos)
     return read_own(TextStream(text), name, reading);

@@ -19,6 +19,7 @@
 #include <sstream>
 #include <vector>
 
+#include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/text.hpp"
 
@@ -40,29 +41,6 @@ void sync_to_disk(const fs::path& path) {
   if (status != 0 && reason != EINVAL && reason != EROFS) throw_write_error("write", path, reason);
 }
 
-/// A file beside the one to be written; removed at destruction unless it was renamed.
-class Temporary {
- public:
-  explicit Temporary(const fs::path& target)
-      : path_(target.string() + ".tmp" + std::to_string(::getpid())), leftover_(path_) {}
-  ~Temporary() {
-    std::error_code ignored;
-    if (!renamed_) fs::remove(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-  void rename_to(const fs::path& target) {
-    std::error_code error;
-    fs::rename(path_, target, error);
-    if (error) throw_write_error("write", target, error.value());
-    renamed_ = true;
-  }
-
- private:
-  fs::path path_;
-  Leftover leftover_;
-  bool renamed_ = false;
-};
-
 /// The new file is as the old one was: who may read it, and whose it is (that only root can change).
 void keep_mode(const fs::path& old_file, const fs::path& new_file) {
   struct stat old_state = {};
@@ -82,6 +60,16 @@ fs::path temporary_place() {
   return error ? fs::path("/tmp") : fs::absolute(place);
 }
 
+namespace {
+
+/// /dev/fd/3, /proc/self/fd/3: links, but to what is open, whatever its name.
+bool is_in_our_descriptors(const fs::path& path) {
+  std::error_code error;
+  return fs::equivalent(path.parent_path(), "/proc/self/fd", error);
+}
+
+}  // namespace
+
 bool is_standard_stream(const fs::path& path) {
   return path == "-";
 }
@@ -96,13 +84,24 @@ void throw_write_error(const std::string& what, const fs::path& path, int number
 fs::path behind_links(fs::path path) {
   constexpr int most = 40;  // as the kernel
   std::error_code error;
-  for (int i = 0; i < most && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
+  for (int i = 0; i < most && !is_in_our_descriptors(path) && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
     const fs::path next = fs::read_symlink(path, error);
     if (error) break;
     path = path.parent_path() / next;
     if (i + 1 == most) throw_write_error("use", path, ELOOP);
   }
   return path;
+}
+
+int open_descriptor(const fs::path& path) {
+  if (is_standard_stream(path)) return STDOUT_FILENO;
+  const fs::path end = behind_links(path);
+  int number = -1;
+  return is_in_our_descriptors(end) && parse_integer(end.filename().string(), number) ? number : -1;
+}
+
+fs::path part_file(const fs::path& path) {
+  return path.empty() ? path : fs::path(behind_links(path).string() + ".part");
 }
 
 void replace_file(const fs::path& path, const std::function<void(const fs::path& temporary)>& write) {
@@ -112,17 +111,23 @@ void replace_file(const fs::path& path, const std::function<void(const fs::path&
   const fs::path target = behind_links(path);
   const bool is_there = fs::exists(target, error);
   if (is_there && ::access(target.c_str(), W_OK) != 0) throw_write_error("write", path, errno);
-  Temporary temporary(target);
+  const Leftover temporary(target.string() + ".tmp" + std::to_string(::getpid()));
   write(temporary.path());
   if (is_there) keep_mode(target, temporary.path());
   sync_to_disk(temporary.path());
-  temporary.rename_to(target);
+  fs::rename(temporary.path(), target, error);
+  if (error) throw_write_error("write", target, error.value());
 }
 
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& content) {
-  if (is_standard_stream(path) || path == "/dev/stdout") {  // which may be a file that has, and gets, more than this
+  const int descriptor = open_descriptor(path);
+  if (descriptor == STDOUT_FILENO) {
     content(std::cout);
     if (!std::cout.flush()) throw_write_error("write", "the standard output", errno == 0 ? EIO : errno);
+    return;
+  }
+  if (descriptor >= 0) {
+    if (::dprintf(descriptor, "%s", written(content).c_str()) < 0) throw_write_error("write", path, errno);
     return;
   }
   const auto write_to = [&](const fs::path& file) {
@@ -177,11 +182,9 @@ std::string read_text(const fs::path& path) {
   const bool is_file = fs::is_regular_file(path, error);
   const std::uintmax_t size = is_file ? fs::file_size(path, error) : 0;
   if (is_file && !error && size > most_bytes_of_file) throw cannot("read", path, "it is larger than 4 GiB");
-  std::string text;
-  read_file(path, [&](std::istream& in, const std::string& name) {
-    text = read_text(in, name, "", is_file ? most_bytes_of_file : most_bytes_of_output);
+  return read_from(path, [&](std::istream& in, const std::string& name) {
+    return read_text(in, name, "", is_file ? most_bytes_of_file : most_bytes_of_output);
   });
-  return text;
 }
 
 std::string read_text(std::istream& in, const std::string& name, const std::string& hint, std::size_t most_bytes) {
@@ -288,29 +291,25 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& pare
   const std::string begin = prefix + ".";
   remove_abandoned(base, begin);
   for (int attempt = 0; attempt < 100; ++attempt) {  // another host may have made it meanwhile
-    path_ = unused_name(base, begin);
-    leftover_.emplace(path_);
-    if (::mkdir(path_.c_str(), own_mode) == 0) {
-      lock_ = lock_folder(path_);
+    folder_.emplace(unused_name(base, begin));
+    if (::mkdir(path().c_str(), own_mode) == 0) {
+      lock_ = lock_folder(path());
       return;
     }
     const int reason = errno;
-    leftover_.reset();
-    if (reason == EEXIST) continue;
-    throw_write_error("make a temporary folder", path_, reason);
+    folder_->forget();
+    if (reason != EEXIST) throw_write_error("make a temporary folder", path(), reason);
   }
-  throw InputError("cannot make a temporary folder " + path_.string() + ": names are in use");
+  throw InputError("cannot make a temporary folder " + path().string() + ": names are in use");
 }
 
 void TemporaryFolder::keep() noexcept {
-  kept_ = true;
-  leftover_.reset();
-  ::chmod(path_.c_str(), kept_mode);  // nobody takes it for abandoned
+  folder_->forget();
+  ::chmod(path().c_str(), kept_mode);  // nobody takes it for abandoned
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!kept_) fs::remove_all(path_, ignored);
+  folder_.reset();
   if (lock_ >= 0) ::close(lock_);
 }
 

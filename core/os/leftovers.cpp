@@ -28,15 +28,20 @@ constexpr std::size_t longest_path = 4096;
 int to_keeper = -1;
 pid_t owner = -1;  ///< a fork of ours must not speak for us
 
+void remove_one(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (begins_with(path.parent_path().filename().string(), "ompi."))
+    fs::remove(path.parent_path(), error);  // of Open MPI, if it was the last one in it
+}
+
 /// Programs that are being ended may still write there.
 void remove_all_of(const std::vector<fs::path>& paths) {
   const auto end = std::chrono::steady_clock::now() + patience;
   for (const fs::path& path : paths) {
     std::error_code error;
     do {
-      fs::remove_all(path, error);
-      if (begins_with(path.parent_path().filename().string(), "ompi."))
-        fs::remove(path.parent_path(), error);  // of Open MPI, if it was the last one in it
+      remove_one(path);
       if (!fs::exists(fs::symlink_status(path, error))) break;
       std::this_thread::sleep_for(pause);
     } while (std::chrono::steady_clock::now() < end);
@@ -96,13 +101,20 @@ void remove_leftovers_when_we_die() {
   owner = ::getpid();
 }
 
-Leftover::Leftover(const fs::path& path) {
+Leftover::Leftover(const fs::path& path) : path_(path), forgotten_(path.empty()) {
   std::error_code error;
-  path_ = fs::absolute(path, error);
-  tell('+', path_);
+  if (const fs::path absolute = fs::absolute(path, error); !error) path_ = absolute;
+  if (!forgotten_) tell('+', path_);
 }
 
 Leftover::~Leftover() {
+  if (forgotten_) return;
+  remove_one(path_);
+  tell('-', path_);
+}
+
+void Leftover::forget() noexcept {
+  forgotten_ = true;
   tell('-', path_);
 }
 

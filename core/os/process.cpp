@@ -138,28 +138,13 @@ struct Descriptor {
 };
 
 /// The session that mpirun of Open MPI 4 keeps while it runs, and leaves if the guard has to kill it: below a folder of
-/// all that this user runs on this host.
-class MpirunSession {
- public:
-  MpirunSession(const fs::path& program, pid_t pid) {
-    if (program.filename() != "mpirun") return;
-    const std::string host = host_name();
-    path_ = temporary_place() / ("ompi." + host.substr(0, host.find('.')) + "." + std::to_string(::geteuid())) /
-            ("pid." + std::to_string(pid));
-    leftover_.emplace(path_);
-  }
-  /// The program has ended.
-  ~MpirunSession() {
-    std::error_code error;
-    if (path_.empty()) return;
-    fs::remove_all(path_, error);
-    fs::remove(path_.parent_path(), error);  // if it was the last one in it, as mpirun itself does
-  }
-
- private:
-  fs::path path_;
-  std::optional<Leftover> leftover_;
-};
+/// all that this user runs on this host. Empty for other programs.
+fs::path session_of(const fs::path& program, pid_t pid) {
+  if (program.filename() != "mpirun") return {};
+  const std::string host = host_name();
+  return temporary_place() / ("ompi." + host.substr(0, host.find('.')) + "." + std::to_string(::geteuid())) /
+         ("pid." + std::to_string(pid));
+}
 
 /// Waits for the child, calling `while_running` about every 100 ms. Sets timed_out; throws when interrupted.
 int wait_for(const Command& command, GuardedProgram& child, ShownOutput& shown, CommandResult& result,
@@ -219,9 +204,9 @@ CommandResult run(const Command& command) {
   CommandResult result;
   const auto begin = Clock::now();
   ShownOutput shown(command, output.fd);
-  std::optional<MpirunSession> session;  // ends after the program
+  std::optional<Leftover> session;  // ends after the program
   GuardedProgram child(exec_request(command, program, output.fd), command.program);
-  session.emplace(program, child.pid());
+  session.emplace(session_of(program, child.pid()));
   const int status = wait_for(command, child, shown, result, begin);
   result.wall_s = seconds_since(begin);
   result.status = result.timed_out ? 124 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -283,7 +268,7 @@ std::string name_of(const Command& command) {
 bool is_about_an_error(std::string line) {
   std::transform(line.begin(), line.end(), line.begin(), [](unsigned char c) { return std::tolower(c); });
   for (const char* word :
-       {"error", "fail", "cannot", "critical", "no such", "not found", "fault", "exception", "killed",
+       {"error", "fail", "cannot", "critical", "no such", "not found", "fault", "exception", "killed", "does not fit",
         // of ssh and other launchers, before the advice of mpirun
         "could not", "denied", "refused", "timed out", "no route", "unreachable", "closed by", "unable to"})
     if (line.find(word) != std::string::npos) return true;
@@ -450,6 +435,7 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
     if (launch.oversubscribe) add({"--overcommit"});
     if (launch.threads > 1) add({"--cpus-per-task=" + threads});
     if (launch.bind && !launch.oversubscribe) add({"--cpu-bind=cores"});
+    add({"--export=ALL"});  // also in jobs of `sbatch --export=NONE`
   } else if (launch.oversubscribe) {
     add({"--oversubscribe", "--bind-to", "none"});  // Open MPI refuses to bind two ranks to one core
   } else if (launch.bind) {
@@ -461,7 +447,8 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   command.arguments.insert(command.arguments.end(), launch.options.begin(), launch.options.end());
   if (!is_srun)
     for (const std::string& variable : exported) add({"-x", variable});
-  if (is_srun && !preloaded.empty()) add({"--export=ALL," + joined(preloaded, ",")});
+  if (is_srun && !preloaded.empty()) add({"env"});  // --export divides its values at commas
+  if (is_srun) append(command.arguments, preloaded);
   add({program.string()});
   return command;
 }

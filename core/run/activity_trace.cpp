@@ -14,10 +14,6 @@ namespace {
 constexpr double us_per_s = 1e6;  // Chrome's traces are in microseconds
 constexpr std::size_t block_bytes = 1U << 20U;
 
-std::string part_of(const std::string& path) {
-  return path + ".part";
-}
-
 Error cannot_write(const std::string& path) {
   return {ExitCode::bad_input, "cannot write the trace " + path + ": " + std::strerror(errno)};
 }
@@ -36,7 +32,7 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 TraceFile::TraceFile(const std::string& path, TimeSpan kept)
-    : path_(behind_links(path)), kept_(kept), file_(std::fopen(part_of(path_).c_str(), "w")), buffer_(block_bytes) {
+    : path_(behind_links(path)), kept_(kept), file_(std::fopen(part_file(path).c_str(), "w")), buffer_(block_bytes) {
   if (!file_) throw cannot_write(path);
   (void)std::setvbuf(file_.get(), buffer_.data(), _IOFBF, buffer_.size());
   (void)std::fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", file_.get());
@@ -101,7 +97,7 @@ void TraceFile::close() {
   const bool fine = std::fflush(file_.get()) == 0 && std::ferror(file_.get()) == 0;
   if (!fine) throw cannot_write(path_);
   file_.reset();
-  if (std::rename(part_of(path_).c_str(), path_.c_str()) != 0) throw cannot_write(path_);
+  if (std::rename(part_file(path_).c_str(), path_.c_str()) != 0) throw cannot_write(path_);
 }
 
 }  // namespace hplcast::core

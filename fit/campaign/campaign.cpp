@@ -444,15 +444,17 @@ std::string origin_json(const core::CampaignArchive& archive) {
 
 Campaign campaign_of(const core::CampaignArchive& archive) {
   Campaign campaign;
+  const std::vector<core::RankPlace>& ranks = archive.context.ranks;
+  campaign.cpu_of_rank.resize(ranks.size());
   for (const core::MachineDescription& machine : archive.context.machines) {
     MeasuredHost host{machine.host, machine.memory_bytes, {}};
-    for (const core::RankPlace& place : archive.context.ranks)
+    for (const core::RankPlace& place : ranks)
       if (place.host == machine.host) host.rank_cpus.push_back(place.cpu);
-    for (const core::RankPlace& place : archive.context.ranks) {
+    for (const core::RankPlace& place : ranks) {
       if (place.host != machine.host) continue;
-      const auto rank = static_cast<std::size_t>(place.rank);
-      if (campaign.cpu_of_rank.size() <= rank) campaign.cpu_of_rank.resize(rank + 1);
-      campaign.cpu_of_rank[rank] = cpu_in_model(host, place.cpu);
+      core::require(place.rank >= 0 && static_cast<std::size_t>(place.rank) < ranks.size(), "a rank in hosts.json",
+                    place.rank, "numbers from 0 to that of the last of its " + std::to_string(ranks.size()) + " ranks");
+      campaign.cpu_of_rank[static_cast<std::size_t>(place.rank)] = cpu_in_model(host, place.cpu);
     }
     campaign.hosts.push_back(std::move(host));
   }

@@ -271,15 +271,15 @@ std::vector<PairMeasurement> read_pairs(std::istream& in, const std::string& nam
                              "latencies are in s and bandwidths in B/s; only nxnlatbw has us and MB/s");
     pairs.push_back(pair);
   };
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-    throw core::ParseError({name, 0, ""}, "it is empty; expected latencies between pairs of hosts");
-  if (text.substr(0, text.find('\n')).find("peer_rank") != std::string::npos) {
+  const std::string header = core::csv_header(text);
+  if (header.empty()) throw core::ParseError({name, 0, ""}, "it is empty; expected latencies between pairs of hosts");
+  if (header.find("peer_rank") != std::string::npos) {
     core::CsvReader csv(core::TextStream(text), name);
     for (const PairMeasurement& pair : pairs_of_messages(csv)) require(pair, 0);
     if (pairs.empty()) throw core::ParseError({name, 0, ""}, "no round trips (operation pingpong) of pairs");
     return pairs;
   }
-  if (text.substr(0, text.find('\n')).find("latency_s") != std::string::npos) {
+  if (header.find("latency_s") != std::string::npos) {
     core::CsvReader csv(core::TextStream(text), name);
     const std::size_t source = csv.column("source"), destination = csv.column("destination"),
                       latency = csv.column("latency_s"), bandwidth = csv.find_column("bandwidth_bytes_per_s");

@@ -247,6 +247,7 @@ void require_executable_place(const fs::path& folder) {
 
 ProgramRun run_in(const ProgramRunRequest& request, const fs::path& folder) {
   const core::TemporaryFolder copies("hplcast-smpi");  // of the program, one for each rank
+  const core::Leftover trace(core::part_file(request.observation.trace));
   require_executable_place(copies.path());
   std::optional<core::TemporaryFolder> links;
   if (!is_plain(folder.string())) links.emplace("hplcast-links", "/tmp");

@@ -86,11 +86,12 @@ void require_result(const core::Command& command, const std::optional<core::Simu
 }
 
 /// SimGrid does not look whether its trace can be written.
-void require_whole_trace(const fs::path& trace) {
-  std::ifstream in(trace, std::ios::ate);
-  if (!fs::is_regular_file(trace) || in.seekg(-1, std::ios::cur).get() == '\n') return;
-  throw core::StorageError("the trace " + trace.string() +
-                           " is cut in the middle of a line: is the disk full, or was there a limit of sizes?");
+void take_whole_trace(const fs::path& trace) {
+  std::ifstream in(core::part_file(trace), std::ios::ate);
+  if (in.is_open() && in.seekg(-1, std::ios::cur).get() != '\n')
+    throw core::StorageError("the trace " + trace.string() +
+                             " is cut in the middle of a line: is the disk full, or was there a limit of sizes?");
+  if (in.is_open()) fs::rename(core::part_file(trace), core::behind_links(trace));
 }
 
 }  // namespace
@@ -109,6 +110,8 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
   const PredictionRequest& request = plan.request();
   // SMPI copies the program for every rank, and removes the copies unless it is killed meanwhile.
   const core::TemporaryFolder copies("hplcast-smpi");
+  const core::Leftover trace_part(core::part_file(request.observation.trace));
+  const core::Leftover paje_part(core::part_file(request.observation.paje));
   core::Command command = simulation_command(plan, folder);
   command.environment["TMPDIR"] = plain_path(copies.path(), folder, ".");
   PeakMemory memory;
@@ -142,7 +145,7 @@ HplSimulation simulate_hpl(const RunPlan& plan, const fs::path& folder, const Si
     std::string text = failure.what();
     throw core::ExternalError(failure.status(), text.insert(std::min(text.find('\n'), text.size()), "\n  " + wrong));
   }
-  if (const fs::path& trace = request.observation.paje; !trace.empty()) require_whole_trace(trace);
+  if (const fs::path& trace = request.observation.paje; !trace.empty()) take_whole_trace(trace);
   core::SimulationResult& result = *read;
   // HPL prints its time with two decimals; the runtime knows it exactly.
   prediction.time_s = result.times_s.size() == 1 ? result.times_s.front() : run.time_s;

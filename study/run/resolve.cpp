@@ -150,9 +150,9 @@ RanksOfHosts ranks_of_hosts(const PredictionRequest& request) {
 void check_remote_costs(const PredictionRequest& request) {
   const int hosts = ranks_of_hosts(request).hosts;
   if (request.force || hosts == 1 || request.cluster.network.values().remote) return;
-  throw core::DomainError("network.remote", "missing",
-                          "the costs of messages between hosts: this run uses " + std::to_string(hosts),
-                          "measure them with a campaign on two hosts; --force takes those inside a host");
+  throw core::DomainError(
+      "network.remote", "missing", "the costs of messages between hosts: this run uses " + std::to_string(hosts),
+      "measure them with a campaign on two hosts; `hplcast predict --force` takes those inside a host");
 }
 
 void check_memory_of(int host, const PredictionRequest& request, int ranks) {
@@ -209,7 +209,7 @@ void check_machine(const RunPlan& plan) {
   std::string message = "this machine cannot simulate " + core::to_string(request.parameters) +
                         (request.at_a_time > 1 ? ", " + std::to_string(request.at_a_time) + " at a time" : "") + ":";
   for (const std::string& one : missing) message += "\n  " + one;
-  message += "\n  hint: --force tries it nevertheless";
+  message += "\n  hint: `hplcast predict --force` tries it nevertheless";
   limits.disk_bytes = 0;  // not looked at
   if (shortages(plan.needs(), limits).empty()) throw core::StorageError(message);
   throw core::InputError(message);
@@ -299,7 +299,7 @@ void check_platform(const PredictionRequest& request) {
   for (const std::string& one : lost) message += "\n  " + one;
   throw core::InputError(message +
                          "\n  hint: it is expected in ../lib beside hplcast, or where HPLCAST_PLATFORM_LIBRARY says; "
-                         "--force predicts with platform.xml nevertheless");
+                         "`hplcast predict --force` predicts with platform.xml nevertheless");
 }
 
 /// Gaps and contradictions of the model in links that messages of this run share.

@@ -83,9 +83,10 @@ void observe(core::Command& command, core::SimulationSettings& settings, const O
   if (!observation.log.empty()) command.arguments.insert(command.arguments.end() - 1, "--log=" + observation.log);
   if (observation.paje.empty()) return;
   settings.diagnosis.direct_messages = false;  // SMPI traces only what it does itself
-  command.arguments.insert(command.arguments.end() - 1,
-                           {"--cfg=tracing:yes", "--cfg=tracing/smpi:yes", "--cfg=tracing/smpi/sleeping:yes",
-                            "--cfg=tracing/filename:" + plain_path(observation.paje, command.directory, ".")});
+  command.arguments.insert(
+      command.arguments.end() - 1,
+      {"--cfg=tracing:yes", "--cfg=tracing/smpi:yes", "--cfg=tracing/smpi/sleeping:yes",
+       "--cfg=tracing/filename:" + plain_path(core::part_file(observation.paje), command.directory, ".")});
 }
 
 std::vector<core::PhaseSummary> summarised(const std::vector<RankPhases>& phases) {

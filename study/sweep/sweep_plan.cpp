@@ -58,7 +58,7 @@ class PlanReader : YamlReader {
         keys.end(),
         {{"seeds", [&](const auto& node) { plan.seeds = seeds(node); }},
          {"timeout_s",
-          [&](const auto& node) { plan.timeout_s = number(node, "timeout_s", 0, largest_, "a number of at least 0"); }},
+          [&](const auto& node) { plan.timeout_s = number(node, "timeout_s", 1e-300, largest_, "a number above 0"); }},
          {"fixed",
           [&](const auto& node) {
             for (const Setting& one : settings(node, "fixed")) plan.fixed.push_back(one);

@@ -93,10 +93,16 @@ std::string job_name(const fs::path& database) {
   return "hplcast-" + core::sha256_hex(fs::weakly_canonical(fs::absolute(database)).string()).substr(0, 12);
 }
 
+/// Its output is the jobs, without the warnings that all commands of Slurm print about slurm.conf.
 core::CommandResult squeue(const std::string& name, const std::string& format, bool despite_interrupts = false) {
   core::Command command{"squeue", {"--noheader", "--format=" + format, "--name=" + name}};
   command.despite_interrupts = despite_interrupts;
-  return core::run(command);
+  core::CommandResult result = core::run(command);
+  std::string jobs;
+  for (const std::string& line : core::split(result.output, '\n'))
+    if (result.status != 0 || line.find_first_of("0123456789") == 0) jobs += line + '\n';
+  result.output = jobs;
+  return result;
 }
 
 /// The result of a task. Phases of a prediction have an order.
@@ -253,7 +259,7 @@ class SlurmSweep {
     const auto now = std::chrono::steady_clock::now();
     if (result.status == 0) {
       last_answer_ = now;
-      return result.output.find_first_not_of(" \n") != std::string::npos;
+      return !result.output.empty();
     }
     if (now - last_answer_ > std::chrono::duration<double>(patience_s))
       throw core::ExternalError("squeue", result.status, result.output);
@@ -347,7 +353,7 @@ void cancel_slurm_jobs_of(const fs::path& database) {
   // Until tasks have gone: what they are writing must not be mistaken for the work of new ones.
   for (int i = 0; i < 100; ++i) {
     const core::CommandResult left = squeue(job_name(database), "%i", true);
-    if (left.status != 0 || left.output.find_first_not_of(" \n") == std::string::npos) return;
+    if (left.status != 0 || left.output.empty()) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
 }

@@ -344,7 +344,7 @@ exec mpirun -np "$ranks" --bind-to core "$@"
   command.program = HPLCAST_BINARY_DIR "/bin/hplcast";
   command.arguments = {"calibrate", "tiny.yaml"};
   command.directory = folder_;
-  command.environment = {{"SLURM_JOB_NUM_NODES", "1"},
+  command.environment = {{"SLURM_JOB_NODELIST", "n1"},
                          {"PATH", (folder_ / "bin").string() + ":" + std::getenv("PATH")}};
   const core::CommandResult result = core::run(command);
   ASSERT_EQ(result.status, 0) << result.output;

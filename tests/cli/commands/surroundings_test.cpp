@@ -77,6 +77,15 @@ TEST_F(Surroundings, TheStandardOutputMayBeAFileThatHasMore) {
   EXPECT_THAT(outcome.output, ContainsRegex("^first\nlast\n[0-9][0-9]+\n"));
 }
 
+// Hours of simulation ended with "there is no folder" alone.
+TEST_F(Surroundings, AResultIsPrintedThoughTheFolderOfItsFileHasGone) {
+  const Outcome outcome = shell(
+      "mkdir out; printf '#!/bin/sh\\nrm -rf \"%s\"\\nexec %s \"$@\"\\n' \"$PWD/out\" \"$(command -v smpirun)\" > w; "
+      "chmod +x w; $H predict $C -N 200 -P 1 -Q 2 --smpirun ./w -o out/p.json");
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("cannot write out/p.json"), HasSubstr("Gflop/s predicted")));
+}
+
 TEST_F(Surroundings, ReportSaysWhatIsGivenTwice) {
   const std::string inputs =
       "cp $B/observed.csv real.csv; "

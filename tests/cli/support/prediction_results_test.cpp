@@ -87,6 +87,27 @@ TEST_F(ResumedPrediction, IsMadeAgainForFilesOfItsSimulation) {
   }
 }
 
+// What took hours is not lost because something else was written less than a second ago.
+TEST(PredictionResults, AreWrittenAtOnceIfTheyTookLong) {
+  study::PredictionRequest request;
+  request.cluster = tests::plain_cluster("node-[1-2]", 2);
+  request.parameters.N = 1000;
+  const std::vector<study::RunPlan> plans(3, study::resolve_unchecked(request));
+  const core::TemporaryFolder folder("hplcast-results-test");
+  const std::string file = folder.path() / "predictions.json";
+  PredictionResults results(plans, {}, file);
+  core::Prediction prediction;
+  prediction.parameters = request.parameters;
+  prediction.time_s = prediction.gflops = 1;
+  prediction.wall_s = 0.1;
+  results.add(0, prediction);
+  EXPECT_FALSE(std::filesystem::exists(file)) << "cheap ones at most once a second";
+  prediction.wall_s = 7200;
+  results.add(1, prediction);
+  std::ifstream in(file);
+  EXPECT_EQ(core::read_predictions(in, file).size(), 2U);
+}
+
 TEST(PredictionTable, TellsTheMemoryOfSimulationsThatWereLongEnoughForALook) {
   core::Prediction prediction;
   prediction.parameters.N = 1000;

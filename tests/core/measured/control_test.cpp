@@ -91,8 +91,8 @@ TEST(Control, OfAClusterStandsInItsProvenance) {
     cluster.provenance = R"({"control": {"shape": "8x8x8", "wall_s": 2, "low": 1, "high": 3, "cpu_s": 2,
                                          "message_s": 0, ")" +
                          std::string(below_0) + "\": -1}}";
-    EXPECT_THAT(error_in([&] { control_of(cluster, "a.json"); }),
-                HasSubstr(std::string("a.json, field `/provenance/control/") + below_0 + "`: found -1"));
+    EXPECT_THAT(error_in([&] { control_of(cluster); }),
+                HasSubstr(std::string(", field `/provenance/control/") + below_0 + "`: found -1"));
   }
   cluster.provenance = R"({"control": 8.35})";
   EXPECT_THAT(error_in([&] { control_of(cluster); }), HasSubstr("/provenance/control"));

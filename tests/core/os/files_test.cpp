@@ -85,6 +85,36 @@ TEST_F(Files, APipeStaysOneAndIsWritten) {
   ::close(reader);
 }
 
+// `2>> log`, and `5> log` with more of the shell's before and after: the file was replaced, and what was in it lost.
+TEST_F(Files, WhatIsOpenIsWrittenWhereItIs) {
+  const fs::path path = folder_ / "log", link = folder_ / "link";
+  std::ofstream(path) << "before\n";
+  for (const int append : {O_APPEND, 0}) {
+    const int fd = ::open(path.c_str(), O_WRONLY | append);
+    ASSERT_GE(fd, 0);
+    if (append == 0) ::lseek(fd, 0, SEEK_END);
+    const std::string number = std::to_string(fd);
+    fs::remove(link);
+    fs::create_symlink("/dev/fd/" + number, link);
+    for (const std::string& name : {"/dev/fd/" + number, "/proc/self/fd/" + number, link.string()}) {
+      EXPECT_EQ(open_descriptor(name), fd) << name;
+      write_file(name, [](std::ostream& out) { out << "x\n"; });
+    }
+    ASSERT_EQ(::write(fd, "after\n", 6), 6);
+    ::close(fd);
+  }
+  EXPECT_EQ(content(path), "before\nx\nx\nx\nafter\nx\nx\nx\nafter\n");
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(Files, NamesOfOpenFilesAreTold) {
+  for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) EXPECT_EQ(open_descriptor(name), 1);
+  EXPECT_EQ(open_descriptor("/dev/stderr"), 2);
+  for (const fs::path& name : {fs::path("./-"), folder_ / "1", folder_, fs::path("/dev/null"), fs::path("")})
+    EXPECT_EQ(open_descriptor(name), -1) << name;
+  EXPECT_THROW(write_file("/dev/fd/987", [](std::ostream& out) { out << "x"; }), Error);
+}
+
 TEST_F(Files, ModesAreThoseOfTheOldFileAndOfTheUmask) {
   const auto mode = [](const fs::path& path) { return fs::status(path).permissions(); };
   const mode_t before = ::umask(027);

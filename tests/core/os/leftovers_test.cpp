@@ -113,6 +113,19 @@ TEST_F(Leftovers, WhatWasFinishedStays) {
   EXPECT_EQ(count(), 1);
 }
 
+TEST_F(Leftovers, GoWithTheirScopeUnlessTheyAreNoneAnyMore) {
+  const fs::path part = part_file(folder_.path() / "trace"), kept = folder_.path() / "kept";
+  EXPECT_EQ(part, folder_.path() / "trace.part");
+  {
+    const Leftover half(part), nothing(part_file(""));
+    Leftover whole(kept);
+    for (const fs::path& path : {part, kept}) std::ofstream(path) << "x";
+    whole.forget();
+  }
+  EXPECT_FALSE(fs::exists(part));
+  EXPECT_TRUE(fs::exists(kept));
+}
+
 TEST_F(Leftovers, FoldersOfDeadProcessesAreRemovedByTheNextOne) {
   const pid_t pid = fork_that([&] {
     const TemporaryFolder folder("work", folder_.path());

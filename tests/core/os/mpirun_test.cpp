@@ -42,7 +42,8 @@ TEST(MpirunCommand, GivesTheRanksAndNobodyElseAnotherBlas) {
   EXPECT_EQ(command.environment.count("LD_PRELOAD"), 0U);
   EXPECT_EQ(command.environment.at("BLIS_NUM_THREADS"), "1") << "it may take all cores unless told otherwise";
   launch.mpirun = "srun";
-  EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")), HasSubstr("--export=ALL,LD_PRELOAD=/opt/libblis.so.4"));
+  EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")),
+              HasSubstr("--export=ALL env LD_PRELOAD=/opt/libblis.so.4 /bin/true"));
 }
 
 // The loader divides LD_PRELOAD at blanks and colons: it would take none of the parts, and say so in the output only.
@@ -53,7 +54,9 @@ TEST(MpirunCommand, PreloadsFromAFolderWithABlankByItsName) {
               HasSubstr("-x LD_PRELOAD=libblis.so.4 -x 'LD_LIBRARY_PATH=/opt/my blas"));
   launch.mpirun = "srun";
   EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")),
-              HasSubstr("'--export=ALL,LD_PRELOAD=libblis.so.4,LD_LIBRARY_PATH=/opt/my blas"));
+              HasSubstr("--export=ALL env LD_PRELOAD=libblis.so.4 'LD_LIBRARY_PATH=/opt/my blas"));
+  launch.blas = "/opt/a,b/libblis.so.4";  // srun divides the values of --export at commas
+  EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")), HasSubstr(" env LD_PRELOAD=/opt/a,b/libblis.so.4 /bin"));
   for (const char* library : {"/opt/blis:4/libblis.so", "/opt/lib blis.so"}) {
     launch.blas = library;
     EXPECT_THAT(tests::error_in([&] { mpirun_command(launch, "/bin/true"); }),
@@ -77,7 +80,7 @@ TEST(MpirunCommand, SpeaksToSrunInItsOwnWords) {
   launch.options = {"--mpi=pmix"};
   launch.exported = {"TRACE"};  // srun hands all of the environment on
   EXPECT_EQ(to_string(mpirun_command(launch, "/bin/true")),
-            "OPENBLAS_NUM_THREADS=1 /usr/bin/srun -n 8 --cpu-bind=cores --mpi=pmix /bin/true");
+            "OPENBLAS_NUM_THREADS=1 /usr/bin/srun -n 8 --cpu-bind=cores --export=ALL --mpi=pmix /bin/true");
   launch.oversubscribe = true;
   EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")), HasSubstr("--overcommit"));
   EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")), Not(HasSubstr("--cpu-bind")));

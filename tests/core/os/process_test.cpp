@@ -86,6 +86,11 @@ TEST(Process, OfTheOutputTheLineThatTellsMostIsShown) {
             "hplcast-x: no memory");
   EXPECT_EQ(line("start\n  an Error \nend\n-----\n"), "an Error");
   EXPECT_EQ(line("start\nend\n-----\n\n"), "end");
+  // Programs may ask for memory until there is none: that is no reason, unless they say no other.
+  const std::string note = "hplcast: note: rank 0: hipMalloc of 9 GB does not fit: 9 of 8 GB";
+  EXPECT_EQ(line(note + "\nhplcast: rank 0 calls hipMemset with a null pointer\n"),
+            "hplcast: rank 0 calls hipMemset with a null pointer");
+  EXPECT_EQ(line(note + "\nout of memory, an error\n"), note);
   // What Open MPI 4.1 prints about a host that is not there, and about one that does not let us in.
   const std::string advice =
       "----\nORTE was unable to reliably start one or more daemons.\n* not finding the required libraries. Please "

@@ -44,7 +44,8 @@ TEST(SimulationSettings, NameNoFilesThatAreNotUtf8) {
   settings.observation.trace =
       "gr\xF6\xDF"
       "er.json";  // Latin-1
-  EXPECT_THAT(error_in([&] { text_of(settings); }), HasSubstr("is not UTF-8: a name of a host, a program, a folder"));
+  EXPECT_THAT(error_in([&] { text_of(settings); }),
+              AllOf(HasSubstr("is not UTF-8: a name of a host, a program, a folder"), HasSubstr("\"trace\":\"gr")));
 }
 
 TEST(SimulationSettings, AreReadAsTheyWereWritten) {

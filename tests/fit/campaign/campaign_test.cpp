@@ -10,6 +10,7 @@
 #include "hplcast/core/csv.hpp"
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/hpl_kernels.hpp"
+#include "tests/support/errors_in.hpp"
 
 namespace hplcast::fit {
 namespace {
@@ -56,6 +57,17 @@ std::string error_of(const Campaign& campaign, core::ExitCode code) {
 }
 
 /// 64 calls that take 0.9 times as long: the model does not see them, its user does.
+// A rank of -1 in hosts.json was a segmentation fault, and one of 2e9 took 8 GB.
+TEST(CampaignOfAnArchive, HasNoRanksBeyondThoseOfItsHosts) {
+  core::CampaignArchive archive;
+  archive.context.machines.emplace_back().host = "h";
+  for (const int rank : {-1, 2, 2000000000}) {
+    archive.context.ranks = {{0, "h", 0, 0}, {rank, "h", 0, 1}};
+    EXPECT_THAT(tests::error_in([&] { campaign_of(archive); }),
+                HasSubstr("a rank in hosts.json` is " + std::to_string(rank)));
+  }
+}
+
 TEST(FitCampaign, CallsOfOneRankPerHostSayHowMuchFasterItIs) {
   Campaign campaign = one_rank();
   const CampaignFit without = fit_campaign(campaign);

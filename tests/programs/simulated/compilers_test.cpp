@@ -191,9 +191,10 @@ TEST(Compilers, LinkInAFolderWhosePathHasAComma) {
                               "--help > help; rm -rf a,b; mkdir -p a,b/bin a,b/lib && "
                               "cp \"$(command -v hplcast-cc)\" a,b/bin && ln -s \"" HPLCAST_BINARY_DIR
                               "\"/lib/* a,b/lib && "
-                              "a,b/bin/hplcast-cc main.c -o main && readelf -d main");
+                              "a,b/bin/hplcast-cc main.c -o main && readelf -d main && "
+                              "a,b/bin/hplcast-cc --count -c main.c && nm main.o");
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("a,b/lib"));
+  EXPECT_THAT(result.output, AllOf(HasSubstr("a,b/lib"), HasSubstr("hplcast_instructions")));
 }
 
 TEST(Compilers, LetObjectsOfFortranDependOnTheirSources) {

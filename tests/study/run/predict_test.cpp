@@ -136,9 +136,22 @@ TEST_F(Predict, ATraceOfSimGridThatIsCutIsToldOf) {
     asked.mode = SimulationMode::exact;
     return error_of(asked);
   };
-  EXPECT_THAT(traced("12 0.5 2 4\\n13 0.5"), HasSubstr("paje.trace is cut in the middle of a line"));
+  const std::filesystem::path trace = programs_.folder() / "paje.trace";
   EXPECT_EQ(traced("12 0.5 2 4\\n13 0.5 2 4\\n"), "");
-  EXPECT_EQ(test::text_of(programs_.folder() / "paje.trace"), "12 0.5 2 4\n13 0.5 2 4\n");
+  EXPECT_EQ(test::text_of(trace), "12 0.5 2 4\n13 0.5 2 4\n");
+  EXPECT_THAT(traced("12 0.5 2 4\\n13 0.5"), HasSubstr("paje.trace is cut in the middle of a line"));
+  EXPECT_EQ(test::text_of(trace), "12 0.5 2 4\n13 0.5 2 4\n") << "the trace of an earlier run stays";
+  EXPECT_FALSE(std::filesystem::exists(trace.string() + ".part"));
+}
+
+// Gigabytes of many ranks stayed where a run was interrupted, or the disk full.
+TEST_F(Predict, AHalfTraceGoesWithItsSimulation) {
+  const std::filesystem::path trace = programs_.folder() / "trace.json";
+  auto asked = request("echo half > '" + trace.string() + ".part'; exit 1");
+  asked.observation.trace = trace;
+  asked.mode = SimulationMode::exact;
+  EXPECT_THAT(error_of(asked), HasSubstr("ended with status 1"));
+  EXPECT_FALSE(std::filesystem::exists(trace.string() + ".part"));
 }
 
 TEST_F(Predict, ADeadlockTellsWhatEachRankWaitsFor) {
@@ -291,7 +304,7 @@ TEST_F(Predict, RefusesPlatformXmlWhereFlowsShareLinksUnlessForced) {
   values.remote->capacity = core::LinkCapacity{16e9};
   auto asked = with_network(request(testing::print_hpl_result("2.00", "9.0") + good_statistics), values);
   EXPECT_THAT(error_of(asked), HasSubstr("cannot be predicted with several ranks per host"));
-  EXPECT_THAT(error_of(asked), HasSubstr("HPLCAST_PLATFORM_LIBRARY says; --force"));
+  EXPECT_THAT(error_of(asked), HasSubstr("HPLCAST_PLATFORM_LIBRARY says; `hplcast predict --force`"));
   asked.force = true;
   EXPECT_EQ(error_of(asked), "");
   EXPECT_THAT(resolve(asked).warnings(), Contains(HasSubstr("remote messages that share a link")));

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "hplcast/study/sweep_database.hpp"
+#include "tests/support/fake_programs.hpp"
 #include "tests/support/sweep_fixture.hpp"
 
 namespace hplcast::study {
@@ -116,6 +117,30 @@ TEST_F(SlurmSweep, GoesOnAfterASweepThatWasKilledAndCancelsItsJobs) {
   EXPECT_EQ(shell("squeue --noheader"), "");
   EXPECT_EQ(hplcast({"sweep", "plan.yaml", "--executor", "slurm", "--poll", "0.5"}).status, 0);
   EXPECT_THAT(hplcast({"sweep", "status", "plan.db"}).output, HasSubstr("6 done, 0 failed, 0 missing"));
+}
+
+// Warnings about slurm.conf, which all commands of Slurm print, were taken for jobs: the sweep never ended.
+TEST(SlurmWarnings, AreNoJobs) {
+  if (!std::filesystem::exists(HPLCAST_BINARY_DIR "/bin/xhpl-smpi")) GTEST_SKIP() << "skipped: no xhpl-smpi was built";
+  const testing::FakePrograms slurm;
+  const std::string warning = "echo 'warning: slurm.conf: unknown key' >&2\n",
+                    running = " \"$(dirname \"$0\")/running\"";
+  slurm.script("sbatch", warning + "for last; do :; done; touch" + running +
+                             "; (export SLURM_ARRAY_TASK_ID=0; sh \"$last\"; rm" + running +
+                             ") >/dev/null 2>&1 & echo 7");
+  slurm.script("squeue", warning + "[ ! -e" + running + " ] || echo 7_0");
+  slurm.script("scancel", warning);
+  std::ofstream(slurm.folder() / "plan.yaml")
+      << "cluster: " HPLCAST_SOURCE_DIR "/examples/dahu-like.json\nfixed: {N: 100}\n";
+  core::Command command;
+  command.program = HPLCAST_BINARY_DIR "/bin/hplcast";
+  command.arguments = {"sweep", "plan.yaml", "--executor", "slurm", "--jobs", "1", "--chunk", "9", "--poll", "0.2"};
+  command.environment = {{"PATH", slurm.folder().string() + ":" + std::getenv("PATH")}};
+  command.directory = slurm.folder();
+  command.timeout_s = 30;
+  const auto result = core::run(command);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("1 runs made"));
 }
 
 TEST(SlurmAbsent, IsSaidClearly) {

@@ -82,6 +82,9 @@ class CsvReader {
   std::size_t line_ = 0;
 };
 
+/// The header of a CSV: the first line that is neither empty nor a comment.
+std::string csv_header(const std::string& text);
+
 /// The character that separates the fields of a header: a comma, or else a semicolon or a tab if there is one.
 char csv_separator(std::string_view header);
 

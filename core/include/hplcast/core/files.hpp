@@ -21,18 +21,22 @@ namespace hplcast::core {
 /// name and place.
 void remove_leftovers_when_we_die();
 
-/// A file or folder that is temporary: registered from construction to destruction with the process of
+/// A temporary file or folder: removed at destruction, if it is there; until then registered with the process of
 /// remove_leftovers_when_we_die(), if there is one. Registered before it is made, so that there is no moment without.
 class Leftover {
  public:
-  /// An absolute path, or one relative to the current folder.
+  /// An absolute path, or one relative to the current folder; empty: nothing.
   explicit Leftover(const std::filesystem::path& path);
   ~Leftover();
   Leftover(const Leftover&) = delete;
   Leftover& operator=(const Leftover&) = delete;
+  const std::filesystem::path& path() const noexcept { return path_; }
+  /// It is none any more.
+  void forget() noexcept;
 
  private:
   std::filesystem::path path_;
+  bool forgotten_ = false;
 };
 
 /// Where temporary files are made, as an absolute path: $TMPDIR, or /tmp if that is no folder.
@@ -43,8 +47,8 @@ bool is_standard_stream(const std::filesystem::path& path);
 
 /// Writes a file so that it is either there whole or not at all: to a temporary file in the same folder, flushed, then
 /// renamed. The folder is made if it is missing. A symbolic link is followed, and stays; an existing file keeps its
-/// mode, a new one gets that of the umask. Devices and pipes are written directly; `-` and /dev/stdout are the standard
-/// output. @throws as throw_write_error().
+/// mode, a new one gets that of the umask. Devices, pipes and what we have open (`-`, /dev/stderr, /dev/fd/5: maybe a
+/// file with more in it) are written directly. @throws as throw_write_error().
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
 
 /// The same for files that others write: `write` gets the name of the temporary file; the folder must be there.
@@ -55,8 +59,15 @@ void replace_file(const std::filesystem::path& path,
 /// @throws StorageError for a full, broken or read-only disk, quotas and limits of file sizes; else Error (bad_input).
 [[noreturn]] void throw_write_error(const std::string& what, const std::filesystem::path& path, int number);
 
-/// The file that a name stands for: the end of its symbolic links, which need not exist.
+/// The file that a name stands for: the end of its symbolic links, which need not exist, but not what we have open.
 std::filesystem::path behind_links(std::filesystem::path path);
+
+/// The descriptor that a name of output stands for: 1 of `-` and /dev/stdout, 2 of /dev/stderr, N of /dev/fd/N; else
+/// -1.
+int open_descriptor(const std::filesystem::path& path);
+
+/// Where other programs write what a name will stand for when it is whole; empty for an empty name.
+std::filesystem::path part_file(const std::filesystem::path& path);
 
 /// Opens a file (`-`: the standard input, which can be read once) and hands its stream and name to `read`.
 /// @throws Error (bad_input) if it cannot be opened, or is a device without end (/dev/zero).
@@ -111,15 +122,13 @@ class TemporaryFolder {
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const noexcept { return path_; }
+  const std::filesystem::path& path() const noexcept { return folder_->path(); }
   /// It is not removed at destruction: someone will want to look into it.
   void keep() noexcept;
 
  private:
-  std::filesystem::path path_;
-  std::optional<Leftover> leftover_;
+  std::optional<Leftover> folder_;
   int lock_ = -1;  ///< of the folder: it is in use
-  bool kept_ = false;
 };
 
 /// SHA-256 of a text, in hex.

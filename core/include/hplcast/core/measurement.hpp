@@ -140,8 +140,8 @@ struct Control {
 /// @throws DomainError without controls.
 Control summarized(const std::vector<ControlRows>& controls);
 
-/// `control` in the provenance of a cluster, if it is there. @throws ParseError if it is damaged, in this file.
-std::optional<Control> control_of(const ClusterModel& cluster, const std::string& file = "");
+/// `control` in the provenance of a cluster, if it is there. @throws ParseError if it is damaged.
+std::optional<Control> control_of(const ClusterModel& cluster);
 
 /// The fields in JSON, in provenances and predictions.
 template <typename Fields>
