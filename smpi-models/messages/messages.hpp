@@ -11,6 +11,7 @@
 #include "smpi-models/clock/rank.hpp"
 #include "smpi-models/flows/network_flows.hpp"
 #include "smpi-models/messages/message.hpp"
+#include "smpi-models/platform/platform.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -107,6 +108,7 @@ class Messages {
   }
 
   const NetworkCosts& costs_;
+  LatencyRatios latency_ratios_;
   std::deque<Rank>& ranks_;
   std::vector<std::size_t> host_of_;         // number of that of each rank; empty: nobody asks
   std::vector<core::Rails::End> card_ends_;  // of each rank; empty: hosts have one card

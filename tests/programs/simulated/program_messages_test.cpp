@@ -86,7 +86,7 @@ TEST(ProgramMessages, OfACrowdThatWaitsForSeveralComeWhenTheyComeBySmpi) {
 }
 
 /// On one rank per host.
-std::map<std::string, Part> collectives_of(int ranks, bool fast) {
+std::map<std::string, Part> collectives_of(int ranks, bool fast, const core::Topology& topology = {}) {
   ProgramRunRequest request = request_of("collectives-smpi", true);
   request.ranks = ranks;
   request.cluster.hosts = core::Hosts::make({"n-[1-16]", 1, 1, {}, 0});
@@ -94,6 +94,7 @@ std::map<std::string, Part> collectives_of(int ranks, bool fast) {
   core::NetworkModel::Values network = request.cluster.network.values();
   network.async_small_bytes = 4096;
   network.detached_bytes = 65536;
+  network.topology = topology;
   request.cluster.network = core::NetworkModel::make(network);
   request.fast = fast;
   return parts_of(run_program(request).output);
@@ -121,6 +122,17 @@ TEST(ProgramMessages, OfCollectiveOperationsAreThoseOfExactModeInFastMode) {
     const std::string crowded = "reduce first of 100 on halves";
     if (ranks == 8) EXPECT_LT(fast.at(crowded).time_s, 0.99 * exact.at(crowded).time_s);
   }
+}
+
+// A message that takes nothing of the links in fast mode has the latency of its route all the same.
+TEST(ProgramMessages, OfFastModeTakeLongerOverSeveralSwitches) {
+  const core::FatTree tree{{4, 4}, {1, 2}, {1, 1}};
+  const std::map<std::string, Part> exact = collectives_of(8, false, tree), fast = collectives_of(8, true, tree);
+  const std::map<std::string, Part> flat = collectives_of(8, true);
+  const std::string name = "allreduce of 1 on all";
+  ASSERT_EQ(exact.count(name), 1u);
+  EXPECT_NEAR(fast.at(name).time_s, exact.at(name).time_s, 1e-3 * exact.at(name).time_s);
+  EXPECT_GT(fast.at(name).time_s, 1.05 * flat.at(name).time_s);
 }
 
 // SMPI looks who shares a host for MPI_Allgatherv, where something of ours waits for messages, too. It has algorithms
