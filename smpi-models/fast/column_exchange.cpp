@@ -9,20 +9,20 @@ namespace hplcast::smpi_models {
 void ExchangeLessons::add(int part, const Sample& sample) {
   Part& here = parts_[part];
   if (here.samples > 0) {
-    const double change_s = sample.excess_s - here.latest.excess_s;
+    const double change_s = sample.excess_s - here.latest_s;
     squared_changes_s2_ += change_s * change_s;
     ++changes_;
   }
-  here.latest = sample;
+  here.latest_s = sample.excess_s;
   here.samples += 1;
   here.took_s += sample.took_s;
   here.excess_s += sample.excess_s;
   here.squared_excess_s2 += sample.excess_s * sample.excess_s;
 }
 
-double ExchangeLessons::excess_of_message_s(int part) const {
+double ExchangeLessons::excess_s(int part) const {
   const auto found = parts_.find(part);
-  return found == parts_.end() ? 0 : found->second.latest.excess_of_message_s;
+  return found == parts_.end() ? 0 : found->second.latest_s;
 }
 
 double ExchangeLessons::load_share(int part) const {
@@ -197,6 +197,13 @@ class Exchange {
 void exchange_column(int panel_columns, ColumnCosts& costs, std::vector<double>& times_s,
                      std::vector<PivotCandidate>& candidates) {
   Exchange(panel_columns, costs, times_s, candidates).run();
+}
+
+int exchange_steps(int processes) {
+  const int paired = greatest_power_of_two(processes);
+  int steps = processes == paired ? 0 : 2;
+  for (int distance = 1; distance < paired; distance *= 2) ++steps;
+  return steps;
 }
 
 }  // namespace hplcast::smpi_models

@@ -15,15 +15,14 @@ class ExchangeLessons {
  public:
   /// A run of sampled exchanges, as means over its exchanges and the processes of the column.
   struct Sample {
-    double took_s = 0;               ///< with the work between exchanges
-    double excess_s = 0;             ///< of that, beyond what it would have taken in an empty network
-    double excess_of_message_s = 0;  ///< with this on each message an empty network would take as long
+    double took_s = 0;    ///< with the work between exchanges
+    double excess_s = 0;  ///< of that, beyond what it would have taken in an empty network
   };
   void add(int part, const Sample& sample);
   void count_computed(std::size_t exchanges) { computed_ += exchanges; }
 
-  /// Excess of each message in the latest sample of the part; 0 before the first.
-  double excess_of_message_s(int part) const;
+  /// Excess of the latest sample of the part; 0 before the first.
+  double excess_s(int part) const;
 
   /// How much of the bytes of computed exchanges the links feel, if these bytes go at a constant rate: from 0 to 1.
   ///
@@ -40,7 +39,7 @@ class ExchangeLessons {
 
  private:
   struct Part {
-    Sample latest;
+    double latest_s = 0;
     double samples = 0, took_s = 0, excess_s = 0, squared_excess_s2 = 0;  // sums
   };
   std::unordered_map<int, Part> parts_;
@@ -95,5 +94,8 @@ class ColumnCosts {
 ///                       the lower owner.
 void exchange_column(int panel_columns, ColumnCosts& costs, std::vector<double>& times_s,
                      std::vector<PivotCandidate>& candidates);
+
+/// Messages that follow one another on the longest way through exchange_column() of `processes`.
+int exchange_steps(int processes);
 
 }  // namespace hplcast::smpi_models

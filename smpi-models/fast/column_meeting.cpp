@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <string>
 
 #include "smpi-models/simgrid_port/log.hpp"
@@ -34,43 +33,56 @@ int copies_before_messages(const PivotCandidate& candidate, std::size_t position
 /// The costs of a column's exchanges.
 class ColumnMeetings::Costs : public ColumnCosts {
  public:
-  /// @param excess_s  of each message, beyond its time alone
-  Costs(ColumnMeetings& meetings, Column& column, double excess_s)
-      : meetings_(meetings), column_(column), excess_s_(excess_s) {
+  Costs(ColumnMeetings& meetings, Column& column) : meetings_(meetings), column_(column) {
     async_small_bytes = meetings.messages_.async_small_bytes();
     detached_bytes = meetings.messages_.detached_bytes();
   }
 
  protected:
+  struct Ends {
+    int source;
+    int destination;
+    core::Scope scope;
+    double latency_ratio;
+  };
+  Ends ends(int from, int to) const {
+    const Rank& source = rank(from);
+    const Rank& destination = rank(to);
+    return {static_cast<int>(source.number), static_cast<int>(destination.number),
+            source.host == destination.host ? core::Scope::local : core::Scope::remote,
+            meetings_.messages_.latency_ratio(*source.host, *destination.host)};
+  }
   Rank& rank(int position) const { return *at(column_.members, position).rank; }
-  ExchangeMessage cost_of(int from, int to, double bytes, const MessageName& name) {
+  /// @param excess_s  of the transfer, beyond its time alone
+  ExchangeMessage cost_of(const Ends& ends, double bytes, const MessageName* name, double excess_s) {
     const NetworkCosts& costs = meetings_.costs_;
-    const core::Scope scope = rank(from).host == rank(to).host ? core::Scope::local : core::Scope::remote;
-    const double ratio = meetings_.latency_ratios_.between(costs.topology(), rank(from).host, rank(to).host);
-    if (costs.draws() || (scope == core::Scope::remote && costs.differs_by_hosts())) known_.clear();
+    const bool is_own = ends.scope == core::Scope::remote && costs.differs_by_hosts();
+    if (is_own || (name != nullptr && costs.draws())) return with_excess(drawn(ends, bytes, name), excess_s);
     const auto same = [&](const Known& one) {
-      return one.bytes == bytes && one.scope == scope && one.latency_ratio == ratio;
+      return one.bytes == bytes && one.scope == ends.scope && one.latency_ratio == ends.latency_ratio;
     };
     auto found = std::find_if(known_.begin(), known_.end(), same);
-    if (found == known_.end()) found = known_.insert(found, {scope, ratio, bytes, drawn(scope, ratio, bytes, name)});
-    ExchangeMessage message = found->message;
-    message.transfer_s = std::max(0.0, message.transfer_s + excess_s_);
-    return message;
+    if (found == known_.end())
+      found = known_.insert(found, {ends.scope, ends.latency_ratio, bytes, drawn(ends, bytes, nullptr)});
+    return with_excess(found->message, excess_s);
   }
   ColumnMeetings& meetings_;
   Column& column_;
-  double excess_s_;
 
  private:
-  ExchangeMessage drawn(core::Scope scope, double latency_ratio, double bytes, const MessageName& name) const {
+  ExchangeMessage drawn(const Ends& ends, double bytes, const MessageName* name) const {
     const NetworkCosts& costs = meetings_.costs_;
-    core::MessageFlow flow = meetings_.messages_.between(
-        static_cast<int>(name.source), static_cast<int>(name.destination), bytes, costs.flow(scope, bytes, &name));
-    flow.latency_s *= latency_ratio;
-    return {std::max(0.0, costs.overhead_s(core::MessageCost::send, scope, bytes, &name)),
+    core::MessageFlow flow =
+        meetings_.messages_.between(ends.source, ends.destination, bytes, costs.flow(ends.scope, bytes, name));
+    flow.latency_s *= ends.latency_ratio;
+    return {std::max(0.0, costs.overhead_s(core::MessageCost::send, ends.scope, bytes, name)),
             NetworkCosts::time_alone_s(flow, bytes + core::smpi_envelope_bytes),
-            std::max(0.0, costs.overhead_s(core::MessageCost::recv, scope, bytes, &name)),
-            costs.exchange_s(scope, bytes)};
+            std::max(0.0, costs.overhead_s(core::MessageCost::recv, ends.scope, bytes, name)),
+            costs.exchange_s(ends.scope, bytes)};
+  }
+  static ExchangeMessage with_excess(ExchangeMessage message, double excess_s) {
+    message.transfer_s = std::max(0.0, message.transfer_s + excess_s);
+    return message;
   }
   /// An exchange has three sizes.
   struct Known {
@@ -88,9 +100,10 @@ class ColumnMeetings::SampledCosts final : public Costs {
  public:
   using Costs::Costs;
   ExchangeMessage message(int from, int to, double bytes) override {
+    const Ends between = ends(from, to);
     MessageName name{rank(from).number, rank(to).number, static_cast<std::uint32_t>(column_.tag)};
     name.number = at(column_.members, from).sendings.next(name.destination, name.tag);
-    return cost_of(from, to, bytes, name);
+    return cost_of(between, bytes, &name, 0);
   }
   double copy_s(int position, int count) override {
     return meetings_.kernels_.expected_s(rank(position), core::KernelId::dcopy, vector_of(count));
@@ -105,23 +118,23 @@ class ColumnMeetings::SampledCosts final : public Costs {
 /// Costs of exchanges that happen.
 class ColumnMeetings::DrawnCosts final : public Costs {
  public:
-  DrawnCosts(ColumnMeetings& meetings, Column& column) : Costs(meetings, column, 0) {
+  DrawnCosts(ColumnMeetings& meetings, Column& column) : Costs(meetings, column) {
     stretches = std::any_of(column.members.begin(), column.members.end(), [](const Member& member) {
       RankClock& clock = member.rank->clock;
       return clock.detours().any() || clock.meter() != nullptr;
     });
   }
-  /// For all exchanges from now on: what sampled ones taught.
-  void learn_from(const ExchangeLessons& lessons, int part) {
-    excess_s_ = lessons.excess_of_message_s(part);
+  /// For all exchanges from now on: what sampled ones taught, and how many messages of one follow on each other.
+  void learn_from(const ExchangeLessons& lessons, int part, int steps) {
+    excess_s_ = lessons.excess_s(part) / steps;
     load_share_ = lessons.load_share(part);
   }
   ExchangeMessage message(int from, int to, double bytes) override {
+    const Ends between = ends(from, to);
     meetings_.counts_.add_message(rank(from).panel_place, HPLCAST_MPI_SEND, bytes);
-    if (rank(from).host != rank(to).host) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
-    const hplcast_channel channel{static_cast<int>(rank(from).number), static_cast<int>(rank(to).number), column_.tag,
-                                  0};
-    return cost_of(from, to, bytes, meetings_.messages_.next_name(channel));
+    if (between.scope == core::Scope::remote) note_sent(from, to, load_share_ * (bytes + core::smpi_envelope_bytes));
+    const MessageName name = meetings_.messages_.next_name({between.source, between.destination, column_.tag, 0});
+    return cost_of(between, bytes, &name, excess_s_);
   }
   double copy_s(int position, int count) override {
     const double copy_s = meetings_.kernels_.spend_s(rank(position), core::KernelId::dcopy, vector_of(count));
@@ -153,6 +166,7 @@ class ColumnMeetings::DrawnCosts final : public Costs {
     else
       found->second += wire_bytes;
   }
+  double excess_s_ = 0;
   double load_share_ = 1;
 };
 
@@ -213,44 +227,33 @@ void ColumnMeetings::learn(Column& column) {
   column.through = 0;
   const std::size_t size = column.members.size();
   const std::size_t run = column.members.front().sampled.size();
-  // Sum over the processes of when they would have left it with so much on each message.
-  const auto computed_s = [&](double excess_s) {
-    const std::vector<Member> begin = column.members;
-    SampledCosts costs(*this, column, excess_s);
-    std::vector<double> times_s(size);
-    std::vector<PivotCandidate> candidates(size);
-    for (std::size_t j = 0; j < run; ++j) {
-      for (std::size_t i = 0; i < size; ++i) {
-        const Member& member = column.members[i];
-        const SampledExchange& sampled = member.sampled[j];
-        times_s[i] = j == 0 ? sampled.entered_s : times_s[i] + sampled.entered_s - member.sampled[j - 1].left_s;
-        const double copies_s = copies_before_messages(sampled.candidate, i, size) *
-                                costs.copy_s(static_cast<int>(i), column.panel_columns);
-        times_s[i] = costs.after(static_cast<int>(i), Work::kernel, times_s[i], copies_s);
-        candidates[i] = sampled.candidate;
-      }
-      exchange_column(column.panel_columns, costs, times_s, candidates);
+  SampledCosts costs(*this, column);
+  std::vector<double> times_s(size);
+  std::vector<PivotCandidate> candidates(size);
+  for (std::size_t j = 0; j < run; ++j) {
+    for (std::size_t i = 0; i < size; ++i) {
+      const Member& member = column.members[i];
+      const SampledExchange& sampled = member.sampled[j];
+      times_s[i] = j == 0 ? sampled.entered_s : times_s[i] + sampled.entered_s - member.sampled[j - 1].left_s;
+      const double copies_s =
+          copies_before_messages(sampled.candidate, i, size) * costs.copy_s(static_cast<int>(i), column.panel_columns);
+      times_s[i] = costs.after(static_cast<int>(i), Work::kernel, times_s[i], copies_s);
+      candidates[i] = sampled.candidate;
     }
-    column.members = begin;
-    return std::accumulate(times_s.begin(), times_s.end(), 0.0);
-  };
-  double left_s = 0;
+    exchange_column(column.panel_columns, costs, times_s, candidates);
+  }
+  double excess_s = 0;
   double took_s = 0;
-  for (const Member& member : column.members) {
-    left_s += member.sampled.back().left_s;
-    took_s += member.sampled.back().left_s - member.sampled.front().entered_s;
+  for (std::size_t i = 0; i < size; ++i) {
+    std::vector<SampledExchange>& sampled = column.members[i].sampled;
+    excess_s += sampled.back().left_s - times_s[i];
+    took_s += sampled.back().left_s - sampled.front().entered_s;
+    sampled.clear();
   }
   const auto exchanges = static_cast<double>(size * run);
-  const double alone_s = computed_s(0);
-  const double excess_s = left_s - alone_s;
-  // Too much: several messages follow one another, how many depends on the times of all.
-  const double all_s = excess_s / exchanges;
-  constexpr double least = 0.5;  // who comes late to the first exchange waits for none of its messages
-  const double of_message_s = excess_s == 0 ? 0 : all_s / std::max(least, (computed_s(all_s) - alone_s) / excess_s);
-  for (Member& member : column.members) member.sampled.clear();
-  LOG(columns, "part %d: %zu sampled exchanges took %g s, %g s longer than expected: %g s per message",
-      column.sampled_part, run, took_s / static_cast<double>(size), excess_s / static_cast<double>(size), of_message_s);
-  lessons_.add(column.sampled_part, {took_s / exchanges, excess_s / exchanges, of_message_s});
+  LOG(columns, "part %d: %zu sampled exchanges took %g s, %g s longer than expected", column.sampled_part, run,
+      took_s / static_cast<double>(size), excess_s / static_cast<double>(size));
+  lessons_.add(column.sampled_part, {took_s / exchanges, excess_s / exchanges});
 }
 
 void ColumnMeetings::compute(Column& column) {
@@ -261,9 +264,10 @@ void ColumnMeetings::compute(Column& column) {
   for (const Member& member : column.members) meeting.finish_s.push_back(member.came_s);
   const std::size_t exchanges = column.members.front().notes.size();
   lessons_.count_computed(exchanges);
+  const int steps = exchange_steps(static_cast<int>(size));
   for (std::size_t j = 0; j < exchanges; ++j) {
     const int index = meeting.pivots.first_index + static_cast<int>(j);
-    costs.learn_from(lessons_, sampled_.part(index, column.panel_columns));
+    costs.learn_from(lessons_, sampled_.part(index, column.panel_columns), steps);
     for (std::size_t i = 0; i < size; ++i) {
       const Note& note = column.members[i].notes.at(j);
       meeting.finish_s[i] = costs.after_note(static_cast<int>(i), meeting.finish_s[i], note.work, j == 0);

@@ -10,7 +10,6 @@
 #include "smpi-models/fast/column_exchange.hpp"
 #include "smpi-models/messages/messages.hpp"
 #include "smpi-models/observe/statistics.hpp"
-#include "smpi-models/platform/platform.hpp"
 #include "smpi-models/session/session.hpp"
 
 namespace hplcast::smpi_models {
@@ -35,7 +34,8 @@ struct PivotRows {
 /// column meet. The last to come has all notes and computes when each rank would be done:
 ///
 ///     t(i) = when rank i comes to its first exchange
-///     for all j: t(i) += w(i, j);  t = exchange_column(t)      max(t, arrival), step by step, with costs + excess
+///     for all j: t(i) += w(i, j);  t = exchange_column(t)      max(t, arrival), step by step, with costs + excess /
+///     steps
 ///
 /// and t(i) - now becomes the pending delay of rank i. As every rank waits for others in each exchange, nobody could
 /// have done anything else in between: nothing is lost but what messages of the column and others on the same links do
@@ -44,11 +44,10 @@ struct PivotRows {
 /// Where there are detours, "t += w" is t = after(t, w) (RankDetours): they hit each rank at the times computed, as
 /// they would have.
 ///
-/// That is sampled (SampledExchanges): some exchanges are simulated with messages. The excess with which the same
-/// exchanges take as long if they are computed, with what their messages drew, is added to each message of the
-/// exchanges of the same part, of this panel and those after it until the part is sampled again (ExchangeLessons):
-/// process columns are alike, one learns from the other. And while a meeting lasts, flows carry the bytes of its
-/// exchanges, so that others find the links less free.
+/// That is sampled (SampledExchanges): some exchanges are simulated with messages. Their excess over the same exchanges
+/// computed, with what their messages drew, is added to every step of the exchanges of the same part, of this panel
+/// and those after it until the part is sampled again (ExchangeLessons): process columns are alike, one learns from the
+/// other. And while a meeting lasts, flows carry the bytes of its exchanges, so that others find the links less free.
 class ColumnMeetings {
  public:
   /// All must outlive this.
@@ -122,7 +121,6 @@ class ColumnMeetings {
   PanelCounts& counts_;
   SampledExchanges sampled_;
   ExchangeLessons lessons_;
-  LatencyRatios latency_ratios_;
   std::unordered_map<int, std::unique_ptr<Column>> columns_;
   std::vector<std::vector<Note>> spare_notes_;  ///< of members that note nothing at the moment
 };

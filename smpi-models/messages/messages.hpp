@@ -61,6 +61,10 @@ class Messages {
   }
   /// The flow of a message of so many bytes between them: NetworkCosts::between() their hosts, over their cards.
   core::MessageFlow between(int source, int destination, double bytes, core::MessageFlow flow) const;
+  /// Latency of a message alone over that of the route that was measured.
+  double latency_ratio(const simgrid::s4u::Host& source, const simgrid::s4u::Host& destination) {
+    return latency_ratios_.between(costs_.topology(), &source, &destination);
+  }
   /// The shape of a flow that takes exactly `as`, over the cards that messages of so many bytes take.
   FlowShape shape_between(int source, int destination, std::uint64_t wire_bytes, const core::MessageFlow& as,
                           double bytes) const;

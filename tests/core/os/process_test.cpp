@@ -91,6 +91,7 @@ TEST(Process, OfTheOutputTheLineThatTellsMostIsShown) {
   EXPECT_EQ(line(note + "\nhplcast: rank 0 calls hipMemset with a null pointer\n"),
             "hplcast: rank 0 calls hipMemset with a null pointer");
   EXPECT_EQ(line(note + "\nout of memory, an error\n"), note);
+  EXPECT_EQ(line(note + "\nhplcast: rank 0 called MPI_Abort with code 1\n"), note);
   // What Open MPI 4.1 prints about a host that is not there, and about one that does not let us in.
   const std::string advice =
       "----\nORTE was unable to reliably start one or more daemons.\n* not finding the required libraries. Please "

@@ -175,17 +175,6 @@ TEST(SimulationResult, IsReadAsItWasWritten) {
   }
 }
 
-TEST(SampledExchanges, TakeTurnsThatMeetAllProcessRowsAndColumns) {
-  const SampledExchanges sampled;
-  constexpr int columns = 128, panels = 256;  // four parts, each sampled in every fourth panel
-  for (int part = 0; part < 4; ++part) {
-    std::vector<int> of_row(8, 0);  // as of 8 process rows; once it was always one row, or two
-    for (int panel = sampled.panels; panel < sampled.panels + panels; ++panel)
-      of_row[static_cast<std::size_t>(panel % 8)] += sampled.is_sampled(panel, columns, 32 * part) ? 1 : 0;
-    for (const int times : of_row) EXPECT_EQ(times, panels / 4 / 8) << part;
-  }
-}
-
 TEST(SimulationResult, LeavesOutWhatThereIsNot) {
   const std::string text = text_of(SimulationResult());
   for (const char* name : {"panels", "program", "detours_s", "phases", "energy", "blocked"})

@@ -91,13 +91,14 @@ TEST(ColumnExchange, OfEqualCandidatesTheLowestProcessRowWins) {
 }
 
 TEST(ColumnExchange, IsOverAfterItsSteps) {
-  for (const int steps : {1, 2, 3, 4, 5}) {
+  for (const int size : {2, 4, 8, 16, 32}) {
     PlainCosts costs;
-    std::vector<double> times_s(std::size_t{1} << steps, 0.0);
+    std::vector<double> times_s(static_cast<std::size_t>(size), 0.0);
     auto candidates = candidates_of(std::vector<double>(times_s.size(), 1.0));
     exchange_column(8, costs, times_s, candidates);
-    for (const double time_s : times_s) EXPECT_NEAR(time_s, 11.1 * steps, 1e-9) << steps;
+    for (const double time_s : times_s) EXPECT_NEAR(time_s, 11.1 * exchange_steps(size), 1e-9) << size;
   }
+  EXPECT_EQ(exchange_steps(6), 2 + 2);  // four in pairs; two before and after them
 }
 
 TEST(ColumnExchange, OfLongMessagesWaitsForTheReceiver) {

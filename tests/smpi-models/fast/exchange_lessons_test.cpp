@@ -7,15 +7,15 @@
 namespace hplcast::smpi_models {
 namespace {
 
-TEST(ExchangeLessons, TeachTheLatestExcessOfMessagesOfEachPart) {
+TEST(ExchangeLessons, TeachTheLatestExcessOfEachPart) {
   ExchangeLessons lessons;
-  EXPECT_EQ(lessons.excess_of_message_s(0), 0);
-  lessons.add(0, {2, 1, 0.5});
-  lessons.add(0, {2, 1, 0.25});
-  lessons.add(1, {2, -1, -0.125});
-  EXPECT_EQ(lessons.excess_of_message_s(0), 0.25);
-  EXPECT_EQ(lessons.excess_of_message_s(1), -0.125);
-  EXPECT_EQ(lessons.excess_of_message_s(2), 0);
+  EXPECT_EQ(lessons.excess_s(0), 0);
+  lessons.add(0, {2, 0.5});
+  lessons.add(0, {2, 0.25});
+  lessons.add(1, {2, -0.125});
+  EXPECT_EQ(lessons.excess_s(0), 0.25);
+  EXPECT_EQ(lessons.excess_s(1), -0.125);
+  EXPECT_EQ(lessons.excess_s(2), 0);
 }
 
 TEST(ExchangeLessons, LinksThatHoldNobodyUpFeelAllBytes) {

@@ -90,20 +90,6 @@ TEST_F(Exchanges, AcrossSwitchesTakeAsLongInFastMode) {
     EXPECT_NEAR(ratio_of_modes({{"ranks-per-node", "1"}, topology}), 1, 1e-4) << topology.name;  // once 0.007 to 0.066
 }
 
-// Where the number of process rows is no power of two, fewer messages follow one another from exchange to exchange than
-// in one. What is learned is a mean of the first exchanges of panels, which few share links with: hence the tolerance.
-TEST_F(Exchanges, OnLoadedLinksTakeAsLongInFastMode) {
-  core::NetworkModel::Values network = request_.cluster.network.values();
-  network.remote->capacity = core::LinkCapacity{1.5e9};
-  request_.cluster.network = core::NetworkModel::make(network);
-  request_.parameters = {1000, 128};
-  request_.parameters.DEPTH = 1;
-  for (const int p : {10, 12, 20}) {
-    request_.parameters.P = p;
-    EXPECT_NEAR(ratio_of_modes({{"ranks-per-node", "4"}}), 1, 0.01) << p;  // once 0.023 to 0.042
-  }
-}
-
 TEST_F(Exchanges, AreNoneOnOneProcessRow) {
   request_.parameters = {1000, 128};
   EXPECT_EQ(time_s(1, 2, 1), time_s(1, 2, 0));

@@ -51,9 +51,7 @@ struct SampledExchanges {
   bool is_sampled(int panel, int panel_columns, int index) const {
     const int its_part = part(index, panel_columns);
     if (index % part_length(panel_columns) >= run_length(its_part, panel_columns)) return false;
-    // Else it would be the turn of the same process rows and columns each time. The sum repeats after 2 panels.
-    const int turn = panel / panels % (2 * panels);
-    return panel < panels || (panel + turn * (turn + 1) / 2 - its_part) % panels == 0;
+    return panel < panels || (panel - its_part) % panels == 0;
   }
 };
 
