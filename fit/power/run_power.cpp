@@ -60,21 +60,6 @@ struct RunRegression {
   }
 };
 
-/// A few runs say little of their scatter: beside their own counts that of all, relative, as if four more runs told it.
-void share_scatter(const std::vector<double>& freedoms, std::vector<RunEnergy>& runs) {
-  constexpr double few = 5, of_all = 4;
-  double squares = 0, known = 0;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    squares += freedoms[i] * std::pow(runs[i].energy_sd_j / runs[i].energy_j, 2);
-    known += freedoms[i];
-  }
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    if (freedoms[i] > 0 && freedoms[i] < few)
-      runs[i].energy_sd_j = std::sqrt(
-          (freedoms[i] * std::pow(runs[i].energy_sd_j, 2) + of_all * squares / known * std::pow(runs[i].energy_j, 2)) /
-          (freedoms[i] + of_all));
-}
-
 /// Means of the rows of each configuration, with the scatter of their runs.
 std::vector<RunEnergy> merged(const std::vector<RunEnergy>& rows) {
   std::vector<RunEnergy> result;
@@ -103,7 +88,6 @@ std::vector<RunEnergy> merged(const std::vector<RunEnergy>& rows) {
     same->runs += row.runs;
     same->wraps += row.wraps;
   }
-  share_scatter(freedoms, result);
   return result;
 }
 

@@ -98,33 +98,6 @@ TEST(RunPower, FindsTheTruthWithinTwoStandardErrorsAsOftenAsTheySay) {
   EXPECT_GE(within, 2 * sets * 0.85);
 }
 
-TEST(RunPower, TwoRunsOfEachConfigurationGiveStandardErrorsThatHold) {
-  constexpr int sets = 60;
-  double squares = 0;
-  for (int set = 0; set < sets; ++set) {
-    RunPlan plan;
-    plan.waiting = false;
-    core::RandomStream random({static_cast<std::uint64_t>(set), core::stream_generate, 51, 0, 0});
-    std::vector<RunEnergy> runs;
-    for (RunEnergy one : generate_runs(plan)) {
-      one.configuration = std::to_string(runs.size() / 2);
-      one.runs = 1;
-      const double energy_j = one.energy_j;
-      for (int run = 0; run < 2; ++run) {
-        one.energy_j = energy_j * (1 + 0.03 * random.normal());
-        runs.push_back(one);
-      }
-    }
-    const RunPowerFit fit = fit_run_power(runs);
-    ASSERT_TRUE(fit.ok) << fit.reason;
-    for (const auto& [estimate, truth] : {std::pair(fit.idle_w, idle_w), {fit.core_w, core_w}, {fit.awake_w, awake_w}})
-      squares += std::pow((estimate.value - truth) / estimate.error, 2);
-  }
-  // 180 squares, some alike: their mean has a standard deviation of 0.1 to 0.15. With the scatter of each pair by
-  // itself it is 1.42.
-  EXPECT_NEAR(squares / (3 * sets), 1, 0.3);
-}
-
 TEST(RunPower, FindsTheFactorOfSetupsThatOtherRunsHad) {
   RunPlan plan;
   plan.setup_factor = 0.78;
