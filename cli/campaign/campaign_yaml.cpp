@@ -23,7 +23,7 @@ void read_launch(Section& section, calibration::CampaignPlan& plan, CampaignComm
   std::vector<std::string> lists, hosts;  // node[01-04,7]
   section.read("hosts", lists);
   const char* const job = std::getenv("SLURM_JOB_NODELIST");
-  const bool is_job = lists.empty() && job != nullptr;
+  const bool is_job = lists.empty() && job != nullptr && *job != '\0';
   if (is_job) lists.emplace_back(job);
   section.at("hosts", [&] {
     for (const std::string& list : lists) core::append(hosts, core::expand_hosts(list));

@@ -377,13 +377,16 @@ void run_predict(PredictOptions options) {
   warn_about_range(predictions);
   warn_about_sampling(predictions, options.request.target_error);
   for (const std::string& line : study::free_kernel_lines(predictions, plans.front().cluster())) tell(line);
-  if (!options.json) {  // first: the folder of the file may have gone meanwhile
+  const auto print = [&] {
+    if (options.json) return;
     write_prediction_table(std::cout, predictions, plans.front().cluster());
     if (observation.phases) write_phases(std::cout, predictions);
     if (predictions.size() == 1 && predictions.front().energy) write_energy(std::cout, predictions.front());
-  }
+  };
   if (options.json || !options.output.empty())
-    write_result(options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); });
+    write_result(
+        options.output, [&](std::ostream& out) { core::write_predictions(out, predictions); }, print);
+  print();
 }
 
 void add_observation(Command& command, study::Observation& observation) {

@@ -154,10 +154,14 @@ void run_run(RunOptions& options) {
   if (!is_quiet())
     for (const std::string& note : study::notes(run, request.cluster)) tell("note: " + note);
   if (!options.picture.empty()) write_picture(options.picture, study::time_picture(run));
-  if (!options.json && !is_quiet()) std::cout << run.output;
-  if (!options.json) write_table(std::cout, run);
+  const auto print = [&] {
+    if (!options.json && !is_quiet()) std::cout << run.output;
+    if (!options.json) write_table(std::cout, run);
+  };
   if (options.json || !options.output.empty())
-    write_result(options.output, [&](std::ostream& out) { study::write_program_run(out, run, warnings); });
+    write_result(
+        options.output, [&](std::ostream& out) { study::write_program_run(out, run, warnings); }, print);
+  print();
 }
 
 void add_observation(Command& command, study::ProgramRunRequest& request) {

@@ -145,15 +145,14 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   if (root && !options.position.empty()) map_position(options.position);
   const double epoch_s = calibration::now_s() - elapsed_s;
   const std::string result = measure({world, topology, place, epoch_s}, design);
-  if (!options.monitoring.empty()) write_monitoring(options.monitoring, world, epoch_s, monitor);
-  if (!root) return;
-  try {
-    write_result(options.output, [&](std::ostream& out) { out << result; });
-  } catch (const core::Error&) {  // the folder has gone, or the disk is full: hours of measuring are not lost
+  const auto print = [&] {
     if (!options.output.empty()) std::cout << result << std::flush;
-    throw;
-  }
-  if (options.takes_design) refuse_nothing(result, options.allow_failures);
+  };
+  if (root)
+    write_result(
+        options.output, [&](std::ostream& out) { out << result; }, print);
+  if (!options.monitoring.empty()) write_monitoring(options.monitoring, world, epoch_s, monitor);
+  if (root && options.takes_design) refuse_nothing(result, options.allow_failures);
 }
 
 /// Rank 0 speaks for all. A launcher that sees another rank end with an error kills rank 0, spoken or not (Open MPI 5),

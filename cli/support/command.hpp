@@ -205,8 +205,10 @@ int run_program(Command& program, int argc, const char* const* argv, std::ostrea
 /// run_program() on the standard streams, for main().
 int run_program(Command& program, int argc, const char* const* argv);
 
-/// Writes a result to `path`, or to the standard output if it is empty. A file is there whole or not at all.
-void write_result(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content);
+/// Writes a result to `path`, or to the standard output if it is empty. A file is there whole or not at all; where it
+/// cannot be written (any more), `print_what_is_lost` comes first.
+void write_result(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content,
+                  const std::function<void()>& print_what_is_lost = {});
 
 /// The same of JSON, with lines and blanks.
 void write_result(const std::filesystem::path& path, const nlohmann::ordered_json& json);

@@ -9,9 +9,15 @@
 
 namespace hplcast::cli {
 
-void write_result(const fs::path& path, const std::function<void(std::ostream&)>& content) {
-  require_writable(path);
-  core::write_file(path.empty() ? "-" : path, content);
+void write_result(const fs::path& path, const std::function<void(std::ostream&)>& content,
+                  const std::function<void()>& print_what_is_lost) {
+  try {
+    require_writable(path);
+    core::write_file(path.empty() ? "-" : path, content);
+  } catch (const core::Error&) {
+    if (print_what_is_lost) print_what_is_lost();
+    throw;
+  }
 }
 
 void write_result(const fs::path& path, const nlohmann::ordered_json& json) {

@@ -62,7 +62,7 @@ std::string PredictionResults::count_in_file() const {
 
 void PredictionResults::add(std::size_t index, core::Prediction prediction) {
   prediction.model_levels = levels_;
-  const bool is_cheap = prediction.wall_s < 1;
+  const bool is_cheap = prediction.wall_s < 60;
   results_[index] = std::move(prediction);
   missing_.erase(index);
   saved_ = false;

@@ -22,7 +22,7 @@ class PredictionResults {
   /// that are not among those asked for: they would be lost.
   void resume();
 
-  /// Keeps a result. Several: the file is written at most once a second, and with each that took longer.
+  /// Keeps a result. Several: the file is written at most once a second, and with each that took a minute.
   void add(std::size_t index, core::Prediction prediction);
 
   /// Before the command ends early: writes what there is, and says how to go on, if it `resumes`.

@@ -50,7 +50,7 @@ class ColumnMeetings::Costs : public ColumnCosts {
     const Rank& destination = rank(to);
     return {static_cast<int>(source.number), static_cast<int>(destination.number),
             source.host == destination.host ? core::Scope::local : core::Scope::remote,
-            meetings_.messages_.latency_ratio(*source.host, *destination.host)};
+            meetings_.messages_.latency_ratio(source.host, destination.host)};
   }
   Rank& rank(int position) const { return *at(column_.members, position).rank; }
   /// @param excess_s  of the transfer, beyond its time alone

@@ -99,6 +99,12 @@ const NetworkFlows::Route& NetworkFlows::way(const Ends& ends, double bytes) {
   return *best;
 }
 
+double NetworkFlows::latency_ratio(const s4u::Host* source, const s4u::Host* destination) {
+  if (source == destination || !core::has_shared_links(costs_.topology())) return 1;
+  const Route& usual = way({source, destination}, 0);
+  return latency_factor(costs_.topology(), {1, 1}, usual.links) * usual.latency_s;
+}
+
 /// One flow per card, each with its part of the bytes and of the rate.
 std::shared_ptr<NetworkFlow> NetworkFlows::begin_parts(const FlowShape& shape) {
   const core::Rails& rails = *costs_.rails();

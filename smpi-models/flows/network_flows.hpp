@@ -54,6 +54,8 @@ class NetworkFlows {
   std::shared_ptr<NetworkFlow> begin(const FlowShape& shape);
   /// A flow that has not ended does not end before this date, whatever others do.
   double earliest_end_s(const NetworkFlow& flow) const;
+  /// Latency of a message alone over that of the route that was measured: more over several switches.
+  double latency_ratio(const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination);
   void check_end() const { flows_.check_end(); }
 
  private:

@@ -179,7 +179,7 @@ void Messages::begin_transfer(SentMessage& sent, double date_s, const RankClock&
   const core::Scope where = scope(sent.message.channel.source, sent.message.channel.destination);
   const bool takes_nothing = !costs_.is_shared(where) || sent.message.bytes < free_bytes_;
   if (clock.may_run_ahead() && takes_nothing && !costs_.is_half_duplex(where)) {
-    shape.as.latency_s *= latency_ratio(*shape.source, *shape.destination);
+    shape.as.latency_s *= latency_ratio(shape.source, shape.destination);
     sent.transfer.end_at(date_s + NetworkCosts::time_alone_s(shape.as, static_cast<double>(shape.wire_bytes)));
     return;
   }

@@ -11,7 +11,6 @@
 #include "smpi-models/clock/rank.hpp"
 #include "smpi-models/flows/network_flows.hpp"
 #include "smpi-models/messages/message.hpp"
-#include "smpi-models/platform/platform.hpp"
 
 namespace hplcast::smpi_models {
 
@@ -61,9 +60,9 @@ class Messages {
   }
   /// The flow of a message of so many bytes between them: NetworkCosts::between() their hosts, over their cards.
   core::MessageFlow between(int source, int destination, double bytes, core::MessageFlow flow) const;
-  /// Latency of a message alone over that of the route that was measured.
-  double latency_ratio(const simgrid::s4u::Host& source, const simgrid::s4u::Host& destination) {
-    return latency_ratios_.between(costs_.topology(), &source, &destination);
+  /// NetworkFlows::latency_ratio(), where they move messages.
+  double latency_ratio(const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination) {
+    return flows_ ? flows_->latency_ratio(source, destination) : 1;
   }
   /// The shape of a flow that takes exactly `as`, over the cards that messages of so many bytes take.
   FlowShape shape_between(int source, int destination, std::uint64_t wire_bytes, const core::MessageFlow& as,
@@ -112,7 +111,6 @@ class Messages {
   }
 
   const NetworkCosts& costs_;
-  LatencyRatios latency_ratios_;
   std::deque<Rank>& ranks_;
   std::vector<std::size_t> host_of_;         // number of that of each rank; empty: nobody asks
   std::vector<core::Rails::End> card_ends_;  // of each rank; empty: hosts have one card

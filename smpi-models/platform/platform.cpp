@@ -127,16 +127,6 @@ double latency_factor(const core::Topology& topology, const core::MessageFlow& f
       [&](const core::Torus&) { return std::max(flow.latency_s, 1e-21) / route_latency_s; });
 }
 
-double LatencyRatios::between(const core::Topology& topology, const s4u::Host* from, const s4u::Host* to) {
-  if (from == to || !core::has_shared_links(topology)) return 1;
-  double& ratio = known_[{from, to}];
-  if (ratio > 0) return ratio;
-  std::vector<s4u::Link*> links;
-  double latency_s = 0;
-  from->route_to(to, links, &latency_s);
-  return ratio = latency_factor(topology, {1, 1}, links.size()) * latency_s;
-}
-
 namespace {
 
 /// Addition to that factor for a delay before the flow, whatever the number of links.

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <map>
-#include <utility>
-
 #include "hplcast/core/cluster_model.hpp"
 #include "hplcast/core/network_model.hpp"
 #include "smpi-models/observe/statistics.hpp"
@@ -22,15 +19,6 @@ inline constexpr double route_latency_s = 1;
 
 /// SimGrid's factor on the latency of a route of `links` links: it grows with their number.
 double latency_factor(const core::Topology& topology, const core::MessageFlow& flow, std::size_t links) noexcept;
-
-/// Latencies of messages alone between two hosts over that of the route that was measured.
-class LatencyRatios {
- public:
-  double between(const core::Topology& topology, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
-
- private:
-  std::map<std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>, double> known_;
-};
 
 /// Results of hplcast_build_platform() for SimGrid's callbacks and the runtime.
 struct PlatformCosts {

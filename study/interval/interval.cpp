@@ -328,8 +328,9 @@ double probability_faster(const std::vector<core::Prediction>& a, const std::vec
     const core::ErrorTerm one = term_of(a.front(), name), other = term_of(b.front(), name);
     if (!same_machine) {
       for (const core::ErrorTerm* own : {&one, &other}) add(squared(own->sd), own->nu);
-    } else if (name == "model") {  // a ledger has the sd of configurations around their bias
-      add(one.nu > 0 ? squared(one.sd) + squared(other.sd) : 2 * squared(default_configuration), one.nu);
+    } else if (name == "model") {                    // a ledger has the sd of configurations around their bias
+      const double nu = std::min(one.nu, other.nu);  // 0: without a ledger
+      add(nu > 0 ? squared(one.sd) + squared(other.sd) : 2 * squared(default_configuration), nu);
     } else {
       add(squared(one.sd - other.sd), std::max(one.nu, other.nu));  // one estimate, of a part that one of them may lack
     }

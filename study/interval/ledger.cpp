@@ -102,7 +102,7 @@ double without_runs(double variance, const std::vector<Repetitions>& all, const 
 }
 
 /// All configurations of an occasion share its error, so that they are one value of what the next occasion will be. By
-/// median differences: one occasion that went wrong does not make those that did not wide.
+/// median differences, from five occasions on: one that went wrong does not make those that did not wide.
 bool tell_occasions_apart(const std::map<std::string, Occasion>& occasions, const std::vector<Repetitions>& all,
                           PastErrors& past) {
   std::vector<std::vector<double>> centres;

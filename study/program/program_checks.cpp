@@ -208,7 +208,8 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
     throw core::DomainError("-np", request.ranks,
                             "at most " + std::to_string(request.cluster.hosts.cores_of(0)) +
                                 ", the cores of one host: messages between hosts were not measured");
-  if (const auto& remote = request.cluster.network.values().remote; request.fast && remote) {
+  if (const auto& remote = request.cluster.network.values().remote;
+      request.fast && remote && request.ranks > request.cluster.hosts.cores_of(0)) {
     constexpr double short_bytes = 32768;  // of segments of collective operations
     if (2 * remote->cost(core::MessageCost::isend).mean_s(short_bytes) < short_bytes / remote->link_bytes_per_s())
       warnings.push_back(

@@ -91,7 +91,9 @@ void take_whole_trace(const fs::path& trace) {
   if (in.is_open() && in.seekg(-1, std::ios::cur).get() != '\n')
     throw core::StorageError("the trace " + trace.string() +
                              " is cut in the middle of a line: is the disk full, or was there a limit of sizes?");
-  if (in.is_open()) fs::rename(core::part_file(trace), core::behind_links(trace));
+  std::error_code error;
+  if (in.is_open()) fs::rename(core::part_file(trace), core::behind_links(trace), error);
+  if (error) core::throw_write_error("write", trace, error.value());
 }
 
 }  // namespace

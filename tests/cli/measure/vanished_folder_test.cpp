@@ -17,7 +17,8 @@ TEST(VanishedFolder, RowsForItArePrinted) {
                        "(for i in $(seq 1000); do [ -s position ] && break; sleep 0.01; done; rm -r out) & "
                        "mpirun -np 1 " HPLCAST_BINARY_DIR
                        "/bin/hplcast-measure-dgemm --design design.csv --warm-up 1s "
-                       "--footprint 1MB --position position -o out/rows.csv; status=$?; wait; exit $status"};
+                       "--footprint 1MB --position position --monitoring out/monitoring.csv -o out/rows.csv; "
+                       "status=$?; wait; exit $status"};
   command.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
   command.directory = folder.path();
   command.timeout_s = 60;

@@ -56,7 +56,6 @@ std::string error_of(const Campaign& campaign, core::ExitCode code) {
   return "no error";
 }
 
-/// 64 calls that take 0.9 times as long: the model does not see them, its user does.
 // A rank of -1 in hosts.json was a segmentation fault, and one of 2e9 took 8 GB.
 TEST(CampaignOfAnArchive, HasNoRanksBeyondThoseOfItsHosts) {
   core::CampaignArchive archive;
@@ -68,6 +67,7 @@ TEST(CampaignOfAnArchive, HasNoRanksBeyondThoseOfItsHosts) {
   }
 }
 
+/// 64 calls that take 0.9 times as long: the model does not see them, its user does.
 TEST(FitCampaign, CallsOfOneRankPerHostSayHowMuchFasterItIs) {
   Campaign campaign = one_rank();
   const CampaignFit without = fit_campaign(campaign);
