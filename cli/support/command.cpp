@@ -194,7 +194,8 @@ void Command::check_files() const {
   std::vector<std::string> outputs;
   const CLI::Option *json = parser_.get_option_no_throw("--json"), *file = parser_.get_option_no_throw("-o");
   const std::string to = file == nullptr || file->empty() ? "" : file->results().front();
-  if (json != nullptr && (json->empty() ? !program_ && to != "-" : to.empty())) outputs.emplace_back("-");  // or tables
+  if (json != nullptr && (json->empty() ? !program_ && core::open_descriptor(to) != 1 : to.empty()))
+    outputs.emplace_back("-");  // or tables
   for (const auto& option : options_) {
     if (option->use != Option::Use::writes && option->use != Option::Use::draws) continue;
     for (const std::string& output : option->results()) {

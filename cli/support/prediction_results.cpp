@@ -15,7 +15,7 @@ PredictionResults::PredictionResults(const std::vector<study::RunPlan>& plans,
                                      std::map<std::string, std::string> levels, std::string file)
     : plans_(plans),
       levels_(std::move(levels)),
-      file_(std::move(file)),
+      file_(is_stream(file) || core::open_descriptor(file) >= 0 ? "" : std::move(file)),
       results_(plans.size()),
       last_save_(Clock::now()) {
   for (std::size_t i = 0; i < plans.size(); ++i) missing_.insert(i);

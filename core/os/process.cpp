@@ -318,10 +318,8 @@ std::string telling_line(std::istream& output) {
   for (std::string line; std::getline(output, line);) {
     if (std::none_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c); }) || is_of_smpirun(line))
       continue;
-    if (is_ours(line)) {
-      const bool says_why = line.find(" called MPI_Abort ") == std::string::npos;
-      return trimmed(says_why || !begins_with(error, "hplcast: note: ") ? line : error);
-    }
+    const bool is_end = line.find(" called MPI_Abort ") != std::string::npos;
+    if (is_ours(line)) return trimmed(is_end && begins_with(error, "hplcast: note: ") ? error : line);
     // Open MPI 5 wraps what it says of a rank that was lost.
     const bool goes_on = last.find(" noticed that process ") != std::string::npos;
     if (error.empty() && is_about_an_error(line)) error = goes_on ? trimmed(last) + " " + trimmed(line) : line;

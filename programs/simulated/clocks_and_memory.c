@@ -130,6 +130,7 @@ extern __typeof__(poll) __real_poll;
 int __wrap_select(int files, fd_set* in, fd_set* out, fd_set* failed, struct timeval* time) {
   if (in != NULL || out != NULL || failed != NULL || time == NULL) return __real_select(files, in, out, failed, time);
   hplcast_delay((double)time->tv_sec + 1e-6 * (double)time->tv_usec);
+  *time = (struct timeval){0, 0};  // what is left of it, as on Linux
   return 0;
 }
 

@@ -77,7 +77,7 @@ void mend_collectives() {
   // it mixes both up: a deadlock.
   constexpr int segment_bytes = 32768;
   static auto* const gather = smpi::colls::gather;
-  if (gather == smpi::gather__ompi && port::setting<int>("smpi/async-small-thresh") > segment_bytes)
+  if (gather == smpi::gather__ompi && port::setting<int>("smpi/async-small-thresh") > segment_bytes / 2)
     smpi::colls::gather = [](const void* out, int count, MPI_Datatype type, void* in, int in_count,
                              MPI_Datatype in_type, int root, MPI_Comm on) {
       constexpr int few = 8, long_bytes = 131072;

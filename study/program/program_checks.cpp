@@ -204,12 +204,13 @@ std::vector<std::string> check(const ProgramRunRequest& request) {
   std::vector<std::string> warnings = check_linked_libraries(request.program);
   require_one_simgrid(smpirun_to_run(request.smpirun), request.program);
   require_arguments_arrive(request);
-  if (request.ranks > request.cluster.hosts.cores_of(0) && !request.cluster.network.values().remote)
-    throw core::DomainError("-np", request.ranks,
-                            "at most " + std::to_string(request.cluster.hosts.cores_of(0)) +
-                                ", the cores of one host: messages between hosts were not measured");
-  if (const auto& remote = request.cluster.network.values().remote;
-      request.fast && remote && request.ranks > request.cluster.hosts.cores_of(0)) {
+  const auto& remote = request.cluster.network.values().remote;
+  const int of_one_host = request.cluster.hosts.cores_of(0);
+  if (request.ranks > of_one_host && !remote)
+    throw core::DomainError(
+        "-np", request.ranks,
+        core::printed("at most %d, the cores of one host: messages between hosts were not measured", of_one_host));
+  if (request.fast && request.ranks > of_one_host) {
     constexpr double short_bytes = 32768;  // of segments of collective operations
     if (2 * remote->cost(core::MessageCost::isend).mean_s(short_bytes) < short_bytes / remote->link_bytes_per_s())
       warnings.push_back(
