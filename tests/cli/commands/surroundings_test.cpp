@@ -75,6 +75,14 @@ TEST_F(Surroundings, TheStandardOutputMayBeAFileThatHasMore) {
       "(echo first; $H emit $C --platform /dev/stdout 2>/dev/null; echo last) > f; head -n 1 f; tail -n 1 f; wc -l < "
       "f");
   EXPECT_THAT(outcome.output, ContainsRegex("^first\nlast\n[0-9][0-9]+\n"));
+  // No second output, though tables would go there.
+  EXPECT_EQ(shell("set -o pipefail; $H transform $C --scale-dgemm 2 -o /dev/stdout | grep -c schema_version").status,
+            0);
+}
+
+TEST_F(Surroundings, SeveralPredictionsIntoWhatIsOpenAreOneDocument) {
+  const Outcome outcome = shell("$H predict $C -N 100,120,140 -P 1 -Q 1 -o /dev/fd/5 5> f && $H report f -o r.html");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 
 // Hours of simulation ended with "there is no folder" alone.
