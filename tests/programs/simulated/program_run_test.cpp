@@ -459,12 +459,16 @@ TEST(ProgramRun, WarnsOfUnmodelledTimeBeforeTheRun) {
 
 TEST(ProgramRun, WarnsOfFastModeWhereNothingLimitsShortMessages) {
   ProgramRunRequest request = request_of("odd-smpi", 1);
+  request.ranks = request.cluster.hosts.cores_of(0) + 1;
   request.fast = true;
   EXPECT_THAT(check(request), IsEmpty());
   core::NetworkModel::Values network = request.cluster.network.values();
   network.remote->cost(core::MessageCost::isend) = core::SegmentedLaw::make({{0, 1e-7, 0}});
   request.cluster.network = core::NetworkModel::make(network);
   EXPECT_THAT(check(request), ElementsAre(HasSubstr("many at once (segments of MPI_Bcast) are far too fast")));
+  --request.ranks;
+  EXPECT_THAT(check(request), IsEmpty()) << "inside one host";
+  ++request.ranks;
   request.fast = false;
   EXPECT_THAT(check(request), IsEmpty());
 }
