@@ -81,7 +81,8 @@ TEST_F(Surroundings, TheStandardOutputMayBeAFileThatHasMore) {
 }
 
 TEST_F(Surroundings, SeveralPredictionsIntoWhatIsOpenAreOneDocument) {
-  const Outcome outcome = shell("$H predict $C -N 100 -P 1 -Q 1 --seed 1,2,3 -o /dev/fd/5 5> f && $H report f -o r.html");
+  const Outcome outcome =
+      shell("$H predict $C -N 100 -P 1 -Q 1 --seed 1,2,3 -o /dev/fd/5 5> f && $H report f -o r.html");
   EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 
