@@ -195,7 +195,7 @@ void Command::check_files() const {
   const CLI::Option *json = parser_.get_option_no_throw("--json"), *file = parser_.get_option_no_throw("-o");
   const std::string to = file == nullptr || file->empty() ? "" : file->results().front();
   if (json != nullptr && (json->empty() ? !program_ && core::open_descriptor(to) != 1 : to.empty()))
-    outputs.emplace_back("-");  // or tables
+    outputs.emplace_back("-");  // or tables; 1: the standard output
   for (const auto& option : options_) {
     if (option->use != Option::Use::writes && option->use != Option::Use::draws) continue;
     for (const std::string& output : option->results()) {

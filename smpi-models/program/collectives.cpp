@@ -73,8 +73,8 @@ void mend_collectives() {
       return (halves ? reduce_scatter : smpi::reduce_scatter__default)(out, in, counts, type, operation, on);
     };
 
-  // Open MPI gathers long blocks on few ranks by a first segment and the rest. Where that is a short message for SMPI,
-  // it mixes both up: a deadlock.
+  // Open MPI gathers long blocks on few ranks by a first segment (of whole elements: perhaps a little less) and the
+  // rest. Where that is a short message for SMPI, it mixes both up: a deadlock.
   constexpr int segment_bytes = 32768;
   static auto* const gather = smpi::colls::gather;
   if (gather == smpi::gather__ompi && port::setting<int>("smpi/async-small-thresh") > segment_bytes / 2)
