@@ -3,12 +3,12 @@
 
 Within one mpirun HPL runs again and again; the source goes on or is stopped between two runs, in pairs of random
 order, so that a machine that drifts from second to second slows both alike. Between series of runs
-hplcast-measure-detours watches the cores without the source and with it, so that it sees the same machine: a loop that
-reads the clock, and one that computes. The measured slow-down is the ratio of the mean times, its 90 % interval the
+hplcast-measure-detours watches the cores without the source and with it, in turns, so that it sees the same machine:
+with a loop that computes, or one that reads the clock, or both. The measured slow-down is the ratio of the mean times, its 90 % interval the
 bootstrap over rounds and the pairs of each: a round has phases of its own, which decide what sources of single cores
 cost. The predicted one is the ratio of the means over seeds, with the detours that were seen with the source and
-without it. Needs a machine where nothing else runs; as root, sources get real-time priority, so that
-each detour comes whole and at its instant.
+without it; what is as frequent in both is fitted from both (--beside). Needs a machine where nothing else runs; as
+root, sources get real-time priority, so that each detour comes whole and at its instant.
 
 All rounds are kept in FOLDER, a folder for each case: started again, the script goes on with the case that has the
 fewest, so that short idle times add up. --seconds ends it; --evaluate predicts (also beside other work) and prints.
@@ -190,7 +190,7 @@ def measure_round(args, case, folder, rng):
     folder.mkdir(parents=True, exist_ok=True)
     number = len(list(folder.glob("pairs-*.csv")))
     with Source(source_words(args, case)) as source:
-        for work in WATCHES:
+        for work in args.loops:
             paths = [folder / f"gaps-{number}-{work}-{side}.csv" for side in SIDES]
             watch(args, source, work, paths, f"round{number}", rng)
         pairs = real_pairs(args, case, source, rng)
@@ -214,12 +214,13 @@ def run(words):
 
 def predicted_times(args, case, folder, work, side):
     """[s] of each seed with the detours that were seen on one side, and their share of the time. Nothing of no file."""
-    files = [str(path) for path in sorted(folder.glob(f"gaps-*-{work}-{side}.csv"))
-             if (folder / f"pairs-{path.name.split('-')[1]}.csv").exists()]
+    files, beside = ([str(path) for path in sorted(folder.glob(f"gaps-*-{work}-{name}.csv"))
+                      if (folder / f"pairs-{path.name.split('-')[1]}.csv").exists()]
+                     for name in (side, SIDES[1 - SIDES.index(side)]))
     if not files:
         return [], 0
     cluster, report = folder / f"cluster-{work}-{side}.json", folder / f"detours-{work}-{side}.json"
-    fit = [args.hplcast, "fit", "detours", *files, "--quiet"]
+    fit = [args.hplcast, "fit", "detours", *files, "--beside", *beside, "--quiet"]
     run(fit + ["-o", str(report)])
     run(fit + ["--cluster", args.cluster, "-o", str(cluster)])
     found = json.loads(run([args.hplcast, "predict", str(cluster), "-N", str(case["N"]), "--nb", str(args.nb),
@@ -237,7 +238,7 @@ def evaluate(args, case, folder, rng):
     result = {**case, "rounds": len(rounds), "pairs": len(pairs),
               "time_s": round(statistics.fmean(pair[0] for pair in pairs), 4),
               "real": round(ratio, 4), "low": round(low, 4), "high": round(high, 4)}
-    for work in WATCHES:
+    for work in args.loops:
         without, lost_without = predicted_times(args, case, folder, work, SIDES[0])
         with_it, lost_with = predicted_times(args, case, folder, work, SIDES[1])
         predicted = statistics.fmean(with_it) / statistics.fmean(without) if with_it else math.nan
@@ -261,7 +262,9 @@ def main():
     parser.add_argument("--nb", type=int, default=128)
     parser.add_argument("--seeds", type=int, default=100, help="predictions per case (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order of cases")
-    parser.add_argument("--watch", type=float, default=2,
+    parser.add_argument("--loops", nargs="+", choices=list(WATCHES), default=["dgemm"],
+                        help="which loops watch the cores, one after the other (default: dgemm)")
+    parser.add_argument("--watch", type=float, default=8,
                         help="seconds of watching per round and loop, half with the source (default: %(default)s)")
     parser.add_argument("--agent", help="instead of sources: a command line that is started beside HPL")
     parser.add_argument("--most", type=int, help="measure this many cases only, in random order")
@@ -289,7 +292,8 @@ def main():
     while not args.evaluate:
         folder = min(chosen, key=lambda name: len(list(name.glob("pairs-*.csv"))))
         left_s = args.seconds - (time.monotonic() - begin)
-        if len(list(folder.glob("pairs-*.csv"))) >= args.rounds or left_s < 1.2 * args.round + 2 * args.watch + 4:
+        needed_s = 1.2 * args.round + len(args.loops) * args.watch + 4
+        if len(list(folder.glob("pairs-*.csv"))) >= args.rounds or left_s < needed_s:
             break
         measure_round(args, cases[folder], folder, rng)
         rounds = rounds_of(folder)
@@ -306,7 +310,7 @@ def main():
             writer = csv.DictWriter(stream, list(done[0]))
             writer.writeheader()
             writer.writerows(done)
-    for work in WATCHES:
+    for work in args.loops:
         inside = [one[f"{work}_inside"] for one in done if not math.isnan(one[work])]
         print(f"{work}: {sum(inside)} of {len(inside)} predictions are inside the {LEVEL:.0%} interval of the real one")
 

@@ -78,7 +78,7 @@ std::string detours_picture(const core::DetourTrace& trace, const fit::DetourFit
 }
 
 struct FitDetoursOptions {
-  std::vector<std::string> files;
+  std::vector<std::string> files, beside;
   std::string cluster;
   std::string plot;
   std::string output;
@@ -143,12 +143,15 @@ void write_sources(const FitDetoursOptions& options, std::optional<core::Cluster
 }
 
 void run_fit_detours(const FitDetoursOptions& options) {
-  require_distinct("files", options.files);
+  std::vector<std::string> all = options.files;
+  all.insert(all.end(), options.beside.begin(), options.beside.end());
+  require_distinct("files", all);
   std::optional<core::ClusterModel> cluster;
   if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
   const auto read = [&](const auto& file) { return read_from(file, core::read_detour_trace, options.reading); };
   const core::DetourTrace trace = core::join_traces(core::mapped(options.files, read));
-  const fit::DetourFit fit = fit::fit_detours(trace, options.fit);
+  const core::DetourTrace beside = core::join_traces(core::mapped(options.beside, read));
+  const fit::DetourFit fit = fit::fit_detours(trace, options.fit, beside);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   if (!is_quiet()) print_table(std::cerr, fit);
   for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
@@ -185,6 +188,10 @@ void setup_fit_detours(Command& fit) {
       "--join", options.fit.join_s,
       "detours of a core with less than this between them are one: work that the scheduler did in slices", as_seconds,
       with_default);
+  command.add_option("--beside", options.beside,
+                     "of the same cores, watched in turns with FILES (without an agent, say): what is as frequent in "
+                     "both is fitted from both",
+                     reads("GAPS"));
   command.add_flag("--in-kernels", options.fit.in_kernels,
                    "the kernels of the cluster were measured with these detours: their times contain them");
   command.add_option("--cluster", options.cluster,

@@ -21,6 +21,14 @@ std::string value_behind(const std::string& line, const std::string& key) {
   return words.empty() ? "" : words.front();
 }
 
+/// Whether the number at a line's end has all its digits: behind it is more, or it has an exponent of two.
+bool ends_with_whole_number(const std::string& line) {
+  const std::size_t digits = line.size() - std::min(line.size(), line.find_last_not_of("0123456789") + 1);
+  const char before = digits < line.size() ? line[line.size() - digits - 1] : ' ';
+  return digits == 0 ? before != '.' && before != 'e' && before != '+' && before != '-'
+                     : digits >= 2 && (before == '+' || before == '-');
+}
+
 /// Standard deviation of a number that was rounded to the digits of this text: of a uniform error.
 double rounding_sd(const std::string& text) {
   const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
@@ -132,7 +140,7 @@ std::vector<HplLog> read_hpl_logs(std::istream& in, const std::string& name) {
   HplLogReader reader(name);
   for (std::string line; read_line(in, line, name);) {
     // A run that was cut, or still writes, ends within a line, which may lack a part of its last number.
-    if (in.eof() && (has_hpl_progress(line) || !reader.run().progress.empty())) break;
+    if (in.eof() && (has_hpl_progress(line) || !reader.run().progress.empty() || !ends_with_whole_number(line))) break;
     const auto found = reader.take(line);
     const bool has_begun = !runs.empty() && (reader.run().result || !reader.run().progress.empty());
     if ((found == HplLogReader::Found::progress && reader.run().progress.size() == 1) ||

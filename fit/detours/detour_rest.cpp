@@ -4,8 +4,10 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 
+#include "hplcast/core/errors.hpp"
 #include "hplcast/fit/detours.hpp"
 
 namespace hplcast::fit {
@@ -137,7 +139,8 @@ BusierCores busier_cores(const std::vector<Stream>& streams) {
 
 /// Sources of the cores whose numbers have more detours than the others. They have the source of the others too:
 /// together the two take the time that was measured.
-void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector<FoundDetours>& sources) {
+void take_cores_apart(std::vector<Stream>& streams, const std::string& name, bool in_kernels,
+                      std::vector<FoundDetours>& sources) {
   const double watched_s = totals_of(streams).watched_s;
   const BusierCores busier = busier_cores(streams);
   std::map<long, std::vector<Stream>> apart;
@@ -148,7 +151,7 @@ void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector
   const Totals usual = totals_of(streams);
   const double usual_share = usual.watched_s > 0 ? usual.lost_s / usual.watched_s : 0;
   for (const auto& [core, number] : busier.numbers) {
-    add_source(apart[core], core::DetoursPer::core, "rest-core-" + std::to_string(core), in_kernels, sources);
+    add_source(apart[core], core::DetoursPer::core, name + "-core-" + std::to_string(core), in_kernels, sources);
     FoundDetours& found = sources.back();
     // Short events beside rare long ones of the others may leave less time than none: then their number decides.
     const double time_beyond = 1 - usual_share / found.share;
@@ -161,7 +164,73 @@ void take_cores_apart(std::vector<Stream>& streams, bool in_kernels, std::vector
   }
 }
 
+int duration_class(const core::DetourEvent& event) {
+  return static_cast<int>(std::floor(2 * std::log10(event.duration_s)));
+}
+
+/// Events by class of duration, and the time, of all cores.
+struct ClassCounts {
+  explicit ClassCounts(const std::vector<core::CoreDetours>& cores) {
+    for (const core::CoreDetours& core : cores) {
+      watched_s += core.watched_s();
+      for (const core::DetourEvent& event : core.events) ++events[duration_class(event)];
+    }
+  }
+  std::map<int, double> events;
+  double watched_s = 0;
+};
+
+/// Classes whose events are more frequent in one than in the other, beyond chance: three standard deviations of the
+/// binomial law that the first's have, given those of both.
+std::set<int> unlike_classes(const std::vector<core::CoreDetours>& first,
+                             const std::vector<core::CoreDetours>& second) {
+  ClassCounts a(first), b(second);
+  for (const auto& [number, events] : b.events) a.events[number];
+  const double share = a.watched_s / (a.watched_s + b.watched_s);
+  std::set<int> unlike;
+  for (const auto& [number, events] : a.events) {
+    const double all = events + b.events[number];
+    constexpr double sds = 3;
+    if (std::abs(events - share * all) > sds * std::sqrt(all * share * (1 - share)) + 1) unlike.insert(number);
+  }
+  return unlike;
+}
+
+/// Takes the events of these classes out of cores.
+std::vector<core::CoreDetours> take_classes(const std::set<int>& classes, std::vector<core::CoreDetours>& cores) {
+  std::vector<core::CoreDetours> taken = cores;
+  const auto is_taken = [&](const core::DetourEvent& event) { return classes.count(duration_class(event)) > 0; };
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    std::vector<core::DetourEvent>&all = cores[i].events, &some = taken[i].events;
+    some.erase(std::stable_partition(some.begin(), some.end(), is_taken), some.end());
+    all.erase(std::remove_if(all.begin(), all.end(), is_taken), all.end());
+  }
+  return taken;
+}
+
+double share_of(const std::vector<core::CoreDetours>& cores) {
+  double watched_s = 0, lost_s = 0;
+  for (const core::CoreDetours& core : cores) watched_s += core.watched_s(), lost_s += core.lost_s();
+  return lost_s / watched_s;
+}
+
 }  // namespace
+
+RestOfTurns rest_of_turns(core::DetourTrace trace, core::DetourTrace beside) {
+  const std::set<int> unlike = unlike_classes(trace.cores, beside.cores);
+  RestOfTurns rest;
+  rest.own = take_classes(unlike, trace.cores);
+  take_classes(unlike, beside.cores);
+  const std::size_t cores = trace.cores.size();
+  const double before = share_of(trace.cores);
+  rest.common = core::join_traces({std::move(trace), std::move(beside)}).cores;
+  if (rest.common.size() > cores)
+    throw core::ParseError({rest.common.back().host, 0, ""},
+                           "core " + std::to_string(rest.common.back().core) +
+                               " was watched beside only; expected the same cores in turns with those of FILES");
+  rest.change = share_of(rest.common) - before;
+  return rest;
+}
 
 FoundDetours poisson_source(core::DetourSource::Values values, double events, double watched_s, double lost_s) {
   values.times = core::PoissonDetours{};
@@ -174,7 +243,8 @@ FoundDetours poisson_source(core::DetourSource::Values values, double events, do
   return found;
 }
 
-std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const DetourFitOptions& options) {
+std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const DetourFitOptions& options,
+                                   const std::string& name) {
   std::map<std::string, std::vector<Stream>> hosts;
   double resolution_s = 0;
   for (core::CoreDetours& core : cores) {
@@ -182,7 +252,7 @@ std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const D
     hosts[core.host].push_back({core.watched_s(), std::move(core.events), core.core});
   }
   std::vector<Stream> of_hosts, of_cores;
-  for (auto& [name, streams] : hosts) {
+  for (auto& [host, streams] : hosts) {
     of_hosts.push_back(streams.size() > 1 ? take_common(streams, std::max(options.together_s, resolution_s))
                                           : streams.front());
     if (streams.size() > 1) of_cores.insert(of_cores.end(), streams.begin(), streams.end());
@@ -190,14 +260,15 @@ std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const D
   std::vector<FoundDetours> sources;
   Stream of_cluster;
   if (options.clock_error_s >= 0) of_cluster = take_common(of_hosts, std::max(options.clock_error_s, resolution_s));
-  add_source({of_cluster}, core::DetoursPer::cluster, "rest-cluster", options.in_kernels, sources);
+  add_source({of_cluster}, core::DetoursPer::cluster, name + "-cluster", options.in_kernels, sources);
   // A core that was watched alone on its host has what is left to itself: nothing tells whether others are hit.
   std::vector<Stream> of_several;
   auto host = of_hosts.begin();
-  for (const auto& [name, streams] : hosts) (streams.size() > 1 ? of_several : of_cores).push_back(std::move(*host++));
-  add_source(of_several, core::DetoursPer::host, "rest-host", options.in_kernels, sources);
-  take_cores_apart(of_cores, options.in_kernels, sources);
-  add_source(of_cores, core::DetoursPer::core, "rest", options.in_kernels, sources);
+  for (const auto& [host_name, streams] : hosts)
+    (streams.size() > 1 ? of_several : of_cores).push_back(std::move(*host++));
+  add_source(of_several, core::DetoursPer::host, name + "-host", options.in_kernels, sources);
+  take_cores_apart(of_cores, name, options.in_kernels, sources);
+  add_source(of_cores, core::DetoursPer::core, name, options.in_kernels, sources);
   return sources;
 }
 

@@ -11,6 +11,7 @@
 
 #include "fit/detours/source_search.hpp"
 #include "hplcast/core/csv.hpp"
+#include "hplcast/core/errors.hpp"
 #include "hplcast/core/statistics.hpp"
 
 namespace hplcast::fit {
@@ -319,25 +320,42 @@ void add_for_core(FoundDetours found, int core, std::vector<FoundDetours>& sourc
   other->occupancy = std::min(other->occupancy, found.occupancy);
 }
 
-void fit_events(core::DetourTrace trace, const DetourFitOptions& options, DetourFit& fit) {
-  for (const core::CoreDetours& core : trace.cores) fit.watched_s += core.watched_s();
-  take_periodic(trace, options, fit.sources);
+/// Takes the periodic sources out of a trace, and leaves the rest.
+void take_all_periodic(core::DetourTrace& trace, const DetourFitOptions& options, std::vector<FoundDetours>& sources) {
+  double all_s = 0;
+  for (const core::CoreDetours& core : trace.cores) all_s += core.watched_s();
+  take_periodic(trace, options, sources);
   // Sources that only one core of each host has, or a few.
   std::map<long, core::DetourTrace> by_core;
   for (core::CoreDetours& core : trace.cores) by_core[core.core].cores.push_back(std::move(core));
-  std::vector<core::CoreDetours> rest;
+  trace.cores.clear();
   for (auto& [number, one] : by_core) {
     std::vector<FoundDetours> found;
     double watched_s = 0;
     for (const core::CoreDetours& core : one.cores) watched_s += core.watched_s();
     if (by_core.size() > 1) take_periodic(one, options, found);
     for (FoundDetours& source : found) {
-      source.share *= watched_s / fit.watched_s;
-      add_for_core(std::move(source), static_cast<int>(number), fit.sources);
+      source.share *= watched_s / all_s;
+      add_for_core(std::move(source), static_cast<int>(number), sources);
     }
-    std::move(one.cores.begin(), one.cores.end(), std::back_inserter(rest));
+    std::move(one.cores.begin(), one.cores.end(), std::back_inserter(trace.cores));
   }
-  for (FoundDetours& found : fit_rest(std::move(rest), options)) fit.sources.push_back(std::move(found));
+}
+
+void fit_events(core::DetourTrace trace, core::DetourTrace beside, const DetourFitOptions& options, DetourFit& fit) {
+  for (const core::CoreDetours& core : trace.cores) fit.watched_s += core.watched_s();
+  take_all_periodic(trace, options, fit.sources);
+  std::vector<FoundDetours> own;
+  if (!beside.cores.empty()) {
+    std::vector<FoundDetours> others;
+    take_all_periodic(beside, options, others);
+    RestOfTurns rest = rest_of_turns(std::move(trace), std::move(beside));
+    trace.cores = std::move(rest.common);
+    own = fit_rest(std::move(rest.own), options, "own");
+    fit.lost_share += rest.change;
+  }
+  std::vector<FoundDetours> rest = fit_rest(std::move(trace.cores), options);
+  for (auto* found : {&rest, &own}) std::move(found->begin(), found->end(), std::back_inserter(fit.sources));
 }
 
 /// Largest share of time first; periodic sources are numbered.
@@ -380,7 +398,9 @@ void note_what_cannot_be_told(const core::DetourTrace& trace, DetourFit& fit) {
 
 }  // namespace
 
-DetourFit fit_detours(const core::DetourTrace& trace, DetourFitOptions options) {
+DetourFit fit_detours(const core::DetourTrace& trace, DetourFitOptions options, const core::DetourTrace& beside) {
+  if (!beside.summaries.empty() || (!beside.cores.empty() && trace.cores.empty()))
+    throw core::ParseError({"", 0, ""}, "found sums (rtla); expected events, where cores were watched in turns");
   if (!trace.common_clock) options.clock_error_s = -INFINITY;
   DetourFit fit;
   fit.notes = trace.notes;
@@ -388,7 +408,9 @@ DetourFit fit_detours(const core::DetourTrace& trace, DetourFitOptions options) 
   if (!trace.cores.empty()) {
     core::DetourTrace joined = trace;
     join_near_events(joined, options.join_s, fit.notes);
-    fit_events(std::move(joined), options, fit);
+    core::DetourTrace joined_beside = beside;
+    join_near_events(joined_beside, options.join_s, fit.notes);
+    fit_events(std::move(joined), std::move(joined_beside), options, fit);
   }
   double lost_s = 0;
   for (const core::CoreDetours& core : trace.cores) lost_s += core.lost_s();
@@ -397,7 +419,7 @@ DetourFit fit_detours(const core::DetourTrace& trace, DetourFitOptions options) 
     fit.reason = "no detour was seen: there is nothing to fit";
     return fit;
   }
-  fit.lost_share = lost_s / fit.watched_s;
+  fit.lost_share += lost_s / fit.watched_s;
   sort_and_name(fit);
   std::set<long> cores;
   for (const core::CoreDetours& core : trace.cores) cores.insert(core.core);

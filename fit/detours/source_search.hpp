@@ -95,6 +95,19 @@ FoundDetours poisson_source(core::DetourSource::Values values, double events, do
 /// would give, are sources per host or per cluster; the others one per core, and one more for each core number that has
 /// far more than most.
 /// @param cores  with the events that no periodic source has
-std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const DetourFitOptions& options);
+/// @param name   that theirs begin with
+std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const DetourFitOptions& options,
+                                   const std::string& name = "rest");
+
+/// What is left of two traces of the same cores, watched in turns.
+struct RestOfTurns {
+  std::vector<core::CoreDetours> common;  ///< of both: half decades of durations that are as frequent in both
+  std::vector<core::CoreDetours> own;     ///< of the first: the others
+  double change = 0;                      ///< of the share of the first's time that is lost: its common ones as in both
+};
+
+/// @param trace, beside  with the events that no periodic source has
+/// @throws ParseError if a core was watched in both at the same time, or in the second only.
+RestOfTurns rest_of_turns(core::DetourTrace trace, core::DetourTrace beside);
 
 }  // namespace hplcast::fit

@@ -2,8 +2,10 @@
 #include <smpi/smpi.h>
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <stdexcept>
 
+#include "hplcast/smpi_models/hplcast_program_messages.h"
 #include "smpi-models/program/program.hpp"
 #include "smpi-models/program/program_messages.hpp"
 #include "smpi-models/simgrid_port/simgrid_port.hpp"
@@ -91,3 +93,10 @@ void mend_collectives() {
 }
 
 }  // namespace hplcast::smpi_models
+
+void hplcast_warn_of_scan(const char* function) {
+  static int told = 0;
+  if (told++ > 0) return;
+  std::fprintf(stderr, "hplcast: warning: %s by an operation that does not commute: its results are wrong here\n",
+               function);
+}

@@ -234,6 +234,11 @@ class simgrid::smpi::Request {
       if (requests[i] != MPI_REQUEST_NULL) wait(&requests[i], status_of(statuses, i));
     return MPI_SUCCESS;
   }
+  OURS int waitany(int count, MPI_Request* requests, MPI_Status* status) {
+    const int place = messages().place_of_ended(count, requests, &Messages::wait_any);
+    if (place < 0) return in_operation_on(nullptr), by_simgrid<&Request::waitany>(count, requests, status);
+    return messages().wait(requests[place], status), place;
+  }
   // SMPI starts these itself.
   OURS MPI_Request isend_init(PLACE(const void)) {
     return in_operation_on(nullptr), by_simgrid<&Request::isend_init>(GIVEN);
@@ -261,13 +266,6 @@ void hplcast_spend_packing(const char* function, int count, MPI_Datatype type) {
 int hplcast_messages(void) {
   return (port::running.its_rank != nullptr || simgrid::s4u::Actor::self() != nullptr) &&
          guarded([] { return Runtime::instance().program_messages() != nullptr; });
-}
-
-void hplcast_warn_of_scan(const char* function) {
-  static int told = 0;
-  if (told++ > 0) return;
-  std::fprintf(stderr, "hplcast: warning: %s by an operation that does not commute: its results are wrong here\n",
-               function);
 }
 
 void hplcast_refuse(const char* function) {

@@ -35,7 +35,7 @@ struct DetourFit {
   bool ok = false;
   std::string reason;  ///< if not ok
   std::vector<FoundDetours> sources;
-  double lost_share = 0;       ///< of the time watched, measured
+  double lost_share = 0;       ///< of the time watched, measured; its common rest as in both, if watched in turns
   double explained_share = 0;  ///< what the sources take together
   bool too_much = false;       ///< they take more than 1.05 times the time measured
   double watched_s = 0;        ///< of all cores
@@ -51,7 +51,11 @@ struct DetourFit {
 /// hit together, period by period, not only with the same phase by chance; per cluster, if all hosts are.
 /// Periods have at least five occurrences; a source must be on half of the cores, else it is part of the Poisson rest.
 /// Sums (rtla) give one Poisson source. Not ok: no detour at all, or more than the time of a core.
-DetourFit fit_detours(const core::DetourTrace& trace, DetourFitOptions options = {});
+/// @param beside  the same cores, watched in turns with these (a source that goes on and stops): Poisson sources are
+///                fitted from both, but for half decades of durations that one of them has more often
+/// @throws ParseError for sums in turns, a core that was watched in both at once or beside only.
+DetourFit fit_detours(const core::DetourTrace& trace, DetourFitOptions options = {},
+                      const core::DetourTrace& beside = {});
 
 /// The law of durations: constant if 90 percent of them are within 2 percent of their median; exponential or uniform if
 /// the largest distance of the distributions is below its 1 percent limit (Lilliefors 1969 for the exponential law,

@@ -1,0 +1,112 @@
+// Sources of detours on cores that were watched in turns, with a source and without it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hplcast/core/errors.hpp"
+#include "hplcast/fit/detours.hpp"
+#include "tests/support/generated_detours.hpp"
+
+namespace hplcast::fit {
+namespace {
+
+using Values = core::DetourSource::Values;
+
+constexpr tests::GeneratedPlace place{1, 2, 60, 0};
+constexpr double turn_s = 0.5;
+
+Values at_random(const char* name, double period_s, core::DetourDuration duration) {
+  Values values;
+  values.name = name;
+  values.period_s = period_s;
+  values.times = core::PoissonDetours{};
+  values.duration = std::move(duration);
+  return values;
+}
+
+Values periodic(double period_s, double duration_s) {
+  Values values = at_random("agent", period_s, core::ConstantDuration{duration_s});
+  values.times = core::PeriodicDetours{0, {}};
+  return values;
+}
+
+const Values machine = at_random("machine", 0.2, core::ExponentialDuration{1e-3});
+
+/// The detours of every other turn.
+core::DetourTrace turns(const std::vector<Values>& sources, bool second, unsigned seed) {
+  core::DetourTrace trace = tests::GeneratedDetours(sources, place, seed).trace();
+  for (core::CoreDetours& core : trace.cores) {
+    std::vector<core::DetourEvent> kept;
+    core.windows.clear();
+    for (double begin_s = second ? turn_s : 0; begin_s < place.for_s; begin_s += 2 * turn_s)
+      core.windows.push_back({begin_s, begin_s + turn_s});
+    for (const core::DetourEvent& event : core.events)
+      if ((std::fmod(event.start_s, 2 * turn_s) >= turn_s) == second) kept.push_back(event);
+    core.events = std::move(kept);
+  }
+  return trace;
+}
+
+/// The fit of one side with the other one beside it.
+struct BothSides {
+  BothSides(const std::vector<Values>& with_sources, unsigned seed)
+      : trace_with(turns(with_sources, true, seed)), trace_without(turns({machine}, false, seed + 1000)) {}
+  core::DetourTrace trace_with, trace_without;
+  DetourFit with = fit_detours(trace_with, {}, trace_without), without = fit_detours(trace_without, {}, trace_with);
+};
+
+const FoundDetours* named(const DetourFit& fit, const std::string& name) {
+  for (const FoundDetours& found : fit.sources)
+    if (found.source.values().name == name) return &found;
+  return nullptr;
+}
+
+// 60 s of two cores are seen, 30 s of each side: sums of 600 Poisson events with an exponential law scatter by sqrt(2 /
+// 600).
+TEST(DetoursInTurns, HaveTheSameRestWithASourceAndWithoutIt) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const BothSides sides({machine, periodic(0.01, 2.5e-4)}, seed);
+    ASSERT_TRUE(sides.with.ok && sides.without.ok) << sides.with.reason << sides.without.reason;
+    const FoundDetours *with = named(sides.with, "rest"), *without = named(sides.without, "rest");
+    ASSERT_TRUE(with != nullptr && without != nullptr);
+    EXPECT_EQ(core::detours_json({with->source}), core::detours_json({without->source})) << seed;
+    EXPECT_NEAR(with->share, 0.005, 4 * 0.005 * std::sqrt(2 / 600.0));
+    // With a share of its own each side would have another one.
+    EXPECT_NE(named(fit_detours(sides.trace_with), "rest")->share,
+              named(fit_detours(sides.trace_without), "rest")->share);
+    EXPECT_NEAR(sides.with.explained_share - sides.without.explained_share, 0.025, 0.0005);
+    EXPECT_NEAR(sides.with.lost_share - sides.without.lost_share, 0.025, 0.0005);
+    EXPECT_FALSE(sides.with.too_much || sides.without.too_much);
+  }
+}
+
+// 1200 events at random instants are the source's: 0.5 % more or less in 95 of 100 draws.
+TEST(DetoursInTurns, KeepASourceWithoutPeriodToTheirSide) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const Values agent = at_random("agent", 0.05, core::UniformDuration{0.8e-3, 1.2e-3});
+    const BothSides sides({machine, agent}, seed);
+    ASSERT_TRUE(sides.with.ok && sides.without.ok) << sides.with.reason << sides.without.reason;
+    EXPECT_NE(named(sides.with, "own"), nullptr);
+    // The machine's in the same half decades are each side's own: 300 of each side.
+    const double sd = std::sqrt(0.02 * 0.02 / 1200 + 2 * 0.005 * 0.005 * 2 / 300);
+    EXPECT_NEAR(sides.with.explained_share - sides.without.explained_share, 0.02, 4 * sd) << seed;
+    const double apart = fit_detours(sides.trace_with).lost_share - fit_detours(sides.trace_without).lost_share;
+    EXPECT_NEAR(sides.with.lost_share - sides.without.lost_share, apart, 2 * 0.005 * std::sqrt(2 / 300.0));
+  }
+}
+
+TEST(DetoursInTurns, AreOfTheSameCoresAtOtherTimes) {
+  const core::DetourTrace first = turns({machine}, false, 1);
+  core::DetourTrace other = turns({machine}, true, 2);
+  EXPECT_TRUE(fit_detours(first, {}, other).ok);
+  EXPECT_THROW(fit_detours(first, {}, first), core::ParseError);
+  other.cores.back().core = 7;
+  EXPECT_THROW(fit_detours(first, {}, other), core::ParseError);
+  core::DetourTrace sums;
+  sums.summaries.push_back({"node-1", 0, 60, 0.3, 300, 0.01});
+  EXPECT_THROW(fit_detours(first, {}, sums), core::ParseError);
+  EXPECT_THROW(fit_detours(sums, {}, first), core::ParseError);
+}
+
+}  // namespace
+}  // namespace hplcast::fit
