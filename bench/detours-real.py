@@ -24,7 +24,8 @@ LEVEL = 0.90
 SIDES = ("without", "with")
 # How detours are watched.
 WATCHES = {"clock": [], "dgemm": ["--work", "dgemm"]}
-TURN, SETTLE = 0.5, 0.01  # [s] of watching with the source and without it; after a source was stopped or went on
+# [s] of watching with the source and without it; after a source was stopped or went on, and before it will be.
+TURN, SETTLE = 0.5, 0.01
 
 # Runs of one size, 400 at most, without the check of their residuals.
 DAT = """HPLinpack benchmark input file
@@ -153,7 +154,7 @@ def watch(args, source, work, paths, host, rng):
                 source.go_on(running)
                 begin = time.time() + SETTLE
                 time.sleep(TURN)
-                turns.append((running, begin, time.time()))
+                turns.append((running, begin, begin + TURN - 2 * SETTLE))  # before this script wakes up
         source.go_on(False)
         rows = list(csv.DictReader(path.open()))
     epoch = next(float(row["start_s"]) for row in rows if row["kind"] == "epoch")
