@@ -289,6 +289,7 @@ def main():
     names = list(cases)
     random.Random(args.seed).shuffle(names)
     chosen = names[: args.most]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # sources end with this script
     begin, rng = time.monotonic(), random.Random()
     while not args.evaluate:
         folder = min(chosen, key=lambda name: len(list(name.glob("pairs-*.csv"))))
