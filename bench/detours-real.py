@@ -221,7 +221,7 @@ def predicted_times(args, case, folder, work, side):
     if not files:
         return [], 0
     cluster, report = folder / f"cluster-{work}-{side}.json", folder / f"detours-{work}-{side}.json"
-    fit = [args.hplcast, "fit", "detours", *files, "--beside", *beside, "--quiet"]
+    fit = [args.hplcast, "fit", "detours", *files, *(f"--beside={path}" for path in beside), "--quiet"]
     run(fit + ["-o", str(report)])
     run(fit + ["--cluster", args.cluster, "-o", str(cluster)])
     found = json.loads(run([args.hplcast, "predict", str(cluster), "-N", str(case["N"]), "--nb", str(args.nb),
