@@ -24,7 +24,8 @@ LEVEL = 0.90
 SIDES = ("without", "with")
 # How detours are watched.
 WATCHES = {"clock": [], "dgemm": ["--work", "dgemm"]}
-TURN, SETTLE = 0.5, 0.01  # [s] of watching with the source and without it; after a source was stopped or went on
+# [s] of watching with the source and without it; after a source was stopped or went on, and before it will be.
+TURN, SETTLE = 0.5, 0.01
 
 # Runs of one size, 400 at most, without the check of their residuals.
 DAT = """HPLinpack benchmark input file
@@ -153,7 +154,7 @@ def watch(args, source, work, paths, host, rng):
                 source.go_on(running)
                 begin = time.time() + SETTLE
                 time.sleep(TURN)
-                turns.append((running, begin, time.time()))
+                turns.append((running, begin, begin + TURN - 2 * SETTLE))  # before this script wakes up
         source.go_on(False)
         rows = list(csv.DictReader(path.open()))
     epoch = next(float(row["start_s"]) for row in rows if row["kind"] == "epoch")
@@ -220,7 +221,7 @@ def predicted_times(args, case, folder, work, side):
     if not files:
         return [], 0
     cluster, report = folder / f"cluster-{work}-{side}.json", folder / f"detours-{work}-{side}.json"
-    fit = [args.hplcast, "fit", "detours", *files, "--beside", *beside, "--quiet"]
+    fit = [args.hplcast, "fit", "detours", *files, *(f"--beside={path}" for path in beside), "--quiet"]
     run(fit + ["-o", str(report)])
     run(fit + ["--cluster", args.cluster, "-o", str(cluster)])
     found = json.loads(run([args.hplcast, "predict", str(cluster), "-N", str(case["N"]), "--nb", str(args.nb),
@@ -288,6 +289,7 @@ def main():
     names = list(cases)
     random.Random(args.seed).shuffle(names)
     chosen = names[: args.most]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # sources end with this script
     begin, rng = time.monotonic(), random.Random()
     while not args.evaluate:
         folder = min(chosen, key=lambda name: len(list(name.glob("pairs-*.csv"))))

@@ -190,8 +190,8 @@ void setup_fit_detours(Command& fit) {
       with_default);
   command.add_option("--beside", options.beside,
                      "of the same cores, watched in turns with FILES (without an agent, say): what is as frequent in "
-                     "both is fitted from both",
-                     reads("GAPS"));
+                     "both is fitted from both; again for each file",
+                     reads("FILE"));
   command.add_flag("--in-kernels", options.fit.in_kernels,
                    "the kernels of the cluster were measured with these detours: their times contain them");
   command.add_option("--cluster", options.cluster,

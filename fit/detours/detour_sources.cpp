@@ -50,6 +50,17 @@ double watched_span_s(const core::CoreDetours& core) {
   return core.windows.back().end_s - core.windows.front().start_s;
 }
 
+/// How many detours of a train a core was watched for: expected instants; whole periods, where it has none of them.
+double periods_in(const std::vector<core::DetourWindow>& windows, const EventTrain& train, std::size_t core) {
+  double all = 0;
+  for (const core::DetourWindow& window : windows) {
+    const auto number = [&](double s) { return std::ceil((s - train.cores[core].center_s) / train.period_s); };
+    all += train.cores[core].events.empty() ? std::floor((window.end_s - window.start_s) / train.period_s)
+                                            : number(window.end_s) - number(window.start_s);
+  }
+  return all;
+}
+
 /// Takes the events of each source that it finds out of a trace.
 class Search {
  public:
@@ -94,7 +105,9 @@ class Search {
   Selection select(Accept accept) const {
     Selection selection;
     for (const core::CoreDetours& core : trace_.cores) {
-      selection.inputs.push_back({{}, core.watched_s()});
+      selection.inputs.push_back({{}, core.watched_s(), core.windows});
+      for (core::DetourWindow& window : selection.inputs.back().windows)
+        window.start_s -= begin_s_, window.end_s -= begin_s_;
       selection.places.emplace_back();
       for (std::size_t i = 0; i < core.events.size(); ++i) {
         if (!accept(core.events[i].duration_s)) continue;
@@ -158,13 +171,13 @@ class Search {
     if (train.matched() == 0) return std::nullopt;
     std::vector<double> durations;
     const std::vector<int> listed = cores_of(train);
-    double watched_s = 0, periods = 0;  // whole ones, of the cores that have it in the model
+    double watched_s = 0, periods = 0;  // of the cores that have it in the model
     FoundDetours found;
     for (std::size_t core = 0; core < train.cores.size(); ++core) {
       const double core_s = selection.inputs[core].watched_s;
       watched_s += core_s;
       const bool has_it = listed.empty() || std::count(listed.begin(), listed.end(), trace_.cores[core].core) > 0;
-      periods += has_it ? std::floor(core_s / train.period_s) : 0;
+      periods += has_it ? periods_in(selection.inputs[core].windows, train, core) : 0;
       found.cores += train.cores[core].events.empty() ? 0 : 1;
       std::vector<core::DetourEvent>& events = trace_.cores[core].events;
       for (const TrainEvent& e : train.cores[core].events)

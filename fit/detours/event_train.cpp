@@ -65,6 +65,19 @@ int fullest_part(const std::vector<int>& counts, int width) {
   return best;
 }
 
+/// How long a core was watched in a part of each period, around a center [s].
+double watched_in_part(const std::vector<core::DetourWindow>& windows, double period_s, double center_s,
+                       double half_s) {
+  // From the first part's beginning to an instant.
+  const auto before = [&](double time_s) {
+    const double turns = (time_s - center_s + half_s) / period_s;
+    return 2 * half_s * std::floor(turns) + std::min(2 * half_s, fraction_of(turns) * period_s);
+  };
+  double sum_s = 0;
+  for (const core::DetourWindow& window : windows) sum_s += before(window.end_s) - before(window.start_s);
+  return sum_s;
+}
+
 /// Finds the part, moves the center to the median of its events, and judges.
 CoreTrain fold(const TrainInput& input, double period_s, int width) {
   CoreTrain core;
@@ -81,11 +94,14 @@ CoreTrain fold(const TrainInput& input, double period_s, int width) {
     const double turn = fraction_of((time - core.center_s) / period_s + 0.5) - 0.5;
     inside += std::abs(turn) * period_s <= half_s ? 1 : 0;
   }
-  const double events = static_cast<double>(input.times_s.size()), periods = input.watched_s / period_s;
-  core.log_chance = std::log(events) + log_tail(inside, events, share);
-  const double expected = (events - inside) / ((1 - share) * periods) * share;  // of others in the part of a period
+  const auto events = static_cast<double>(input.times_s.size());
+  // Where cores are watched in turns, these may have the period of a train: each part as long as it was watched.
+  const double part_s = watched_in_part(input.windows, period_s, core.center_s, half_s);
+  const double periods = part_s / (2 * half_s), rest_s = input.watched_s - part_s;
+  core.log_chance = std::log(events) + log_tail(inside, events, part_s / input.watched_s);
+  const double expected = (events - inside) / rest_s * 2 * half_s;  // of others in the part of a period
   const double chance = -std::expm1(-expected), seen = static_cast<double>(core.events.size()) / periods;
-  core.occupancy = expected > 0.7 ? 0 : (seen - chance) / (1 - chance);  // denser: nothing can be told
+  core.occupancy = !(expected <= 0.7) ? 0 : (seen - chance) / (1 - chance);  // denser: nothing can be told
   return core;
 }
 

@@ -11,10 +11,12 @@
 
 namespace hplcast::fit {
 
-/// A core's events that may belong to a train, and when it was watched.
+/// A core's events that may belong to a train, and when it was watched: times count from any instant, all from the
+/// same.
 struct TrainInput {
   std::vector<double> times_s;  ///< in their order
   double watched_s = 0;
+  std::vector<core::DetourWindow> windows = {};
   /// How little an event is like the others of the train, in standard deviations; empty: all are alike.
   std::vector<double> unlikeness = {};
   /// With durations an event that begins too early and lasts beyond the expected time is one, too: it began in another.
