@@ -20,6 +20,7 @@ struct RunRegression {
   std::vector<std::string> campaigns;
   double setup_factor = 1;
   bool with_waiting = false;
+  double usual_sd = 0;  // of runs of a configuration, over their energy
   LeastSquares solution;
   double scatter = 0;
   double misfit = 0;  // - 2 ln likelihood, but for a constant
@@ -91,8 +92,21 @@ std::vector<RunEnergy> merged(const std::vector<RunEnergy>& rows) {
   return result;
 }
 
-double own_variance(const RunEnergy& run) {
-  return run.energy_sd_j * run.energy_sd_j / run.runs;
+/// The median over the configurations: one wrong run does not move it.
+double usual_sd_of(const std::vector<RunEnergy>& runs) {
+  std::vector<double> sds;
+  for (const RunEnergy& run : runs)
+    if (run.energy_sd_j > 0 && run.runs > 1)  // over the median of chi / sqrt(nu) (Wilson and Hilferty 1931)
+      sds.push_back(run.energy_sd_j / run.energy_j / std::pow(1 - 2.0 / 9 / (run.runs - 1), 1.5));
+  return sds.empty() ? 0 : core::median(std::move(sds));
+}
+
+/// Of the mean of a configuration. Two or three runs hardly tell their scatter: what is usual counts as so many more.
+double own_variance(const RunEnergy& run, double usual_sd) {
+  constexpr double nu_of_usual = 4;
+  if (!(run.energy_sd_j > 0)) return 0;
+  const double own = std::pow(run.energy_sd_j, 2), usual = std::pow(usual_sd * run.energy_j, 2);
+  return ((run.runs - 1) * own + nu_of_usual * usual) / (run.runs - 1 + nu_of_usual) / run.runs;
 }
 
 /// Least absolute relative residuals: rows that are wrong do not pull it. Leaves the residuals, relative to what the
@@ -147,7 +161,7 @@ void mend(RunRegression& regression, RunPowerFit& fit) {
         relative[i] = 0;
       }
     }
-    const double own_sd = std::sqrt(own_variance(run)) / predicted[i];
+    const double own_sd = std::sqrt(own_variance(run, regression.usual_sd)) / predicted[i];
     if (std::abs(relative[i]) > std::max(tolerance, far * own_sd) && spare > 0) {
       --spare;
       fit.outliers.push_back({run, predicted[i]});
@@ -167,7 +181,8 @@ double solve_with_scatter(RunRegression& regression, double scatter) {
     std::vector<double> weights;
     regression.misfit = 0;
     for (std::size_t i = 0; i < expected_j.size(); ++i) {
-      const double variance = own_variance(regression.runs[i]) + std::pow(scatter * expected_j[i], 2);
+      const double variance =
+          own_variance(regression.runs[i], regression.usual_sd) + std::pow(scatter * expected_j[i], 2);
       weights.push_back(1 / variance);
       regression.misfit += std::log(variance);
     }
@@ -310,6 +325,7 @@ RunPowerFit fit_run_power(const std::vector<RunEnergy>& rows, const RunPowerOpti
   RunPowerFit fit;
   RunRegression regression;
   regression.runs = merged(long_enough(rows, fit));
+  regression.usual_sd = usual_sd_of(regression.runs);
   bool all_wait = true, any_setup = false;
   for (const RunEnergy& run : regression.runs) {
     any_setup = any_setup || run.setup_s > 0;
