@@ -384,8 +384,9 @@ void join_core(CoreDetours& into, CoreDetours&& from) {
   const auto earlier = [](const auto& a, const auto& b) { return a.start_s < b.start_s; };
   std::sort(into.windows.begin(), into.windows.end(), earlier);
   std::sort(into.events.begin(), into.events.end(), earlier);
+  constexpr double rounding_s = 1e-6;
   for (std::size_t i = 1; i < into.windows.size(); ++i)
-    if (into.windows[i].start_s < into.windows[i - 1].end_s)
+    if (into.windows[i].start_s < into.windows[i - 1].end_s - rounding_s)
       throw ParseError(
           {into.host, 0, ""},
           "core " + std::to_string(into.core) + " was watched twice at the same time; is a file given twice?",

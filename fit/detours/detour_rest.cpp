@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/detours.hpp"
@@ -168,30 +169,69 @@ int duration_class(const core::DetourEvent& event) {
   return static_cast<int>(std::floor(2 * std::log10(event.duration_s)));
 }
 
-/// Events by class of duration, and the time, of all cores.
-struct ClassCounts {
-  explicit ClassCounts(const std::vector<core::CoreDetours>& cores) {
-    for (const core::CoreDetours& core : cores) {
-      watched_s += core.watched_s();
-      for (const core::DetourEvent& event : core.events) ++events[duration_class(event)];
-    }
-  }
-  std::map<int, double> events;
-  double watched_s = 0;
+/// What detours of a class of durations took.
+struct ClassTime {
+  std::vector<double> lost_s;  ///< of each turn
+  double all_s = 0, squares = 0;
 };
 
-/// Classes whose events are more frequent in one than in the other, beyond chance: three standard deviations of the
-/// binomial law that the first's have, given those of both.
+/// Turns: times in which cores of a host were watched without a pause.
+struct Turns {
+  explicit Turns(const std::vector<core::CoreDetours>& cores) {
+    std::vector<std::tuple<std::string, double, double>> windows;
+    for (const core::CoreDetours& core : cores)
+      for (const core::DetourWindow& one : core.windows) windows.emplace_back(core.host, one.start_s, one.end_s);
+    std::sort(windows.begin(), windows.end());
+    std::vector<std::pair<std::string, double>> begins;
+    double last_s = 0;
+    for (const auto& [host, start_s, end_s] : windows) {
+      const bool is_new = begins.empty() || begins.back().first != host || start_s > last_s;
+      if (is_new) begins.emplace_back(host, start_s), watched_s.push_back(0);
+      last_s = is_new ? end_s : std::max(last_s, end_s);
+      watched_s.back() += end_s - start_s;
+      all_s += end_s - start_s;
+    }
+    constexpr double rounding_s = 1e-6;
+    for (const core::CoreDetours& core : cores)
+      for (const core::DetourEvent& event : core.events) {
+        const auto next =
+            std::upper_bound(begins.begin(), begins.end(), std::pair(core.host, event.start_s + rounding_s));
+        ClassTime& one = classes[duration_class(event)];
+        one.lost_s.resize(begins.size());
+        one.lost_s[static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, next - begins.begin()) - 1)] +=
+            event.duration_s;
+        one.all_s += event.duration_s;
+        one.squares += event.duration_s * event.duration_s;
+      }
+  }
+
+  /// Of the sum: of independent detours, or more where turns say so (bursts, several cores at once).
+  double variance(const ClassTime& one) const {
+    const auto n = static_cast<double>(one.lost_s.size());
+    double squares = 0;
+    for (std::size_t turn = 0; turn < one.lost_s.size(); ++turn)
+      squares += std::pow(one.lost_s[turn] - one.all_s / all_s * watched_s[turn], 2);
+    return std::max(one.squares, n > 1 ? squares * n / (n - 1) : 0);
+  }
+
+  std::vector<double> watched_s;
+  double all_s = 0;
+  std::map<int, ClassTime> classes;
+};
+
+/// Classes that take more time of one than of the other, beyond chance: three standard deviations.
 std::set<int> unlike_classes(const std::vector<core::CoreDetours>& first,
                              const std::vector<core::CoreDetours>& second) {
-  ClassCounts a(first), b(second);
-  for (const auto& [number, events] : b.events) a.events[number];
-  const double share = a.watched_s / (a.watched_s + b.watched_s);
+  Turns a(first), b(second);
+  for (const auto& [number, time] : b.classes) a.classes[number];
+  const double share = a.all_s / (a.all_s + b.all_s);
   std::set<int> unlike;
-  for (const auto& [number, events] : a.events) {
-    const double all = events + b.events[number];
+  for (const auto& [number, time] : a.classes) {
+    const ClassTime& other = b.classes[number];
+    const double both_s = time.all_s + other.all_s, half_event_s = (time.squares + other.squares) / both_s / 2;
+    const double sd_s = std::sqrt((a.variance(time) + b.variance(other)) * share * (1 - share));
     constexpr double sds = 3;
-    if (std::abs(events - share * all) > sds * std::sqrt(all * share * (1 - share)) + 1) unlike.insert(number);
+    if (std::abs(time.all_s - share * both_s) > sds * sd_s + half_event_s) unlike.insert(number);
   }
   return unlike;
 }

@@ -103,7 +103,7 @@ std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const D
 
 /// What is left of two traces of the same cores, watched in turns.
 struct RestOfTurns {
-  std::vector<core::CoreDetours> common;  ///< of both: half decades of durations that are as frequent in both
+  std::vector<core::CoreDetours> common;  ///< of both: half decades of durations that take as much of both
   std::vector<core::CoreDetours> own;     ///< of the first: the others
   double change = 0;                      ///< of the share of the first's time that is lost: its common ones as in both
 };

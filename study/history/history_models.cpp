@@ -5,6 +5,7 @@
 #include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/json.hpp"
@@ -31,7 +32,13 @@ std::string factor_of(const std::string& coefficient) {
   return "dgemm_" + coefficient.substr(0, coefficient.size() - residual.size()) + "_sd";
 }
 
-/// Calls `each` with the runs of a factor in the span that are no outliers: place, time, value.
+struct RunKey {
+  Place place;
+  std::int64_t time_s = 0, day = 0;  ///< day: that it counts for; hosts measured in turn share one beyond midnight
+  bool operator<(const RunKey& other) const { return std::tie(place, time_s) < std::tie(other.place, other.time_s); }
+};
+
+/// Calls `each` with the runs of a factor in the span that are no outliers, and their values.
 template <typename Each>
 void for_runs(const HistoryDatabase& database, const HistorySpan& span, const std::string& factor, Each each) {
   CheckOptions options;
@@ -41,22 +48,18 @@ void for_runs(const HistoryDatabase& database, const HistorySpan& span, const st
     const fit::CpuHistory& cpu = loaded.history.cpus[c];
     for (std::size_t i = 0; i < cpu.value.size(); ++i)
       if (cpu.time_s[i] >= span.begin_s.value_or(cpu.time_s[i]) && !cpu.outlier[i])
-        each(loaded.places[c], cpu.time_s[i], cpu.value[i]);
+        each(RunKey{loaded.places[c], cpu.time_s[i], cpu.day[i]}, cpu.value[i]);
   }
 }
-
-using RunKey = std::pair<Place, std::int64_t>;  // place, time
 
 /// Coefficients of every run by the names asked for; absent ones are 0.
 std::map<RunKey, std::vector<double>> coefficients(const HistoryDatabase& database, const HistorySpan& span,
                                                    const std::vector<std::string>& names) {
   std::map<RunKey, std::vector<double>> runs;
-  for_runs(database, span, factor_of("mnk"), [&](const Place& place, std::int64_t time_s, double) {
-    runs[{place, time_s}].assign(names.size(), 0);
-  });
+  for_runs(database, span, factor_of("mnk"), [&](const RunKey& key, double) { runs[key].assign(names.size(), 0); });
   for (std::size_t i = 0; i < names.size(); ++i)
-    for_runs(database, span, factor_of(names[i]), [&](const Place& place, std::int64_t time_s, double value) {
-      if (const auto found = runs.find({place, time_s}); found != runs.end()) found->second[i] = value;
+    for_runs(database, span, factor_of(names[i]), [&](const RunKey& key, double value) {
+      if (const auto found = runs.find(key); found != runs.end()) found->second[i] = value;
     });
   return runs;
 }
@@ -151,18 +154,16 @@ std::vector<fit::DailyRegression> daily_regressions(const HistoryDatabase& datab
                              core::comma_separated(coefficient_names));
   }
   std::vector<fit::DailyRegression> rows;
-  for (auto& [key, values] : coefficients(database, span, names)) {
-    const auto& [place, time_s] = key;
-    rows.push_back({place.host, std::to_string(place.cpu), std::move(values), date_text(time_s)});
-  }
+  for (auto& [key, values] : coefficients(database, span, names))
+    rows.push_back(
+        {key.place.host, std::to_string(key.place.cpu), std::move(values), date_text(key.day * core::day_s)});
   return rows;
 }
 
 DayToDay day_to_day(const HistoryDatabase& database, const HistorySpan& span) {
   std::map<Place, std::map<std::int64_t, std::vector<double>>> speeds;  // by day
-  for_runs(database, span, "dgemm_gflops", [&](const Place& place, std::int64_t time_s, double value) {
-    speeds[place][core::day_of(time_s)].push_back(value);
-  });
+  for_runs(database, span, "dgemm_gflops",
+           [&](const RunKey& key, double value) { speeds[key.place][key.day].push_back(value); });
   std::map<std::int64_t, std::vector<double>> ratios;
   for (const auto& [place, days] : speeds) {
     const double mean = core::mean(core::mapped(days, [](const auto& day) { return core::median(day.second); }));
@@ -179,7 +180,7 @@ HistoryCluster cluster_of_history(const HistoryDatabase& database, const History
   HostIndex index;
   int most_cpus = 0;
   for (const auto& [key, values] : coefficients(database, span, coefficient_names)) {
-    const Place& place = key.first;
+    const Place& place = key.place;
     if (place.cpu < 0) continue;
     CpuMean& cpu = cpus[place];
     cpu.sum.resize(values.size(), 0);

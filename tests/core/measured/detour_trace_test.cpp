@@ -215,6 +215,10 @@ TEST(DetourTraces, AreJoinedOnOneClock) {
   EXPECT_EQ(joined.cores[0].events[1].start_s, 11.5);
   EXPECT_EQ(joined.cores[0].resolution_s, 1e-6);
   EXPECT_THROW(join_traces({a, a}), ParseError);
+  // One measurement cut into turns without a pause: 0.1 + 0.2 is above 0.3.
+  a = read(header + "epoch,,,1000,,,\nwindow,a,0,0.1,0.2,0,0\n");
+  b = read(header + "epoch,,,1000,,,\nwindow,a,0,0.3,0.2,0,0\n");
+  EXPECT_EQ(join_traces({a, b}).cores[0].windows.size(), 2U);
 }
 
 }  // namespace

@@ -33,8 +33,9 @@ Values periodic(double period_s, double duration_s) {
 const Values machine = at_random("machine", 0.2, core::ExponentialDuration{1e-3});
 
 /// The detours of every other turn.
-core::DetourTrace turns(const std::vector<Values>& sources, bool second, unsigned seed) {
-  core::DetourTrace trace = tests::GeneratedDetours(sources, place, seed).trace();
+core::DetourTrace turns(const std::vector<Values>& sources, bool second, unsigned seed,
+                        const tests::GeneratedPlace& where = place) {
+  core::DetourTrace trace = tests::GeneratedDetours(sources, where, seed).trace();
   for (core::CoreDetours& core : trace.cores) {
     std::vector<core::DetourEvent> kept;
     core.windows.clear();
@@ -49,8 +50,10 @@ core::DetourTrace turns(const std::vector<Values>& sources, bool second, unsigne
 
 /// The fit of one side with the other one beside it.
 struct BothSides {
-  BothSides(const std::vector<Values>& with_sources, unsigned seed)
-      : trace_with(turns(with_sources, true, seed)), trace_without(turns({machine}, false, seed + 1000)) {}
+  BothSides(const std::vector<Values>& with_sources, unsigned seed) : BothSides(with_sources, {machine}, seed, place) {}
+  BothSides(const std::vector<Values>& with_sources, const std::vector<Values>& sources, unsigned seed,
+            const tests::GeneratedPlace& where)
+      : trace_with(turns(with_sources, true, seed, where)), trace_without(turns(sources, false, seed + 1000, where)) {}
   core::DetourTrace trace_with, trace_without;
   DetourFit with = fit_detours(trace_with, {}, trace_without), without = fit_detours(trace_without, {}, trace_with);
 };
@@ -93,6 +96,32 @@ TEST(DetoursInTurns, KeepASourceWithoutPeriodToTheirSide) {
     const double apart = fit_detours(sides.trace_with).lost_share - fit_detours(sides.trace_without).lost_share;
     EXPECT_NEAR(sides.with.lost_share - sides.without.lost_share, apart, 4 * 0.005 * std::sqrt(2 / 300.0));
   }
+}
+
+// As many, but each takes more than twice as long, in one half decade: the difference was 0.
+TEST(DetoursInTurns, KeepDurationsThatASourceMakesLongerToTheirSide) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const Values slower = at_random("machine", 0.05, core::UniformDuration{2.6e-3, 2.9e-3});
+    const Values usual = at_random("machine", 0.05, core::UniformDuration{1.1e-3, 1.3e-3});
+    const core::DetourTrace with = turns({slower}, true, seed), without = turns({usual}, false, seed + 1000);
+    const double difference =
+        fit_detours(with, {}, without).explained_share - fit_detours(without, {}, with).explained_share;
+    // 1200 events of each side.
+    EXPECT_NEAR(difference, 20 * (2.75e-3 - 1.2e-3), 4 * 20 * std::hypot(2.75e-3, 1.2e-3) / std::sqrt(1200)) << seed;
+  }
+}
+
+// 16 cores that are hit together are no 16 independent ones: nearly all fits took them for the agent's.
+TEST(DetoursInTurns, OfAllCoresAtOnceAreTheSameOnBothSides) {
+  Values machine_wide = machine;
+  machine_wide.per = core::DetoursPer::host;
+  int own = 0;
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const BothSides sides({machine_wide}, {machine_wide}, seed, {1, 16, 60, 0});
+    own += named(sides.with, "own-host") != nullptr || named(sides.with, "own") != nullptr ? 1 : 0;
+    ASSERT_NE(named(sides.with, "rest-host"), nullptr);
+  }
+  EXPECT_LE(own, 1);
 }
 
 // The turns come regularly, and so do random events in them: as many as 14 sources took two thirds of what was

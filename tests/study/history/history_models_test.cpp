@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/core/files.hpp"
@@ -184,6 +185,33 @@ TEST_F(HistoryModels, CountDaysSinceTheLastChangeOfAll) {
   constexpr std::int64_t year_3000_s = 32503680000;
   database.add_change({year_3000_s, "all", "all", "BIOS", "planned"});
   EXPECT_EQ(cluster_of_history(database, {"c", {}, {}}, base()).days.days, days - 90);
+}
+
+// Ten nights of four hosts, measured in turn from ten to midnight on: the last two after it.
+TEST(HistoryModelsOfNights, CountACampaignBeyondMidnightOnce) {
+  const core::TemporaryFolder folder("hplcast-history-nights");
+  HistoryDatabase database(folder.path() / "history.db", HistoryDatabase::Access::write);
+  database.add_source({"x", "x.csv"}, [&](const auto& add) {
+    for (std::uint64_t night = 0; night < 10; ++night) {
+      CampaignRecord record;
+      record.start_s = record.end_s = first_day_s + static_cast<std::int64_t>(night + 1) * core::day_s - 600;
+      record.cluster = "c";
+      for (int host = 0; host < 4; ++host) {
+        const Place place{"c", "node-" + std::to_string(host), 0};
+        const double mnk = mean_s * (1 + common_day * normal(2, night));
+        record.hosts.push_back(place.host);
+        record.observations.push_back({place, "dgemm_mnk", record.start_s + 400 * host, mnk});
+        record.observations.push_back({place, "dgemm_gflops", record.start_s + 400 * host, 2e-9 / mnk});
+      }
+      add(record);
+    }
+  });
+  EXPECT_EQ(day_to_day(database, {"c", {}, {}}).days, 10);
+  std::map<std::string, int> hosts_of_days;
+  for (const auto& row : daily_regressions(database, {"c", {}, {}}, {core::parse_law_parameter("mnk")}))
+    ++hosts_of_days[row.day];
+  EXPECT_EQ(hosts_of_days.size(), 10U);
+  EXPECT_EQ(hosts_of_days["2020-01-01"], 4);
 }
 
 TEST_F(HistoryModels, DrawDaysThatDifferAsTheHistorySays) {

@@ -52,7 +52,7 @@ struct DetourFit {
 /// Periods have at least five occurrences; a source must be on half of the cores, else it is part of the Poisson rest.
 /// Sums (rtla) give one Poisson source. Not ok: no detour at all, or more than the time of a core.
 /// @param beside  the same cores, watched in turns with these (a source that goes on and stops): Poisson sources are
-///                fitted from both, but for half decades of durations that one of them has more often
+///                fitted from both, but for half decades of durations that take more time of one of them
 /// @throws ParseError for sums in turns, a core that was watched in both at once or beside only.
 DetourFit fit_detours(const core::DetourTrace& trace, DetourFitOptions options = {},
                       const core::DetourTrace& beside = {});

@@ -19,7 +19,7 @@ struct HistorySpan {
 
 /// The coefficients of dgemm of every CPU in every run of the span, in the order of `parameters`: what
 /// fit::fit_generative() takes. A coefficient that a run does not have is 0 (its term was not significant); a run
-/// without mnk is left out. Days are those of the runs, in UTC.
+/// without mnk is left out. Days (UTC) are those on which campaigns began, of runs within half a day.
 std::vector<fit::DailyRegression> daily_regressions(const HistoryDatabase& database, const HistorySpan& span,
                                                     const std::vector<core::LawParameter>& parameters);
 
