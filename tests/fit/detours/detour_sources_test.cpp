@@ -233,7 +233,7 @@ TEST(DetourSources, OfAMultipleOfAFrequencyAreFoundBoth) {
   EXPECT_NEAR(fit.sources[1].source.values().period_s, 0.1, 1e-6);
 }
 
-// 16 cores that are hit at once are no 16 witnesses: seven of ten such fits had a periodic source.
+// 16 cores that are hit at once are no 16 witnesses: six of ten such fits had a periodic source.
 TEST(DetourSources, OfPoissonEventsAreNotPeriodic) {
   int periodic_ones = 0;
   for (const int cores : {4, 16}) {
