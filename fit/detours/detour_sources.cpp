@@ -128,12 +128,26 @@ class Search {
       for (double& time_s : some.back().times_s) time_s += begin_s_ - trace_.cores[core].windows.front().start_s;
     }
     std::vector<FrequencyPeak> peaks = find_peaks(some, span_s_);
+    const double instants = own_instants(selection);
     std::sort(peaks.begin(), peaks.end(), [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
     for (const FrequencyPeak& peak : peaks) {
-      const EventTrain train = find_train(selection.inputs, 1 / peak.frequency_hz);
+      const EventTrain train = find_train(selection.inputs, 1 / peak.frequency_hz, instants);
       if (train.matched() > 0) return {train, limits_of(selection, train)};
     }
     return {};
+  }
+
+  /// Share of the events that are not at the instant of one before, of any core.
+  double own_instants(const Selection& selection) const {
+    std::vector<double> times;
+    for (const TrainInput& input : selection.inputs)
+      times.insert(times.end(), input.times_s.begin(), input.times_s.end());
+    std::sort(times.begin(), times.end());
+    const double together_s = std::max(options_.together_s, resolution_s_);
+    double own = 0, first_s = -INFINITY;
+    for (const double time_s : times)
+      if (time_s > first_s + together_s) first_s = time_s, ++own;
+    return times.empty() ? 1 : own / static_cast<double>(times.size());
   }
 
   DurationLimits limits_of(const Selection& selection, const EventTrain& train) const {
@@ -166,7 +180,7 @@ class Search {
         select([&](double duration_s) { return duration_s >= limits.least_s && duration_s <= limits.most_s; });
     compare_durations(limits, selection);
     // Among these only: another source of the same period may have been the denser one of a core.
-    const EventTrain again = find_train(selection.inputs, seed.train.period_s);
+    const EventTrain again = find_train(selection.inputs, seed.train.period_s, own_instants(selection));
     const EventTrain train = match_train(again.matched() > 0 ? again : seed.train, selection.inputs);
     if (train.matched() == 0) return std::nullopt;
     std::vector<double> durations;

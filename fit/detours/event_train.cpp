@@ -171,7 +171,7 @@ void drop_beyond(EventTrain& train) {
 }
 
 /// Whether enough cores have it, and more than chance would give.
-bool is_train(const EventTrain& train, const std::vector<TrainInput>& inputs) {
+bool is_train(const EventTrain& train, const std::vector<TrainInput>& inputs, double own_instants) {
   std::size_t cores = 0;
   double chance = 0, watched_s = 0;
   std::map<double, double> phases;  // cores that are hit together, in about the same part of the period, count once
@@ -183,7 +183,7 @@ bool is_train(const EventTrain& train, const std::vector<TrainInput>& inputs) {
   }
   for (const auto& [phase, log_chance] : phases) chance += log_chance;
   for (const TrainInput& input : inputs) watched_s = std::max(watched_s, input.watched_s);
-  return 2 * cores >= train.cores.size() && chance < least_log_chance &&
+  return 2 * cores >= train.cores.size() && own_instants * chance < least_log_chance &&
          watched_s >= static_cast<double>(least_periods) * train.period_s;
 }
 
@@ -205,12 +205,12 @@ long EventTrain::matched() const {
   return sum;
 }
 
-EventTrain find_train(const std::vector<TrainInput>& cores, double about_period_s) {
+EventTrain find_train(const std::vector<TrainInput>& cores, double about_period_s, double own_instants) {
   EventTrain best;
   double period_s = about_period_s, best_occupancy = 0;
   for (const int width : widths) {
     EventTrain train = fold_all(cores, period_s, width);
-    if (!is_train(train, cores)) {
+    if (!is_train(train, cores, own_instants)) {
       // A dense background hides it in a wide part; a narrow one may be right already.
       if (best.cores.empty()) continue;
       break;

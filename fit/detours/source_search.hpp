@@ -68,7 +68,9 @@ struct EventTrain {
 /// core, and times are regressed on their numbers with a common period and a center for each core; then again with
 /// narrower parts, as long as they hold as many. An empty train if there is none: fewer than half of the cores have an
 /// event in at least 60 % of the periods, beyond what chance would give; that may be chance; fewer than 5 periods.
-EventTrain find_train(const std::vector<TrainInput>& cores, double about_period_s);
+/// @param own_instants  share of the events that no other core has at the same instant: what hits all cores at once is
+///                      seen as often, and is no less by chance
+EventTrain find_train(const std::vector<TrainInput>& cores, double about_period_s, double own_instants);
 
 /// The same train in other lists of times: of each period the event that is nearest to the expected time and most like
 /// the others, if it is not farther away than uniform jitter explains: 2 median deviations, 3.5 as they are uncertain.

@@ -128,7 +128,8 @@ TEST(ProgramMessages, OfCollectiveOperationsAreThoseOfExactModeInFastMode) {
 
 // Their algorithms wait for any of several messages: fast mode ended by signal 11.
 TEST(ProgramMessages, OfTheAlgorithmsOfOtherMpisAreThoseOfExactModeInFastMode) {
-  for (const char* mpi : {"mpich", "impi", "mvapich2"}) {
+  for (const char* mpi : {"mpich", "mvapich2"}) {
+    SCOPED_TRACE(mpi);
     const std::map<std::string, Part> exact = collectives_of(8, false, {}, mpi), fast = collectives_of(8, true, {}, mpi);
     EXPECT_EQ(exact.size(), 17u * 4 * 2) << mpi;
     ASSERT_EQ(fast.size(), exact.size()) << mpi;
