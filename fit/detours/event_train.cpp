@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "hplcast/core/statistics.hpp"
 #include "hplcast/core/text.hpp"
@@ -174,14 +173,11 @@ void drop_beyond(EventTrain& train) {
 bool is_train(const EventTrain& train, const std::vector<TrainInput>& inputs, double own_instants) {
   std::size_t cores = 0;
   double chance = 0, watched_s = 0;
-  std::map<double, double> phases;  // cores that are hit together, in about the same part of the period, count once
   for (const CoreTrain& core : train.cores) {
     if (core.occupancy < least_occupancy) continue;
     ++cores;
-    double& least = phases[std::round(core.center_s / train.half_width_s)];
-    least = std::min(least, core.log_chance);
+    chance += core.log_chance;
   }
-  for (const auto& [phase, log_chance] : phases) chance += log_chance;
   for (const TrainInput& input : inputs) watched_s = std::max(watched_s, input.watched_s);
   return 2 * cores >= train.cores.size() && own_instants * chance < least_log_chance &&
          watched_s >= static_cast<double>(least_periods) * train.period_s;
