@@ -424,8 +424,7 @@ void run(const Options& options) {
   if (!is_fake && options.fake) throw core::UsageError("--fake: this program was built for real accelerators");
   require_writable(options.output);
   AcceleratorMeasuring measuring(options);
-  const std::string csv = measuring.rows();
-  write_result(options.output, [&](std::ostream& out) { out << csv; });
+  write_rows(options.output, measuring.rows());
 }
 
 }  // namespace

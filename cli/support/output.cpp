@@ -20,6 +20,14 @@ void write_result(const fs::path& path, const std::function<void(std::ostream&)>
   }
 }
 
+void write_rows(const fs::path& path, const std::string& csv) {
+  write_result(
+      path, [&](std::ostream& out) { out << csv; },
+      [&] {
+        if (!path.empty()) std::cout << csv << std::flush;
+      });
+}
+
 void write_result(const fs::path& path, const nlohmann::ordered_json& json) {
   write_result(path, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
 }

@@ -100,8 +100,13 @@ int open_descriptor(const fs::path& path) {
   return is_in_our_descriptors(end) && parse_integer(end.filename().string(), number) ? number : -1;
 }
 
+static fs::path beside(const fs::path& file, const std::string& end) {
+  constexpr std::size_t most = 255;  // letters of a name, in most file systems
+  return file.parent_path() / (file.filename().string().substr(0, most - end.size()) + end);
+}
+
 fs::path part_file(const fs::path& path) {
-  return path.empty() ? path : fs::path(behind_links(path).string() + ".part");
+  return path.empty() ? path : beside(behind_links(path), ".part");
 }
 
 void replace_file(const fs::path& path, const std::function<void(const fs::path& temporary)>& write) {
@@ -111,7 +116,7 @@ void replace_file(const fs::path& path, const std::function<void(const fs::path&
   const fs::path target = behind_links(path);
   const bool is_there = fs::exists(target, error);
   if (is_there && ::access(target.c_str(), W_OK) != 0) throw_write_error("write", path, errno);
-  const Leftover temporary(target.string() + ".tmp" + std::to_string(::getpid()));
+  const Leftover temporary(beside(target, ".tmp" + std::to_string(::getpid())));
   write(temporary.path());
   if (is_there) keep_mode(target, temporary.path());
   sync_to_disk(temporary.path());

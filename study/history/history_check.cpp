@@ -82,6 +82,10 @@ void add_notes(const std::vector<LoadedFactor>& loaded, const fit::FindingCounts
     check.notes.push_back(of + "not tested: the newest runs of " + std::to_string(counts.newest_untested) + " of " +
                           std::to_string(series) + " CPUs and factors; the one that lacks most needs " +
                           std::to_string(counts.missing_runs) + " more campaigns");
+  for (std::size_t w = 0; w < options.tests.windows.size(); ++w)
+    if (counts.tests_of_window[w] == 0 && counts.newest_untested < series)
+      check.notes.push_back(of + "not tested: windows of " + std::to_string(options.tests.windows[w]) +
+                            ", for which no CPU and factor has enough runs since the last change");
   if (few == loaded.size() && options.tests.cluster && !loaded.empty())
     check.notes.push_back(of + "too few CPUs to compare with each other (" + std::to_string(options.tests.least_cpus) +
                           " are needed): each was compared with its own earlier runs");
