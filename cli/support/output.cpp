@@ -21,11 +21,8 @@ void write_result(const fs::path& path, const std::function<void(std::ostream&)>
 }
 
 void write_rows(const fs::path& path, const std::string& csv) {
-  write_result(
-      path, [&](std::ostream& out) { out << csv; },
-      [&] {
-        if (!path.empty()) std::cout << csv << std::flush;
-      });
+  const auto write = [&](std::ostream& out) { out << csv << std::flush; };
+  write_result(path, write, [&] { write(std::cout); });
 }
 
 void write_result(const fs::path& path, const nlohmann::ordered_json& json) {

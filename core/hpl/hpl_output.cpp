@@ -105,19 +105,15 @@ HplRun parse_result_line(const std::string& line, const Location& where, const H
   return run;
 }
 
-bool read_extra_digits(const std::string& line, HplRun& run) {
-  double time_s = 0;
-  double gflops = 0;
-  double ended_unix_s = 0;
-  double kernels_s = 0;
-  const int found = std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf ended_unix_s=%lf kernels_s=%lf", &time_s,
-                                &gflops, &ended_unix_s, &kernels_s);
-  if (found < 2 || !(time_s > 0) || !(gflops > 0)) return false;
-  if (found >= 3 && ended_unix_s > 0) run.ended_unix_s = ended_unix_s;
-  if (found == 4 && kernels_s > 0) run.kernels_s = kernels_s;
+void read_extra_digits(const std::string& line, HplRun& run) {
+  double time_s = 0, gflops = 0, ended_unix_s = 0, kernels_s = 0;
+  std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf ended_unix_s=%lf kernels_s=%lf", &time_s, &gflops,
+              &ended_unix_s, &kernels_s);
+  if (!(time_s > 0 && gflops > 0)) return;
   run.time_s = time_s;
   run.gflops = gflops;
-  return true;
+  if (ended_unix_s > 0) run.ended_unix_s = ended_unix_s;
+  if (kernels_s > 0) run.kernels_s = kernels_s;
 }
 
 /// "||Ax-b||_oo/(eps*...)=   3.58e-03 ...... PASSED": the word alone does not count, as an edited or damaged line has
@@ -137,17 +133,13 @@ const char* residual_text(const HplRun& run) {
 }
 
 bool has_hpl_results(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    if (is_result_line(line)) return true;
-  return false;
+  const std::vector<std::string> lines = split(text, '\n');
+  return std::any_of(lines.begin(), lines.end(), is_result_line);
 }
 
 void HplHeader::read(const std::string& line) {
-  if (line.rfind("HPLinpack ", 0) == 0 || line.rfind("The following parameter values", 0) == 0 ||
-      line.rfind("End of Tests", 0) == 0) {
-    values.clear();
-  }
+  for (const char* begin : {"HPLinpack ", "The following parameter values", "End of Tests"})
+    if (line.rfind(begin, 0) == 0) values.clear();
   if (line.rfind(threshold_text, 0) == 0) std::sscanf(line.c_str() + threshold_text.size(), "%lf", &threshold);
   const std::size_t colon = line.find(':');
   const std::string key = colon == std::string::npos ? "" : line.substr(0, line.find_first_of(" :"));

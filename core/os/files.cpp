@@ -52,6 +52,18 @@ void keep_mode(const fs::path& old_file, const fs::path& new_file) {
   if (::chmod(new_file.c_str(), old_state.st_mode & 07777) != 0) throw_write_error("write", old_file, errno);
 }
 
+/// /dev/fd/3, /proc/self/fd/3: links, but to what is open, whatever its name.
+bool is_in_our_descriptors(const fs::path& path) {
+  std::error_code error;
+  return fs::equivalent(path.parent_path(), "/proc/self/fd", error);
+}
+
+/// The file of this name with another end.
+fs::path beside(const fs::path& file, const std::string& end) {
+  constexpr std::size_t most = 255;  // letters of a name, in most file systems
+  return file.parent_path() / (file.filename().string().substr(0, most - end.size()) + end);
+}
+
 }  // namespace
 
 fs::path temporary_place() {
@@ -59,16 +71,6 @@ fs::path temporary_place() {
   const fs::path place = fs::temp_directory_path(error);
   return error ? fs::path("/tmp") : fs::absolute(place);
 }
-
-namespace {
-
-/// /dev/fd/3, /proc/self/fd/3: links, but to what is open, whatever its name.
-bool is_in_our_descriptors(const fs::path& path) {
-  std::error_code error;
-  return fs::equivalent(path.parent_path(), "/proc/self/fd", error);
-}
-
-}  // namespace
 
 bool is_standard_stream(const fs::path& path) {
   return path == "-";
@@ -98,11 +100,6 @@ int open_descriptor(const fs::path& path) {
   const fs::path end = behind_links(path);
   int number = -1;
   return is_in_our_descriptors(end) && parse_integer(end.filename().string(), number) ? number : -1;
-}
-
-static fs::path beside(const fs::path& file, const std::string& end) {
-  constexpr std::size_t most = 255;  // letters of a name, in most file systems
-  return file.parent_path() / (file.filename().string().substr(0, most - end.size()) + end);
 }
 
 fs::path part_file(const fs::path& path) {

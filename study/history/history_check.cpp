@@ -108,11 +108,10 @@ std::vector<FindingEvent> HistoryCheck::events() const {
     const auto same = std::find_if(events.begin(), events.end(), [&](const FindingEvent& event) {
       return have_one_cause(findings[event.first], findings[i]);
     });
-    if (same == events.end()) {
+    if (same == events.end())
       events.push_back({i, {}});
-    } else {
+    else
       same->also.push_back(i);
-    }
   }
   return events;
 }
@@ -210,18 +209,8 @@ fit::RunSeries joined(const std::vector<const fit::CpuHistory*>& factors) {
 
 void count(const fit::RunSeries& series, const CountOptions& options, FlagCounts& counts) {
   const fit::FindingOptions& tests = options.check.tests;
-  std::vector<fit::RunScore> scores;
-  if (options.published) {
-    fit::PublishedTestOptions published;
-    published.confidence = tests.confidence;
-    published.window = options.window;
-    published.least_runs = tests.least_runs;
-    published.least_sd = tests.least_sd;
-    scores = fit::published_scores(series, published);
-  } else {
-    fit::RunTests ours({tests.confidence, options.window, tests.least_runs, tests.least_sd});
-    scores = ours.scores(series);
-  }
+  const fit::RunTestOptions each{tests.confidence, options.window, tests.least_runs, tests.least_sd};
+  const auto scores = options.published ? fit::published_scores(series, {each}) : fit::RunTests(each).scores(series);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     ++counts.rows;
     if (scores[i].region == fit::Region::untested) continue;
