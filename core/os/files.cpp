@@ -226,6 +226,8 @@ bool read_line(std::istream& in, std::string& line, const std::string& name) {
     if (!is_full) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (begins_with(line, "\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
+      if (begins_with(line, "\x1F\x8B"))
+        throw ParseError({name, 0, ""}, "compressed by gzip", "gunzip makes a text of it");
       return true;
     }
     in.clear();

@@ -194,6 +194,12 @@ TEST(Lines, EndWithALineFeedOrBothOrTheFile) {
   }
 }
 
+TEST(Lines, OfACompressedFileAreNone) {
+  std::istringstream in("\x1F\x8B\x08 and so on\n");
+  std::string line;
+  EXPECT_THROW(read_line(in, line, "HPL.out.gz"), ParseError);
+}
+
 TEST_F(Files, ALinkToItselfIsNotWritten) {
   fs::create_symlink("loop", folder_ / "loop");
   EXPECT_THROW(write_file(folder_ / "loop", [](std::ostream& out) { out << "x"; }), Error);
