@@ -260,7 +260,13 @@ void append_to_ledger(const CompareOptions& options, const study::Comparison& co
   const std::string date = options.ledger_date.empty() ? core::utc_now().substr(0, 10) : options.ledger_date;
   std::vector<study::LedgerRow> ledger;
   if (std::filesystem::exists(options.ledger)) ledger = read_from(options.ledger, study::read_ledger);
-  const std::size_t added = study::append(ledger, study::ledger_rows(comparison, predicted, date));
+  const std::vector<study::LedgerRow> rows = study::ledger_rows(comparison, predicted, date);
+  std::size_t runs = 0;
+  for (const study::ComparedConfiguration& row : comparison.rows) runs += row.real_gflops.size();
+  if (runs > rows.size())
+    warn(core::counted(runs - rows.size(), "run") + " left out of " + options.ledger +
+         ": beyond thirty times, or below a thirtieth of, the predicted rate");
+  const std::size_t added = study::append(ledger, rows);
   write_result(options.ledger, [&](std::ostream& out) { study::write_ledger(out, ledger); });
   tell(std::to_string(added) + " runs were added to " + options.ledger + ", which has " +
        std::to_string(ledger.size()));

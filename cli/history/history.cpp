@@ -339,14 +339,17 @@ void run_add(const AddOptions& options) {
     const std::string hash = hash_of(path, archive);
     in_history(options.database, [&](HistoryDatabase& database) {
       if (database.has_source(hash)) return tell_added(path, false);
-      std::vector<std::string> notes;
-      study::CampaignRecord record = study::campaign_record(archive, options.cluster, notes);
-      record.job = options.job;
-      add_network_segments(record, database.first_cluster_json(record.cluster, core::sha256_hex(record.protocol)));
-      tell_differences(database, record);
-      const bool added = database.add_source({hash, path}, [&](const auto& add) { add(record); });
-      tell_added(path, added);
-      for (const std::string& note : notes) std::cerr << "  " << note << '\n';
+      try {
+        std::vector<std::string> notes;
+        study::CampaignRecord record = study::campaign_record(archive, options.cluster, notes);
+        record.job = options.job;
+        add_network_segments(record, database.first_cluster_json(record.cluster, core::sha256_hex(record.protocol)));
+        tell_differences(database, record);
+        tell_added(path, database.add_source({hash, path}, [&](const auto& add) { add(record); }));
+        for (const std::string& note : notes) std::cerr << "  " << note << '\n';
+      } catch (const core::Error& error) {
+        throw core::Error(error.code(), path + ": " + error.what());  // of which of many
+      }
     });
   }
 }
@@ -386,8 +389,7 @@ template <typename Entry>
 std::vector<Entry> read_all(const std::vector<std::string>& paths,
                             std::vector<Entry> (*read)(std::istream&, const std::string&)) {
   std::vector<Entry> entries;
-  for (const std::string& path : paths)
-    for (Entry& entry : read_from(path, read)) entries.push_back(std::move(entry));
+  for (const std::string& path : paths) core::append(entries, read_from(path, read));
   return entries;
 }
 
@@ -425,13 +427,9 @@ void setup_history(Command& app) {
   Command& group = add_command(app, "history", "Keep what repeated campaigns have measured (docs/use/history.md)",
                                "hplcast history import --help");
   group.require_subcommand(1);
-  setup_add(group);
-  setup_import_of_runs(group);
-  setup_change(group);
-  setup_outlier(group);
-  setup_failed(group);
-  setup_history_export(group);
-  setup_site(group);
+  for (const auto setup :
+       {setup_add, setup_import_of_runs, setup_change, setup_outlier, setup_failed, setup_history_export, setup_site})
+    setup(group);
 }
 
 }  // namespace hplcast::cli

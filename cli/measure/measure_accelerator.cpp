@@ -423,9 +423,7 @@ void run(const Options& options) {
                       "where hipcc and rocBLAS are; --fake: threads of this CPU in the place of one, for tests");
   if (!is_fake && options.fake) throw core::UsageError("--fake: this program was built for real accelerators");
   require_writable(options.output);
-  AcceleratorMeasuring measuring(options);
-  const std::string csv = measuring.rows();
-  write_result(options.output, [&](std::ostream& out) { out << csv; });
+  write_rows(options.output, AcceleratorMeasuring(options).rows());
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ void measure_gaps(Options& options) {
   Progress progress;
   options.gaps.progress = [&](double fraction) { progress.update(fraction, "watching"); };
   calibration::GapReport report;
-  write_result(output, [&](std::ostream& out) { report = calibration::measure_gaps(options.gaps, out); });
+  write_rows(output, core::written([&](std::ostream& out) { report = calibration::measure_gaps(options.gaps, out); }));
   progress.clear();
   print_gaps(std::cerr, options.method == calibration::GapMethod::gaps, report);
 }

@@ -29,7 +29,8 @@ void run(Options& options) {
   if (options.check) return calibration::check_hpl_kernels(options.request);
   Progress progress;
   options.request.progress = [&](double fraction) { progress.update(fraction, "instrumented HPL"); };
-  core::write_file(options.output, [&](std::ostream& out) { calibration::measure_hpl_kernels(options.request, out); });
+  const auto measure = [&](std::ostream& out) { calibration::measure_hpl_kernels(options.request, out); };
+  write_rows(options.output, core::written(measure));
   progress.clear();
 }
 

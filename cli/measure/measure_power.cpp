@@ -81,8 +81,8 @@ std::string summarized(const std::vector<core::PowerSample>& samples) {
 }
 
 void join(const Options& options) {
-  const auto csv = summarized(wattmeter_samples(options, read_from(options.pieces, calibration::read_pieces)));
-  write_result(options.common.output, [&](std::ostream& out) { out << csv; });
+  write_rows(options.common.output,
+             summarized(wattmeter_samples(options, read_from(options.pieces, calibration::read_pieces))));
 }
 
 /// Frequencies in Hz from "1.2GHz", "2300MHz"; "all" or "three" (the least, a middle one, the most) of those that can
@@ -185,12 +185,13 @@ std::string measure(Options& options, const MeasuringRank& rank) {
   const auto runs =
       gathered(rank.world, result.pieces.empty() ? "" : core::written(write_own), calibration::read_pieces);
   if (!root) return "";
-  if (!options.pieces.empty())
-    write_result(options.pieces, [&](std::ostream& out) { calibration::write_pieces(out, runs); });
   try {
+    if (!options.pieces.empty())
+      write_rows(options.pieces, core::written([&](std::ostream& out) { calibration::write_pieces(out, runs); }));
     if (!options.meter.empty()) core::append(samples, wattmeter_samples(options, runs));
   } catch (const core::Error& error) {  // not all is lost
-    const std::string text = std::string(error.what()) + "\n  --join takes " + options.pieces + " with other rows";
+    std::string text = error.what();
+    if (!options.meter.empty()) text += "\n  --join takes " + options.pieces + " with other rows";
     if (samples.empty()) throw InputError(text);
     warn(text);
   }

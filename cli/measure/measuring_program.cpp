@@ -145,12 +145,7 @@ void measure_and_write(const MeasuringOptions& options, const Measure& measure) 
   if (root && !options.position.empty()) map_position(options.position);
   const double epoch_s = calibration::now_s() - elapsed_s;
   const std::string result = measure({world, topology, place, epoch_s}, design);
-  const auto print = [&] {
-    if (!options.output.empty()) std::cout << result << std::flush;
-  };
-  if (root)
-    write_result(
-        options.output, [&](std::ostream& out) { out << result; }, print);
+  if (root) write_rows(options.output, result);
   if (!options.monitoring.empty()) write_monitoring(options.monitoring, world, epoch_s, monitor);
   if (root && options.takes_design) refuse_nothing(result, options.allow_failures);
 }

@@ -210,6 +210,9 @@ int run_program(Command& program, int argc, const char* const* argv);
 void write_result(const std::filesystem::path& path, const std::function<void(std::ostream&)>& content,
                   const std::function<void()>& print_what_is_lost = {});
 
+/// The same of measured rows, which are printed where the file cannot be written.
+void write_rows(const std::filesystem::path& path, const std::string& csv);
+
 /// The same of JSON, with lines and blanks.
 void write_result(const std::filesystem::path& path, const nlohmann::ordered_json& json);
 

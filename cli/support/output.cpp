@@ -20,6 +20,11 @@ void write_result(const fs::path& path, const std::function<void(std::ostream&)>
   }
 }
 
+void write_rows(const fs::path& path, const std::string& csv) {
+  const auto write = [&](std::ostream& out) { out << csv << std::flush; };
+  write_result(path, write, [&] { write(std::cout); });
+}
+
 void write_result(const fs::path& path, const nlohmann::ordered_json& json) {
   write_result(path, [&](std::ostream& out) { out << core::json_text(json, 2) << '\n'; });
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <istream>
-#include <limits>
 #include <regex>
 #include <sstream>
 #include <utility>
@@ -106,19 +105,15 @@ HplRun parse_result_line(const std::string& line, const Location& where, const H
   return run;
 }
 
-bool read_extra_digits(const std::string& line, HplRun& run) {
-  double time_s = 0;
-  double gflops = 0;
-  double ended_unix_s = 0;
-  double kernels_s = 0;
-  const int found = std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf ended_unix_s=%lf kernels_s=%lf", &time_s,
-                                &gflops, &ended_unix_s, &kernels_s);
-  if (found < 2 || !(time_s > 0) || !(gflops > 0)) return false;
-  if (found >= 3 && ended_unix_s > 0) run.ended_unix_s = ended_unix_s;
-  if (found == 4 && kernels_s > 0) run.kernels_s = kernels_s;
+void read_extra_digits(const std::string& line, HplRun& run) {
+  double time_s = 0, gflops = 0, ended_unix_s = 0, kernels_s = 0;
+  std::sscanf(line.c_str(), "hplcast: time_s=%lf gflops=%lf ended_unix_s=%lf kernels_s=%lf", &time_s, &gflops,
+              &ended_unix_s, &kernels_s);
+  if (!(time_s > 0 && gflops > 0)) return;
   run.time_s = time_s;
   run.gflops = gflops;
-  return true;
+  if (ended_unix_s > 0) run.ended_unix_s = ended_unix_s;
+  if (kernels_s > 0) run.kernels_s = kernels_s;
 }
 
 /// "||Ax-b||_oo/(eps*...)=   3.58e-03 ...... PASSED": the word alone does not count, as an edited or damaged line has
@@ -138,17 +133,14 @@ const char* residual_text(const HplRun& run) {
 }
 
 bool has_hpl_results(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    if (is_result_line(line)) return true;
-  return false;
+  const std::vector<std::string> lines = split(text, '\n');
+  return std::any_of(lines.begin(), lines.end(), is_result_line);
 }
 
 void HplHeader::read(const std::string& line) {
-  if (line.rfind("HPLinpack ", 0) == 0 || line.rfind("The following parameter values", 0) == 0 ||
-      line.rfind("End of Tests", 0) == 0) {
-    values.clear();
-  }
+  for (const char* begin : {"HPLinpack ", "The following parameter values", "End of Tests"})
+    if (line.rfind(begin, 0) == 0) values.clear();
+  if (line.rfind(threshold_text, 0) == 0) std::sscanf(line.c_str() + threshold_text.size(), "%lf", &threshold);
   const std::size_t colon = line.find(':');
   const std::string key = colon == std::string::npos ? "" : line.substr(0, line.find_first_of(" :"));
   if (find_hpl_field(key) != nullptr && line.find_first_not_of(' ', key.size()) == colon) {
@@ -156,11 +148,11 @@ void HplHeader::read(const std::string& line) {
     values[key].clear();
     add_values(line.substr(colon + 1), key, values[key]);
     if (key == "SWAP") {
-      int threshold = 0;
+      int of_mix = 0;
       const std::size_t begin = line.find("threshold = ");
       values["swap_threshold"].clear();
-      if (begin != std::string::npos && std::sscanf(line.c_str() + begin, "threshold = %d", &threshold) == 1)
-        values["swap_threshold"] = {threshold};
+      if (begin != std::string::npos && std::sscanf(line.c_str() + begin, "threshold = %d", &of_mix) == 1)
+        values["swap_threshold"] = {of_mix};
     }
   } else if (!last.empty() && line.rfind("        ", 0) == 0) {  // more than eight values
     add_values(line, last, values[last]);
@@ -176,7 +168,6 @@ std::vector<HplRun> read_hpl_output(std::istream& in, const std::string& name, c
 std::vector<HplRun> read_hpl_output_below(HplHeader header, std::istream& in, const std::string& name,
                                           const HplParameters& defaults, std::size_t first_line) {
   std::vector<HplRun> runs;
-  double threshold = std::numeric_limits<double>::infinity();  // of residuals; HPL's header says it
   std::string line;
   for (std::size_t number = first_line; read_line(in, line, name); ++number) {
     if (is_result_line(line)) {
@@ -187,9 +178,7 @@ std::vector<HplRun> read_hpl_output_below(HplHeader header, std::istream& in, co
     } else if (!runs.empty() && line.rfind("||Ax-b||_oo", 0) == 0) {  // HPL 1.0 has three such lines
       HplRun& run = runs.back();
       const bool first = !std::exchange(run.residual_checked, true);
-      run.residual_passed = (first || run.residual_passed) && passes(line, threshold);
-    } else if (line.rfind(threshold_text, 0) == 0) {
-      std::sscanf(line.c_str() + threshold_text.size(), "%lf", &threshold);
+      run.residual_passed = (first || run.residual_passed) && passes(line, header.threshold);
     } else {
       header.read(line);
     }

@@ -52,6 +52,18 @@ void keep_mode(const fs::path& old_file, const fs::path& new_file) {
   if (::chmod(new_file.c_str(), old_state.st_mode & 07777) != 0) throw_write_error("write", old_file, errno);
 }
 
+/// /dev/fd/3, /proc/self/fd/3: links, but to what is open, whatever its name.
+bool is_in_our_descriptors(const fs::path& path) {
+  std::error_code error;
+  return fs::equivalent(path.parent_path(), "/proc/self/fd", error);
+}
+
+/// The file of this name with another end.
+fs::path beside(const fs::path& file, const std::string& end) {
+  constexpr std::size_t most = 255;  // letters of a name, in most file systems
+  return file.parent_path() / (file.filename().string().substr(0, most - end.size()) + end);
+}
+
 }  // namespace
 
 fs::path temporary_place() {
@@ -59,16 +71,6 @@ fs::path temporary_place() {
   const fs::path place = fs::temp_directory_path(error);
   return error ? fs::path("/tmp") : fs::absolute(place);
 }
-
-namespace {
-
-/// /dev/fd/3, /proc/self/fd/3: links, but to what is open, whatever its name.
-bool is_in_our_descriptors(const fs::path& path) {
-  std::error_code error;
-  return fs::equivalent(path.parent_path(), "/proc/self/fd", error);
-}
-
-}  // namespace
 
 bool is_standard_stream(const fs::path& path) {
   return path == "-";
@@ -101,7 +103,7 @@ int open_descriptor(const fs::path& path) {
 }
 
 fs::path part_file(const fs::path& path) {
-  return path.empty() ? path : fs::path(behind_links(path).string() + ".part");
+  return path.empty() ? path : beside(behind_links(path), ".part");
 }
 
 void replace_file(const fs::path& path, const std::function<void(const fs::path& temporary)>& write) {
@@ -111,7 +113,7 @@ void replace_file(const fs::path& path, const std::function<void(const fs::path&
   const fs::path target = behind_links(path);
   const bool is_there = fs::exists(target, error);
   if (is_there && ::access(target.c_str(), W_OK) != 0) throw_write_error("write", path, errno);
-  const Leftover temporary(target.string() + ".tmp" + std::to_string(::getpid()));
+  const Leftover temporary(beside(target, ".tmp" + std::to_string(::getpid())));
   write(temporary.path());
   if (is_there) keep_mode(target, temporary.path());
   sync_to_disk(temporary.path());
@@ -224,6 +226,8 @@ bool read_line(std::istream& in, std::string& line, const std::string& name) {
     if (!is_full) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (begins_with(line, "\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
+      if (begins_with(line, "\x1F\x8B"))
+        throw ParseError({name, 0, ""}, "compressed by gzip", "gunzip makes a text of it");
       return true;
     }
     in.clear();

@@ -431,7 +431,9 @@ Command mpirun_command(const MpiLaunch& launch, const fs::path& program) {
   const std::vector<std::string> preloaded = preloading(launch.blas);  // not for the launcher itself
   append(exported, preloaded);
   add({is_srun ? "-n" : "-np", std::to_string(launch.ranks)});
-  if (!is_srun && !launch.hostfile.empty()) add({"--hostfile", fs::absolute(launch.hostfile).string()});
+  require(!is_srun || launch.hostfile.empty(), "hostfile", launch.hostfile.string(),
+          "none beside srun, which takes the hosts of its job");
+  if (!launch.hostfile.empty()) add({"--hostfile", fs::absolute(launch.hostfile).string()});
   if (is_srun) {
     if (launch.oversubscribe) add({"--overcommit"});
     if (launch.threads > 1) add({"--cpus-per-task=" + threads});

@@ -169,7 +169,7 @@ int duration_class(const core::DetourEvent& event) {
   return static_cast<int>(std::floor(2 * std::log10(event.duration_s)));
 }
 
-/// What detours of a class of durations took.
+/// The time that detours of a class of durations took.
 struct ClassTime {
   std::vector<double> lost_s;  ///< of each turn
   double all_s = 0, squares = 0;
@@ -205,7 +205,7 @@ struct Turns {
       }
   }
 
-  /// Of the sum: of independent detours, or more where turns say so (bursts, several cores at once).
+  /// The sum's: that of independent detours, or more where turns say so (bursts, several cores at once).
   double variance(const ClassTime& one) const {
     const auto n = static_cast<double>(one.lost_s.size());
     double squares = 0;

@@ -103,7 +103,7 @@ FoundDetours poisson_source(core::DetourSource::Values values, double events, do
 std::vector<FoundDetours> fit_rest(std::vector<core::CoreDetours> cores, const DetourFitOptions& options,
                                    const std::string& name = "rest");
 
-/// What is left of two traces of the same cores, watched in turns.
+/// The rest of two traces of the same cores, watched in turns.
 struct RestOfTurns {
   std::vector<core::CoreDetours> common;  ///< of both: half decades of durations that take as much of both
   std::vector<core::CoreDetours> own;     ///< of the first: the others

@@ -217,7 +217,9 @@ std::vector<RunTests> tests_of(const FindingOptions& options) {
 }
 
 /// Fills in what is flagged, and counts the tests. The runs that are far off alone enter no reference.
-TestsOfDays score_tracks(std::vector<Track>& tracks, std::vector<RunTests> tests, const FindingOptions& options) {
+TestsOfDays score_tracks(std::vector<Track>& tracks, std::vector<RunTests> tests, const FindingOptions& options,
+                         FindingCounts& counts) {
+  counts.tests_of_window.resize(options.windows.size());
   TestsOfDays tests_of_days;
   for (Track& track : tracks) {
     const auto single = tests.back().scores(track.runs);
@@ -228,7 +230,7 @@ TestsOfDays score_tracks(std::vector<Track>& tracks, std::vector<RunTests> tests
       auto& kept = track.flagged.emplace_back();
       for (std::size_t i = 0; i < scores.size(); ++i) {
         if (scores[i].region != Region::untested && !track.runs.outlier[i])
-          ++tests_of_days[core::day_of(track.time_s[i])];
+          ++tests_of_days[core::day_of(track.time_s[i])], ++counts.tests_of_window[w], ++counts.tests;
         if (is_flagged(scores[i].region) && !track.runs.outlier[i]) kept[i].score = scores[i];
       }
     }
@@ -446,8 +448,7 @@ Findings find_changes(const std::vector<FactorHistory>& factors, const FindingOp
   Findings result;
   std::vector<Track> tracks;
   for (std::size_t f = 0; f < factors.size(); ++f) add_tracks(f, factors[f], options, tracks);
-  const TestsOfDays tests = score_tracks(tracks, std::move(run_tests), options);
-  for (const auto& day : tests) result.counts.tests += day.second;
+  const TestsOfDays tests = score_tracks(tracks, std::move(run_tests), options, result.counts);
   correct_by_day(tracks, tests, options);
   std::vector<Finding> found;
   for (const Track& track : tracks) {

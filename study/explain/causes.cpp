@@ -17,14 +17,12 @@ constexpr double least_effect = 1e-4;  // of the time: less is not worth a simul
 /// ", nearly all of it in calls with m n k below 4e+06" where a small part of the sizes has most of the difference.
 std::string where_in_sizes(const KernelFinding& finding) {
   constexpr double nearly_all = 0.8, most_time = 0.5;
-  double all_s = 0;
-  double time_s = 0;
+  double all_s = 0, time_s = 0;
   for (const KernelSizes& sizes : finding.sizes) {
     all_s += std::abs(sizes.real_s - sizes.model_s);
     time_s += sizes.real_s;
   }
-  double difference_s = 0;
-  double below_s = 0;
+  double difference_s = 0, below_s = 0;
   for (const KernelSizes& sizes : finding.sizes) {
     difference_s += std::abs(sizes.real_s - sizes.model_s);
     below_s += sizes.real_s;
@@ -87,9 +85,8 @@ Replacement level_of(const KernelFinding& finding, const Findings& findings) {
 Replacement together(const std::vector<Replacement>& all) {
   Replacement one = all.front();
   for (std::size_t i = 1; i < all.size(); ++i) {
-    const Cause& cause = all[i].cause;
-    one.cause.kernels.insert(one.cause.kernels.end(), cause.kernels.begin(), cause.kernels.end());
-    one.cause.estimated_s += cause.estimated_s;
+    core::append(one.cause.kernels, all[i].cause.kernels);
+    one.cause.estimated_s += all[i].cause.estimated_s;
     one.cause.factor = 0;
     merge(one.parts, all[i].parts);
   }
@@ -206,7 +203,7 @@ void add_network(const Findings& findings, double ranks, std::vector<Replacement
     const auto of_model = [&](const char* what, double factor) {
       constexpr double none = 0.01;
       return "the " + (what + (" of messages" + where)) + " is " +
-             (factor < none ? "below 1 % of" : core::printed("%.2g times", factor)) + " that of the model";
+             (factor < none ? "below 1 % of" : core::readable(factor, 2) + " times") + " that of the model";
     };
     add(Cause::Kind::latency, &NetworkFactors::latency, finding.latency_s, of_model("latency", finding.latency));
     add(Cause::Kind::bandwidth, &NetworkFactors::bandwidth, finding.bytes_s,
@@ -252,7 +249,7 @@ const char* to_string(Cause::Kind kind) {
 std::string longer(double factor, const std::string& where) {
   constexpr double as_multiple = 2;
   const std::string middle = where.empty() ? " " : " " + where + " ";
-  if (factor >= as_multiple) return core::printed("%.2g times as long", factor) + middle + "as";
+  if (factor >= as_multiple) return core::readable(factor, 2) + " times as long" + middle + "as";
   if (factor >= 1) return core::printed("%.1f %% longer", 100 * (factor - 1)) + middle + "than";
   return core::printed("%.1f %% less time", 100 * (1 - factor)) + middle + "than";
 }

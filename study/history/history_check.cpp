@@ -82,6 +82,10 @@ void add_notes(const std::vector<LoadedFactor>& loaded, const fit::FindingCounts
     check.notes.push_back(of + "not tested: the newest runs of " + std::to_string(counts.newest_untested) + " of " +
                           std::to_string(series) + " CPUs and factors; the one that lacks most needs " +
                           std::to_string(counts.missing_runs) + " more campaigns");
+  for (std::size_t w = 0; w < options.tests.windows.size(); ++w)
+    if (counts.tests_of_window[w] == 0 && counts.newest_untested < series)
+      check.notes.push_back(of + "not tested: windows of " + std::to_string(options.tests.windows[w]) +
+                            ", for which no CPU and factor has enough runs since the last change");
   if (few == loaded.size() && options.tests.cluster && !loaded.empty())
     check.notes.push_back(of + "too few CPUs to compare with each other (" + std::to_string(options.tests.least_cpus) +
                           " are needed): each was compared with its own earlier runs");
@@ -104,11 +108,10 @@ std::vector<FindingEvent> HistoryCheck::events() const {
     const auto same = std::find_if(events.begin(), events.end(), [&](const FindingEvent& event) {
       return have_one_cause(findings[event.first], findings[i]);
     });
-    if (same == events.end()) {
+    if (same == events.end())
       events.push_back({i, {}});
-    } else {
+    else
       same->also.push_back(i);
-    }
   }
   return events;
 }
@@ -206,18 +209,8 @@ fit::RunSeries joined(const std::vector<const fit::CpuHistory*>& factors) {
 
 void count(const fit::RunSeries& series, const CountOptions& options, FlagCounts& counts) {
   const fit::FindingOptions& tests = options.check.tests;
-  std::vector<fit::RunScore> scores;
-  if (options.published) {
-    fit::PublishedTestOptions published;
-    published.confidence = tests.confidence;
-    published.window = options.window;
-    published.least_runs = tests.least_runs;
-    published.least_sd = tests.least_sd;
-    scores = fit::published_scores(series, published);
-  } else {
-    fit::RunTests ours({tests.confidence, options.window, tests.least_runs, tests.least_sd});
-    scores = ours.scores(series);
-  }
+  const fit::RunTestOptions each{tests.confidence, options.window, tests.least_runs, tests.least_sd};
+  const auto scores = options.published ? fit::published_scores(series, {each}) : fit::RunTests(each).scores(series);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     ++counts.rows;
     if (scores[i].region == fit::Region::untested) continue;

@@ -58,6 +58,12 @@ bool may_be_same(const Rates& one, const Rates& other) {
   return true;
 }
 
+bool have_one_unit(const LedgerRow& row) {
+  constexpr double most = 30;
+  const double ratio = row.predicted_gflops / row.real_gflops;
+  return ratio < most && ratio > 1 / most;
+}
+
 LedgerRow read_row(const core::CsvReader& csv) {
   LedgerRow row;
   const auto text = [&](const char* name) { return std::string(csv.text(csv.column(name))); };
@@ -68,9 +74,7 @@ LedgerRow read_row(const core::CsvReader& csv) {
   row.parameters = core::read_hpl_fields(csv, {});
   row.real_gflops = csv.positive(csv.column("real_gflops"));
   row.predicted_gflops = csv.positive(csv.column("predicted_gflops"));
-  constexpr double same_unit = 30;
-  const double ratio = row.predicted_gflops / row.real_gflops;
-  if (!(ratio < same_unit && ratio > 1 / same_unit))
+  if (!have_one_unit(row))
     throw core::ParseError(csv.at(csv.column("real_gflops")),
                            "found " + text("real_gflops") + " beside a prediction of " + text("predicted_gflops") +
                                "; expected both in Gflop/s",
@@ -207,7 +211,7 @@ std::vector<LedgerRow> ledger_rows(const Comparison& comparison, const std::vect
     }
     for (const double gflops : compared.real_gflops) {
       row.real_gflops = gflops;
-      rows.push_back(row);
+      if (have_one_unit(row)) rows.push_back(row);
     }
   }
   return rows;

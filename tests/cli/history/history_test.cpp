@@ -241,14 +241,16 @@ TEST_F(HistoryCommands, RefuseCampaignsThatCannotBe) {
   ASSERT_EQ(add("first").status, 0);
   write_campaign(folder_.path() / "at-once", "a", "1600000050", "1600000150");
   EXPECT_EQ(add("at-once").status, 3);
-  EXPECT_THAT(add("at-once").output, HasSubstr("host a was measured by another campaign at that time"));
+  EXPECT_THAT(add("at-once").output,
+              HasSubstr("hplcast history add: at-once: host a was measured by another campaign at that time"));
   write_campaign(folder_.path() / "back", "a", "1600086400", "1600086300");
   EXPECT_THAT(add("back").output, HasSubstr("the clock went back"));
   write_campaign(folder_.path() / "ahead", "a", "40000000000", "40000000100");
   EXPECT_THAT(add("ahead").output, HasSubstr("the clock was wrong"));
   write_campaign(folder_.path() / "empty", "a", "1600172800", "1600172900");
   fs::remove(folder_.path() / "empty/measurements/01-dgemm.csv");
-  EXPECT_THAT(add("empty").output, HasSubstr("no call of dgemm that counts"));
+  EXPECT_THAT(add("empty").output,
+              HasSubstr("hplcast history add: empty: the archive has no call of dgemm that counts"));
 }
 
 TEST_F(HistoryCommands, RefusePredictionsOfWhatTheyDoNotKnow) {

@@ -94,6 +94,15 @@ TEST(HplLog, KeepsTheRunsOfAnOutputApart) {
   EXPECT_EQ(runs[0].started_unix_s, 1603364903) << "2020-10-22 11:08:23";
 }
 
+TEST(HplLog, DoesNotBelieveAWordBesideALargeResidual) {
+  const std::string threshold = "- Computational tests pass if scaled residuals are less than                16.0\n";
+  std::string failed = result_lines;
+  failed.replace(failed.find("e-03"), 4, "e+02");
+  EXPECT_FALSE(logs_in(header() + threshold + failed).at(0).result->residual_passed);
+  EXPECT_TRUE(logs_in(header() + threshold + result_lines).at(0).result->residual_passed);
+  EXPECT_TRUE(logs_in(header() + failed).at(0).result->residual_passed) << "the threshold may be any";
+}
+
 TEST(HplLog, LeavesOutALastLineThatIsNotWhole) {
   const std::string begun = header() + "Column=000000100 Fraction=10.0% Gflops=5.0e-01\n";
   // A rate without its exponent is ten times as large.

@@ -41,6 +41,16 @@ TEST_F(Files, WritesThroughMissingFolders) {
   EXPECT_EQ(content(folder_ / "a" / "b.txt"), "x");
 }
 
+TEST_F(Files, NamesMayHaveAsManyLettersAsTheFileSystemTakes) {
+  const fs::path path = folder_ / std::string(255, 'x');
+  write_file(path, [](std::ostream& out) { out << "x"; });
+  EXPECT_EQ(content(path), "x");
+  EXPECT_EQ(part_file(path).filename().string().size(), 255U);
+  EXPECT_EQ(part_file("a/b.json"), "a/b.json.part");
+  EXPECT_THROW(write_file(path.string() + "x", [](std::ostream& out) { out << "x"; }), Error);
+  EXPECT_EQ(count(), 1);
+}
+
 TEST_F(Files, AFailureLeavesTheOldFileAndNothingElse) {
   const fs::path path = folder_ / "f";
   write_file(path, [](std::ostream& out) { out << "old"; });
@@ -182,6 +192,12 @@ TEST(Lines, EndWithALineFeedOrBothOrTheFile) {
       EXPECT_FALSE(read_line(in, line, "f")) << length;
     }
   }
+}
+
+TEST(Lines, OfACompressedFileAreNone) {
+  std::istringstream in("\x1F\x8B\x08 and so on\n");
+  std::string line;
+  EXPECT_THROW(read_line(in, line, "HPL.out.gz"), ParseError);
 }
 
 TEST_F(Files, ALinkToItselfIsNotWritten) {

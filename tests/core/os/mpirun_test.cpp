@@ -84,6 +84,9 @@ TEST(MpirunCommand, SpeaksToSrunInItsOwnWords) {
   launch.oversubscribe = true;
   EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")), HasSubstr("--overcommit"));
   EXPECT_THAT(to_string(mpirun_command(launch, "/bin/true")), Not(HasSubstr("--cpu-bind")));
+  launch.hostfile = "hosts.txt";
+  EXPECT_THAT(tests::error_in([&] { mpirun_command(launch, "/bin/true"); }),
+              AllOf(HasSubstr("hostfile` is hosts.txt"), HasSubstr("hosts of its job")));
 }
 
 }  // namespace

@@ -142,6 +142,12 @@ TEST(KernelFindings, AKernelWithoutAModelIsNotLeftOut) {
   EXPECT_NEAR(law.at(large).mean_s(large) + law.at(small).mean_s(small), 1.001e-3, 1e-12);
 }
 
+TEST(Longer, HasNoExponent) {
+  EXPECT_EQ(longer(102.3, "in the run"), "102 times as long in the run as");
+  EXPECT_EQ(longer(2.46, ""), "2.5 times as long as");
+  EXPECT_EQ(longer(1.061, ""), "6.1 % longer than");
+}
+
 // dgemm with a wide distribution may take 10 % longer by chance; it is not one of "other kernels" that differ a little.
 TEST(KernelCauses, OfANoisyModelAreNamed) {
   const auto text_with_noise = [](double sigma) {

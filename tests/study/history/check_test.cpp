@@ -91,6 +91,14 @@ TEST_F(Check, OfHostsWithDifferentProtocolsKeepsTheirReferences) {
   EXPECT_EQ(result.findings[0].place.host, "c");
 }
 
+TEST_F(Check, SaysWhichWindowsAreLongerThanTheHistory) {
+  for (int day = 0; day < 20; ++day)
+    for (const std::string host : {"a", "b", "c"}) add(host, day, noisy(20));
+  CheckOptions options;
+  options.tests.windows = {1, 5, 1000};
+  EXPECT_THAT(check(options).notes, ElementsAre(HasSubstr("not tested: windows of 1000, ")));
+}
+
 TEST_F(Check, OfOneCpuSaysThatThereIsNothingToCompareWith) {
   for (int day = 0; day < 20; ++day) add("a", day, noisy(day >= 16 ? 18 : 20));
   const HistoryCheck result = check();

@@ -61,6 +61,18 @@ std::string refusal(const std::string& text) {
 }
 
 // All differences of 20,000 runs took 3.2 GB; some tell as much.
+// They were added, and the ledger was refused from then on.
+TEST(Ledger, HasNoRunsThatItsReaderRefuses) {
+  Comparison comparison;
+  ComparedConfiguration& one = comparison.rows.emplace_back();
+  one.parameters = core::without_unused(prediction().parameters);
+  one.predicted_median = 21;
+  one.real_gflops = {20, 0.276, 0.71};
+  const auto rows = ledger_rows(comparison, {prediction()}, "2026-11-29");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(read(text_of(rows)).at(1).real_gflops, 0.71);
+}
+
 TEST(PooledSd, OfThousandsOfRunsIsThatOfSomeOfTheirDifferences) {
   std::vector<double> values;
   for (int i = 0; i < 20000; ++i) values.push_back(0.01 * std::sin(12345.678 * i));  // as good as drawn

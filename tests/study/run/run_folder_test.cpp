@@ -54,7 +54,7 @@ class RunFolder : public testing::SimulatedCluster {
     return statistics.at("times_s").at(0);
   }
 
-  core::TemporaryFolder folder_{"hplcast-run folder"};
+  core::TemporaryFolder folder_{"hplcast-run \"folder"};
 };
 
 TEST_F(RunFolder, TakesTheTimeOfPredictOnTheSamePlatform) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,9 +38,10 @@ struct HplProgress {
 
 /// The header of HPL's output: what HPL says of its parameters before it runs.
 struct HplHeader {
-  void read(const std::string& line);                    ///< of the output, whatever it is
-  std::map<std::string, std::vector<long long>> values;  ///< of each field; empty: not said
-  std::string last;                                      ///< the field of the line before: its values may go on
+  void read(const std::string& line);                          ///< of the output, whatever it is
+  std::map<std::string, std::vector<long long>> values;        ///< of each field; empty: not said
+  std::string last;                                            ///< the field of the line before: its values may go on
+  double threshold = std::numeric_limits<double>::infinity();  ///< of residuals that pass
 };
 
 /// The same as read_hpl_output(), below lines that were read before; `first_line`: number of the first, for messages.

@@ -104,9 +104,10 @@ struct Finding {
 
 /// How much could be tested at all.
 struct FindingCounts {
-  std::size_t tests = 0;            ///< of all runs, windows, kinds of comparison
-  std::size_t newest_untested = 0;  ///< CPUs and factors whose newest run has too few earlier ones
-  std::size_t missing_runs = 0;     ///< of the one among them that lacks most
+  std::size_t tests = 0;                          ///< of all runs, windows, kinds of comparison
+  std::size_t newest_untested = 0;                ///< CPUs and factors whose newest run has too few earlier ones
+  std::size_t missing_runs = 0;                   ///< of the one among them that lacks most
+  std::vector<std::size_t> tests_of_window = {};  ///< in the order of the options
 };
 
 struct Findings {

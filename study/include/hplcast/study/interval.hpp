@@ -62,7 +62,8 @@ std::string kind_of(const core::Prediction& prediction);
 std::vector<LedgerRow> read_ledger(std::istream& in, const std::string& name);
 /// A header, and a line for each.
 void write_ledger(std::ostream& out, const std::vector<LedgerRow>& rows);
-/// A row for each real run of a comparison. `predicted`: what was compared.
+/// A row for each real run of a comparison, but not for those that read_ledger() would refuse. `predicted`: what was
+/// compared.
 std::vector<LedgerRow> ledger_rows(const Comparison& comparison, const std::vector<core::Prediction>& predicted,
                                    const std::string& date);
 /// Appends rows, of one date, that the ledger does not have yet: the same runs again change nothing. Returns how many.
