@@ -101,7 +101,7 @@ double usual_sd_of(const std::vector<RunEnergy>& runs) {
   return sds.empty() ? 0 : core::median(std::move(sds));
 }
 
-/// Of the mean of a configuration. Two or three runs hardly tell their scatter: what is usual counts as so many more.
+/// The mean energy's. Two or three runs hardly tell their scatter: what is usual counts as so many more.
 double own_variance(const RunEnergy& run, double usual_sd) {
   constexpr double nu_of_usual = 4;
   if (!(run.energy_sd_j > 0)) return 0;
