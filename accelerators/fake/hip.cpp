@@ -195,11 +195,10 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
 hipError_t hipStreamSynchronize(hipStream_t handle) {
   const auto stream = device().stream(handle);
   if (!stream) return noted(hipErrorInvalidHandle);
-  if (handle == nullptr) {
+  if (handle == nullptr)
     device().push(stream, [] {}).wait();  // it waits for the others
-  } else {
+  else
     stream->wait(stream->queued());
-  }
   return hipSuccess;
 }
 hipError_t hipStreamQuery(hipStream_t handle) {

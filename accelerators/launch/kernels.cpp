@@ -75,11 +75,10 @@ std::string letters_of(const std::string& parameters) {
   for (const char c : inner + ",") {
     if (c == '<' || c == '(') ++depth;
     if (c == '>' || c == ')') --depth;
-    if (c == ',' && depth == 0) {
+    if (c == ',' && depth == 0)
       letters += letter_of(std::exchange(one, {}));
-    } else {
+    else
       one += c;
-    }
   }
   return letters;
 }

@@ -133,11 +133,10 @@ class CampaignRun {
 
   core::Command command_of(const fs::path& program, bool is_mpi, const std::vector<std::string>& arguments) const {
     core::Command command;
-    if (is_mpi) {
+    if (is_mpi)
       command = core::mpirun_command(plan_.launch, program);
-    } else {
+    else
       command.program = program;
-    }
     command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
     if (plan_.launch.oversubscribe) command.arguments.push_back("--allow-oversubscription");
     if (!plan_.launch.bind) command.arguments.push_back("--no-bind");

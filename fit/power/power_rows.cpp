@@ -117,11 +117,10 @@ PowerRows power_rows(const std::vector<PowerSample>& samples, const std::vector<
       if (sample.used) piece[sample.sensor].push_back(&sample);
     }
     for (const auto& [number, piece] : pieces) {
-      if (piece.size() < chosen.size()) {
+      if (piece.size() < chosen.size())
         ++result.incomplete;
-      } else {
+      else
         add_row(piece, result);
-      }
     }
   }
   result.sensors.assign(all_sensors.begin(), all_sensors.end());

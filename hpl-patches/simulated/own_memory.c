@@ -51,9 +51,8 @@ static char* new_region(size_t bytes) {
 int hplcast_without_content(const void* address) {
   const char* first = address;
   if (first < regions_begin || first >= regions_end) return 0; /* nearly never: no look-up */
-  for (int i = region_count - 1; i >= 0; --i) {
+  for (int i = region_count - 1; i >= 0; --i)
     if (first >= regions[i].begin && first < regions[i].begin + regions[i].bytes) return 1;
-  }
   return 0;
 }
 

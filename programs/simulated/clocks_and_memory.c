@@ -285,11 +285,7 @@ static void count_pages(size_t bytes) {
 void __wrap_free(void* memory) {
   const size_t shared = hplcast_shared_size(memory);
   count_pages(shared > 0 ? shared : malloc_usable_size(memory));
-  if (shared == 0) {
-    __real_free(memory);
-  } else {
-    hplcast_unshare(memory);
-  }
+  shared == 0 ? __real_free(memory) : hplcast_unshare(memory);
 }
 
 /* C++'s delete is in a shared library, whose calls of free the linker cannot turn; these are the program's calls of

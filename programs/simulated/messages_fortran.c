@@ -2,16 +2,23 @@
  * numbers, the result at the end. generate_routines makes them of mpi_functions.txt and what is here. */
 #include <stdlib.h>
 
-#include "hplcast/smpi_models/hplcast_program_messages.h"
-#include "modelled_calls.h"
+#include "mpi_wrap.h"
 
 struct hplcast_frame hplcast_frame_in_fortran = {NULL, NULL};
 
 /* Addresses that Fortran hands over for constants of MPI: SMPI's common blocks of these names. */
-extern int mpi_bottom_, mpi_status_ignore_, mpi_statuses_ignore_;
+extern int mpi_bottom_, mpi_in_place_, mpi_status_ignore_, mpi_statuses_ignore_;
 
 static void* buffer_of(void* address) {
-  return address == (void*)&mpi_bottom_ ? MPI_BOTTOM : address;
+  return address == (void*)&mpi_bottom_ ? MPI_BOTTOM : address == (void*)&mpi_in_place_ ? MPI_IN_PLACE : address;
+}
+
+/* SMPI multiplies the two parts of Fortran's complex numbers as if they were two numbers. */
+static MPI_Datatype type_of(MPI_Fint number) {
+  const MPI_Datatype type = MPI_Type_f2c(number);
+  if (type == MPI_COMPLEX8) return MPI_C_FLOAT_COMPLEX;
+  if (type == MPI_COMPLEX16) return MPI_C_DOUBLE_COMPLEX;
+  return type != NULL ? type : MPI_DATATYPE_NULL;
 }
 
 /* One status, or several. */

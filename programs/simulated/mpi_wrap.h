@@ -27,8 +27,6 @@ static inline void hplcast_warn_of_order(const char* function, MPI_Op operation)
   if (!commutes) hplcast_warn_of_scan(function);
 }
 
-static const MPI_Fint hplcast_root = 0; /* in Fortran */
-
 static inline int hplcast_ranks_of(MPI_Comm communicator) {
   int ranks = 0;
   return PMPI_Comm_size(communicator, &ranks) == MPI_SUCCESS ? ranks : 0;

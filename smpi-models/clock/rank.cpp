@@ -27,11 +27,8 @@ void RankClock::add_seen(Work what, double duration_s, core::CoreState state) {
   require(duration_s >= 0, rank_, "it spends a negative time [s]", duration_s);
   tell(between_kernels_);
   const double ahead_s = ahead_s_;
-  if (detours_.any() && (state_ == State::running || state_ == State::catching_up)) {
-    ahead_s_ = after(what, now_s(), duration_s) - port::clock_s();
-  } else {
-    ahead_s_ += duration_s;
-  }
+  const bool is_slowed = detours_.any() && (state_ == State::running || state_ == State::catching_up);
+  ahead_s_ = is_slowed ? after(what, now_s(), duration_s) - port::clock_s() : ahead_s + duration_s;
   if (pieces_) pieces_->push_back({what, ahead_s_ - ahead_s});
   if (state_ == State::noting) (what == Work::kernel ? noted_.kernels_s : noted_.other_s) += duration_s;
   if (is_watched()) told_s_ = now_s();

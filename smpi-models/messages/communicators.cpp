@@ -138,8 +138,7 @@ void ProgramCommunicators::made(std::size_t rank, MPI_Comm parent, MPI_Comm chil
   if (child == MPI_COMM_NULL) return;
   const std::string name = std::to_string(from.communicator->context) + " " + std::to_string(call) + " " +
                            std::to_string(world_ranks(child, 1).front());
-  Pointer agreed = agree(name, child);
-  known_[rank][child] = {std::move(agreed)};
+  known_[rank][child] = {agree(name, child)};
 }
 
 void ProgramCommunicators::made_by_group(std::size_t rank, MPI_Comm parent, int tag, MPI_Comm child) {
@@ -149,8 +148,7 @@ void ProgramCommunicators::made_by_group(std::size_t rank, MPI_Comm parent, int 
   for (const int member : world_ranks(child, size_of(child))) name += " " + std::to_string(member);
   // The same members may do it again with the same tag, one call after the other.
   const std::uint64_t call = groups_[std::to_string(rank) + " of " + name]++;
-  Pointer agreed = agree(name + " call " + std::to_string(call), child);
-  known_[rank][child] = {std::move(agreed)};
+  known_[rank][child] = {agree(name + " call " + std::to_string(call), child)};
 }
 
 void ProgramCommunicators::freed(std::size_t rank, MPI_Comm handle) {

@@ -76,9 +76,7 @@ void Activity::phase_end(int rank, const Moment& now) {
 void Activity::kernel(int rank, core::KernelId kernel, const core::KernelShape& shape, TimeSpan span,
                       double detours_s) {
   Rank& state = ranks_[static_cast<std::size_t>(rank)];
-  if (!state.frames.empty()) {
-    state.times[state.frames.back().phase].kernels_s += span.end_s - span.begin_s - detours_s;
-  }
+  if (!state.frames.empty()) state.times[state.frames.back().phase].kernels_s += span.end_s - span.begin_s - detours_s;
   if (!state.traced) return;
   // In fast mode the kernels of a factorisation are gathered before their times are known: no picture of these.
   // Clock and own time are sums, which round: a kernel begins where the last one ended to a fraction of this.
@@ -261,9 +259,8 @@ void Activity::counter(const char* name, double time_s, double value) {
 
 void Activity::finish() {
   if (!trace_) return;
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+  for (std::size_t i = 0; i < ranks_.size(); ++i)
     if (ranks_[i].traced) release_probe(static_cast<int>(i), ranks_[i]);
-  }
   trace_->close();
   trace_.reset();
 }

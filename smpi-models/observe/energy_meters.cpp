@@ -62,12 +62,11 @@ void PowerBins::add(double begin_s, double end_s, double w) {
 void PowerBins::end(double time_s) {
   constexpr double rounding = 1e-9;  // of a bin: one so short is none
   const double needed = std::max(1.0, std::ceil(time_s / bin_s_ - rounding));
-  if (!(needed <= static_cast<double>(most_bins))) {
+  if (!(needed <= static_cast<double>(most_bins)))
     throw core::DomainError(
         "bin_s", core::shortest(bin_s_) + " s",
         "at most " + std::to_string(most_bins) + " bins in the " + core::shortest(time_s) + " s of the run",
         "take wider bins");
-  }
   const auto bins = static_cast<std::size_t>(needed);
   at(bins - 1) += 0;
   for (std::size_t more = bins; more < joules_.size(); ++more) joules_[bins - 1] += joules_[more];

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdio>
 #include <stdexcept>
+#include <tuple>
+#include <vector>
 
 #include "hplcast/smpi_models/hplcast_program_messages.h"
 #include "smpi-models/program/program.hpp"
@@ -20,7 +22,7 @@ using ReduceScatter = int(const void*, void*, const int*, MPI_Datatype, MPI_Op, 
 using Gather = int(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
 Alltoall alltoall__ring;
 Alltoallv alltoallv__ring;
-Allreduce allreduce__rab_rdb;
+Allreduce allreduce__rab_rdb, allreduce__mpich;
 ReduceScatter reduce_scatter__default, reduce_scatter__mpich;
 Gather gather__ompi, gather__ompi_basic_linear;
 namespace colls {
@@ -29,6 +31,7 @@ extern Alltoallv* alltoallv;
 extern Allreduce* allreduce;
 extern ReduceScatter* reduce_scatter;
 extern Gather* gather;
+extern int (*reduce)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
 }  // namespace colls
 }  // namespace simgrid::smpi
 
@@ -58,6 +61,14 @@ int ranks_of(MPI_Comm communicator) {
   return ranks;
 }
 
+/// Where `fails` says so of the arguments, `other` does it.
+template <auto* choice, auto* other, typename Fails, typename... Arguments>
+void replace_where(const Fails& fails, int (*)(Arguments...)) {
+  static auto* const chosen = *choice;
+  static const Fails its = fails;
+  *choice = [](Arguments... arguments) { return (its(arguments...) ? other : chosen)(arguments...); };
+}
+
 }  // namespace
 
 void mend_collectives() {
@@ -66,37 +77,55 @@ void mend_collectives() {
   replace_powers_of_two<&smpi::colls::allreduce, smpi::allreduce__rab_rdb>(smpi::allreduce__rab_rdb);
 
   // Recursive halving gives wrong results where a rank gets nothing: Open MPI does not take it then.
-  static auto* const reduce_scatter = smpi::colls::reduce_scatter;
-  if (reduce_scatter != smpi::reduce_scatter__mpich)
-    smpi::colls::reduce_scatter = [](const void* out, void* in, const int* counts, MPI_Datatype type, MPI_Op operation,
-                                     MPI_Comm on) {
-      const int* const end = counts + ranks_of(on);
-      const bool halves = std::find(counts, end, 0) == end;
-      return (halves ? reduce_scatter : smpi::reduce_scatter__default)(out, in, counts, type, operation, on);
+  if (smpi::colls::reduce_scatter != smpi::reduce_scatter__mpich)
+    replace_where<&smpi::colls::reduce_scatter, smpi::reduce_scatter__default>(
+        [](const void*, void*, const int* counts, MPI_Datatype, MPI_Op, MPI_Comm on) {
+          const int* const end = counts + ranks_of(on);
+          return std::find(counts, end, 0) != end;
+        },
+        smpi::reduce_scatter__default);
+
+  // Other algorithms than those of Open MPI and MPICH combine in another order than that of the ranks.
+  const auto reorders = [](auto... arguments) {
+    int commutes = 1;
+    PMPI_Op_commutative(std::get<MPI_Op>(std::tuple(arguments...)), &commutes);
+    return commutes == 0;
+  };
+  if (smpi::colls::gather != smpi::gather__ompi) {
+    replace_where<&smpi::colls::allreduce, smpi::allreduce__mpich>(reorders, smpi::allreduce__mpich);
+    replace_where<&smpi::colls::reduce_scatter, smpi::reduce_scatter__mpich>(reorders, smpi::reduce_scatter__mpich);
+    // Within a host these send from the address of MPI_IN_PLACE, unless the root is the first rank there.
+    static auto* const reduce = smpi::colls::reduce;
+    smpi::colls::reduce = [](const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root,
+                             MPI_Comm on) {
+      MPI_Aint first = 0, extent = 0;
+      PMPI_Type_get_extent(type, &first, &extent);
+      const char* const bytes = static_cast<const char*>(in);
+      const std::vector<char> kept(bytes, out == MPI_IN_PLACE ? bytes + count * extent : bytes);
+      return reduce(out == MPI_IN_PLACE ? kept.data() : out, in, count, type, op, root, on);
     };
+  }
 
   // Open MPI gathers long blocks on few ranks by a first segment (of whole elements: perhaps a little less) and the
   // rest. Where that is a short message for SMPI, it mixes both up: a deadlock.
   constexpr int segment_bytes = 32768;
-  static auto* const gather = smpi::colls::gather;
-  if (gather == smpi::gather__ompi && port::setting<int>("smpi/async-small-thresh") > segment_bytes / 2)
-    smpi::colls::gather = [](const void* out, int count, MPI_Datatype type, void* in, int in_count,
-                             MPI_Datatype in_type, int root, MPI_Comm on) {
-      constexpr int few = 8, long_bytes = 131072;
-      int rank = 0;
-      PMPI_Comm_rank(on, &rank);
-      const std::size_t bytes = rank == root ? packed_bytes(in_count, in_type) : packed_bytes(count, type);
-      const bool in_segments = bytes >= std::size_t{long_bytes} && ranks_of(on) < few;
-      return (in_segments ? smpi::gather__ompi_basic_linear : gather)(out, count, type, in, in_count, in_type, root,
-                                                                      on);
-    };
+  if (smpi::colls::gather == smpi::gather__ompi && port::setting<int>("smpi/async-small-thresh") > segment_bytes / 2)
+    replace_where<&smpi::colls::gather, smpi::gather__ompi_basic_linear>(
+        [](const void*, int count, MPI_Datatype type, void*, int in_count, MPI_Datatype in_type, int root,
+           MPI_Comm on) {
+          constexpr int few = 8, long_bytes = 131072;
+          int rank = 0;
+          PMPI_Comm_rank(on, &rank);
+          const std::size_t bytes = rank == root ? packed_bytes(in_count, in_type) : packed_bytes(count, type);
+          return bytes >= std::size_t{long_bytes} && ranks_of(on) < few;
+        },
+        smpi::gather__ompi_basic_linear);
 }
 
 }  // namespace hplcast::smpi_models
 
 void hplcast_warn_of_scan(const char* function) {
-  static int told = 0;
-  if (told++ > 0) return;
+  if (static int told = 0; told++ > 0) return;
   std::fprintf(stderr, "hplcast: warning: %s by an operation that does not commute: its results are wrong here\n",
                function);
 }

@@ -225,13 +225,12 @@ void copy_content(const MessageEnd& from, const MessageEnd& into) {
   const std::size_t bytes = packed_bytes(from.count, from.type);
   if (bytes == 0 || is_left_out(into)) return;
   const bool is_plain = !is_left_out(from) && !device_memory().has(from.buffer) && !device_memory().has(into.buffer);
-  if (is_plain && is_contiguous(into.type)) {
+  if (is_plain && is_contiguous(into.type))
     move_packed(from, bytes, static_cast<char*>(into.buffer), true);
-  } else if (is_plain && is_contiguous(from.type)) {
+  else if (is_plain && is_contiguous(from.type))
     move_packed(into, bytes, static_cast<char*>(from.buffer), false);
-  } else {
+  else
     unpack(pack(from), into);
-  }
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ class RealBlas {
  public:
   /// Empty: OpenBLAS, or else the BLAS of the system. @throws core::Error if there is none.
   explicit RealBlas(const std::string& path) {
-    const char* const everywhere[] = {"libopenblas.so.0", "libblas.so.3"};
-    for (const char* name : everywhere) {
+    for (const char* const name : {"libopenblas.so.0", "libblas.so.3"}) {
       path_ = path.empty() ? name : path;
       // Its own functions are its own: the program has some of the same names.
       library_ = ::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);

@@ -202,9 +202,8 @@ bool Program::enter(Rank& rank, const std::string& name, const core::KernelShape
   pause(rank);
   State& state = states_[rank.number];
   if (state.regions.empty()) stretches_.leave_out(static_cast<int>(rank.number));
-  for (const Entered& one : state.regions) {
+  for (const Entered& one : state.regions)
     if (one.name == name) throw core::InputError("region " + name + " begins inside of itself; expected its end first");
-  }
   Entered entered{name, nullptr, shape, 0, rank.clock.now_s()};
   if (program_ != nullptr) {
     const auto found = program_->regions.find(name);

@@ -91,7 +91,6 @@ bool SharedMemory::shares(const void* address) const {
 }
 
 std::size_t SharedMemory::size_of(const void* memory) const {
-  if (sizes_.empty()) return 0;
   const auto found = sizes_.find(static_cast<const char*>(memory));
   return found == sizes_.end() ? 0 : found->second;
 }
@@ -109,12 +108,9 @@ void SharedMemory::release(void* memory) {
 
 SharedMemory& shared_memory() {
   std::optional<SharedMemory>& memory = session().shared_memory;
-  if (!memory) {
-    memory.emplace(guarded([] {
-      const std::optional<core::ProgramSettings>& program = session().settings().program;
-      return program ? program->share_above_bytes : 0;
-    }));
-  }
+  if (!memory)
+    memory.emplace(
+        guarded([] { return session().settings().program.value_or(core::ProgramSettings()).share_above_bytes; }));
   return *memory;
 }
 

@@ -192,6 +192,29 @@ TEST(ProgramMessages, OfCollectiveOperationsArriveWhereSmpiChoosesAnAlgorithmTha
   }
 }
 
+// Algorithms of Intel MPI and MVAPICH2 combine in another order: thousands of values were wrong.
+TEST(ProgramMessages, OfReductionsAreCombinedInTheOrderOfTheRanksWhereThatCounts) {
+  for (const auto& [mpi, ranks] : std::map<std::string, int>{{"ompi", 7}, {"mpich", 7}, {"impi", 4}, {"mvapich2", 7}}) {
+    ProgramRunRequest request = choices_of(ranks, {"orders", "2500"});
+    request.collectives = mpi;
+    EXPECT_THAT(run_program(request).output, HasSubstr("wrong 0\n")) << mpi;
+    // On one host MPI_Reduce in place ended by signal 11.
+    request.cluster.hosts = core::Hosts::make({"n-1", ranks, 1, {}, 0});
+    EXPECT_THAT(run_program(request).output, HasSubstr("wrong 0\n")) << mpi;
+  }
+}
+
+// Fast mode waited for those of SMPI in the order of the ranks: up to 40 % too long.
+TEST(ProgramMessages, OfCollectiveOperationsAreTakenAsTheyArriveInExactAndFastMode) {
+  ProgramRunRequest request = choices_of(7, {"arrivals"});
+  const std::map<std::string, Part> exact = parts_of(run_program(request).output);
+  request.fast = true;
+  const std::map<std::string, Part> fast = parts_of(run_program(request).output);
+  EXPECT_EQ(exact.size(), 2u);
+  ASSERT_EQ(fast.size(), exact.size());
+  for (const auto& [round, part] : exact) EXPECT_NEAR(fast.at(round).time_s / part.time_s, 1, 0.01) << round;
+}
+
 // By SimGrid's Lazy the longest message of such a round is up to a fifth off.
 TEST(ProgramMessages, ThatMeetShareLinksAlikeInExactAndFastMode) {
   ProgramRunRequest request = choices_of(8, {"meetings"});

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
+#include <unistd.h>
 
 static int rank, ranks;
 
@@ -49,6 +50,67 @@ static void choices(int group, int count) {
   for (int i = 0; i < counts[place]; ++i) wrong += in[i] != 500 * size * (size - 1) + size * (begin + i);
   MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("wrong %d\n", all);
+}
+
+enum { prime = 10007, most_pairs = 20000 };
+
+/* Numbers in pairs: of a x + b after the one that is left of it, modulo a prime. Does not commute. */
+static void after(void* left, void* right, int* pairs, MPI_Datatype* type) {
+  const int* const first = left;
+  int* const second = right;
+  (void)type;
+  for (int i = 0; i < 2 * *pairs; i += 2) {
+    second[i + 1] = (second[i] * first[i + 1] + second[i + 1]) % prime;
+    second[i] = second[i] * first[i] % prime;
+  }
+}
+
+/* Reductions of argv[2] pairs per rank in the order of the ranks. Prints how many values were wrong. */
+static void orders(int count) {
+  static int out[2 * most_pairs], in[2 * most_pairs], next[2 * most_pairs], expected[2 * most_pairs];
+  int wrong = 0, all = 0, pairs = count * ranks;
+  MPI_Datatype pair;
+  MPI_Op op;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Op_create(after, 0, &op);
+  for (int from = 0; from < ranks; ++from) {
+    for (int i = 0; i < 2 * pairs; ++i) next[i] = (1009 * from + 13 * i + 1) % prime;
+    if (from == rank) memcpy(out, next, sizeof out);
+    if (from > 0) after(expected, next, &pairs, &pair);
+    memcpy(expected, next, sizeof next);
+  }
+  MPI_Allreduce(out, in, count, pair, op, MPI_COMM_WORLD);
+  for (int i = 0; i < 2 * count; ++i) wrong += in[i] != expected[i];
+  MPI_Reduce_scatter_block(out, in, count, pair, op, MPI_COMM_WORLD);
+  for (int i = 0; i < 2 * count; ++i) wrong += in[i] != expected[2 * count * rank + i];
+  const int root = ranks / 2;
+  memcpy(in, out, sizeof in);
+  MPI_Reduce(rank == root ? MPI_IN_PLACE : out, in, count, pair, op, root, MPI_COMM_WORLD);
+  for (int i = 0; i < 2 * count && rank == root; ++i) wrong += in[i] != expected[i];
+  MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("wrong %d\n", all);
+}
+
+/* What all send to the last rank comes in another order than that of its receives. */
+static void arrivals(void) {
+  enum { most = 64 };
+  int in[most], places[most], counts[most];
+  for (int i = 0; i < ranks; ++i) places[i] = i, counts[i] = 1;
+  for (int nonblocking = 0; nonblocking < 2; ++nonblocking) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Barrier(MPI_COMM_WORLD);
+    usleep(1000 - (useconds_t)(MPI_Wtime() * 1e6) % 1000);
+    double time_s = -MPI_Wtime(), longest_s = 0;
+    if (nonblocking)
+      MPI_Iscan(&rank, in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    else
+      MPI_Alltoallv(places, counts, places, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    time_s += MPI_Wtime();
+    MPI_Reduce(&time_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("round %d: wrong 0, %.9f s\n", nonblocking, longest_s);
+  }
 }
 
 static uint64_t mixed(uint64_t x) { /* splitmix64 */
@@ -100,6 +162,8 @@ int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   if (rank == 0) printf("threads %d %d\n", provided - MPI_THREAD_FUNNELED, level - MPI_THREAD_FUNNELED);
   if (strcmp(what, "choices") == 0) choices(atoi(argv[2]), atoi(argv[3]));
+  if (strcmp(what, "orders") == 0) orders(atoi(argv[2]));
+  if (strcmp(what, "arrivals") == 0) arrivals();
   if (strcmp(what, "meetings") == 0) meetings();
   if (strcmp(what, "sleeps") == 0) sleeps();
   if (strcmp(what, "send") == 0 && rank == 0) /* argv[2] bytes with the tag argv[3] */

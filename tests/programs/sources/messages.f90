@@ -6,6 +6,9 @@ program messages
   double precision :: out(100)
   double precision, volatile :: in(100), more(100)  ! they change after MPI_Irecv has returned
   logical :: ended
+  integer :: type
+  integer(MPI_ADDRESS_KIND) :: address
+  complex(8) :: factors(2)
 
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
@@ -49,6 +52,34 @@ program messages
   call MPI_Wait(request(1), MPI_STATUS_IGNORE, error)
   call expect(in(100) == out(100), 'MPI_Start')
   call MPI_Request_free(request(1), error)
+
+  ! Signal 11, or another result, by SMPI's own functions of Fortran
+  call MPI_Comm_split(MPI_COMM_WORLD, merge(MPI_UNDEFINED, 1, rank == 0), rank, half, error)
+  call expect((half == MPI_COMM_NULL) .eqv. (rank == 0), 'MPI_UNDEFINED')
+  if (rank > 0) call MPI_Comm_free(half, error)
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks - 1], [.true.], .false., half, error)
+  call expect((half == MPI_COMM_NULL) .eqv. (rank == ranks - 1), 'a grid that is too small for all')
+  if (rank < ranks - 1) call MPI_Comm_free(half, error)
+  in = 0
+  in(rank + 1) = rank + 1
+  call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, 1, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error)
+  call expect(sum(in) == ranks * (ranks + 1) / 2, 'MPI_Allgather in place')
+  in(1:2) = [1d0, rank + 1d0]
+  call MPI_Exscan(MPI_IN_PLACE, in, 2, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+  if (rank > 0) call expect(in(1) == rank .and. in(2) == rank * (rank + 1) / 2, 'MPI_Exscan in place')
+  in(1) = rank
+  call MPI_Iallreduce(MPI_IN_PLACE, in, 1, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, request(1), error)
+  call MPI_Wait(request(1), MPI_STATUS_IGNORE, error)
+  call expect(in(1) == ranks - 1, 'MPI_Iallreduce in place')
+  call MPI_Get_address(out, address, error)
+  call MPI_Type_create_struct(1, [5], [address], [MPI_DOUBLE_PRECISION], type, error)
+  call MPI_Type_commit(type, error)
+  call MPI_Bcast(MPI_BOTTOM, 1, type, 1, MPI_COMM_WORLD, error)
+  call expect(out(5) == 1005 .and. out(6) == rank * 1000 + 6, 'MPI_BOTTOM')
+  call MPI_Type_free(type, error)
+  factors = (1, 2)
+  call MPI_Allreduce(MPI_IN_PLACE, factors, 2, MPI_DOUBLE_COMPLEX, MPI_PROD, MPI_COMM_WORLD, error)
+  call expect(abs(factors(2) - (1, 2)**ranks) < 1d-9 * abs(factors(2)), 'a complex product')
 
   call MPI_Reduce(wrong, all, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, error)
   if (rank == 0) print '(a, i0)', 'wrong ', all
