@@ -103,6 +103,7 @@ WRAP(void, HPL_pdmxswp, HPL_T_panel* panel, const int m, const int ii, const int
     if (column.position == 0) hplcast_kernel_call(HPLCAST_DCOPY, 1, panel->jb, 1);
   }
   hplcast_column_note(&column, jj, work);
+  if (work[0] == 0) work[0] = 1; /* by the pivot of all HPL scales the column, of ranks without rows, too */
 }
 
 WRAP(void, HPL_pdfact, HPL_T_panel* panel) {

@@ -89,27 +89,25 @@ class Exchange {
   void waited(int position, double duration_s) {
     if (costs_.stretches) costs_.waited(position, duration_s);
   }
-  static double bytes(int count) { return 8.0 * count; }
 
   /// A message on its way: when it arrives, and when its sender goes on. The receiver looks from `wanted_s` on.
   struct Passage {
-    double sender_s;
-    double arrival_s;
-    double receiver_cost_s;
+    double sender_s, arrival_s, receiver_cost_s;
     double exchange_s;  ///< more than that if both send to each other
     double there_s;     ///< when the sender has come: until then the receiver waits for it
+    double alone_s;     ///< that others wait for it on a half duplex network
   };
   Passage pass(int from, int to, int count, double sent_s, double wanted_s) {
-    const double size = bytes(count);
+    const double size = 8.0 * count;
     const ExchangeMessage message = costs_.message(from, to, size);
     if (size >= costs_.detached_bytes) {
       const double arrival_s = std::max(sent_s, wanted_s) + message.transfer_s;
       if (wanted_s > sent_s) waited(from, wanted_s - sent_s);
-      return {arrival_s, arrival_s, 0, message.exchange_s, sent_s};
+      return {arrival_s, arrival_s, 0, message.exchange_s, sent_s, message.half_duplex ? message.transfer_s : 0};
     }
     const double leaves_s = after(from, Work::other, sent_s, message.send_s);
     const double starts_s = size < costs_.async_small_bytes ? leaves_s : std::max(leaves_s, wanted_s);
-    return {leaves_s, starts_s + message.transfer_s, message.recv_s, message.exchange_s, leaves_s};
+    return {leaves_s, starts_s + message.transfer_s, message.recv_s, message.exchange_s, leaves_s, 0};
   }
 
   /// HPL_send and HPL_recv.
@@ -126,6 +124,10 @@ class Exchange {
     Passage to_b = pass(a, b, count_of_a, a_s, b_s);
     Passage to_a = pass(b, a, count_of_b, b_s, a_s);
     for (Passage* const one : {&to_a, &to_b}) one->receiver_cost_s += one->exchange_s;
+    if (to_a.alone_s > 0 && to_b.alone_s > 0 && a_s != b_s) {
+      Passage& later = a_s < b_s ? to_a : to_b;
+      later.sender_s = later.arrival_s += (a_s < b_s ? to_b : to_a).alone_s;
+    }
     times_s_[at(a)] = received(a, to_b.sender_s, to_a);
     times_s_[at(b)] = received(b, to_a.sender_s, to_b);
   }

@@ -58,11 +58,10 @@ struct PivotCandidate {
 
 /// Costs of one message of an exchange, in s: MPI_Send and the receive in the calling process, and the message
 /// between them. From detached_bytes on only the last counts, and what MPI_Irecv and MPI_Wait take beside MPI_Recv.
+/// `half_duplex`: then of two with each other the one that is sent later waits for the end of the other.
 struct ExchangeMessage {
-  double send_s = 0;
-  double transfer_s = 0;
-  double recv_s = 0;
-  double exchange_s = 0;
+  double send_s = 0, transfer_s = 0, recv_s = 0, exchange_s = 0;
+  bool half_duplex = false;
 };
 
 /// Costs of the exchange of one matrix column, in s. Positions are places in the process column, counted from the

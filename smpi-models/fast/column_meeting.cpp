@@ -40,8 +40,7 @@ class ColumnMeetings::Costs : public ColumnCosts {
 
  protected:
   struct Ends {
-    int source;
-    int destination;
+    int source, destination;
     core::Scope scope;
     double latency_ratio;
   };
@@ -78,7 +77,7 @@ class ColumnMeetings::Costs : public ColumnCosts {
     return {std::max(0.0, costs.overhead_s(core::MessageCost::send, ends.scope, bytes, name)),
             NetworkCosts::time_alone_s(flow, bytes + core::smpi_envelope_bytes),
             std::max(0.0, costs.overhead_s(core::MessageCost::recv, ends.scope, bytes, name)),
-            costs.exchange_s(ends.scope, bytes)};
+            costs.exchange_s(ends.scope, bytes), costs.is_half_duplex(ends.scope)};
   }
   static ExchangeMessage with_excess(ExchangeMessage message, double excess_s) {
     message.transfer_s = std::max(0.0, message.transfer_s + excess_s);

@@ -77,8 +77,7 @@ class ColumnMeetings {
     PivotCandidate candidate;
   };
   struct SampledExchange {
-    double entered_s;
-    double left_s;
+    double entered_s, left_s;
     PivotCandidate candidate;
   };
   struct Member {

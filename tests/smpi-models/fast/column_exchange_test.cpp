@@ -68,6 +68,25 @@ TEST(ColumnExchange, CostsMoreInBothDirectionsOnly) {
   }
 }
 
+/// Messages of 10 s that wait for their receivers, one way at a time.
+class HalfDuplexCosts final : public ColumnCosts {
+ public:
+  ExchangeMessage message(int /*from*/, int /*to*/, double /*bytes*/) override { return {1, 10, 0.1, 0, true}; }
+  double copy_s(int /*position*/, int /*count*/) override { return 0; }
+};
+
+TEST(ColumnExchange, OfAHalfDuplexNetworkGoesOneWayAfterTheOther) {
+  for (const std::vector<double>& begin_s : {std::vector<double>{0, 5}, {5, 0}, {5, 5}}) {
+    HalfDuplexCosts costs;
+    std::vector<double> times_s = begin_s;
+    auto candidates = candidates_of({0.3, 0.7});
+    exchange_column(4, costs, times_s, candidates);
+    // Two that are sent at the same instant go at once, as those of exact mode.
+    const double end_s = begin_s[0] == begin_s[1] ? 15 : 25;
+    EXPECT_THAT(times_s, ElementsAre(end_s, end_s));
+  }
+}
+
 TEST(ColumnExchange, FindsTheGreatestForEverybodyWhateverTheirNumber) {
   for (int size = 2; size <= 17; ++size) {
     for (int winner = 0; winner < size; ++winner) {
