@@ -249,7 +249,7 @@ void run_tune(TuneOptions options) {
 
 void setup_tune(Command& app) {
   Command& command = add_command(app, "tune", "Search for the best HPL.dat of a cluster",
-                                 "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 20 -o HPL.dat");
+                                 "hplcast tune examples/dahu-like.json --grid 2x2 -N 3000 --budget 40 -o HPL.dat");
   auto& options = command.runs<TuneOptions>(run_tune);
   study::TuneRequest& request = options.request;
   request.defaults.N = 0;

@@ -25,12 +25,15 @@ Alltoallv alltoallv__ring;
 Allreduce allreduce__rab_rdb, allreduce__mpich;
 ReduceScatter reduce_scatter__default, reduce_scatter__mpich;
 Gather gather__ompi, gather__ompi_basic_linear;
+using Bcast = int(void*, int, MPI_Datatype, int, MPI_Comm);
+Bcast bcast__impi, bcast__mpich;
 namespace colls {
 extern Alltoall* alltoall;
 extern Alltoallv* alltoallv;
 extern Allreduce* allreduce;
 extern ReduceScatter* reduce_scatter;
 extern Gather* gather;
+extern Bcast* bcast;
 extern int (*reduce)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
 }  // namespace colls
 }  // namespace simgrid::smpi
@@ -75,6 +78,9 @@ void mend_collectives() {
   replace_powers_of_two<&smpi::colls::alltoall, smpi::alltoall__ring>(smpi::alltoall__ring);
   replace_powers_of_two<&smpi::colls::alltoallv, smpi::alltoallv__ring>(smpi::alltoallv__ring);
   replace_powers_of_two<&smpi::colls::allreduce, smpi::allreduce__rab_rdb>(smpi::allreduce__rab_rdb);
+
+  // Short broadcasts of Intel MPI are SMPI's for several cores of a host, which send more than others receive on one.
+  if (smpi::colls::bcast == smpi::bcast__impi) smpi::colls::bcast = smpi::bcast__mpich;
 
   // Recursive halving gives wrong results where a rank gets nothing: Open MPI does not take it then.
   if (smpi::colls::reduce_scatter != smpi::reduce_scatter__mpich)
