@@ -2,4 +2,6 @@
    the library before main starts. */
 #include "hplcast/smpi_models/hplcast_smpi.h"
 
-__attribute__((constructor)) static void register_model(void) { hplcast_register_model(&hplcast_model); }
+__attribute__((constructor)) static void register_model(void) {
+  hplcast_register_model(&hplcast_model);
+}
