@@ -7,7 +7,7 @@ hplcast-measure-detours watches the cores without the source and with it, in tur
 with a loop that computes, or one that reads the clock, or both. The measured slow-down is the ratio of the mean times, its 90 % interval the
 bootstrap over rounds and the pairs of each: a round has phases of its own, which decide what sources of single cores
 cost. The predicted one is the ratio of the means over seeds, with the detours that were seen with the source and
-without it; what is as frequent in both is fitted from both (--beside). Needs a machine where nothing else runs; as
+without it; what takes as much time of both is fitted from both (--beside). Needs a machine where nothing else runs; as
 root, sources get real-time priority, so that each detour comes whole and at its instant.
 
 All rounds are kept in FOLDER, a folder for each case: started again, the script goes on with the case that has the

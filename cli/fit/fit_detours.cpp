@@ -189,8 +189,8 @@ void setup_fit_detours(Command& fit) {
       "detours of a core with less than this between them are one: work that the scheduler did in slices", as_seconds,
       with_default);
   command.add_option("--beside", options.beside,
-                     "of the same cores, watched in turns with FILES (without an agent, say): what is as frequent in "
-                     "both is fitted from both; again for each file",
+                     "of the same cores, watched in turns with FILES (without an agent, say): what takes as much "
+                     "time of both is fitted from both; again for each file",
                      reads("FILE"));
   command.add_flag("--in-kernels", options.fit.in_kernels,
                    "the kernels of the cluster were measured with these detours: their times contain them");

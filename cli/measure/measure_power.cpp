@@ -185,13 +185,12 @@ std::string measure(Options& options, const MeasuringRank& rank) {
   const auto runs =
       gathered(rank.world, result.pieces.empty() ? "" : core::written(write_own), calibration::read_pieces);
   if (!root) return "";
+  if (!options.pieces.empty())
+    write_rows(options.pieces, core::written([&](std::ostream& out) { calibration::write_pieces(out, runs); }));
   try {
-    if (!options.pieces.empty())
-      write_rows(options.pieces, core::written([&](std::ostream& out) { calibration::write_pieces(out, runs); }));
     if (!options.meter.empty()) core::append(samples, wattmeter_samples(options, runs));
   } catch (const core::Error& error) {  // not all is lost
-    std::string text = error.what();
-    if (!options.meter.empty()) text += "\n  --join takes " + options.pieces + " with other rows";
+    const std::string text = std::string(error.what()) + "\n  --join takes " + options.pieces + " with other rows";
     if (samples.empty()) throw InputError(text);
     warn(text);
   }

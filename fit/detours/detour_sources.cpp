@@ -51,12 +51,12 @@ double watched_span_s(const core::CoreDetours& core) {
 }
 
 /// How many detours of a train a core was watched for: expected instants; whole periods, where it has none of them.
-double periods_in(const std::vector<core::DetourWindow>& windows, const EventTrain& train, std::size_t core) {
+double periods_in(const TrainInput& input, const EventTrain& train, std::size_t core) {
+  if (train.cores[core].events.empty()) return std::floor(input.watched_s / train.period_s);
   double all = 0;
-  for (const core::DetourWindow& window : windows) {
+  for (const core::DetourWindow& window : input.windows) {
     const auto number = [&](double s) { return std::ceil((s - train.cores[core].center_s) / train.period_s); };
-    all += train.cores[core].events.empty() ? std::floor((window.end_s - window.start_s) / train.period_s)
-                                            : number(window.end_s) - number(window.start_s);
+    all += number(window.end_s) - number(window.start_s);
   }
   return all;
 }
@@ -191,7 +191,7 @@ class Search {
       const double core_s = selection.inputs[core].watched_s;
       watched_s += core_s;
       const bool has_it = listed.empty() || std::count(listed.begin(), listed.end(), trace_.cores[core].core) > 0;
-      periods += has_it ? periods_in(selection.inputs[core].windows, train, core) : 0;
+      periods += has_it ? periods_in(selection.inputs[core], train, core) : 0;
       found.cores += train.cores[core].events.empty() ? 0 : 1;
       std::vector<core::DetourEvent>& events = trace_.cores[core].events;
       for (const TrainEvent& e : train.cores[core].events)

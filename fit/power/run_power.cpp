@@ -104,6 +104,7 @@ double usual_sd_of(const std::vector<RunEnergy>& runs) {
 /// The mean energy's. Two or three runs hardly tell their scatter: what is usual counts as so many more.
 double own_variance(const RunEnergy& run, double usual_sd) {
   constexpr double nu_of_usual = 4;
+  if (run.runs < 2) return std::pow(run.energy_sd_j, 2);
   if (!(run.energy_sd_j > 0)) return 0;
   const double own = std::pow(run.energy_sd_j, 2), usual = std::pow(usual_sd * run.energy_j, 2);
   return ((run.runs - 1) * own + nu_of_usual * usual) / (run.runs - 1 + nu_of_usual) / run.runs;

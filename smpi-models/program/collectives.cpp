@@ -27,6 +27,8 @@ ReduceScatter reduce_scatter__default, reduce_scatter__mpich;
 Gather gather__ompi, gather__ompi_basic_linear;
 using Bcast = int(void*, int, MPI_Datatype, int, MPI_Comm);
 Bcast bcast__impi, bcast__mpich;
+using Reduce = int(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+Reduce reduce__mpich;
 namespace colls {
 extern Alltoall* alltoall;
 extern Alltoallv* alltoallv;
@@ -34,7 +36,7 @@ extern Allreduce* allreduce;
 extern ReduceScatter* reduce_scatter;
 extern Gather* gather;
 extern Bcast* bcast;
-extern int (*reduce)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+extern Reduce* reduce;
 }  // namespace colls
 }  // namespace simgrid::smpi
 
@@ -79,7 +81,7 @@ void mend_collectives() {
   replace_powers_of_two<&smpi::colls::alltoallv, smpi::alltoallv__ring>(smpi::alltoallv__ring);
   replace_powers_of_two<&smpi::colls::allreduce, smpi::allreduce__rab_rdb>(smpi::allreduce__rab_rdb);
 
-  // Short broadcasts of Intel MPI are SMPI's for several cores of a host, which send more than others receive on one.
+  // Some broadcasts of Intel MPI are SMPI's for several cores of a host, which send more than others receive on one.
   if (smpi::colls::bcast == smpi::bcast__impi) smpi::colls::bcast = smpi::bcast__mpich;
 
   // Recursive halving gives wrong results where a rank gets nothing: Open MPI does not take it then.
@@ -100,6 +102,7 @@ void mend_collectives() {
   if (smpi::colls::gather != smpi::gather__ompi) {
     replace_where<&smpi::colls::allreduce, smpi::allreduce__mpich>(reorders, smpi::allreduce__mpich);
     replace_where<&smpi::colls::reduce_scatter, smpi::reduce_scatter__mpich>(reorders, smpi::reduce_scatter__mpich);
+    replace_where<&smpi::colls::reduce, smpi::reduce__mpich>(reorders, smpi::reduce__mpich);
     // Within a host these send from the address of MPI_IN_PLACE, unless the root is the first rank there.
     static auto* const reduce = smpi::colls::reduce;
     smpi::colls::reduce = [](const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root,

@@ -118,6 +118,11 @@ TEST(HplLog, LeavesOutALastLineThatIsNotWhole) {
   EXPECT_FALSE(runs[0].result->residual_checked) << "the word behind the residual is missing";
   EXPECT_TRUE(logs_in(header() + result_lines.substr(0, result_lines.find('\n'))).at(0).result)
       << "a result line by itself, copied without its end";
+  for (const char* cut : {"3.58e-03", "3.58e-03 ...... PAS"}) {
+    const auto one = logs_in(header() + result_lines.substr(0, result_lines.find("||Ax-b||")) +
+                             "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=   " + cut);
+    EXPECT_FALSE(one.at(0).result->residual_checked) << cut;
+  }
   for (const char* cut : {"3.", "3.34", "3.34e", "3.34e+", "3.34e+0"})
     EXPECT_THAT(log_error_of(header() + "WR11C2R4        1000   100     1     2               2.00            " + cut),
                 HasSubstr("no run of HPL"))

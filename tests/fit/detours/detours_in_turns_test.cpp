@@ -149,6 +149,20 @@ TEST(DetoursInTurns, WithThePeriodOfTheTurnsAreFoundWhereTheyAreWatched) {
   EXPECT_EQ(found->events, 120);
 }
 
+// Cores that are watched for less than a period at a time, and have none of its detours, are of the model, too.
+TEST(DetoursInTurns, OfOneHostOfTwoTakeTheTimeThatWasMeasured) {
+  core::DetourTrace trace = turns({periodic(0.613, 5e-3)}, true, 1);
+  for (std::size_t i = 0; i < 2; ++i) {
+    core::CoreDetours quiet = trace.cores[i];
+    quiet.host = "node-2";
+    quiet.events.clear();
+    trace.cores.push_back(quiet);
+  }
+  const DetourFit fit = fit_detours(trace);
+  ASSERT_TRUE(fit.ok) << fit.reason;
+  EXPECT_NEAR(fit.explained_share / fit.lost_share, 1, 0.1);  // of some 49 expected on two cores
+}
+
 TEST(DetoursInTurns, AreOfTheSameCoresAtOtherTimes) {
   const core::DetourTrace first = turns({machine}, false, 1);
   core::DetourTrace other = turns({machine}, true, 2);

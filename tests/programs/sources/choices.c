@@ -52,7 +52,7 @@ static void choices(int group, int count) {
   if (rank == 0) printf("wrong %d\n", all);
 }
 
-enum { prime = 10007, most_pairs = 20000 };
+enum { prime = 10007, most_pairs = 600000 };
 
 /* Numbers in pairs: of a x + b after the one that is left of it, modulo a prime. Does not commute. */
 static void after(void* left, void* right, int* pairs, MPI_Datatype* type) {
