@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What a source of detours costs the real HPL of this machine, beside what is predicted.
 
-Within one mpirun HPL runs again and again; the source goes on or is stopped between two runs, in pairs of random
-order, so that a machine that drifts from second to second slows both alike. Between series of runs
-hplcast-measure-detours watches the cores without the source and with it, in turns, so that it sees the same machine:
-with a loop that computes, or one that reads the clock, or both. The measured slow-down is the ratio of the mean times, its 90 % interval the
+Within one mpirun HPL runs again and again; the source goes on or is stopped between two runs, in pairs of random order,
+so that a machine that drifts from second to second slows both alike. Between series of runs hplcast-measure-detours
+watches the cores without the source and with it, in turns, so that it sees the same machine: with a loop that computes,
+or one that reads the clock, or both. The measured slow-down is the ratio of the mean times, its 90 % interval the
 bootstrap over rounds and the pairs of each: a round has phases of its own, which decide what sources of single cores
 cost. The predicted one is the ratio of the means over seeds, with the detours that were seen with the source and
 without it; what takes as much time of both is fitted from both (--beside). Needs a machine where nothing else runs; as

@@ -144,7 +144,7 @@ void write_sources(const FitDetoursOptions& options, std::optional<core::Cluster
 
 void run_fit_detours(const FitDetoursOptions& options) {
   std::vector<std::string> all = options.files;
-  all.insert(all.end(), options.beside.begin(), options.beside.end());
+  core::append(all, options.beside);
   require_distinct("files", all);
   std::optional<core::ClusterModel> cluster;
   if (!options.cluster.empty()) cluster = read_cluster_file(options.cluster);
