@@ -224,10 +224,11 @@ def predicted_times(args, case, folder, work, side):
     fit = [args.hplcast, "fit", "detours", *files, *(f"--beside={path}" for path in beside), "--quiet"]
     run(fit + ["-o", str(report)])
     run(fit + ["--cluster", args.cluster, "-o", str(cluster)])
+    seeds = round(args.seeds * (max(map(int, args.sizes.split(","))) / case["N"]) ** 2)  # short runs scatter more
     found = json.loads(run([args.hplcast, "predict", str(cluster), "-N", str(case["N"]), "--nb", str(args.nb),
                             "-P", str(case["P"]), "-Q", str(case["Q"]), "--swap", "2", "--mode", "exact",
                             "--windows", "off", "--interval", "off", "--json",
-                            "--seed", ",".join(str(i + 1) for i in range(args.seeds))]))
+                            "--seed", ",".join(str(i + 1) for i in range(seeds))]))
     times = [one["time_s"] for one in (found if isinstance(found, list) else [found])]
     return times, json.loads(report.read_text())["report"]["lost_share"]
 
@@ -261,7 +262,8 @@ def main():
     parser.add_argument("--round", type=float, default=4, help="seconds of HPL per round (default: %(default)s)")
     parser.add_argument("--sizes", default="1500,2500,4000", help="orders of the matrix (default: %(default)s)")
     parser.add_argument("--nb", type=int, default=128)
-    parser.add_argument("--seeds", type=int, default=100, help="predictions per case (default: %(default)s)")
+    parser.add_argument("--seeds", type=int, default=40,
+                        help="predictions per case of the largest size, more of smaller ones (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order of cases")
     parser.add_argument("--loops", nargs="+", choices=list(WATCHES), default=["dgemm"],
                         help="which loops watch the cores, one after the other (default: dgemm)")
