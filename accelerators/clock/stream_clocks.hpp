@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -94,14 +95,14 @@ class StreamClocks {
   /// When the work is over that new work of the stream waits for.
   double done_s(int stream) const;
   double begin_s(double now_s, int stream) const;
-  void runs(int stream, double begin_s, double end_s);
+  /// A kernel, beside those of other streams.
+  void runs(double begin_s, double end_s);
 
   const hplcast_accelerator& costs_;
   std::vector<Stream> streams_;
   std::vector<Event> events_;
   std::array<double, HPLCAST_DIRECTIONS> engines_s_{never_s, never_s, never_s};  ///< when each is free
-  int last_to_run_ = 0;  ///< stream of the kernel that ends last
-  double runs_until_s_ = never_s;
+  std::map<double, double> busy_s_;  ///< begin and end of times with kernels, the last ones; they do not meet
   double overlap_s_ = 0;
 };
 

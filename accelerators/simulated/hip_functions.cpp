@@ -30,8 +30,6 @@ bool is_device(int number) {
   return number >= 0 && number < device().costs().per_host;
 }
 
-int chosen_device = 0;
-
 }  // namespace
 
 namespace hplcast::accelerators {
@@ -77,11 +75,11 @@ HPLCAST_HIP_FUNCTION(hipGetDeviceCount, (int* count), *count = device().costs().
 hipError_t hipSetDevice(int number) {
   const InFunction here("hipSetDevice");
   if (!is_device(number)) return noted(hipErrorInvalidDevice);
-  chosen_device = number;
+  device().chosen = number;
   return hipSuccess;
 }
 
-HPLCAST_HIP_FUNCTION(hipGetDevice, (int* number), *number = chosen_device)
+HPLCAST_HIP_FUNCTION(hipGetDevice, (int* number), *number = device().chosen)
 
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
   const InFunction here("hipGetDeviceProperties");

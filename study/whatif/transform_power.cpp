@@ -346,6 +346,16 @@ struct Instants {
   std::vector<double> values;        ///< from each of its instants on
 };
 
+/// A list of all hosts beside another one of its kind: it would not take its place, because the lowest frequency holds.
+void refuse_second_list(const ClusterModel& cluster, const std::string& kind, const Argument& argument) {
+  const std::size_t at = cluster.provenance.find("\"" + kind + "=");
+  if (at == std::string::npos || argument.size() > 1) return;
+  const std::string first = core::split(cluster.provenance.substr(at + kind.size() + 2), '"').front();
+  if (first.find(';') != std::string::npos) return;
+  throw core::DomainError(kind + " of " + cluster.name, argument.text() + " after " + first,
+                          "one list: " + first + "," + argument.text(), "of several the lowest frequency holds");
+}
+
 /// "120s:VALUE,300s:VALUE;every=TIME;on=HOSTS".
 Instants instants_of(const Argument& argument, double (*parse)(const std::string&)) {
   Instants result;
@@ -370,50 +380,63 @@ ClusterModel with_changes(ClusterModel cluster, const std::function<void(core::F
   return cluster;
 }
 
-ClusterModel with_frequency_at(ClusterModel cluster, const Argument& argument) {
-  require_options(argument, {"every", "on"});
-  Instants wanted = instants_of(argument, core::parse_hertz);
-  for (const double hz : wanted.values) require_covered(hz, *power_of(cluster).values().frequency);
-  wanted.schedule.hz = std::move(wanted.values);
-  return with_changes(std::move(cluster),
-                      [&](core::FrequencyModel& frequency) { frequency.schedules.push_back(wanted.schedule); });
-}
-
-/// The frequencies that limits leave, as by `power-cap`: a schedule for hosts whose CPUs get the same.
-ClusterModel with_power_cap_at(ClusterModel cluster, const Argument& argument) {
-  require_options(argument, {"every", "on", "of"});
-  const std::string limited = option_of(argument, "of").value_or("cpu");
-  if (limited != "cpu" && limited != "host") argument.fail();
-  const Instants caps = instants_of(argument, core::parse_watts);
-  std::map<std::vector<std::vector<double>>, std::vector<std::string>> alike;  // hosts by frequencies of CPUs
+/// The CPUs of the hosts of a schedule at other frequencies from each of its instants on: a schedule for all hosts
+/// whose CPUs get the same.
+ClusterModel with_schedules(ClusterModel cluster, const core::FrequencySchedule& instants,
+                            const std::vector<OnCpus>& frequencies) {
   std::vector<std::vector<std::vector<double>>> of_host(static_cast<std::size_t>(cluster.hosts.count()));
-  for (const double cap_w : caps.values) {
-    ClusterModel capped = cluster;
-    core::PowerModel::Values values = power_of(cluster).values();
-    values.frequency->schedules.clear();
-    values.frequency->controllers.clear();
-    capped.power = core::PowerModel::make(std::move(values));
-    capped = with_cap(std::move(capped), cap_w, limited);
-    for (int host = 0; host < cluster.hosts.count(); ++host) {
+  for (const OnCpus& at_instant : frequencies)
+    for (const auto& [host, cpu, hz] : at_instant) {
       auto& cpus = of_host[static_cast<std::size_t>(host)];
       cpus.resize(static_cast<std::size_t>(cluster.hosts.cpus_of(host)));
-      for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu)
-        cpus[cpu].push_back(*capped.power->frequency_hz(host, static_cast<int>(cpu)));
+      cpus[static_cast<std::size_t>(cpu)].push_back(hz);
     }
-  }
-  for (const int host : core::hosts_named(caps.schedule.hosts, cluster.hosts))
+  std::map<std::vector<std::vector<double>>, std::vector<std::string>> alike;  // hosts by frequencies of CPUs
+  for (const int host : core::hosts_named(instants.hosts, cluster.hosts))
     alike[of_host[static_cast<std::size_t>(host)]].push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
   return with_changes(std::move(cluster), [&](core::FrequencyModel& frequency) {
     for (const auto& [cpus, names] : alike) {
       const bool one = std::adjacent_find(cpus.begin(), cpus.end(), std::not_equal_to<>()) == cpus.end();
       for (std::size_t cpu = 0; cpu < (one ? 1 : cpus.size()); ++cpu) {
-        core::FrequencySchedule& schedule = frequency.schedules.emplace_back(caps.schedule);
+        core::FrequencySchedule& schedule = frequency.schedules.emplace_back(instants);
         if (alike.size() > 1) schedule.hosts = compressed_hosts(names);
         if (!one) schedule.cpu = static_cast<int>(cpu);
         schedule.hz = cpus[cpu];
       }
     }
   });
+}
+
+/// Or below them where the caps of the cluster do not allow it.
+ClusterModel with_frequency_at(ClusterModel cluster, const Argument& argument) {
+  require_options(argument, {"every", "on"});
+  const Instants wanted = instants_of(argument, core::parse_hertz);
+  refuse_second_list(cluster, "frequency-at", argument);
+  const CappedFrequencies capped(cluster);
+  const auto frequencies = core::mapped(wanted.values, [&](double hz) {
+    require_covered(hz, *cluster.power->values().frequency);
+    return choose_frequencies(cluster, [&](int host, int cpu) { return capped.of(host, cpu, hz); });
+  });
+  return with_schedules(cluster, wanted.schedule, frequencies);
+}
+
+/// The frequencies that limits leave, as by `power-cap`.
+ClusterModel with_power_cap_at(ClusterModel cluster, const Argument& argument) {
+  require_options(argument, {"every", "on", "of"});
+  const std::string limited = option_of(argument, "of").value_or("cpu");
+  if (limited != "cpu" && limited != "host") argument.fail();
+  const Instants caps = instants_of(argument, core::parse_watts);
+  refuse_second_list(cluster, "power-cap-at", argument);
+  ClusterModel unchanged = cluster;
+  core::PowerModel::Values values = power_of(cluster).values();
+  values.frequency->schedules.clear();
+  values.frequency->controllers.clear();
+  unchanged.power = core::PowerModel::make(std::move(values));
+  const auto frequencies = core::mapped(caps.values, [&](double cap_w) {
+    const core::PowerModel capped = *with_cap(unchanged, cap_w, limited).power;
+    return for_each_cpu(cluster.hosts, [&](int host, int cpu) { return *capped.frequency_hz(host, cpu); });
+  });
+  return with_schedules(std::move(cluster), caps.schedule, frequencies);
 }
 
 ClusterModel with_power_control(ClusterModel cluster, const Argument& argument) {
