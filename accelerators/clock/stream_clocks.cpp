@@ -91,7 +91,7 @@ double StreamClocks::wait(double now_s, int stream, int event) {
 }
 
 double StreamClocks::synchronise(double now_s, int stream) {
-  return std::max(now_s, done_s(stream)) + costs_.sync_s;
+  return std::max(now_s, own_s(stream)) + costs_.sync_s;
 }
 
 double StreamClocks::synchronise_event(double now_s, int event) {

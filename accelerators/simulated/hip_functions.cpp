@@ -37,11 +37,9 @@ namespace hplcast::accelerators {
 hipError_t copy(const char* function, const Rectangle& one, hipMemcpyKind kind, hipStream_t stream, bool waits) {
   return in(function, [&] { device().copy(function, one, kind, stream, waits); });
 }
-
 hipError_t fill(const char* function, void* memory, int value, std::size_t bytes, hipStream_t stream, bool) {
   return in(function, [&] { device().fill(memory, value, bytes, stream); });
 }
-
 hipError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block, void** arguments,
                   std::size_t shared_bytes, hipStream_t stream) {
   return in(function, [&] { device().launch(kernel, grid, block, arguments, shared_bytes, stream); });

@@ -233,15 +233,13 @@ Estimate fit_setup_factor(RunRegression& regression) {
       low = left;
   }
   const double best = (low + high) / 2;
-  double curvature = misfit_at(best - step);
-  const std::vector<double> below = regression.solution.coefficients;
-  curvature += misfit_at(best + step);
+  const double sides = misfit_at(best - step) + misfit_at(best + step);
   const std::vector<double> above = regression.solution.coefficients;
-  curvature = (curvature - 2 * misfit_at(best)) / (step * step);
+  const double curvature = (sides - 2 * misfit_at(best)) / (step * step);
   const double factor = std::exp(best), error = curvature > 0 ? std::sqrt(2 / curvature) : std::nan("");
   regression.factor_errors.clear();
-  for (std::size_t i = 0; curvature > 0 && i < below.size(); ++i)
-    regression.factor_errors.push_back(error * (above[i] - below[i]) / (2 * step));
+  for (std::size_t i = 0; curvature > 0 && i < above.size(); ++i)
+    regression.factor_errors.push_back(error * (above[i] - regression.solution.coefficients[i]) / step);
   return {factor, factor * error};
 }
 

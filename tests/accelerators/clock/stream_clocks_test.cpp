@@ -169,7 +169,7 @@ class SlowStreams {
         break;
       }
       case Step::synchronise:
-        until(before(step.stream));
+        until(step.stream == 0 ? before(0) : last < 0 ? std::set<int>() : std::set<int>{last});
         now_s_ += costs_.sync_s;
         break;
       case Step::synchronise_event:
