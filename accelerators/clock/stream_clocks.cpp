@@ -1,6 +1,7 @@
 #include "accelerators/clock/stream_clocks.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hplcast::accelerators {
@@ -39,11 +40,16 @@ double StreamClocks::begin_s(double now_s, int stream) const {
   return std::max(now_s + costs_.start_s, done_s(stream) + costs_.gap_s);
 }
 
-void StreamClocks::runs(int stream, double begin_s, double end_s) {
-  if (stream != last_to_run_ && begin_s < runs_until_s_) overlap_s_ += std::min(end_s, runs_until_s_) - begin_s;
-  if (end_s <= runs_until_s_) return;
-  runs_until_s_ = end_s;
-  last_to_run_ = stream;
+void StreamClocks::runs(double begin_s, double end_s) {
+  auto other = busy_s_.lower_bound(begin_s);
+  if (other != busy_s_.begin() && std::prev(other)->second > begin_s) --other;
+  std::pair<double, double> all_s{begin_s, end_s};
+  for (; other != busy_s_.end() && other->first < end_s; other = busy_s_.erase(other)) {
+    overlap_s_ += std::min(end_s, other->second) - std::max(begin_s, other->first);
+    all_s = {std::min(all_s.first, other->first), std::max(all_s.second, other->second)};
+  }
+  busy_s_.insert(all_s);
+  if (constexpr std::size_t most = 1000; busy_s_.size() > most) busy_s_.erase(busy_s_.begin());
 }
 
 double StreamClocks::take_overlap_s() {
@@ -54,7 +60,7 @@ double StreamClocks::launch(double now_s, int stream, double duration_s) {
   now_s += costs_.launch_s;
   const double begin = begin_s(now_s, stream);
   at(stream).done_s = begin + duration_s;
-  if (duration_s > 0) runs(stream, begin, begin + duration_s);
+  if (duration_s > 0) runs(begin, begin + duration_s);
   return now_s;
 }
 
@@ -85,7 +91,7 @@ double StreamClocks::wait(double now_s, int stream, int event) {
 }
 
 double StreamClocks::synchronise(double now_s, int stream) {
-  return std::max(now_s, done_s(stream)) + costs_.sync_s;
+  return std::max(now_s, own_s(stream)) + costs_.sync_s;
 }
 
 double StreamClocks::synchronise_event(double now_s, int event) {
@@ -128,7 +134,7 @@ bool StreamClocks::clear(double now_s, int stream) {
   if (++one.column == one.handshake.columns) {
     one.column = -1;
     one.done_s = searched_s;
-    runs(stream, one.begin_s, one.done_s);
+    runs(one.begin_s, one.done_s);
     return true;
   }
   one.shown_s = searched_s + costs_.flag_s;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -45,7 +46,7 @@ class StreamClocks {
   double synchronise_event(double now_s, int event);
   double synchronise_all(double now_s);
   /// Whether the stream's work, or the event, is over.
-  bool is_done(double now_s, int stream) const { return done_s(stream) <= now_s; }
+  bool is_done(double now_s, int stream) const { return own_s(stream) <= now_s; }
   bool is_event_done(double now_s, int event) const;
   /// Only of recorded events.
   double elapsed_s(int begin, int end) const;
@@ -93,15 +94,17 @@ class StreamClocks {
   const Stream& at(int stream) const { return streams_[static_cast<std::size_t>(stream)]; }
   /// When the work is over that new work of the stream waits for.
   double done_s(int stream) const;
+  /// The host waits for the null stream as its work does, for another stream's own work.
+  double own_s(int stream) const { return stream == null_stream ? done_s(stream) : at(stream).done_s; }
   double begin_s(double now_s, int stream) const;
-  void runs(int stream, double begin_s, double end_s);
+  /// A kernel, beside those of other streams.
+  void runs(double begin_s, double end_s);
 
   const hplcast_accelerator& costs_;
   std::vector<Stream> streams_;
   std::vector<Event> events_;
   std::array<double, HPLCAST_DIRECTIONS> engines_s_{never_s, never_s, never_s};  ///< when each is free
-  int last_to_run_ = 0;  ///< stream of the kernel that ends last
-  double runs_until_s_ = never_s;
+  std::map<double, double> busy_s_;  ///< begin and end of times with kernels, the last ones; they do not meet
   double overlap_s_ = 0;
 };
 

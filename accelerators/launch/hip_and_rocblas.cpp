@@ -97,58 +97,45 @@ extern "C" {
 hipError_t hipGetLastError() {
   return std::exchange(last_error, hipSuccess);
 }
-
 hipError_t hipPeekAtLastError() {
   return last_error;
 }
-
 hipError_t hipDeviceReset() {
   return hipDeviceSynchronize();
 }
-
 hipError_t hipStreamCreate(hipStream_t* stream) {
   return hipStreamCreateWithFlags(stream, hipStreamDefault);
 }
-
 hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int) {
   return hipStreamCreateWithFlags(stream, flags);
 }
-
 hipError_t hipEventCreate(hipEvent_t* event) {
   return hipEventCreateWithFlags(event, hipEventDefault);
 }
-
 hipError_t hipMemcpy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
   return copy("hipMemcpy", {to, bytes, from, bytes, bytes, 1}, kind, nullptr, true);
 }
-
 hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
   return copy("hipMemcpyAsync", {to, bytes, from, bytes, bytes, 1}, kind, stream, false);
 }
-
 hipError_t hipMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                        std::size_t height, hipMemcpyKind kind) {
   return copy("hipMemcpy2D", {to, to_pitch, from, from_pitch, width, height}, kind, nullptr, true);
 }
-
 hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                             std::size_t height, hipMemcpyKind kind, hipStream_t stream) {
   return copy("hipMemcpy2DAsync", {to, to_pitch, from, from_pitch, width, height}, kind, stream, false);
 }
-
 hipError_t hipMemset(void* memory, int value, std::size_t bytes) {
   return fill("hipMemset", memory, value, bytes, nullptr, true);
 }
-
 hipError_t hipMemsetAsync(void* memory, int value, std::size_t bytes, hipStream_t stream) {
   return fill("hipMemsetAsync", memory, value, bytes, stream, false);
 }
-
 hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                            hipStream_t stream) {
   return launch("hipLaunchKernel", kernel, grid, block, arguments, shared_bytes, stream);
 }
-
 hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                       unsigned shared_bytes, hipStream_t stream) {
   return launch("hipLaunchCooperativeKernel", kernel, grid, block, arguments, shared_bytes, stream);

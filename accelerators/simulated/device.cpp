@@ -92,6 +92,13 @@ int Device::number_of(hipEvent_t event) const {
   stop("uses an event of HIP that does not exist (" + std::to_string(number) + "): not created, or destroyed");
 }
 
+void Device::require_own() {
+  if (number_.value_or(chosen) != chosen)
+    stop("works with accelerator " + std::to_string(chosen) + " (hipSetDevice) beside its own, " +
+         std::to_string(*number_) + "; expected a rank for each accelerator");
+  number_ = chosen;
+}
+
 void Device::require_no_handshake(std::optional<int> stream, const char* what) const {
   if (flags_.empty()) return;
   const int before = clocks_.handshake_before(stream);
@@ -152,7 +159,7 @@ double look_s(const hplcast_accelerator& costs) {
 
 bool Device::is_done(hipStream_t stream) {
   const int number = number_of(stream);
-  if (clocks_.handshake_before(number) >= 0) require_no_handshake(number, "asks again and again for the end of work");
+  require_no_handshake(number, "asks again and again for the end of work");
   hplcast_wait_until(now_s() + look_s(costs_));
   return clocks_.is_done(now_s(), number);
 }
@@ -174,6 +181,7 @@ hipError_t Device::elapsed(float* milliseconds, hipEvent_t begin, hipEvent_t end
 // --- memory ----------------------------------------------------------------------------------------------------------
 
 void* Device::allocate(std::size_t bytes) {
+  require_own();
   if (void* const memory = hplcast_device_allocate(bytes)) return memory;
   const double wanted = hplcast_device_used_bytes() + static_cast<double>(bytes);
   std::fprintf(stderr, "hplcast: note: rank %d: hipMalloc of %s GB does not fit: %s of %s GB\n", hplcast_world_rank(),
@@ -291,16 +299,17 @@ const hplcast_accelerator_kernel& Device::model_of(const std::string& name, cons
 void Device::launch(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes) {
   hplcast_wait_until(clocks_.launch(now_s(), stream, duration_s));
   tell(stream, duration_s, what, sizes);
-  if (const double overlap_s = clocks_.take_overlap_s(); overlap_s > 0) hplcast_accelerator_overlapped(overlap_s);
 }
 
-void Device::tell(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes) const {
+void Device::tell(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes) {
+  if (const double overlap_s = clocks_.take_overlap_s(); overlap_s > 0) hplcast_accelerator_overlapped(overlap_s);
   const double ended_s = clocks_.ended_s(stream);
   hplcast_accelerator_ran(stream, what, sizes[0], sizes[1], sizes[2], ended_s - duration_s, ended_s);
 }
 
 void Device::launch(const void* address, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                     hipStream_t stream) {
+  require_own();
   spins_ = 0;
   const Kernel* const kernel = find_kernel(address);
   if (kernel == nullptr)
@@ -336,6 +345,7 @@ void Device::require_function(const Kernel& kernel) const {
 }
 
 void Device::launch(const Routine& routine, hipStream_t stream, const std::function<void()>& execute) {
+  require_own();
   spins_ = 0;
   const int number = number_of(stream);
   require_no_handshake(number, routine.name);

@@ -28,6 +28,7 @@ class Device {
   Device();
 
   const hplcast_accelerator& costs() const { return costs_; }
+  int chosen = 0;  ///< by hipSetDevice()
   bool executes() const { return executes_; }
 
   hipStream_t make_stream(bool waits_for_null);
@@ -93,13 +94,15 @@ class Device {
   /// Ends the simulation for a handle that is none.
   int number_of(hipStream_t stream) const;
   int number_of(hipEvent_t event) const;
+  /// Ends it where a rank works with a second accelerator, which would share all with the first one.
+  void require_own();
   /// Ends it where new work of this stream, or a wait for it (nothing: for all), would come behind a kernel that waits
   /// for the host.
   void require_no_handshake(std::optional<int> stream, const char* what) const;
   double now_s() const { return hplcast_own_s(); }
   void launch(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes);
   /// The trace, of the last work of a stream.
-  void tell(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes) const;
+  void tell(int stream, double duration_s, const char* what, const std::array<double, 3>& sizes);
   /// Ends the simulation where no function of the host does the kernel's work.
   void require_function(const Kernel& kernel) const;
   void launch_handshake(const Kernel& kernel, const hplcast_accelerator_kernel& model, void** arguments, int stream);
@@ -110,6 +113,7 @@ class Device {
   const hplcast_accelerator& costs_;
   bool executes_;
   StreamClocks clocks_;
+  std::optional<int> number_;  ///< of the accelerator that it works with
   std::map<const char*, std::size_t> pinned_;
   std::map<const void*, Flag> flags_;  ///< of running handshakes
   std::map<std::string, hplcast_accelerator_kernel> models_;

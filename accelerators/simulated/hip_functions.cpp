@@ -30,8 +30,6 @@ bool is_device(int number) {
   return number >= 0 && number < device().costs().per_host;
 }
 
-int chosen_device = 0;
-
 }  // namespace
 
 namespace hplcast::accelerators {
@@ -39,11 +37,9 @@ namespace hplcast::accelerators {
 hipError_t copy(const char* function, const Rectangle& one, hipMemcpyKind kind, hipStream_t stream, bool waits) {
   return in(function, [&] { device().copy(function, one, kind, stream, waits); });
 }
-
 hipError_t fill(const char* function, void* memory, int value, std::size_t bytes, hipStream_t stream, bool) {
   return in(function, [&] { device().fill(memory, value, bytes, stream); });
 }
-
 hipError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block, void** arguments,
                   std::size_t shared_bytes, hipStream_t stream) {
   return in(function, [&] { device().launch(kernel, grid, block, arguments, shared_bytes, stream); });
@@ -77,11 +73,11 @@ HPLCAST_HIP_FUNCTION(hipGetDeviceCount, (int* count), *count = device().costs().
 hipError_t hipSetDevice(int number) {
   const InFunction here("hipSetDevice");
   if (!is_device(number)) return noted(hipErrorInvalidDevice);
-  chosen_device = number;
+  device().chosen = number;
   return hipSuccess;
 }
 
-HPLCAST_HIP_FUNCTION(hipGetDevice, (int* number), *number = chosen_device)
+HPLCAST_HIP_FUNCTION(hipGetDevice, (int* number), *number = device().chosen)
 
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
   const InFunction here("hipGetDeviceProperties");

@@ -89,12 +89,8 @@ std::vector<AllCoresCurve> all_cores_curves(const std::vector<PowerRow>& rows) {
   std::vector<AllCoresCurve> curves;
   for (const auto& [state, of_state] : by_state) {
     if (distinct_ghz(of_state).size() < 4) continue;
-    std::vector<double> ghz, watts;
-    for (const PowerRow& row : of_state) {
-      ghz.push_back(row.frequency_hz / 1e9);
-      watts.push_back(row.power_w);
-    }
-    const LeastSquares solution = fit_quadratic(ghz, watts);
+    const auto ghz = core::mapped(of_state, [](const PowerRow& row) { return row.frequency_hz / 1e9; });
+    const LeastSquares solution = fit_quadratic(ghz, core::mapped(of_state, &PowerRow::power_w));
     if (solution.rank < 3) continue;
     AllCoresCurve curve{state, {solution.coefficients, solution.standard_errors}, solution.r2, 0, 0};
     curve.rms_w = std::sqrt(solution.rss / static_cast<double>(of_state.size()));

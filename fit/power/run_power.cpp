@@ -23,7 +23,8 @@ struct RunRegression {
   double usual_sd = 0;  // of runs of a configuration, over their energy
   LeastSquares solution;
   double scatter = 0;
-  double misfit = 0;  // - 2 ln likelihood, but for a constant
+  double misfit = 0;                  // - 2 ln likelihood, but for a constant
+  std::vector<double> factor_errors;  // what the error of a fitted setup_factor does to the coefficients
 
   double duration_s(const RunEnergy& run) const { return run.time_s + setup_factor * run.setup_s; }
 
@@ -232,19 +233,24 @@ Estimate fit_setup_factor(RunRegression& regression) {
       low = left;
   }
   const double best = (low + high) / 2;
-  const double curvature = (misfit_at(best - step) - 2 * misfit_at(best) + misfit_at(best + step)) / (step * step);
-  misfit_at(best);
-  const double factor = std::exp(best);
-  return {factor, curvature > 0 ? factor * std::sqrt(2 / curvature) : std::nan("")};
+  const double sides = misfit_at(best - step) + misfit_at(best + step);
+  const std::vector<double> above = regression.solution.coefficients;
+  const double curvature = (sides - 2 * misfit_at(best)) / (step * step);
+  const double factor = std::exp(best), error = curvature > 0 ? std::sqrt(2 / curvature) : std::nan("");
+  regression.factor_errors.clear();
+  for (std::size_t i = 0; curvature > 0 && i < above.size(); ++i)
+    regression.factor_errors.push_back(error * (above[i] - regression.solution.coefficients[i]) / step);
+  return {factor, factor * error};
 }
 
 bool is_among(const std::vector<std::size_t>& terms, std::size_t term) {
   return std::find(terms.begin(), terms.end(), term) != terms.end();
 }
 
-Estimate estimate_of(const LeastSquares& solution, std::size_t term) {
-  const double variance = solution.inverse_information[term][term];
-  return {solution.coefficients[term], std::sqrt(std::max(0.0, variance))};
+Estimate estimate_of(const RunRegression& regression, std::size_t term) {
+  const double error = std::sqrt(std::max(0.0, regression.solution.inverse_information[term][term]));
+  return {regression.solution.coefficients[term],
+          regression.factor_errors.empty() ? error : std::hypot(error, regression.factor_errors[term])};
 }
 
 /// Whether waiting and computing differ by more than two standard errors.
@@ -350,17 +356,23 @@ RunPowerFit fit_run_power(const std::vector<RunEnergy>& rows, const RunPowerOpti
   mend(regression, fit);
   regression.with_waiting = all_wait;
   solve();
+  const RunRegression apart = regression;
   if (regression.with_waiting && !tells_waiting(regression.solution)) {
     regression.with_waiting = false;
     solve();
   }
   fit.scatter = regression.scatter;
-  fit.idle_w = estimate_of(regression.solution, idle_term);
-  fit.core_w = estimate_of(regression.solution, core_term);
-  fit.awake_w = estimate_of(regression.solution, awake_term);
-  fit.waiting_w = regression.with_waiting ? estimate_of(regression.solution, waiting_term) : fit.core_w;
+  fit.idle_w = estimate_of(regression, idle_term);
+  fit.core_w = estimate_of(regression, core_term);
+  fit.awake_w = estimate_of(regression, awake_term);
+  fit.waiting_w = regression.with_waiting ? estimate_of(regression, waiting_term) : fit.core_w;
+  if (apart.with_waiting != regression.with_waiting)  // alike is what the rows do not deny, not what they say
+    for (const auto& [estimate, term] : {std::pair{&fit.core_w, core_term}, std::pair{&fit.waiting_w, waiting_term}}) {
+      const Estimate own = estimate_of(apart, term);
+      estimate->error = std::max({estimate->error, own.error, std::abs(own.value - estimate->value) / 2});
+    }
   for (std::size_t i = 0; i < regression.campaigns.size(); ++i)
-    fit.start_j[regression.campaigns[i]] = estimate_of(regression.solution, start_terms + i);
+    fit.start_j[regression.campaigns[i]] = estimate_of(regression, start_terms + i);
   for (const RunEnergy& run : regression.runs) fit.runs.push_back({run, regression.predicted_j(run)});
   flag_run_power(regression, fit);
   fit.model = model_of(fit);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -153,9 +154,8 @@ bool are_equal(const OnCpus& cpus) {
 }
 
 double mean(const OnCpus& cpus) {
-  double sum = 0;
-  for (const OnCpu& one : cpus) sum += one.value;
-  return sum / static_cast<double>(cpus.size());
+  const auto add = [](double sum, const OnCpu& one) { return sum + one.value; };
+  return std::accumulate(cpus.begin(), cpus.end(), 0.0, add) / static_cast<double>(cpus.size());
 }
 
 /// The kernel at other frequencies: how much longer it takes on each CPU.
@@ -246,7 +246,7 @@ ClusterModel at_frequency(ClusterModel cluster, const Argument& argument) {
 /// no frequency that can be set.
 ClusterModel with_cap(ClusterModel cluster, double cap_w, const std::string& limited) {
   require_positive("power cap", cap_w);
-  const core::PowerModel before = power_before_changes(cluster);
+  const core::PowerModel before = power_of(cluster);
   const core::FrequencyModel& frequency = *before.values().frequency;
   const double most_hz = range_of(frequency).second;
   const ClusterModel earlier = cluster;
@@ -266,7 +266,9 @@ ClusterModel with_cap(ClusterModel cluster, double cap_w, const std::string& lim
 ClusterModel with_power_cap(ClusterModel cluster, const Argument& argument) {
   const std::string limited = argument.size() > 1 ? argument.text(1) : "cpu";
   if (limited != "cpu" && limited != "host") argument.fail();
-  return with_cap(std::move(cluster), argument.quantity(0, core::parse_watts), limited);
+  const double cap_w = argument.quantity(0, core::parse_watts);
+  power_before_changes(cluster);
+  return with_cap(std::move(cluster), cap_w, limited);
 }
 
 /// The watts of a state at one frequency, whatever that of the CPUs. @throws core::DomainError for a state that is no
@@ -341,24 +343,28 @@ std::optional<double> quantity_of(const Argument& argument, const char* key, dou
   return require_positive(key, argument.quantity(*text, parse));
 }
 
-struct Instants {
-  core::FrequencySchedule schedule;  ///< without frequencies
-  std::vector<double> values;        ///< from each of its instants on
-};
+/// A list of all hosts beside another one of its kind: it would not take its place, because the lowest frequency holds.
+void refuse_second_list(const ClusterModel& cluster, const std::string& kind, const Argument& argument) {
+  const std::size_t at = cluster.provenance.find("\"" + kind + "=");
+  if (at == std::string::npos) return;
+  const std::string first = core::split(cluster.provenance.substr(at + kind.size() + 2), '"').front();
+  if (argument.size() > 1 || first.find(';') != std::string::npos) return;
+  throw core::DomainError(kind + " of " + cluster.name, argument.text() + " after " + first,
+                          "one list: " + first + "," + argument.text(), "of several the lowest frequency holds");
+}
 
-/// "120s:VALUE,300s:VALUE;every=TIME;on=HOSTS".
-Instants instants_of(const Argument& argument, double (*parse)(const std::string&)) {
-  Instants result;
-  core::FrequencySchedule& schedule = result.schedule;
+/// "120s:VALUE,300s:VALUE;every=TIME;on=HOSTS", with the values in place of frequencies.
+core::FrequencySchedule instants_of(const Argument& argument, double (*parse)(const std::string&)) {
+  core::FrequencySchedule result;
   for (const std::string& one : core::split(argument.text(), ',')) {
     const std::size_t colon = one.find(':');
     if (colon == std::string::npos) argument.fail();
-    schedule.at_s.push_back(argument.quantity(one.substr(0, colon), core::parse_seconds));
-    result.values.push_back(argument.quantity(one.substr(colon + 1), parse));
+    result.at_s.push_back(argument.quantity(one.substr(0, colon), core::parse_seconds));
+    result.hz.push_back(argument.quantity(one.substr(colon + 1), parse));
   }
-  if (schedule.at_s.empty()) argument.fail();
-  schedule.period_s = quantity_of(argument, "every", core::parse_seconds);
-  schedule.hosts = option_of(argument, "on").value_or("");
+  if (result.at_s.empty()) argument.fail();
+  result.period_s = quantity_of(argument, "every", core::parse_seconds);
+  result.hosts = option_of(argument, "on").value_or("");
   return result;
 }
 
@@ -370,50 +376,54 @@ ClusterModel with_changes(ClusterModel cluster, const std::function<void(core::F
   return cluster;
 }
 
-ClusterModel with_frequency_at(ClusterModel cluster, const Argument& argument) {
-  require_options(argument, {"every", "on"});
-  Instants wanted = instants_of(argument, core::parse_hertz);
-  for (const double hz : wanted.values) require_covered(hz, *power_of(cluster).values().frequency);
-  wanted.schedule.hz = std::move(wanted.values);
-  return with_changes(std::move(cluster),
-                      [&](core::FrequencyModel& frequency) { frequency.schedules.push_back(wanted.schedule); });
-}
-
-/// The frequencies that limits leave, as by `power-cap`: a schedule for hosts whose CPUs get the same.
-ClusterModel with_power_cap_at(ClusterModel cluster, const Argument& argument) {
-  require_options(argument, {"every", "on", "of"});
-  const std::string limited = option_of(argument, "of").value_or("cpu");
-  if (limited != "cpu" && limited != "host") argument.fail();
-  const Instants caps = instants_of(argument, core::parse_watts);
+/// The CPUs at these frequencies from each instant on: a schedule for all hosts whose CPUs get the same.
+ClusterModel with_schedules(ClusterModel cluster, const core::FrequencySchedule& instants,
+                            const std::vector<OnCpus>& frequencies) {
+  std::map<int, std::vector<std::vector<double>>> of_host;  // of each CPU, at each instant
+  for (std::size_t i = 0; i < frequencies.front().size(); ++i)
+    of_host[frequencies.front()[i].host].push_back(
+        core::mapped(frequencies, [&](const OnCpus& at_instant) { return at_instant[i].value; }));
   std::map<std::vector<std::vector<double>>, std::vector<std::string>> alike;  // hosts by frequencies of CPUs
-  std::vector<std::vector<std::vector<double>>> of_host(static_cast<std::size_t>(cluster.hosts.count()));
-  for (const double cap_w : caps.values) {
-    ClusterModel capped = cluster;
-    core::PowerModel::Values values = power_of(cluster).values();
-    values.frequency->schedules.clear();
-    values.frequency->controllers.clear();
-    capped.power = core::PowerModel::make(std::move(values));
-    capped = with_cap(std::move(capped), cap_w, limited);
-    for (int host = 0; host < cluster.hosts.count(); ++host) {
-      auto& cpus = of_host[static_cast<std::size_t>(host)];
-      cpus.resize(static_cast<std::size_t>(cluster.hosts.cpus_of(host)));
-      for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu)
-        cpus[cpu].push_back(*capped.power->frequency_hz(host, static_cast<int>(cpu)));
-    }
-  }
-  for (const int host : core::hosts_named(caps.schedule.hosts, cluster.hosts))
-    alike[of_host[static_cast<std::size_t>(host)]].push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
+  for (const int host : core::hosts_named(instants.hosts, cluster.hosts))
+    alike[of_host[host]].push_back(cluster.hosts.names()[static_cast<std::size_t>(host)]);
   return with_changes(std::move(cluster), [&](core::FrequencyModel& frequency) {
     for (const auto& [cpus, names] : alike) {
       const bool one = std::adjacent_find(cpus.begin(), cpus.end(), std::not_equal_to<>()) == cpus.end();
       for (std::size_t cpu = 0; cpu < (one ? 1 : cpus.size()); ++cpu) {
-        core::FrequencySchedule& schedule = frequency.schedules.emplace_back(caps.schedule);
+        core::FrequencySchedule& schedule = frequency.schedules.emplace_back(instants);
         if (alike.size() > 1) schedule.hosts = compressed_hosts(names);
         if (!one) schedule.cpu = static_cast<int>(cpu);
         schedule.hz = cpus[cpu];
       }
     }
   });
+}
+
+/// Or below them where the caps of the cluster do not allow it.
+ClusterModel with_frequency_at(ClusterModel cluster, const Argument& argument) {
+  require_options(argument, {"every", "on"});
+  const core::FrequencySchedule wanted = instants_of(argument, core::parse_hertz);
+  refuse_second_list(cluster, "frequency-at", argument);
+  const CappedFrequencies capped(cluster);
+  const auto frequencies = core::mapped(wanted.hz, [&](double hz) {
+    require_covered(hz, *cluster.power->values().frequency);
+    return choose_frequencies(cluster, [&](int host, int cpu) { return capped.of(host, cpu, hz); });
+  });
+  return with_schedules(cluster, wanted, frequencies);
+}
+
+/// The frequencies that limits leave, as by `power-cap`.
+ClusterModel with_power_cap_at(ClusterModel cluster, const Argument& argument) {
+  require_options(argument, {"every", "on", "of"});
+  const std::string limited = option_of(argument, "of").value_or("cpu");
+  if (limited != "cpu" && limited != "host") argument.fail();
+  const core::FrequencySchedule caps = instants_of(argument, core::parse_watts);
+  refuse_second_list(cluster, "power-cap-at", argument);
+  const auto frequencies = core::mapped(caps.hz, [&](double cap_w) {
+    const core::PowerModel capped = *with_cap(cluster, cap_w, limited).power;
+    return for_each_cpu(cluster.hosts, [&](int host, int cpu) { return *capped.frequency_hz(host, cpu); });
+  });
+  return with_schedules(cluster, caps, frequencies);
 }
 
 ClusterModel with_power_control(ClusterModel cluster, const Argument& argument) {

@@ -241,6 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"pitch", "calls hipMemcpy2D with rows of 16 bytes, and a pitch of 2"},
                     Refusal{"null-fill", "calls hipMemset with a null pointer"},
                     Refusal{"stream", "a stream of HIP that does not exist (7)"},
+                    Refusal{"two-devices", "rank 0 works with accelerator 1 (hipSetDevice) beside its own, 0"},
                     Refusal{"spin", "looked at memory 100,000,000 times that no running kernel writes"},
                     Refusal{"no-handle", "calls rocblas_set_stream without a handle"},
                     Refusal{"plain-store", "clears the flag of kernel panel by a plain store"},

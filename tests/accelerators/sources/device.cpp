@@ -334,6 +334,11 @@ void bad(const std::string& what) {
   if (what == "pitch") hipMemcpy2D(on_device(10), 2, on_device(10), 16, 16, 2, hipMemcpyDeviceToDevice);
   if (what == "stream") hipStreamSynchronize(reinterpret_cast<hipStream_t>(7));
   if (what == "device") std::printf("hipSetDevice: %s\n", hipGetErrorString(hipSetDevice(99)));
+  if (what == "two-devices")
+    for (int number = 0; number < 2; ++number) {
+      hipSetDevice(number);
+      call_fill(1000, 1, nullptr, 0, nullptr);
+    }
   if (what == "spin") spin_on_unknown_memory();
   if (what == "probe") {
     int is_there = 0;

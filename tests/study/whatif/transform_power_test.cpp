@@ -328,6 +328,17 @@ TEST(TransformPower, SchedulesOfFrequenciesAreKeptAsTheyAreSaid) {
         "9s:2GHz,3s:1GHz", "0:1GHz;every=0s", "5s:1GHz;every=5s", "0:1GHz;on=node-7", "-1s:1GHz", ""})
     EXPECT_THROW(transformed(before, {{"frequency-at", wrong}}), core::Error) << wrong;
   EXPECT_THROW(transformed(cluster_of({}), {{"frequency-at", "1s:1GHz"}}), core::Error) << "no power.frequency";
+  EXPECT_THROW(transformed(after, {{"frequency-at", "400s:2GHz"}}), core::DomainError) << "would not hold";
+}
+
+/// As `frequency` leaves it; it was 2.8 GHz.
+TEST(TransformPower, FrequenciesFromAnInstantOnAreBelowTheCaps) {
+  const core::ClusterModel capped = with_power_cap(cluster_of(watts()), cpu_w(1.7), false);
+  const core::ClusterModel after = transformed(capped, {{"frequency-at", "60s:2.8GHz,90s:1.2GHz"}});
+  const auto& schedules = after.power->values().frequency->schedules;
+  ASSERT_EQ(schedules.size(), 1U);
+  EXPECT_NEAR(schedules[0].hz[0], 1.7e9, 1e-3);
+  EXPECT_EQ(schedules[0].hz[1], 1.2e9);
 }
 
 /// Each CPU gets what `power-cap` would give it.
@@ -358,6 +369,9 @@ TEST(TransformPower, CapsFromAnInstantOnAreTheFrequenciesOfCaps) {
   }
   const core::ClusterModel whole = transformed(cluster_of(watts()), {{"power-cap-at", "0:170W;of=host;on=node-5"}});
   EXPECT_EQ(whole.power->values().frequency->schedules.at(0).hosts, "node-5");
+  const core::ClusterModel first = transformed(cluster_of(watts()), {{"power-cap-at", "1h:90W"}});
+  EXPECT_THROW(transformed(first, {{"power-cap-at", "2h:100W"}}), core::DomainError) << "90 W would hold";
+  EXPECT_EQ(transformed(first, {{"power-cap-at", "2h:170W;of=host"}}).power->values().frequency->schedules.size(), 2U);
   for (const char* wrong : {"1h:20W", "1h:90W;of=rack", "1h:90GHz", "1h"})
     EXPECT_THROW(transformed(cluster_of(watts()), {{"power-cap-at", wrong}}), core::Error) << wrong;
 }
