@@ -104,13 +104,14 @@ std::string generative_picture(const std::vector<fit::DailyRegression>& rows, co
     if (day_sd > 0 && cpu.days.size() > 1)
       for (const std::vector<double>* day : cpu.days) between_days.push_back((day->front() - cpu.mean[0]) / day_sd);
   }
-  const std::string what = to_string(model.parameters()[0]);
-  if (!between_cpus.empty())
-    picture.panels.push_back(normal_panel("Between CPUs: good if the histogram follows the law",
-                                          what + ": (CPU - kind) / standard deviation", between_cpus));
-  if (!between_days.empty())
-    picture.panels.push_back(normal_panel("Between days: good if the histogram follows the law",
-                                          what + ": (day - CPU) / standard deviation", between_days));
+  const auto add = [&](const std::string& of, const std::string& distance, const std::vector<double>& values) {
+    if (!values.empty())
+      picture.panels.push_back(
+          normal_panel("Between " + of + ": good if the histogram follows the law",
+                       to_string(model.parameters()[0]) + ": (" + distance + ") / standard deviation", values));
+  };
+  add("CPUs", "CPU - kind", between_cpus);
+  add("days", "day - CPU", between_days);
   return picture_file(picture);
 }
 
@@ -236,8 +237,7 @@ void run_fit_generative(FitGenerativeOptions options) {
   const fit::GenerativeFit fit = fit::fit_generative(rows, options.fit);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   report(fit);
-  const fit::GenerateOptions means{1, 0, 0, 0, {}};
-  warn_of_implausible(fit::sample_cluster(core::ClusterModel(), fit.model, means), "/kernels");
+  warn_of_implausible(fit::sample_cluster({}, fit.model, {1, 0, 0, 0, {}}), "/kernels");  // the means
   if (!options.plot.empty()) write_picture(options.plot, generative_picture(rows, fit));
   write_result(options.output, [&](std::ostream& out) { core::write_generative(out, fit.model); });
 }

@@ -106,11 +106,9 @@ fit::NetworkFitOptions fit_options(const FitNetworkOptions& given) {
   if (!given.thresholds.empty()) read_from(given.thresholds, fit::set_thresholds, options);
   if (given.async_small_bytes) options.async_small_bytes = static_cast<std::uint64_t>(*given.async_small_bytes);
   if (given.detached_bytes) options.detached_bytes = static_cast<std::uint64_t>(*given.detached_bytes);
-  const auto give = [&](core::Scope scope, double bytes_per_s) {
+  for (const auto& [scope, bytes_per_s] : {std::pair(core::Scope::local, given.capacities.local_bytes_per_s),
+                                           std::pair(core::Scope::remote, given.capacities.remote_bytes_per_s)})
     if (bytes_per_s > 0) options.capacity_bytes_per_s[static_cast<std::size_t>(scope)] = bytes_per_s;
-  };
-  give(core::Scope::local, given.capacities.local_bytes_per_s);
-  give(core::Scope::remote, given.capacities.remote_bytes_per_s);
   return options;
 }
 

@@ -98,22 +98,39 @@ MatrixXd positive_part(const MatrixXd& matrix, const MatrixXd& scale) {
 /// Sigma_C, by the means over the CPUs of how far a day is from the mean of its CPU; empty if there are too few days
 /// that several CPUs have.
 MatrixXd common_days(const std::vector<const Cpu*>& cpus, const MatrixXd& between_days) {
-  std::map<std::string, std::vector<VectorXd>> by_day;
+  std::map<std::string, std::vector<std::pair<const Cpu*, VectorXd>>> by_day;  // how far it is from the CPU's mean
   for (const Cpu* cpu : cpus)
     for (std::size_t d = 0; d < cpu->days.size() && cpu->days.size() > 1; ++d)
-      if (!cpu->names[d].empty()) by_day[cpu->names[d]].emplace_back(cpu->days[d] - cpu->mean);
-  std::vector<VectorXd> means;
-  double inverse = 0;
-  for (const auto& [name, distances] : by_day) {
-    if (distances.size() < 2) continue;
-    inverse += 1 / static_cast<double>(distances.size());
-    means.push_back(mean_of(distances));
+      if (!cpu->names[d].empty()) by_day[cpu->names[d]].emplace_back(cpu, cpu->days[d] - cpu->mean);
+  constexpr long least_days = 3;  // of several CPUs
+  const auto has_several = [](const auto& day) { return day.second.size() > 1; };
+  if (std::count_if(by_day.begin(), by_day.end(), has_several) < least_days) return {};
+  std::map<const Cpu*, std::vector<Index>> days_of;
+  Index all_days = 0, day = 0;
+  for (const auto& [name, rows] : by_day) {
+    for (const auto& [cpu, distance] : rows) days_of[cpu].push_back(all_days);
+    ++all_days;
   }
-  constexpr std::size_t least_days = 3;
-  if (means.size() < least_days) return {};
-  // of_means = Sigma_C + Sigma_e / P and Sigma_T = Sigma_C + Sigma_e, P the harmonic mean of the CPUs of a day
-  const MatrixXd of_means = covariance(means);
-  const double per_cpu = inverse / static_cast<double>(means.size());
+  // A day's mean over its CPUs lacks the means of the days that these have: the squares of all are
+  // common_in Sigma_C + own_in Sigma_e. Sigma_T = Sigma_C + Sigma_e.
+  MatrixXd squares = MatrixXd::Zero(between_days.rows(), between_days.cols());
+  double common_in = 0, own_in = 0;
+  for (const auto& [name, rows] : by_day) {
+    VectorXd sum = VectorXd::Zero(between_days.rows()), held = VectorXd::Zero(all_days);
+    const auto count = static_cast<double>(rows.size());
+    held(day++) = count;
+    if (rows.size() < 2) continue;
+    for (const auto& [cpu, distance] : rows) {
+      const double share = 1 / static_cast<double>(cpu->days.size());
+      for (const Index other : days_of[cpu]) held(other) -= share;
+      own_in += (1 - share) / (count * count);
+      sum += distance;
+    }
+    squares += sum * sum.transpose() / (count * count);
+    common_in += held.squaredNorm() / (count * count);
+  }
+  const MatrixXd of_means = squares / common_in;
+  const double per_cpu = own_in / common_in;
   const MatrixXd own = positive_part((between_days - of_means) / (1 - per_cpu), between_days);
   const MatrixXd common = positive_part(of_means - per_cpu * own, between_days);
   VectorXd factor = VectorXd::Ones(common.rows());  // CPUs that lack days may have less between days than their means
@@ -143,50 +160,32 @@ core::NodeKind fit_kind(const std::string& name, const std::vector<const Cpu*>& 
   return kind;
 }
 
-/// Means of the first parameter by node.
-std::map<std::string, double> node_means(const std::vector<Cpu>& cpus) {
-  std::map<std::string, std::vector<double>> of_node;
-  for (const Cpu& cpu : cpus) of_node[cpu.node].push_back(cpu.mean(0));
-  std::map<std::string, double> means;
-  for (const auto& [node, values] : of_node) means[node] = core::mean(values);
-  return means;
-}
-
 std::map<std::string, std::string> found_kinds(const std::vector<Cpu>& cpus) {
-  const std::map<std::string, double> means = node_means(cpus);
-  const std::vector<double> values = core::mapped(means, [](const auto& node) { return node.second; });
+  std::map<std::string, std::vector<double>> of_node;  // the first parameter
+  for (const Cpu& cpu : cpus) of_node[cpu.node].push_back(cpu.mean(0));
+  const auto values = core::mapped(of_node, [](const auto& node) { return core::mean(node.second); });
   GaussianMixtureOptions options;
   options.max_modes = 3;
   options.min_values = 2.5;  // nodes; their CPUs must make a covariance
   options.starts = 20;
   const std::vector<core::MixtureMode> modes = fit_gaussian_mixture(values, options);
   std::map<std::string, std::string> kinds;
-  for (const auto& [node, mean] : means) {
-    std::size_t best = 0;
-    double largest = -1;
-    for (std::size_t i = 0; i < modes.size(); ++i) {
-      const double density = modes.size() == 1 ? 1 : mixture_density({modes[i]}, mean);
-      if (density <= largest) continue;
-      largest = density;
-      best = i;
-    }
-    kinds[node] = "kind-" + std::to_string(best + 1);
+  for (const auto& [node, of_cpus] : of_node) {
+    const auto density = [&, mean = core::mean(of_cpus)](const core::MixtureMode& mode) {
+      return modes.size() == 1 ? 1 : mixture_density({mode}, mean);
+    };
+    const auto best = std::max_element(modes.begin(), modes.end(),
+                                       [&](const auto& a, const auto& b) { return density(a) < density(b); });
+    kinds[node] = "kind-" + std::to_string(best - modes.begin() + 1);
   }
   return kinds;
 }
 
-GenerativeFit failed(const std::string& reason) {
-  GenerativeFit fit;
-  fit.reason = reason;
-  return fit;
-}
-
 void validate(const std::vector<DailyRegression>& rows, std::size_t parameters) {
   for (const DailyRegression& row : rows) {
-    if (row.coefficients.size() != parameters)
-      throw core::DomainError("number of coefficients", row.coefficients.size(), "one a parameter");
-    for (double value : row.coefficients)
-      if (!std::isfinite(value)) throw core::DomainError("coefficient", value, "a finite number");
+    core::require(row.coefficients.size() == parameters, "number of coefficients", row.coefficients.size(),
+                  "one a parameter");
+    for (double value : row.coefficients) core::require(std::isfinite(value), "coefficient", value, "a finite number");
   }
 }
 
@@ -203,11 +202,14 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
   while (csv.next()) {
     DailyRegression row{std::string(csv.text(node)), std::string(csv.text(cpu)), {}};
     for (std::size_t column : columns) row.coefficients.push_back(csv.number(column));
-    if (csv.has(day)) {
+    for (const char* term : {"mnk", "mn", "mk", "nk"})
+      if (const std::size_t column = csv.find_column(term);
+          csv.has(column) && std::count(columns.begin(), columns.end(), column) == 0 && csv.number(column) != 0)
+        row.left_out += std::string(" ") + term;
+    if (csv.has(day))
       row.day = csv.text(day);
-    } else if (csv.has(start)) {
+    else if (csv.has(start))
       row.day = core::printed("%.0f", std::floor(csv.number(start) / core::day_s));
-    }
     rows.push_back(std::move(row));
   }
   return rows;
@@ -215,19 +217,18 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
 
 GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const GenerativeFitOptions& options) {
   validate(rows, options.parameters.size());
-  if (rows.empty()) return failed("there are no regressions");
+  if (rows.empty()) return {false, "there are no regressions", {}, {}, {}};
   const std::vector<Cpu> cpus = cpus_of(rows);
   GenerativeFit fit;
   if (options.find_kinds) {
     fit.kind_of_node = found_kinds(cpus);
   } else {
-    for (const Cpu& cpu : cpus) {
-      const auto named = options.kind_of_node.find(cpu.node);
-      fit.kind_of_node[cpu.node] = named == options.kind_of_node.end() ? "normal" : named->second;
-    }
+    for (const Cpu& cpu : cpus) fit.kind_of_node[cpu.node] = "normal";
     for (const auto& [node, kind] : options.kind_of_node) {
-      if (fit.kind_of_node.count(node) > 0) continue;
-      fit.notes.push_back("kind " + kind + ": no regressions of node " + node);
+      if (fit.kind_of_node.count(node) == 0)
+        fit.notes.push_back("kind " + kind + ": no regressions of node " + node);
+      else
+        fit.kind_of_node[node] = kind;
     }
   }
   std::map<std::string, std::vector<const Cpu*>> by_kind;
@@ -236,7 +237,7 @@ GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const Gen
   std::vector<core::NodeKind> kinds;
   for (const auto& [name, members] : by_kind) {
     if (members.size() < 2)
-      return failed("the kind " + name + " has one CPU only; a covariance between CPUs needs two");
+      return {false, "the kind " + name + " has one CPU only; a covariance between CPUs needs two", {}, {}, {}};
     kinds.push_back(fit_kind(name, members, options.days));
     double nodes = 0;
     for (const auto& [node, kind] : fit.kind_of_node) nodes += kind == name ? 1 : 0;
@@ -256,6 +257,10 @@ GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const Gen
     fit.notes.push_back(
         "the days of the CPUs are drawn independently: what they have in common needs a column day (or start_time) and "
         "three days of two CPUs or more");
+  const auto more = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return !row.left_out.empty(); });
+  if (more != rows.end())
+    fit.notes.push_back("regressions have further terms:" + more->left_out +
+                        "; without them in --parameters calls take another time than those measured");
   fit.model = core::GenerativeModel::make(options.kernel, options.noise, options.parameters, std::move(kinds));
   fit.ok = true;
   return fit;

@@ -24,33 +24,28 @@ core::StreamName stream_of(const GenerateOptions& options, int host, int cpu, Pu
 /// one are fine. Columns are scaled to standard deviation 1 first: coefficients differ by ten orders of magnitude.
 class NormalLaw {
  public:
-  explicit NormalLaw(const core::SquareMatrix& covariance) : size_(covariance.size()) {
-    const auto n = static_cast<Eigen::Index>(size_);
-    Eigen::VectorXd sd(n);
-    for (Eigen::Index i = 0; i < n; ++i)
-      sd(i) = std::sqrt(std::max(0.0, covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)]));
-    Eigen::MatrixXd correlation = Eigen::MatrixXd::Zero(n, n);
-    for (Eigen::Index i = 0; i < n; ++i)
-      for (Eigen::Index j = 0; j < n; ++j)
-        if (sd(i) > 0 && sd(j) > 0)
-          correlation(i, j) = covariance[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] / sd(i) / sd(j);
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(correlation);
+  explicit NormalLaw(const core::SquareMatrix& covariance) {
+    const auto size = static_cast<Eigen::Index>(covariance.size());
+    Eigen::MatrixXd matrix(size, size);
+    for (const Vector& row : covariance)
+      matrix.col(&row - covariance.data()) = Eigen::Map<const Eigen::VectorXd>(row.data(), size);
+    const Eigen::VectorXd sd = matrix.diagonal().cwiseMax(0).cwiseSqrt();
+    const Eigen::VectorXd per_sd = sd.unaryExpr([](double one) { return one > 0 ? 1 / one : 0.0; });
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(per_sd.asDiagonal() * matrix * per_sd.asDiagonal());
     root_ = sd.asDiagonal() * solver.eigenvectors() * solver.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() *
             solver.eigenvectors().transpose();
   }
 
   Vector draw(const Vector& mean, double multiplier, const core::StreamName& stream, std::uint64_t attempt) const {
-    Eigen::VectorXd z(static_cast<Eigen::Index>(size_));
-    for (std::size_t i = 0; i < size_; ++i)
-      z(static_cast<Eigen::Index>(i)) = core::draw(stream, attempt * size_ + i).normal;
-    const Eigen::VectorXd deviation = multiplier * (root_ * z);
+    Eigen::VectorXd z(root_.rows());
+    for (std::size_t i = 0; i < mean.size(); ++i)
+      z(static_cast<Eigen::Index>(i)) = core::draw(stream, attempt * mean.size() + i).normal;
     Vector result = mean;
-    for (std::size_t i = 0; i < size_; ++i) result[i] += deviation(static_cast<Eigen::Index>(i));
+    Eigen::Map<Eigen::VectorXd>(result.data(), z.size()) += multiplier * (root_ * z);
     return result;
   }
 
  private:
-  std::size_t size_;
   Eigen::MatrixXd root_;
 };
 
@@ -65,11 +60,8 @@ bool acceptable(const core::GenerativeModel& model, const NodeKind& kind, const 
 }
 
 void validate(const GenerateOptions& options) {
-  const auto check = [](const char* name, double value) {
-    if (!(value >= 0) || !std::isfinite(value)) throw core::DomainError(name, value, "a finite number >= 0");
-  };
-  check("spatial", options.spatial);
-  check("temporal", options.temporal);
+  for (const auto& [name, value] : {std::pair("spatial", options.spatial), std::pair("temporal", options.temporal)})
+    core::require(value >= 0 && std::isfinite(value), name, value, "a finite number >= 0");
 }
 
 constexpr std::uint64_t most_attempts = 1000;
@@ -115,15 +107,8 @@ std::vector<const NodeKind*> kinds_of_hosts(const core::GenerativeModel& model, 
   }
   for (int host = 0; host < hosts; ++host) {
     double left = core::draw(stream_of(options, host, 0, for_kind), 0).uniform;
-    const NodeKind* chosen = &model.kinds().back();
-    for (const NodeKind& kind : model.kinds()) {
-      if (left < kind.share) {
-        chosen = &kind;
-        break;
-      }
-      left -= kind.share;
-    }
-    kinds.push_back(chosen);
+    kinds.push_back(&*std::find_if(model.kinds().begin(), std::prev(model.kinds().end()),
+                                   [&](const NodeKind& kind) { return (left -= kind.share) < 0; }));
   }
   return kinds;
 }
@@ -169,12 +154,11 @@ core::ClusterModel sample_cluster(const core::ClusterModel& base, const core::Ge
   core::ClusterModel cluster = base;
   const auto known = base.kernels.find(model.kernel());
   const std::optional<core::ShapeRange> range = known == base.kernels.end() ? std::nullopt : known->second.range();
-  long products = 0;
-  for (const core::LawParameter& parameter : model.parameters())
-    products += parameter.of_sigma || parameter.term == core::Monomial{} ? 0 : 1;
-  const char* const levels[] = {"M0", "M1", "M2"};
-  cluster.kernels[model.kernel()] = core::KernelModel::make(
-      levels[std::min(products, 2L)], core::PiecewiseLaw(mean_law(model)), std::move(laws), range);
+  const auto products = std::count_if(model.parameters().begin(), model.parameters().end(),
+                                      [](const auto& one) { return !one.of_sigma && one.term != core::Monomial{}; });
+  cluster.kernels[model.kernel()] =
+      core::KernelModel::make("M" + std::to_string(std::min<std::ptrdiff_t>(products, 2)),
+                              core::PiecewiseLaw(mean_law(model)), std::move(laws), range);
   return cluster;
 }
 

@@ -15,23 +15,14 @@
 
 namespace hplcast::fit {
 
-namespace {
-
-void require_positive(const char* name, double value) {
-  if (!std::isfinite(value) || !(value > 0)) throw core::DomainError(name, value, "a finite number above 0");
-}
-
-}  // namespace
-
 std::size_t KernelTable::ShapeHash::operator()(const core::KernelShape& shape) const noexcept {
   return boost::hash_value(std::tie(shape.m, shape.n, shape.k));
 }
 
 void KernelTable::add(const core::KernelShape& shape, double duration_s) {
-  require_positive("m", shape.m);
-  require_positive("n", shape.n);
-  require_positive("k", shape.k);
-  require_positive("duration_s", duration_s);
+  for (const auto& [name, value] :
+       {std::pair("m", shape.m), std::pair("n", shape.n), std::pair("k", shape.k), std::pair("duration_s", duration_s)})
+    core::require(std::isfinite(value) && value > 0, name, value, "a finite number above 0");
 
   const auto [place, is_new] = index_.try_emplace(shape, shapes_.size());
   if (is_new) shapes_.push_back({shape, 0, 0, 0, duration_s, duration_s});

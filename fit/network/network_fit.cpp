@@ -160,26 +160,32 @@ void find_half_duplex(const MpiRows& rows, double detached_bytes,
 }
 
 /// Time by which a message and an exchange behind it take longer than their messages, of which two are on their way at
-/// once unless they go one way at a time: of short ones, and per byte of long ones where these go both ways.
+/// once unless they go one way at a time: of short ones, and per byte of long ones where these go both ways. Medians,
+/// which calls with a tail have below what is expected of them: so is that of round trips, of two messages.
 void find_exchange_costs(const MpiRows& rows, double detached_bytes,
                          std::array<std::optional<core::ScopeModel>, 2>& models, NetworkFit& fit) {
   constexpr double most_short_bytes = 16 * 1024, least_long_bytes = 256 * 1024;
   const auto beyond_s = [&](const core::ScopeModel& model, const core::MpiMeasurement& row) {
     const auto cost_s = [&](core::MessageCost which) { return model.cost(which).mean_s(row.size_bytes); };
-    const bool waits = row.size_bytes >= detached_bytes;
+    const bool waits = row.size_bytes >= detached_bytes, exchanged = row.operation == "exchange";
     double message_s = cost_s(core::MessageCost::transfer);
     if (!waits) message_s += cost_s(core::MessageCost::send) + cost_s(core::MessageCost::recv);
-    return row.duration_s - (waits && model.half_duplex ? 3 : 2) * message_s - model.exchange_s;  // 0 until it is found
+    return row.duration_s - (exchanged && waits && model.half_duplex ? 3 : 2) * message_s -
+           (exchanged ? model.exchange_s : 0);  // 0 until it is found
   };
   const auto found = [&](core::Scope scope, double least_bytes, double most_bytes, bool per_byte) {
     const core::ScopeModel& model = *models[static_cast<std::size_t>(scope)];
-    std::vector<double> values;
+    std::vector<double> exchanges, round_trips;
     rows([&](const core::MpiMeasurement& row) {
-      if (row.operation == "exchange" && row.error.empty() && row.scope == to_string(scope) &&
-          row.size_bytes >= least_bytes && row.size_bytes <= most_bytes)
-        values.push_back(beyond_s(model, row) / (per_byte ? row.size_bytes : 1));
+      if (!row.error.empty() || row.scope != to_string(scope) || row.size_bytes < least_bytes ||
+          row.size_bytes > most_bytes)
+        return;
+      const double each = beyond_s(model, row) / (per_byte ? row.size_bytes : 1);
+      if (row.operation == "exchange") exchanges.push_back(each);
+      if (row.operation == "pingpong") round_trips.push_back(each);
     });
-    return values.empty() ? 0 : std::max(0.0, core::median(std::move(values)));
+    const double usual = round_trips.empty() ? 0 : core::median(std::move(round_trips));
+    return exchanges.empty() ? 0 : std::max(0.0, core::median(std::move(exchanges)) - usual);
   };
   for (const core::Scope scope : scopes) {
     auto& model = models[static_cast<std::size_t>(scope)];

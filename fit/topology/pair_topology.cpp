@@ -71,6 +71,17 @@ Pairs pairs_of(const std::vector<PairMeasurement>& measured) {
   return pairs;
 }
 
+/// Latencies less those to the nearest of both hosts: a slow host is no farther from its group than others are.
+Matrix beside_nearest(Matrix latency) {
+  std::vector<double> nearest(latency.size(), std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < latency.size(); ++i)
+    for (std::size_t j = 0; j < latency.size(); ++j)
+      if (j != i) nearest[i] = std::min(nearest[i], latency[i][j]);
+  for (std::size_t i = 0; i < latency.size(); ++i)
+    for (std::size_t j = 0; j < latency.size(); ++j) latency[i][j] -= nearest[i] + nearest[j];
+  return latency;
+}
+
 /// The group of each host by average linkage, for each number of groups that are left.
 std::vector<std::vector<std::size_t>> linked(const Matrix& distance) {
   const std::size_t n = distance.size();
@@ -310,22 +321,20 @@ PairTopology fit_pair_topology(const std::vector<PairMeasurement>& measured) {
   const Pairs pairs = pairs_of(measured);
   const std::size_t n = pairs.count(), most = std::min<std::size_t>(n / 2, 32);
   const double rounding = resolution(pairs.latency);
-  const Explained alone = explained(pairs.latency, std::vector<std::size_t>(n, 0), 1);
-  const auto levels = linked(pairs.latency);
-  PairTopology result;
-  result.bic = result.bic_of_one = bic_of(alone, 1, rounding);
   std::vector<std::size_t> best(n, 0);
-  Explained latency = alone;
-  std::size_t groups = 1;
-  for (std::size_t count = 2; count <= most; ++count) {
-    const Explained fit = explained(pairs.latency, levels[count], count);
-    const double bic = bic_of(fit, count, rounding);
-    if (bic >= result.bic) continue;
-    result.bic = bic;
-    best = levels[count];
-    latency = fit;
-    groups = count;
-  }
+  Explained latency = explained(pairs.latency, best, 1);
+  PairTopology result;
+  result.bic = result.bic_of_one = bic_of(latency, 1, rounding);
+  for (const auto& levels : {linked(pairs.latency), linked(beside_nearest(pairs.latency))})
+    for (std::size_t count = 2; count <= most; ++count) {
+      const Explained fit = explained(pairs.latency, levels[count], count);
+      const double bic = bic_of(fit, count, rounding);
+      if (bic >= result.bic) continue;
+      result.bic = bic;
+      best = levels[count];
+      latency = fit;
+    }
+  const std::size_t groups = latency.blocks.size();
   std::vector<std::size_t> order(groups);
   std::iota(order.begin(), order.end(), 0);
   const auto size = [&](std::size_t g) { return std::count(best.begin(), best.end(), g); };

@@ -358,10 +358,9 @@ Comparison compare(const std::vector<core::HplRun>& real, const std::vector<core
     }
   }
   for (const core::Prediction& prediction : predicted) {
-    const core::Energy* energy = prediction.energy ? &*prediction.energy : nullptr;
-    Side& side = energy == nullptr ? add(predicted_sides, prediction.parameters, prediction.gflops, {}, {})
-                                   : add(predicted_sides, prediction.parameters, prediction.gflops, energy->energy_j,
-                                         energy->mean_power_w);
+    std::optional<double> energy_j, power_w;
+    if (const auto& energy = prediction.energy) energy_j = energy->energy_j, power_w = energy->mean_power_w;
+    Side& side = add(predicted_sides, prediction.parameters, prediction.gflops, energy_j, power_w);
     if (prediction.interval) side.intervals.push_back(*prediction.interval);
     if (prediction.control) side.controls.push_back(*prediction.control);
     side.dgemm += dgemm_elasticity(prediction);

@@ -153,10 +153,17 @@ std::vector<fit::DailyRegression> daily_regressions(const HistoryDatabase& datab
       throw core::InputError("a history does not keep the coefficient " + names.back() + "; expected some of " +
                              core::comma_separated(coefficient_names));
   }
+  constexpr std::size_t products = 4;
+  for (std::size_t i = 0; i < products; ++i)
+    if (std::count(names.begin(), names.end(), coefficient_names[i]) == 0) names.push_back(coefficient_names[i]);
   std::vector<fit::DailyRegression> rows;
-  for (auto& [key, values] : coefficients(database, span, names))
+  for (auto& [key, values] : coefficients(database, span, names)) {
+    std::string left_out;
+    for (std::size_t i = parameters.size(); i < names.size(); ++i) left_out += values[i] != 0 ? " " + names[i] : "";
+    values.resize(parameters.size());
     rows.push_back(
-        {key.place.host, std::to_string(key.place.cpu), std::move(values), date_text(key.day * core::day_s)});
+        {key.place.host, std::to_string(key.place.cpu), std::move(values), date_text(key.day * core::day_s), left_out});
+  }
   return rows;
 }
 

@@ -74,6 +74,22 @@ TEST(FitGenerativeCommand, NumbersThatNoMachineHasAreWarnedOf) {
   EXPECT_THAT(warnings_of(",7e-11,2e-6,1e-12"), ::testing::Not(HasSubstr("warning")));
 }
 
+TEST(FitGenerativeCommand, TermsThatAreLeftOutAreTold) {
+  const hplcast::core::TemporaryFolder folder("hplcast-generative-terms");
+  const std::string file = (folder.path() / "daily.csv").string();
+  const std::string database = (folder.path() / "history.db").string();
+  std::ofstream(file) << "node,cpu,jobid,start_time,cluster,mnk,intercept,mn,mk,nk,mnk_residual\n"
+                         "1,0,1,1600000000,toy,7e-11,2e-6,0,1e-9,3e-9,1e-12\n"
+                         "2,0,1,1600000000,toy,7e-11,2e-6,0,1e-9,3e-9,1e-12\n";
+  ASSERT_EQ(run_hplcast("history import " + file + " --database " + database).status, 0);
+  for (const std::string& from : {file, database}) {
+    EXPECT_THAT(run_hplcast("fit generative " + from).output, HasSubstr("further terms: mk nk;"));
+    EXPECT_THAT(run_hplcast("fit generative " + from + " --parameters mnk,nk").output, HasSubstr("further terms: mk;"));
+    EXPECT_THAT(run_hplcast("fit generative " + from + " --parameters mnk,mk,nk").output,
+                ::testing::Not(HasSubstr("further terms")));
+  }
+}
+
 TEST(FitGenerativeCommand, WrongOptionsAndFilesAreNamed) {
   EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --kind slow").status, 2);
   EXPECT_EQ(run_hplcast("fit generative examples/generative/daily.csv --leave-out 3").status, 2);

@@ -254,6 +254,29 @@ TEST(GenerativeFit, TellsTheCommonPartOfDaysFromThatOfEachCpu) {
   }
 }
 
+// Every CPU is measured on two days only, four of them at a time: 600 pairs of days tell what they have in common.
+TEST(GenerativeFit, TellsTheCommonPartOfCpusThatAreMeasuredInTurns) {
+  const NodeKind truth = with_common_days();
+  GenerativeFitOptions options;
+  options.parameters = alpha_beta_gamma;
+  const GenerativeModel model =
+      GenerativeModel::make("dgemm", core::NoiseFamily::half_normal, alpha_beta_gamma, {truth});
+  constexpr int pairs = 600;
+  std::vector<DailyRegression> rows;
+  GenerateOptions drawn;
+  for (int day = 0; day < 2 * pairs; ++day)
+    for (int cpu = 0; cpu < 4; ++cpu) {
+      drawn.day = static_cast<std::uint64_t>(day);
+      rows.push_back({"n" + std::to_string(day / 2), std::to_string(cpu), sample_cpu(model, truth, day / 2, cpu, drawn),
+                      std::to_string(day)});
+    }
+  const GenerativeFit fit = fit_generative(rows, options);
+  ASSERT_TRUE(fit.ok) << fit.reason;
+  const NodeKind& found = fit.model.kinds()[0];
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_NEAR(found.common_days[i][i] / found.between_days[i][i], 0.9, 5 * 0.1 * std::sqrt(2.0 / pairs)) << i;
+}
+
 TEST(GenerativeFit, OneCpuOrNoRowsIsAReason) {
   GenerativeFitOptions options;
   options.parameters = {{{1, 1, 1}, false}};

@@ -41,6 +41,24 @@ TEST(Exchanges, TakeLongerThanMessagesByAConstantAndPerByte) {
   }
 }
 
+TEST(Exchanges, OfMessagesWithATailTakeAsMuchLonger) {
+  core::RandomStream stream({1, core::stream_fit, 0, 1});
+  const auto rows = testing::local_rows(0.02, [&](double size, const auto& add) {
+    // One message of seven takes 2.5 times as long: the mean is above the median of two of them by a fifth.
+    const auto message_s = [&] { return (3.5e-6 + s_per_byte * size) * (stream.uniform() < 0.15 ? 2.5 : 1); };
+    add("pingpong", message_s() + message_s());
+    add("send", 1e-6);
+    add("recv", 5e-7);
+    add("exchange", message_s() + message_s() + longer_s);
+  });
+  NetworkFitOptions options;
+  options.means = true;
+  options.noise = SegmentNoiseKind::mixture;
+  const NetworkFit fit = fit_network(rows, options);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_NEAR(fit.model.scope(core::Scope::local).exchange_s, longer_s, 0.15e-6);
+}
+
 TEST(Exchanges, ThatGoOneWayAtATimeHaveNoCostPerByteBeside) {
   const core::ScopeModel model = model_of(rows_with_exchanges(0, 4000, 2));
   EXPECT_TRUE(model.half_duplex);

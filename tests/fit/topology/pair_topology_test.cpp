@@ -55,6 +55,21 @@ TEST(PairTopology, FindsTheSwitchesAndWhatIsBetweenThem) {
   }
 }
 
+TEST(PairTopology, TellsASlowHostFromAGroupOfItsOwn) {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    std::vector<PairMeasurement> pairs = switches({8, 7}, 0.1e-6, seed);
+    for (PairMeasurement& one : pairs)
+      if (one.source == "n3" || one.destination == "n3") one.latency_s += 0.3e-6;
+    const PairTopology found = fit_pair_topology(pairs);
+    EXPECT_THAT(sizes_of(found), ElementsAre(8, 7)) << seed;
+    EXPECT_NEAR(found.between_s - found.within_s, 0.1e-6,
+                5 * noise_s / std::sqrt(2.0) * std::sqrt(1.0 / 56 + 1.0 / 49));
+    ASSERT_EQ(found.slow_hosts.size(), 1U) << seed;
+    EXPECT_EQ(found.slow_hosts[0].host, "n3");
+    EXPECT_NEAR(found.slow_hosts[0].latency_s, 0.3e-6, 5 * noise_s / std::sqrt(2.0 * 14) * 1.25) << "a median of 14";
+  }
+}
+
 /// Hosts of these names that wait 2 us for each other, on one switch.
 core::ClusterModel cluster_of(const std::string& names) {
   core::ClusterModel cluster;

@@ -18,6 +18,7 @@ struct DailyRegression {
   std::string cpu;
   std::vector<double> coefficients;  ///< in the order of GenerativeFitOptions::parameters
   std::string day = {};              ///< the same text on the same day; empty: not known
+  std::string left_out = {};         ///< terms that it has beside these coefficients, such as " mk nk"
 };
 
 /// Reads a CSV with columns `node`, `cpu`, one for each parameter under its name, and, if it is there, `day` or
@@ -53,8 +54,8 @@ struct GenerativeFit {
 };
 
 /// Fits by moments: mu_p is the mean over the days of CPU p, mu the mean of the mu_p, Sigma_S their sample covariance
-/// (divisor CPUs - 1), Sigma_T as `days` says. From three days of two CPUs on, where rows tell their day, Sigma_C =
-/// cov(mean over p of y_pd - mu_p) - Sigma_e / P with Sigma_e = Sigma_T - Sigma_C, both without negative eigenvalues.
+/// (divisor CPUs - 1), Sigma_T as `days` says. From three days of two CPUs on, where rows tell their day, Sigma_C and
+/// Sigma_e = Sigma_T - Sigma_C by the means over p of y_pd - mu_p, both without negative eigenvalues.
 /// @throws DomainError for coefficients that are not finite or not one per parameter.
 GenerativeFit fit_generative(const std::vector<DailyRegression>& rows, const GenerativeFitOptions& options);
 
