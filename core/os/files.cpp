@@ -58,10 +58,12 @@ bool is_in_our_descriptors(const fs::path& path) {
   return fs::equivalent(path.parent_path(), "/proc/self/fd", error);
 }
 
-/// The file of this name with another end.
+/// The file of this name with another end; of a name too long for it another one.
 fs::path beside(const fs::path& file, const std::string& end) {
-  constexpr std::size_t most = 255;  // letters of a name, in most file systems
-  return file.parent_path() / (file.filename().string().substr(0, most - end.size()) + end);
+  constexpr std::size_t most = 255, digits = 16;  // letters of a name, in most file systems
+  const std::string name = file.filename();
+  if (name.size() + end.size() <= most) return file.string() + end;
+  return file.parent_path() / (name.substr(0, most - end.size() - digits) + sha256_hex(name).substr(0, digits) + end);
 }
 
 }  // namespace
@@ -159,6 +161,12 @@ bool is_endless_device(const char* path) {
   return !is_terminal;
 }
 
+void refuse_compressed(const std::string& text, const std::string& name) {
+  if (begins_with(text, "\x1F\x8B"))
+    throw ParseError({name, 0, ""}, "compressed by gzip; expected a text",
+                     "gunzip makes one of it; `hplcast fit cluster` takes archives of campaigns");
+}
+
 }  // namespace
 
 void read_file(const fs::path& path, const std::function<void(std::istream&, const std::string&)>& read) {
@@ -201,6 +209,7 @@ std::string read_text(std::istream& in, const std::string& name, const std::stri
       throw ParseError({name, 0, ""}, "more than " + std::to_string(most_bytes >> 20) + " MiB", hint);
   }
   if (begins_with(text, "\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
+  if (!hint.empty()) refuse_compressed(text, name);         // a text is expected
   return text;
 }
 
@@ -226,8 +235,7 @@ bool read_line(std::istream& in, std::string& line, const std::string& name) {
     if (!is_full) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (begins_with(line, "\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
-      if (begins_with(line, "\x1F\x8B"))
-        throw ParseError({name, 0, ""}, "compressed by gzip", "gunzip makes a text of it");
+      refuse_compressed(line, name);
       return true;
     }
     in.clear();
