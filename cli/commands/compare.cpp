@@ -283,8 +283,8 @@ void take_predictions(CompareOptions& options) {
   // A file that cannot be read is neither: its error tells more.
   if (options.predicted.empty() && options.real.size() > 1)
     for (const std::string& path : options.real)
-      if (std::filesystem::path(path).extension() == ".json" || !std::filesystem::exists(path))
-        core::read_file(path, [](std::istream&, const auto&) {});
+      if (core::ends_with(path, ".json") || core::ends_with(path, ".json.gz") || !std::filesystem::exists(path))
+        read_from(path, [](auto& in, const auto& name) { return core::read_text(in, name, "expected predictions"); });
   for (const auto& [files, what] : {std::pair(&options.real, "real runs"), {&options.predicted, "predictions"}})
     if (files->empty())
       throw core::UsageError(std::string("there are no ") + what +

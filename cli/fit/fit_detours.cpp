@@ -154,6 +154,8 @@ void run_fit_detours(const FitDetoursOptions& options) {
   const fit::DetourFit fit = fit::fit_detours(trace, options.fit, beside);
   if (!fit.ok) throw core::Error(core::ExitCode::no_acceptable_fit, "no acceptable fit: " + fit.reason);
   if (!is_quiet()) print_table(std::cerr, fit);
+  if (!options.beside.empty())  // a pattern of the shell behind --beside is its first file, and others of FILES
+    tell(core::comma_separated(options.files) + ", beside " + core::comma_separated(options.beside));
   for (const std::string& note : fit.notes) std::cerr << "  note: " << note << '\n';
   if (fit.lost_share > core::much_for_detours)
     warn(significant(100 * fit.lost_share, 3) +

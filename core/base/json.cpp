@@ -56,11 +56,6 @@ class Inspector : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
     const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(position, text_.size()));
     const auto line = static_cast<std::size_t>(std::count(text_.begin(), end, '\n')) + 1;
-    // First bytes of zip, gzip and zstd archives.
-    for (const char* magic : {"PK\3\4", "\x1f\x8b", "\x28\xb5\x2f\xfd"})
-      if (text_.rfind(magic, 0) == 0)
-        throw ParseError({name_, 0, ""}, "an archive; expected JSON",
-                         "`hplcast fit cluster` makes a cluster.json of a campaign");
     const std::size_t first = text_.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) throw ParseError({name_, line, ""}, "the file is empty; expected JSON");
     if (text_[first] == '<')

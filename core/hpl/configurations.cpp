@@ -168,8 +168,8 @@ std::vector<HplRun> read_hpl_csv(std::istream& in, const std::string& name, cons
     run.assumed = assumed;
     run.parameters = read_hpl_fields(csv, defaults);
     run.time_s = csv.positive(time);
-    run.gflops = gflops == CsvReader::npos ? hpl_flop(static_cast<double>(run.parameters.N)) / run.time_s / 1e9
-                                           : csv.positive(gflops);
+    const double flop = hpl_flop(static_cast<double>(run.parameters.N));
+    run.gflops = csv.has(gflops) ? csv.positive(gflops) : flop / run.time_s / 1e9;
     if (residual != CsvReader::npos) read_residual(csv, residual, run);
     run.energy_j = optional_positive(csv, energy);
     run.mean_power_w = optional_positive(csv, power);

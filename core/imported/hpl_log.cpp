@@ -59,7 +59,7 @@ bool has_hpl_progress(const std::string& line) {
 
 HplLogReader::Found HplLogReader::take(std::string line) {
   ++line_;
-  if (!line.empty() && line.back() == '\r') line.pop_back();
+  read_line(TextStream(line), line, name_);
   if (has_hpl_progress(line)) return take_progress(line);
   const bool is_residual = begins_with(line, "||Ax-b||_oo/"), is_result = has_hpl_results(line);
   if (is_result) {

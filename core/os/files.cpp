@@ -58,10 +58,81 @@ bool is_in_our_descriptors(const fs::path& path) {
   return fs::equivalent(path.parent_path(), "/proc/self/fd", error);
 }
 
-/// The file of this name with another end.
+/// The file of this name with another end; of a name too long for it another one.
 fs::path beside(const fs::path& file, const std::string& end) {
-  constexpr std::size_t most = 255;  // letters of a name, in most file systems
-  return file.parent_path() / (file.filename().string().substr(0, most - end.size()) + end);
+  constexpr std::size_t most = 255, digits = 16;  // letters of a name, in most file systems
+  const std::string name = file.filename();
+  if (name.size() + end.size() <= most) return file.string() + end;
+  return file.parent_path() / (name.substr(0, most - end.size() - digits) + sha256_hex(name).substr(0, digits) + end);
+}
+
+/// Such as /dev/zero and /dev/urandom; a terminal ends, and /dev/null is empty.
+bool is_endless_device(const char* path) {
+  struct stat state = {}, null = {};
+  if (::stat(path, &state) != 0 || !S_ISCHR(state.st_mode)) return false;
+  if (::stat("/dev/null", &null) == 0 && null.st_rdev == state.st_rdev) return false;
+  const int fd = ::open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  const bool is_terminal = fd >= 0 && ::isatty(fd) == 1;
+  if (fd >= 0) ::close(fd);
+  return !is_terminal;
+}
+
+void refuse_compressed(const std::string& text, const std::string& name) {
+  for (const auto& [magic, kind] :
+       {std::pair("\x1F\x8B", "compressed by gzip"), {"PK\3\4", "a zip"}, {"\x28\xb5\x2f\xfd", "compressed by zstd"}})
+    if (begins_with(text, magic))
+      throw ParseError({name, 0, ""}, kind + std::string("; expected a text"),
+                       "unpack it first; of a campaign `hplcast fit cluster` makes a cluster.json");
+}
+
+/// Where temporary folders are made.
+fs::path base_of(const fs::path& parent) {
+  if (parent.empty()) return temporary_place();
+  std::error_code error;
+  fs::create_directories(parent, error);
+  return fs::absolute(parent);
+}
+
+constexpr mode_t own_mode = 0700, kept_mode = 0755;
+
+/// Opens a folder that is nobody else's and was not kept, and locks it: as long as we live, nobody takes it for
+/// abandoned. -1: it is locked, or cannot be (some network file systems have no locks of folders: there nothing is ever
+/// taken for abandoned).
+int lock_folder(const fs::path& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  struct stat state = {};
+  const bool is_ours =
+      fd >= 0 && ::fstat(fd, &state) == 0 && state.st_uid == ::geteuid() && (state.st_mode & 0777) == own_mode;
+  if (is_ours && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  if (fd >= 0) ::close(fd);
+  return -1;
+}
+
+/// Folders of ours whose processes were killed together with what should have removed them.
+void remove_abandoned(const fs::path& base, const std::string& begin) {
+  constexpr auto fresh = std::chrono::minutes(1);  // perhaps not locked yet
+  std::error_code error;
+  for (fs::directory_iterator entry(base, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (!begins_with(entry->path().filename().string(), begin)) continue;
+    const auto changed = fs::last_write_time(entry->path(), ignored);
+    if (ignored || fs::file_time_type::clock::now() - changed < fresh) continue;
+    const int lock = lock_folder(entry->path());
+    if (lock < 0) continue;
+    fs::remove_all(entry->path(), ignored);
+    ::close(lock);
+  }
+}
+
+/// No other process of this host takes the same name at the same time.
+fs::path unused_name(const fs::path& base, const std::string& begin) {
+  static std::atomic<unsigned> count = 0;
+  const std::string own = begin + std::to_string(::getpid()) + "-";
+  std::error_code error;
+  for (;;) {
+    fs::path name = base / (own + std::to_string(count++));
+    if (!fs::exists(fs::symlink_status(name, error))) return name;
+  }
 }
 
 }  // namespace
@@ -146,21 +217,6 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
   replace_file(path, write_to);
 }
 
-namespace {
-
-/// Such as /dev/zero and /dev/urandom; a terminal ends, and /dev/null is empty.
-bool is_endless_device(const char* path) {
-  struct stat state = {}, null = {};
-  if (::stat(path, &state) != 0 || !S_ISCHR(state.st_mode)) return false;
-  if (::stat("/dev/null", &null) == 0 && null.st_rdev == state.st_rdev) return false;
-  const int fd = ::open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-  const bool is_terminal = fd >= 0 && ::isatty(fd) == 1;
-  if (fd >= 0) ::close(fd);
-  return !is_terminal;
-}
-
-}  // namespace
-
 void read_file(const fs::path& path, const std::function<void(std::istream&, const std::string&)>& read) {
   const bool is_input = is_standard_stream(path);
   if (is_endless_device(is_input ? "/dev/stdin" : path.c_str()))
@@ -201,6 +257,7 @@ std::string read_text(std::istream& in, const std::string& name, const std::stri
       throw ParseError({name, 0, ""}, "more than " + std::to_string(most_bytes >> 20) + " MiB", hint);
   }
   if (begins_with(text, "\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
+  if (!hint.empty()) refuse_compressed(text, name);         // a text is expected
   return text;
 }
 
@@ -226,8 +283,7 @@ bool read_line(std::istream& in, std::string& line, const std::string& name) {
     if (!is_full) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (begins_with(line, "\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
-      if (begins_with(line, "\x1F\x8B"))
-        throw ParseError({name, 0, ""}, "compressed by gzip", "gunzip makes a text of it");
+      refuse_compressed(line, name);
       return true;
     }
     in.clear();
@@ -235,60 +291,6 @@ bool read_line(std::istream& in, std::string& line, const std::string& name) {
   }
   return !line.empty();
 }
-
-namespace {
-
-/// Where temporary folders are made.
-fs::path base_of(const fs::path& parent) {
-  if (parent.empty()) return temporary_place();
-  std::error_code error;
-  fs::create_directories(parent, error);
-  return fs::absolute(parent);
-}
-
-constexpr mode_t own_mode = 0700, kept_mode = 0755;
-
-/// Opens a folder that is nobody else's and was not kept, and locks it: as long as we live, nobody takes it for
-/// abandoned. -1: it is locked, or cannot be (some network file systems have no locks of folders: there nothing is ever
-/// taken for abandoned).
-int lock_folder(const fs::path& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  struct stat state = {};
-  const bool is_ours =
-      fd >= 0 && ::fstat(fd, &state) == 0 && state.st_uid == ::geteuid() && (state.st_mode & 0777) == own_mode;
-  if (is_ours && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  if (fd >= 0) ::close(fd);
-  return -1;
-}
-
-/// Folders of ours whose processes were killed together with what should have removed them.
-void remove_abandoned(const fs::path& base, const std::string& begin) {
-  constexpr auto fresh = std::chrono::minutes(1);  // perhaps not locked yet
-  std::error_code error;
-  for (fs::directory_iterator entry(base, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    if (!begins_with(entry->path().filename().string(), begin)) continue;
-    const auto changed = fs::last_write_time(entry->path(), ignored);
-    if (ignored || fs::file_time_type::clock::now() - changed < fresh) continue;
-    const int lock = lock_folder(entry->path());
-    if (lock < 0) continue;
-    fs::remove_all(entry->path(), ignored);
-    ::close(lock);
-  }
-}
-
-/// No other process of this host takes the same name at the same time.
-fs::path unused_name(const fs::path& base, const std::string& begin) {
-  static std::atomic<unsigned> count = 0;
-  const std::string own = begin + std::to_string(::getpid()) + "-";
-  std::error_code error;
-  for (;;) {
-    fs::path name = base / (own + std::to_string(count++));
-    if (!fs::exists(fs::symlink_status(name, error))) return name;
-  }
-}
-
-}  // namespace
 
 TemporaryFolder::TemporaryFolder(const std::string& prefix, const fs::path& parent) {
   const fs::path base = base_of(parent);

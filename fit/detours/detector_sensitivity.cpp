@@ -12,10 +12,10 @@ namespace hplcast::fit {
 
 namespace {
 
-/// Runs of each kind that see a difference in nine of ten studies (normal approximation).
+/// Runs of each kind of which nine of ten studies have intervals that do not overlap (normal approximation).
 long runs_to_see(double difference, const SampleSummary& a, const SampleSummary& b, double confidence) {
-  const double quantiles = normal_quantile((1 + confidence) / 2) + normal_quantile(0.9);
-  const double needed = (a.sd * a.sd + b.sd * b.sd) * std::pow(quantiles / difference, 2);
+  const double apart = normal_quantile((1 + confidence) / 2) * (a.sd + b.sd);
+  const double needed = std::pow((apart + normal_quantile(0.9) * std::hypot(a.sd, b.sd)) / difference, 2);
   return static_cast<long>(std::ceil(std::min(needed, 1e9)));
 }
 

@@ -18,6 +18,9 @@ Value = Union[str, int, float, bool, "os.PathLike[str]", Iterable[Union[str, int
 HPL_PARAMETERS = ("N", "NB", "P", "Q", "PMAP", "PFACT", "NBMIN", "NDIV", "RFACT", "BCAST", "DEPTH", "SWAP",
                   "swap_threshold", "L1", "U", "EQUIL", "ALIGN")
 
+# Options with the values on and off, or off alone: False is off, where that of others leaves them out.
+SWITCHES = ("noise", "network_noise", "detours", "growing_probes", "per_cpu", "interval", "windows")
+
 
 class CommandError(RuntimeError):
     """The program ended with an error: `message` is what it said, `status` its exit code."""
@@ -36,10 +39,19 @@ def command() -> str:
     return found
 
 
+def _plain(value: Any) -> Any:
+    """A number of numpy as Python's."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
 def _words(options: dict[str, Value]) -> list[str]:
-    """`NB=128` is --nb 128, `P=2` -P 2, `memory_fraction=0.8` --memory-fraction 0.8, `energy=True` --energy."""
+    """`NB=128` is --nb 128, `P=2` -P 2, `memory_fraction=0.8` --memory-fraction 0.8, `energy=True` --energy,
+    `noise=False` --noise off."""
     words: list[str] = []
     for name, value in options.items():
+        value = _plain(value)
+        if name in SWITCHES and isinstance(value, bool):
+            value = "on" if value else "off"
         if name in HPL_PARAMETERS:
             option = "-" + name if len(name) == 1 and name != "U" else "--" + name.lower().replace("_", "-")
         else:
@@ -56,7 +68,7 @@ def _words(options: dict[str, Value]) -> list[str]:
 
 
 def _run(arguments: list[str], stdin: str | None = None) -> str:
-    done = subprocess.run([command(), *arguments], input=stdin, capture_output=True, text=True, check=False)
+    done = subprocess.run([command(), *arguments], input=stdin, capture_output=True, encoding="utf-8", check=False)
     if done.returncode != 0:
         raise CommandError(arguments, done.returncode, done.stderr)
     for line in done.stderr.splitlines():
@@ -72,8 +84,12 @@ def predict(cluster: Path | dict[str, Any], *, N: int | Iterable[int], **options
     which all combinations are predicted. Other options are those of the command: `seed=[1, 2]`, `energy=True`,
     `windows="off"`.
     """
+    for name in options:
+        if name not in HPL_PARAMETERS and name.upper() in HPL_PARAMETERS:
+            raise TypeError(f"parameters have HPL's names: {name.upper()}, not {name}")
+    plain = {name: _plain(value) for name, value in {"N": N, **options}.items() if name in HPL_PARAMETERS}
     grid = {name: list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-            for name, value in {"N": N, **options}.items() if name in HPL_PARAMETERS}
+            for name, value in plain.items()}
     others = {name: value for name, value in options.items() if name not in HPL_PARAMETERS}
     rows = [""]
     for values in grid.values():

@@ -1,12 +1,12 @@
 """Files of hplcast as frames: one row per prediction, configuration, call or observation."""
 from __future__ import annotations
 
-import io
+import csv
 import json
 import os
 import pathlib
 import sqlite3
-from typing import Any, Union
+from typing import Any, Iterator, Union
 
 import pandas
 
@@ -23,7 +23,8 @@ TEXTS = {"kernel", "host", "node", "cpu", "core", "content", "error", "operation
          "model_sha256", "file", "mode", "cluster_name", "time", "sensor", "factor", "unit", "quantity"}
 # A column that tells what a CSV is, and its name; the first that is there counts.
 KINDS = [("real_gflops", "ledger"), ("error_95_s", "sweep"), ("operation", "messages"), ("m", "kernels"),
-         ("round_trip_s", "control"), ("unit_s", "detours"), ("sensor", "sensors"), ("repetition", "real runs"),
+         ("round_trip_s", "control"), ("unit_s", "detours"), ("sensor", "sensors"), ("column", "progress"),
+         ("ranks_per_host", "energy of runs"), ("power_w", "power"), ("repetition", "real runs"),
          ("gflops", "real runs"), ("time_s", "real runs"), ("size_bytes", "messages"), ("duration_s", "kernels"),
          ("nb", "configurations")]
 
@@ -104,21 +105,42 @@ def _frame_of_json(content: Any, name: str) -> pandas.DataFrame:
     return _named(pandas.DataFrame([_prediction_row(one, name) for one in predictions]), "predictions")
 
 
+def _records(text: str, separator: str, name: str) -> Iterator[list[str]]:
+    """The rows of a CSV as the program reads them: no comments and empty lines, and fields in quotes may have line ends."""
+    whole, first, width = "", 0, 0
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.rstrip("\r")
+        if not whole and (not line.strip() or line.startswith("#")):
+            continue
+        first, whole = (first, f"{whole}\n{line}") if whole else (number, line)
+        if whole.count('"') % 2:
+            continue
+        fields = next(csv.reader([whole], delimiter=separator, skipinitialspace=True))
+        width = width or len(fields)
+        if len(fields) != width:
+            raise FormatError(f"{name}: line {first}: {len(fields)} fields; expected {width} as in the header")
+        yield [field.strip() for field in fields]
+        whole = ""
+    if whole:
+        raise FormatError(f"{name}: line {first}: a quoted field does not end")
+
+
 def _frame_of_csv(text: str, name: str) -> pandas.DataFrame:
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if not lines:
+    head = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), None)
+    if head is None:
         raise FormatError(f"{name}: empty")
-    separator = max(",;\t", key=lines[0].count)
-    columns = [column.strip(' "').lower() for column in lines[0].split(separator)]
+    records = _records(text, next((one for one in ",;\t" if one in head), ","), name)
+    header = next(records)
+    columns = {column.lower() for column in header}
     kind = next((kind for column, kind in KINDS if column in columns), None)
-    if kind is None or len(columns) < 2:
-        raise FormatError(f"{name}: neither JSON, a database nor a CSV of hplcast; its first line is `{lines[0][:80]}`")
-    try:
-        frame = pandas.read_csv(io.StringIO("\n".join(lines)), sep=separator, skipinitialspace=True, dtype=str)
-    except pandas.errors.ParserError as error:
-        raise FormatError(f"{name}: {error}") from error
+    if kind is None or len(header) < 2 or (kind == "real runs" and not columns >= {"n", "time_s"}):
+        raise FormatError(f"{name}: neither JSON, a database nor a CSV of hplcast; its first line is `{head[:80]}`")
+    if len(set(header)) < len(header):
+        raise FormatError(f"{name}: the header names a column twice")
+    frame = pandas.DataFrame(list(records), columns=header, dtype=object)
+    frame = frame.mask(frame == "")
     for column in frame.columns:
-        if column.strip().lower() in TEXTS:
+        if column.lower() in TEXTS:
             continue
         try:
             frame[column] = pandas.to_numeric(frame[column])

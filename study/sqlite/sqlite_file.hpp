@@ -30,7 +30,7 @@ inline std::string sqlite_reason(int code, const std::string& text) {
     return "it has no " + text.substr(missing.size()) + "; another program has changed the file";
   constexpr int corrupt = 11, cannot_open = 14;
   return code == corrupt                 ? "the file is damaged"
-         : code == cannot_open           ? "the file cannot be opened or made"
+         : code == cannot_open           ? "the file cannot be opened or made (a name may have 240 letters)"
          : code == sqlite_not_a_database ? "the file is not a database"
                                          : text;
 }

@@ -65,6 +65,19 @@ class Reads(Folder):
                            ('"N","NB","P","Q","time_s"\n"5000","128","1","2","2.5"\n', "real runs")):
             self.assertEqual(hplcast.read(self.file("one.csv", text)).attrs["kind"], kind, text)
 
+    def test_kinds_of_tables_with_times_that_are_no_real_runs(self):
+        for text, kind in (("file,run,N,NB,P,Q,column,elapsed_s,gflops,residual\na,1,9,1,1,1,3,1,2,\n", "progress"),
+                           ("time_s,duration_s,power_w\n0,0.1,300\n", "power"),
+                           ("hosts,ranks_per_host,time_s,energy_j\n2,4,4.3,1348\n", "energy of runs")):
+            self.assertEqual(hplcast.read(self.file("one.csv", text)).attrs["kind"], kind, text)
+
+    def test_what_is_a_comment_a_blank_and_a_name_to_the_program(self):
+        calls = 'kernel,m , n,k,duration_s,host,error\n# a comment\ndgemm,1,2,3,0.5 ,NA,\n\ndgemm,1,2,3,,null,"killed\n# by, 9\n"\n'
+        frame = hplcast.read(self.file("calls.csv", calls))
+        self.assertEqual(list(frame.columns), ["kernel", "m", "n", "k", "duration_s", "host", "error"])
+        self.assertEqual(frame.host.tolist(), ["NA", "null"])
+        self.assertEqual((frame.duration_s[0], frame.error[1]), (0.5, "killed\n# by, 9"))
+
     def test_failed_calls_as_rows_without_a_duration(self):
         frame = hplcast.read(self.file("calls.csv", "kernel,m,n,k,duration_s,error\ndgemm,1,2,3,0.5,\ndgemm,1,2,3,,killed\n"))
         self.assertTrue(pandas.isna(frame.duration_s[1]))
@@ -96,6 +109,13 @@ class Refuses(Folder):
 
     def test_numbers_of_another_locale(self):
         self.refused(self.file("x.csv", "kernel;m;n;k;duration_s\ndgemm;1;2;3;0,5\n"), "duration_s", "decimal point")
+
+    def test_rows_with_more_or_fewer_fields_than_the_header(self):
+        for row in ("5000,128,1,2,2.5,", "5000,128,1,2"):  # the first was N=128, NB=1 ...
+            self.refused(self.file("x.csv", f"N,NB,P,Q,time_s\n{row}\n"), "line 2", "expected 5 as in the header")
+        self.refused(self.file("x.csv", 'N,NB,P,Q,time_s,blas\n5000,128,1,2,2.5,"a\n'), "line 2", "does not end")
+        self.refused(self.file("x.csv", "N,NB,P,N,time_s\n1,2,3,4,5\n"), "twice")
+        self.refused(self.file("x.csv", "job,time_s\n1,2\n"), "`job,time_s`")
 
     def test_predictions_of_another_version(self):
         content = json.loads((BASE / "predictions.json").read_text())
@@ -133,6 +153,16 @@ class Runs(Folder):
         self.assertGreater(swept.wall_s[0] * swept.peak_pss_bytes[0], 0)
         mixed = hplcast.predict(cluster, N=500, P=2, Q=2, SWAP="mix", swap_threshold=[16, 128])
         self.assertEqual(sorted(mixed.swap_threshold), [16, 128])
+
+    def test_switches_that_are_false_are_off(self):
+        cluster, numpy = EXAMPLES / "dahu-like.json", pandas.Series([500]).to_numpy()
+        quiet, loud = (hplcast.predict(cluster, N=numpy[0], P=1, Q=2, seed=[1, 2], noise=on) for on in (False, True))
+        self.assertEqual(quiet.gflops[0], quiet.gflops[1])  # noise=False was noise
+        self.assertNotEqual(loud.gflops[0], loud.gflops[1])
+        self.assertNotIn("low_gflops", hplcast.predict(cluster, N=500, interval=False).columns)
+        self.assertIn("energy_j", hplcast.predict(cluster, N=500, energy=(numpy == 500)[0], phases=False).columns)
+        with self.assertRaisesRegex(TypeError, "NB, not nb"):
+            hplcast.predict(cluster, N=500, nb=64)
 
     def test_clusters_of_a_sweep_by_their_files(self):
         names = ["a.json", "b.json"]  # of one name, as `transform` leaves it

@@ -46,6 +46,7 @@ TEST_F(Files, NamesMayHaveAsManyLettersAsTheFileSystemTakes) {
   write_file(path, [](std::ostream& out) { out << "x"; });
   EXPECT_EQ(content(path), "x");
   EXPECT_EQ(part_file(path).filename().string().size(), 255U);
+  EXPECT_NE(part_file(path), part_file(folder_ / (std::string(254, 'x') + "y"))) << "two traces, side by side";
   EXPECT_EQ(part_file("a/b.json"), "a/b.json.part");
   EXPECT_THROW(write_file(path.string() + "x", [](std::ostream& out) { out << "x"; }), Error);
   EXPECT_EQ(count(), 1);

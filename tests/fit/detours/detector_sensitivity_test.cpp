@@ -89,12 +89,26 @@ TEST(DetectorSensitivity, SaysWhenTooFewRunsWereMade) {
   const Sensitivity few = detector_sensitivity({100, 1, 3}, {{0.01, {101, 1, 3}}});
   EXPECT_EQ(few.levels[0].detection, Detection::undecided);
   EXPECT_FALSE(few.limit);
-  // (2.576 + 1.282)^2 * 2 = 29.8
-  EXPECT_EQ(few.levels[0].runs_needed, 30);
+  // (2.576 x 2 + 1.282 sqrt(2))^2 = 48.5: the intervals must not overlap. It was 30, for a test of 1 % alone.
+  EXPECT_EQ(few.levels[0].runs_needed, 49);
   const Sensitivity enough = detector_sensitivity({100, 1, 100}, {{0.01, {100, 1, 100}}});
   EXPECT_EQ(enough.levels[0].detection, Detection::not_seen);
   const Sensitivity faster = detector_sensitivity({100, 1, 100}, {{0.01, {98, 1, 100}}});
   EXPECT_EQ(faster.levels[0].detection, Detection::faster);
+}
+
+TEST(DetectorSensitivity, NineOfTenStudiesOfTheRunsThatAreNeededSeeIt) {
+  std::mt19937_64 engine(12);
+  std::normal_distribution<double> duration(0, 1);
+  const auto runs = [&](double mean) {
+    std::vector<double> values;
+    for (int i = 0; i < 49; ++i) values.push_back(mean + duration(engine));
+    return summarize(values);
+  };
+  int seen = 0;
+  for (int study = 0; study < 1000; ++study)
+    seen += detector_sensitivity(runs(100), {{0.01, runs(101)}}).levels[0].detection == Detection::seen ? 1 : 0;
+  EXPECT_NEAR(seen, 885, 30) << "of 1000; with 30 runs, 490";
 }
 
 TEST(DetectorSensitivity, OfShamRunsIsNothing) {
