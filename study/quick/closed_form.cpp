@@ -183,8 +183,8 @@ class MainLoop {
       std::vector<OnLink>& all = on_links_[i / together];
       if (i % together == 0) all = before_[i / together];
       all.push_back(
-          {i % together, false, one.all_in_s, one.alone_s, one.crowded_s / costs_.columns_at_once(), &one.swap_s});
-      if (with_panels && together > 1) add_panels(i, i % together, all);
+          {i % together, false, one.all_in_s, one.alone_s, one.crowded_s / costs_.columns_at_once(), -1, &one.swap_s});
+      if (with_panels && costs_.hosts_are_shared()) add_panels(i, i % together, all);
       if (i % together == together - 1 || i == columns_.size() - 1) share_link(all, together);
     }
     for (Column& one : columns_) {
@@ -195,15 +195,15 @@ class MainLoop {
 
   /// That come to a process column from other hosts, or leave it for them.
   void add_panels(std::size_t column, std::size_t place, std::vector<OnLink>& all) {
-    const auto add = [&](const Rank& from, Rank& to) {
+    const auto add = [&](const Rank& from, Rank& to, long direction) {
       if (to.taken_s > 0 && from.host != to.host)
-        all.push_back({place, true, to.taken_s, rows_.far_hop_s, rows_.hop_link_s, &to.hop_s});
+        all.push_back({place, true, to.taken_s, rows_.far_hop_s, rows_.hop_link_s, direction, &to.hop_s});
     };
     const std::size_t Q = columns_.size();
     for (std::size_t row = 0; row < columns_.front().ranks.size(); ++row) {
       Rank& rank = columns_[column].ranks[row];
-      add(columns_[(column + Q - 1) % Q].ranks[row], rank);
-      add(rank, columns_[(column + 1) % Q].ranks[row]);
+      add(columns_[(column + Q - 1) % Q].ranks[row], rank, 2 * rank.host);
+      add(rank, columns_[(column + 1) % Q].ranks[row], 2 * rank.host + 1);
     }
   }
 

@@ -140,12 +140,11 @@ class PanelCosts {
   double factorisation_s(double rows) const;
 
   long host_of(int row, int column) const { return grid_.host_of(row, column); }
+  bool hosts_are_shared() const { return host_of(p_.P - 1, p_.Q - 1) + 1 < static_cast<long>(p_.P) * p_.Q; }
   /// A hop of the panel with so many rows below its top; on the link of a host alone.
-  double hop_s(core::Scope scope, double rows) const {
-    return grid_.message_s(scope, panel_bytes(rows), row_hop_.together, true);
-  }
+  double hop_s(core::Scope scope, double rows) const { return grid_.message_s(scope, panel_bytes(rows), 1, true); }
   double hop_link_s(double rows) const {
-    return panel_bytes(rows) * row_hop_.together / cluster_.network.scope(core::Scope::remote).link_bytes_per_s();
+    return panel_bytes(rows) / cluster_.network.scope(core::Scope::remote).link_bytes_per_s();
   }
   bool hop_is_detached(double rows) const { return grid_.is_detached(panel_bytes(rows)); }
 

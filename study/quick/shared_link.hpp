@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <vector>
 
 namespace hplcast::study {
@@ -11,6 +12,7 @@ struct OnLink {
   std::size_t column;
   bool is_panel;
   double begin_s, alone_s, link_s;  ///< `link_s`: of its bytes, if they have the link for themselves
+  long direction;                   ///< of a panel: a number of the host, and of the direction
   double* took_s;                   ///< becomes at least as long; null: has taken what it takes until `end_s`
   double end_s = 0, done = 0;
 };
@@ -23,22 +25,23 @@ inline void share_link(std::vector<OnLink>& all, std::size_t columns) {
   double now_s = 0;
   for (std::size_t next = 0; next < all.size() || !here.empty();) {
     if (here.empty()) now_s = all[next].begin_s;
-    int swaps = 0, panels = 0;
+    std::array<int, 2> count{};    // of swaps and panels
+    std::array<double, 2> used{};  // parts of the link
     std::vector<std::array<int, 2>> own(columns);
-    double used = 0, used_by_panels = 0;
+    std::map<long, int> panels;
     for (const OnLink* one : here) {
+      const bool is_panel = one->is_panel;
       const double part = one->link_s / (one->end_s - one->begin_s);
-      if (one->took_s != nullptr)
-        ++(one->is_panel ? panels : swaps), ++own[one->column][one->is_panel];
-      else if (one->is_panel)
-        used_by_panels = std::max(used_by_panels, part);
+      if (one->took_s == nullptr)
+        used[is_panel] = is_panel ? std::max(used[is_panel], part) : used[is_panel] + part;
       else
-        used += part;
+        ++count[is_panel], ++own[one->column][is_panel], ++panels[one->direction];
     }
     const auto whole_s = [&](const OnLink& one) {
-      const auto [own_swaps, own_panels] = own[one.column];
-      const int at_once = one.is_panel ? 1 + swaps - own_swaps : swaps + (panels > own_panels ? 1 : 0);
-      const double left = 1 - used - (one.is_panel ? 0 : used_by_panels);
+      const auto [swaps, passed] = own[one.column];
+      const int at_once =
+          one.is_panel ? count[0] - swaps + panels[one.direction] : count[0] + (count[1] > passed ? 1 : 0);
+      const double left = 1 - used[0] - (one.is_panel || columns == 1 ? 0 : used[1]);
       return std::max({one.alone_s, one.link_s * at_once / std::max(0.01, left), 1e-300});
     };
     double until_s = next < all.size() ? all[next].begin_s : 1e300;
