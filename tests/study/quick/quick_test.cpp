@@ -141,7 +141,7 @@ TEST_F(QuickSimulation, TheClosedFormIsNearSimulationsWhereRanksShareASlowLink) 
   for (const Case& one : {Case{8, 4, 8000, 4, 8, 0, 0.1},
                           {6, 4, 8000, 4, 6, 0, 0.1},
                           {4, 4, 8000, 1, 16, 0, 0.1},
-                          {8, 4, 8000, 4, 8, 1, 0.2}}) {
+                          {8, 4, 12000, 4, 8, 1, 0.2}}) {
     QuickRequest slow = machine(one.nodes, one.cores, 1e9);
     slow.machine.bandwidth_bytes_per_s = 1.25e8;
     slow.machine.latency_s = 3e-5;
