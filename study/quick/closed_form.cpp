@@ -193,7 +193,7 @@ class MainLoop {
     }
   }
 
-  /// That come to a process column from other hosts, or leave it for them.
+  /// Panels that come to a process column from other hosts, or leave it for them.
   void add_panels(std::size_t column, std::size_t place, std::vector<OnLink>& all) {
     const auto add = [&](const Rank& from, Rank& to, long direction) {
       if (to.taken_s > 0 && from.host != to.host)
@@ -359,7 +359,7 @@ class MainLoop {
     }
   }
 
-  /// What was on them is there to its end.
+  /// Those that were on links are there to their end.
   void leave_links() {
     before_.swap(on_links_);
     for (std::vector<OnLink>& all : before_) {

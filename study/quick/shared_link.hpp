@@ -45,23 +45,19 @@ inline void share_link(std::vector<OnLink>& all, std::size_t columns) {
       return std::max({one.alone_s, one.link_s * at_once / std::max(0.01, left), 1e-300});
     };
     double until_s = next < all.size() ? all[next].begin_s : 1e300;
-    auto ends = here.end();
-    for (auto one = here.begin(); one != here.end(); ++one) {
-      const bool is_known = (*one)->took_s == nullptr;
-      const double end_s = is_known ? (*one)->end_s : now_s + (1 - (*one)->done) * whole_s(**one);
+    OnLink* ends = nullptr;
+    for (OnLink* const one : here) {
+      const double end_s = one->took_s == nullptr ? one->end_s : now_s + (1 - one->done) * whole_s(*one);
       if (end_s < until_s) until_s = std::max(now_s, end_s), ends = one;
     }
     for (OnLink* const one : here) one->done += (until_s - now_s) / whole_s(*one);
     now_s = until_s;
-    if (ends == here.end()) {
+    if (ends == nullptr) {
       here.push_back(&all[next++]);
       continue;
     }
-    OnLink& one = **ends;
-    here.erase(ends);
-    if (one.took_s == nullptr) continue;
-    one.end_s = now_s;
-    *one.took_s = std::max(*one.took_s, now_s - one.begin_s);
+    here.erase(std::find(here.begin(), here.end(), ends));
+    if (ends->took_s != nullptr) *ends->took_s = std::max(*ends->took_s, (ends->end_s = now_s) - ends->begin_s);
   }
 }
 
