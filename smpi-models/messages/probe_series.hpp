@@ -11,7 +11,6 @@ namespace hplcast::smpi_models {
 ///
 /// A probe costs c = `probe_s`, or grows; a rank may work between its probes; detours stretch both: the rules are in
 /// docs/internals/smpi-runtime.md#polling.
-///
 /// All times are in s of simulated time and must not decrease from call to call.
 class ProbeSeries {
  public:

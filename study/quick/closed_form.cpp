@@ -359,7 +359,7 @@ class MainLoop {
     }
   }
 
-  /// Those that were on links are there to their end.
+  /// For the next panel: links are in use until these end.
   void leave_links() {
     before_.swap(on_links_);
     for (std::vector<OnLink>& all : before_) {
