@@ -184,7 +184,7 @@ class MainLoop {
       if (i % together == 0) all = before_[i / together];
       all.push_back(
           {i % together, false, one.all_in_s, one.alone_s, one.crowded_s / costs_.columns_at_once(), -1, &one.swap_s});
-      if (with_panels && costs_.hosts_are_shared()) add_panels(i, i % together, all);
+      if (with_panels && costs_.hosts_are_aligned()) add_panels(i, i % together, all);
       if (i % together == together - 1 || i == columns_.size() - 1) share_link(all, together);
     }
     for (Column& one : columns_) {

@@ -89,6 +89,11 @@ class Grid {
   /// The sender goes on at once.
   bool is_detached(double bytes) const { return bytes < static_cast<double>(cluster_.network.values().detached_bytes); }
   long host_of(int row, int column) const { return rank_at(row, column) / per_host_; }
+  /// With several ranks: as many in each row or column of the process grid.
+  bool hosts_are_aligned() const {
+    const int line = p_.PMAP == 0 ? p_.Q : p_.P;
+    return per_host_ > 1 && (per_host_ % line == 0 || line % per_host_ == 0);
+  }
 
  private:
   long rank_at(int row, int column) const {
@@ -140,7 +145,7 @@ class PanelCosts {
   double factorisation_s(double rows) const;
 
   long host_of(int row, int column) const { return grid_.host_of(row, column); }
-  bool hosts_are_shared() const { return host_of(p_.P - 1, p_.Q - 1) + 1 < static_cast<long>(p_.P) * p_.Q; }
+  bool hosts_are_aligned() const { return grid_.hosts_are_aligned(); }
   /// A hop of the panel with so many rows below its top; on the link of a host alone.
   double hop_s(core::Scope scope, double rows) const { return grid_.message_s(scope, panel_bytes(rows), 1, true); }
   double hop_link_s(double rows) const {
