@@ -40,7 +40,6 @@ using port::clock_s;
 ///     by polling   own time = clock:   p work p work p wo|rk P
 ///     simulated    clock:              p asleep..........|--->        | the message is sent
 ///                  own time:           p work p work p work P
-///
 /// Which call changes which state: docs/internals/smpi-runtime.md#polling; all others are a bug of ours and end it.
 /// Detours (RankDetours) stretch what the rank spends. They take nothing while it waits; of one that runs when it stops
 /// waiting it pays the rest (resume()). Time spent while it replays or notes is not stretched: when that is, is

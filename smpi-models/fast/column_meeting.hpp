@@ -22,9 +22,7 @@ struct PivotRows {
 
 /// The fast mode: the exchanges of HPL's panel factorisation, one per matrix column, become a meeting of the process
 /// column, some of them being sampled (docs/models/modes.md#the-meeting-of-a-process-column). The last to come computes
-///
 ///     for all j: t(i) += w(i, j), its work before exchange j;  t = exchange_column(t), with costs + excess / steps
-///
 /// from when rank i comes to its first exchange, and t(i) - now becomes its pending delay. With detours, "t += w" is
 /// t = after(t, w) (RankDetours).
 class ColumnMeetings {

@@ -8,7 +8,6 @@
 namespace hplcast::smpi_models {
 
 /// Computes when each probe of a series ends, without simulating it.
-///
 /// A probe costs c = `probe_s`, or grows; a rank may work between its probes; detours stretch both: the rules are in
 /// docs/internals/smpi-runtime.md#polling.
 /// All times are in s of simulated time and must not decrease from call to call.

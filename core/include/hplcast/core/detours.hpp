@@ -137,7 +137,6 @@ struct DetourPlace {
 /// intervals of Poisson's are drawn anew in each cell of 8 periods, from the stream of (seed, source, key, cell): an
 /// exponential law has no memory. So the detours of any instant are known without those before; but for the last one of
 /// each source (of Poisson's: all of the last cell) nothing that began before time 0 still runs then.
-/// A value: copies look ahead. The usual call costs two comparisons.
 class DetourClock {
  public:
   enum class Which {
