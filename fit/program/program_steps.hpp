@@ -44,14 +44,8 @@ KernelFit joined(const KernelFit& inside, const KernelFit& outside, const core::
                  const core::ShapeRange& range);
 
 /// A model of a product of matrices for more rows and columns than it was fitted on. An m x n matrix C that no cache
-/// holds is read from memory and written again by each product that is added to it, whatever its k:
-///
-///     time above that of `inside`
-///       |                      .
-///       |                 . '
-///       |            . '            b (m n - begin), b >= 0 in seconds per element, by weighted least squares
-///       +----------+--------------> m n
-///                begin
+/// holds is read from memory and written again by each product that is added to it, whatever its k: from `begin` on it
+/// takes b (m n - begin) more than `inside` says, b >= 0 in seconds per element, by weighted least squares.
 ///
 /// `begin` is not below the largest m n of `observed`: what the run had stays as it is. If `inside` has several pieces
 /// (along m n k), one more begins beyond all that was observed, with b m n.

@@ -28,8 +28,7 @@ using port::clock_s;
 ///    Only the two ends know of other messages: the flow carries its date, and a receive ends no earlier than the
 ///    message was sent, plus what it takes alone (Messages::check_receive()).
 ///  - A rank behind the clock tells nobody anything: flush() ends the simulation.
-/// Lookahead, until when a blocked rank is known to send nothing, is read from what it waits for (Wait): where Chandy
-/// and Misra send null messages, all ranks are here in one process.
+/// Lookahead, until when a blocked rank is known to send nothing, is read from what it waits for (Wait).
 ///
 /// Running ahead: kernels and MPI calls take time, but others notice it only when the rank sends something that they
 /// may probe for, or probes for what may still be sent. So they move the own time only, and flush() lets the clock
@@ -41,24 +40,7 @@ using port::clock_s;
 ///     by polling   own time = clock:   p work p work p wo|rk P
 ///     simulated    clock:              p asleep..........|--->        | the message is sent
 ///                  own time:           p work p work p work P
-///
-///     from         to           by               when
-///     running      asleep       sleep()          a probe has failed, or would, in a loop that was announced
-///     running      asleep       sleep()          it waits in MPI_Wait or a send for the other side, which has not come
-///     asleep       running      wake()           the other side has begun a transfer that is no flow, or
-///                                                it does nothing but probe: go_on_at() the end of the probe that finds
-///     asleep       running      wake_at_end()    the flow has ended that the other side has begun
-///     running      catching up  fall_behind()    awake again, it works between its probes: its own time is that before
-///                                                the sleep
-///     catching up  running      spend(), work(), the own time has reached the clock
-///                               catch_up_probing()
-///     running      replaying    fall_behind()    likewise, where others must know when it probed
-///     replaying    running      catch_up()       it has made again what was computed while it slept
-///     running      noting       take_note()      detours, in fast mode: when what it spends begins is not known yet
-///     noting       running      go_on_noted()    it is
-///
-/// Every other change of state ends the simulation as a bug of ours.
-///
+/// Which call changes which state: docs/internals/smpi-runtime.md#polling; all others are a bug of ours and end it.
 /// Detours (RankDetours) stretch what the rank spends. They take nothing while it waits; of one that runs when it stops
 /// waiting it pays the rest (resume()). Time spent while it replays or notes is not stretched: when that is, is
 /// not known yet.

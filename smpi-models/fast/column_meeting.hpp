@@ -21,33 +21,10 @@ struct PivotRows {
 };
 
 /// The fast mode: the exchanges of HPL's panel factorisation, one per matrix column, become a meeting of the process
-/// column.
-///
-///     exact:  rank 0  work | exchange 0 ~~~~ | work | exchange 1 ~~ | work | ...
-///             rank 1  work ... | exchange 0 ~| work .. | exchange 1 | work | ...
-///
-///     fast:   rank 0  note 0, note 1, ... | barrier ~~~~~| + (t_0 - now) pending
-///             rank 1  note 0, note 1, ... | barrier      | + (t_1 - now) pending
-///
-/// Every rank notes how long it computes between its exchanges, w(i, j) of rank i before exchange j, and goes on at
-/// once: notes cost no simulated time. At the end of the panel, and before exchanges that are sampled, all ranks of the
-/// column meet. The last to come has all notes and computes when each rank would be done:
-///
-///     t(i) = when rank i comes to its first exchange
-///     for all j: t(i) += w(i, j);  t = exchange_column(t)      max(t, arrival), step by step, with costs + excess /
-///     steps
-///
-/// and t(i) - now becomes the pending delay of rank i. As every rank waits for others in each exchange, nobody could
-/// have done anything else in between: nothing is lost but what messages of the column and others on the same links do
-/// to each other.
-///
-/// Where there are detours, "t += w" is t = after(t, w) (RankDetours): they hit each rank at the times computed, as
-/// they would have.
-///
-/// That is sampled (SampledExchanges): some exchanges are simulated with messages. Their excess over the same exchanges
-/// computed, with what their messages drew, is added to every step of the exchanges of the same part, of this panel
-/// and those after it until the part is sampled again (ExchangeLessons): process columns are alike, one learns from the
-/// other. And while a meeting lasts, flows carry the bytes of its exchanges, so that others find the links less free.
+/// column, some of them being sampled (docs/models/modes.md#the-meeting-of-a-process-column). The last to come computes
+///     for all j: t(i) += w(i, j), its work before exchange j;  t = exchange_column(t), with costs + excess / steps
+/// from when rank i comes to its first exchange, and t(i) - now becomes its pending delay. With detours, "t += w" is
+/// t = after(t, w) (RankDetours).
 class ColumnMeetings {
  public:
   /// All must outlive this.

@@ -36,15 +36,10 @@ struct NetworkFlow {
 /// a fraction of the time. The two know nothing of each other: a simulation whose messages share links must leave all
 /// of them to one.
 ///
-/// Routes are SimGrid's, but for topologies with adaptive routing or failed links (core::ways_between()). Adaptive: a
-/// message takes, as a whole, the way with the least (load + its own bytes) x links between switches as it begins, the
-/// usual one if several have that, chosen at its date if it is announced before: UGAL (Singh 2005; Kim, Dally, Scott
-/// and Abts, ISCA 2008, 4.2) with global knowledge. The load of a way is that of its most loaded link, in seconds:
-/// bytes of the messages that are on it and have not ended, over bandwidth. Nothing is held while waiting for another
-/// link, so there is no deadlock.
-///
-/// Where hosts have several cards, the first and the last link of a route are those of the cards that the message
-/// takes, and the links of SimGrid's platform are those of one card. A striped message is one flow per card.
+/// Routes are SimGrid's, but for topologies with adaptive routing or failed links (core::ways_between(), by the rule of
+/// docs/internals/platform.md#routes). Where hosts have several cards, the first and the last link of a route are those
+/// of the cards that the message takes, and the links of SimGrid's platform are those of one card. A striped message is
+/// one flow per card.
 class NetworkFlows {
  public:
   /// It must outlive this. `checks`: as FairFlows.

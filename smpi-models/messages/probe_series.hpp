@@ -8,23 +8,8 @@
 namespace hplcast::smpi_models {
 
 /// Computes when each probe of a series ends, without simulating it.
-///
-/// A probe costs c = `probe_s`. Where all cost the same, a rank that only probes from b on, and for which something is
-/// sent at s, finds it at b + c ceil((s - b) / c).
-///
-/// Where probes grow (smpi/grow-injected-times, as SimGrid's SMPI does it), a probe costs c f, with f one more than the
-/// number of probes, of all ranks, that have failed since one last found something:
-///
-///     rank 0   |p c   |p 2c     |p 4c              |...        f = 1 at the last find
-///     rank 1      |p c    |p 3c        |p 5c ...               each end of a failed probe: f += 1
-///
-/// So the ends of the probes of all ranks must be visited in order: they are in a heap, and what happened up to now is
-/// worked off whenever somebody asks. A rank that works between its probes stands there with the end of its piece of
-/// work, or of the probe after it, whatever it is in.
-///
-/// Detours stretch probes and pieces of work: "|p c" is then until after(begin, c), and the rank above finds its
-/// message at after(b, c ceil(free(b, s) / c)), free(b, s) being the time between in which no detour ran.
-///
+/// A probe costs c = `probe_s`, or grows; a rank may work between its probes; detours stretch both: the rules are in
+/// docs/internals/smpi-runtime.md#polling.
 /// All times are in s of simulated time and must not decrease from call to call.
 class ProbeSeries {
  public:

@@ -1,6 +1,7 @@
 #include "hplcast/core/random_stream.hpp"
 #include "hplcast/study/quick.hpp"
 #include "study/quick/panel_costs.hpp"
+#include "study/quick/shared_link.hpp"
 
 // HPL's main loop (HPL_pdgesvK2) with a date for each rank: docs/models/quick.md.
 
@@ -20,7 +21,12 @@ class MainLoop {
         together_(std::min((p.P + 1) / 2, (p.P * p.Q + most_ranks - 1) / most_ranks)) {
     const auto rows = static_cast<std::size_t>((p.P + together_ - 1) / together_);
     columns_.assign(static_cast<std::size_t>(p.Q), Column{});
-    for (Column& one : columns_) one.ranks.resize(rows);
+    for (int column = 0; column < p.Q; ++column)
+      for (std::size_t row = 0; row < rows; ++row) {
+        Rank one;
+        one.host = costs.host_of(static_cast<int>(row) * together_, column);
+        columns_[static_cast<std::size_t>(column)].ranks.push_back(one);
+      }
     for (std::size_t i = 0; i < luck_.size(); ++i)
       luck_[i] = costs.waiting().longest(together_, (static_cast<double>(i) + 0.5) / static_cast<double>(luck_.size()));
   }
@@ -57,6 +63,8 @@ class MainLoop {
     double found_s = 0;  ///< `taken_s` as found the last time; 0: not yet
     double chunks = 0;   ///< of the update before that
     double more_s = 0;   ///< for each block of the update, than those with most rows
+    double hop_s = 0;    ///< of a panel that comes from another host
+    long host = 0;
     const Waiting::Sds *waiting_luck = nullptr, *update_luck = nullptr;
     Swapped last;  ///< time that this was computed
   };
@@ -83,7 +91,8 @@ class MainLoop {
     int longest = 1;    ///< ranks with `blocks` of them
     double widest = 2;  ///< blocks of columns in `update`
     RankWork chunk, update, permutation;
-    double factorisation_s = 0, hop_s = 0, copy_s = 0;
+    double factorisation_s = 0, copy_s = 0;
+    double near_hop_s = 0, far_hop_s = 0, hop_link_s = 0;
     bool is_detached = false;
   };
 
@@ -110,7 +119,9 @@ class MainLoop {
     rows_.copy_s = p_.P == 1 ? 0 : costs_.mean_s("dlatcpy", NB, NB);
     // The rank with one block more loses a row with every column.
     rows_.factorisation_s = costs_.factorisation_s(std::max(rows - NB / 2, NB * below));
-    rows_.hop_s = costs_.hop_s(NB * below);
+    rows_.near_hop_s = costs_.hop_s(core::Scope::local, NB * below);
+    rows_.far_hop_s = costs_.hop_s(core::Scope::remote, NB * below);
+    rows_.hop_link_s = costs_.hop_link_s(NB * below);
     rows_.is_detached = costs_.hop_is_detached(NB * below);
   }
 
@@ -153,33 +164,10 @@ class MainLoop {
       }
   }
 
-  /// Swaps of the process columns of a host share its link: equal shares, for those that are there.
-  void share_link(std::vector<Column*> swaps) {
-    std::sort(swaps.begin(), swaps.end(), [](auto* a, auto* b) { return a->all_in_s < b->all_in_s; });
-    double now_s = 0, done = 0;  // `done`: the part that a swap would have had that has been there since ever
-    std::vector<double> begun(swaps.size());
-    for (std::size_t first = 0, next = 0; first < swaps.size();) {
-      if (next == first) now_s = swaps[next]->all_in_s;
-      const Column& oldest = *swaps[first];
-      const auto at_once = static_cast<double>(next - first);
-      const double whole_s = std::max(oldest.alone_s, oldest.crowded_s * at_once / costs_.columns_at_once());
-      const double end_s = next == first ? 1e300 : now_s + (1 - (done - begun[first])) * whole_s;
-      const double arrival_s = next < swaps.size() ? swaps[next]->all_in_s : never_s;
-      const double until_s = std::min(end_s, arrival_s);
-      if (next > first && whole_s > 0) done += (until_s - now_s) / whole_s;
-      now_s = until_s;
-      if (arrival_s <= end_s) {
-        begun[next++] = done;
-      } else {
-        swaps[first]->swap_s = now_s - swaps[first]->all_in_s;
-        ++first;
-      }
-    }
-  }
-
-  /// Durations of the swaps.
-  void find_swaps() {
+  /// Durations of the swaps, and of panels between hosts, if it is known when ranks take them.
+  void find_swaps(bool with_panels) {
     for (Column& one : columns_) {
+      one.swap_s = 0;
       if (one.swapped == one.blocks) continue;
       one.swapped = one.blocks;
       const double columns = static_cast<double>(p_.NB) * one.blocks;
@@ -188,14 +176,34 @@ class MainLoop {
       one.crowded_s = one.blocks > 0 ? costs_.row_swap(columns, one.ranks.size(), true).messages_s() : 0;
     }
     const auto together = static_cast<std::size_t>(std::max(1L, std::lround(costs_.columns_at_once())));
-    for (std::size_t first = 0; first < columns_.size(); first += together) {
-      std::vector<Column*> swaps;
-      for (std::size_t i = first; i < std::min(columns_.size(), first + together); ++i) swaps.push_back(&columns_[i]);
-      share_link(std::move(swaps));
+    on_links_.resize((columns_.size() + together - 1) / together);
+    before_.resize(on_links_.size());
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      Column& one = columns_[i];
+      std::vector<OnLink>& all = on_links_[i / together];
+      if (i % together == 0) all = before_[i / together];
+      all.push_back(
+          {i % together, false, one.all_in_s, one.alone_s, one.crowded_s / costs_.columns_at_once(), -1, &one.swap_s});
+      if (with_panels && costs_.hosts_are_aligned()) add_panels(i, i % together, all);
+      if (i % together == together - 1 || i == columns_.size() - 1) share_link(all, together);
     }
     for (Column& one : columns_) {
       one.stretch = one.alone_s > 0 ? one.swap_s / one.alone_s : 1;
       one.swap_s += one.swap.copies_s();
+    }
+  }
+
+  /// Panels that come to a process column from other hosts, or leave it for them.
+  void add_panels(std::size_t column, std::size_t place, std::vector<OnLink>& all) {
+    const auto add = [&](const Rank& from, Rank& to, long direction) {
+      if (to.taken_s > 0 && from.host != to.host)
+        all.push_back({place, true, to.taken_s, rows_.far_hop_s, rows_.hop_link_s, direction, &to.hop_s});
+    };
+    const std::size_t Q = columns_.size();
+    for (std::size_t row = 0; row < columns_.front().ranks.size(); ++row) {
+      Rank& rank = columns_[column].ranks[row];
+      add(columns_[(column + Q - 1) % Q].ranks[row], rank, 2 * rank.host);
+      add(rank, columns_[(column + 1) % Q].ranks[row], 2 * rank.host + 1);
     }
   }
 
@@ -251,6 +259,9 @@ class MainLoop {
     return distance - 1;
   }
 
+  /// A panel from one rank to another of its row.
+  double hop_s(const Rank& from, const Rank& to) const { return from.host == to.host ? rows_.near_hop_s : to.hop_s; }
+
   /// Swaps the rows of a process column: the messages of its ranks, one after the other, between which they look for
   /// the panel that `sender` offers (null: none, or they have it). Who takes it passes it on to `next`, and so holds up
   /// those that wait for it in the swap, who find their panels only afterwards.
@@ -267,11 +278,12 @@ class MainLoop {
     const auto look = [&](std::size_t i) {
       if (offered_s_[i] > now_s_[i]) return;
       offered_s_[i] = never_s;
-      column.ranks[order_[i]].taken_s = now_s_[i];
-      now_s_[i] += rows_.hop_s;
+      Rank& one = column.ranks[order_[i]];
+      one.taken_s = now_s_[i];
+      now_s_[i] += hop_s(sender->ranks[order_[i]], one);
       if (next == nullptr || rows_.is_detached) return;
       const Rank& to = next->ranks[order_[i]];
-      now_s_[i] = std::max(to.found_s > 0 ? to.found_s : expected_s(*next, to, now_s_[i]), now_s_[i]) + rows_.hop_s;
+      now_s_[i] = std::max(to.found_s > 0 ? to.found_s : expected_s(*next, to, now_s_[i]), now_s_[i]) + hop_s(one, to);
     };
     const auto exchange = [&](std::size_t one, std::size_t other, double message_s) {
       now_s_[one] = now_s_[other] = std::max(now_s_[one], now_s_[other]) + column.stretch * message_s;
@@ -330,7 +342,7 @@ class MainLoop {
         if (one.taken_s == 0)
           one.taken_s = column.blocks == 0 ? std::max(before.free_s, one.begin_s)
                                            : taken_s(column, one, one.ready_s, before.free_s, one.chunks);
-        one.free_s = one.taken_s + rows_.hop_s;
+        one.free_s = one.taken_s + hop_s(before, one);
         if (!rows_.is_detached) before.free_s = one.free_s;
       }
     }
@@ -347,9 +359,22 @@ class MainLoop {
     }
   }
 
+  /// For the next panel: links are in use until these end.
+  void leave_links() {
+    before_.swap(on_links_);
+    for (std::vector<OnLink>& all : before_) {
+      const auto is_over = [](const OnLink& one) { return one.took_s == nullptr || one.end_s <= one.begin_s; };
+      all.erase(std::remove_if(all.begin(), all.end(), is_over), all.end());
+      for (OnLink& one : all) one.took_s = nullptr;
+    }
+    for (Column& one : columns_)
+      for (Rank& rank : one.ranks) rank.hop_s = rows_.far_hop_s;
+  }
+
   /// All update their columns with this panel; the one that has the next factors and sends it before.
   void step(int panel) {
     find_rows(panel);
+    leave_links();
     draw(panel);
     const bool has_next = panel + 1 < panels_, is_first = columns_.front().swapped < 0;
     if (panel >= 0 && !is_first) --of(panel).left;
@@ -373,11 +398,11 @@ class MainLoop {
       for (Rank& rank : one.ranks) rank.taken_s = 0;
     }
     find_order(panel);
-    find_swaps();
+    find_swaps(false);
     // When a rank takes the panel depends on those before it, and on those behind it, which hold up its column.
     for (int pass = 0; pass == 0 || (has_next && pass <= p_.Q && !(pass > 1 && is_settled())); ++pass) {
       // Ranks that pass on the panel hold up swaps, so that other swaps share the link: what they cost, once more.
-      if (pass == 1) find_swaps();
+      if (pass == 1) find_swaps(true);
       if (pass <= 1)
         for (Column& one : columns_)
           for (Rank& rank : one.ranks) rank.last = {};
@@ -393,7 +418,7 @@ class MainLoop {
   void step_without_look_ahead(int panel) {
     for (Column& one : columns_) one.all_in_s = one.begin_s();
     find_order(panel);
-    find_swaps();
+    find_swaps(false);
     begin_broadcast();
     for (Column& one : columns_) {
       for (Rank& rank : one.ranks) rank.last = {};
@@ -408,8 +433,9 @@ class MainLoop {
   int panels_;
   int together_;  ///< ranks that a row stands for
   std::vector<Column> columns_;
-  std::vector<std::size_t> order_;         ///< of the rows, in the row swap
-  std::vector<double> now_s_, offered_s_;  ///< in that order; of swap_rows()
+  std::vector<std::vector<OnLink>> on_links_, before_;  ///< of the process columns of each host; of the panel before
+  std::vector<std::size_t> order_;                      ///< of the rows, in the row swap
+  std::vector<double> now_s_, offered_s_;               ///< in that order; of swap_rows()
   std::array<Waiting::Sds, 1024> luck_{};
   Rows rows_;
 };

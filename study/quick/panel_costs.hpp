@@ -82,12 +82,18 @@ class Grid {
   double exchange_s(const Hop& hop, double bytes) const {
     return cluster_.network.scope(hop.leaving == 0 ? core::Scope::local : core::Scope::remote).exchange_cost_s(bytes);
   }
-  double mean_s(const Hop& hop, double bytes, bool panel = false) const {
-    return (1 - hop.leaving) * message_s(core::Scope::local, bytes, 1, panel) +
-           (hop.leaving == 0 ? 0 : hop.leaving * message_s(core::Scope::remote, bytes, hop.together, panel));
+  double mean_s(const Hop& hop, double bytes) const {
+    return (1 - hop.leaving) * message_s(core::Scope::local, bytes, 1) +
+           (hop.leaving == 0 ? 0 : hop.leaving * message_s(core::Scope::remote, bytes, hop.together));
   }
   /// The sender goes on at once.
   bool is_detached(double bytes) const { return bytes < static_cast<double>(cluster_.network.values().detached_bytes); }
+  long host_of(int row, int column) const { return rank_at(row, column) / per_host_; }
+  /// With several ranks: as many in each row or column of the process grid.
+  bool hosts_are_aligned() const {
+    const int line = p_.PMAP == 0 ? p_.Q : p_.P;
+    return per_host_ > 1 && (per_host_ % line == 0 || line % per_host_ == 0);
+  }
 
  private:
   long rank_at(int row, int column) const {
@@ -138,8 +144,13 @@ class PanelCosts {
   /// Recursive factorisation: halves down to NBMIN columns, then column by column, with a pivot exchange each.
   double factorisation_s(double rows) const;
 
-  /// A hop of the panel with so many rows below its top.
-  double hop_s(double rows) const { return grid_.mean_s(row_hop_, panel_bytes(rows), true); }
+  long host_of(int row, int column) const { return grid_.host_of(row, column); }
+  bool hosts_are_aligned() const { return grid_.hosts_are_aligned(); }
+  /// A hop of the panel with so many rows below its top; on the link of a host alone.
+  double hop_s(core::Scope scope, double rows) const { return grid_.message_s(scope, panel_bytes(rows), 1, true); }
+  double hop_link_s(double rows) const {
+    return panel_bytes(rows) / cluster_.network.scope(core::Scope::remote).link_bytes_per_s();
+  }
   bool hop_is_detached(double rows) const { return grid_.is_detached(panel_bytes(rows)); }
 
   /// The system of all `blocks` block rows is solved at the end, one block after the other.

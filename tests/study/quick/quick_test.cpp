@@ -131,6 +131,31 @@ TEST_F(QuickSimulation, TheClosedFormIsNearSimulationsOfSmallMachines) {
   }
 }
 
+TEST_F(QuickSimulation, TheClosedFormIsNearSimulationsWhereRanksShareASlowLink) {
+  struct Case {
+    int nodes, cores, N, P, Q, PMAP;
+    double error;
+  };
+  // With panels as fast to all ranks, and swaps that share links with those of the same panel only: 9 to 36 % fast,
+  // and in column-major order a third slow.
+  for (const Case& one : {Case{8, 4, 8000, 4, 8, 0, 0.1},
+                          {4, 4, 8000, 4, 4, 0, 0.1},
+                          {4, 4, 8000, 1, 16, 0, 0.1},
+                          {8, 4, 12000, 4, 8, 1, 0.2}}) {
+    QuickRequest slow = machine(one.nodes, one.cores, 1e9);
+    slow.machine.bandwidth_bytes_per_s = 1.25e8;
+    slow.machine.latency_s = 3e-5;
+    slow.machine.flop_per_s_per_core = 3e10;
+    request_.cluster = quick_cluster(slow.machine, all_assumptions(&QuickAssumption::expected));
+    request_.parameters = {one.N, 128, one.P, one.Q, one.PMAP};
+    request_.mode = SimulationMode::fast;
+    request_.windows.kind = WindowRule::Kind::off;
+    // docs/measurements/quick.md: nine tenths of the time of these are messages.
+    EXPECT_NEAR(closed_form_s(request_.cluster, request_.parameters) / predict(request_).time_s, 1, one.error)
+        << one.nodes << " x " << one.cores << ", " << one.P << " x " << one.Q << ", PMAP " << one.PMAP;
+  }
+}
+
 TEST_F(QuickSimulation, APredictionIsAsUncertainAsItsAssumptions) {
   QuickRequest small = machine(2, 2, 5e7);
   small.NB = 64;

@@ -130,22 +130,13 @@ struct DetourPlace {
 
 /// The work of one core under detours.
 ///
-/// The rule: detours begin when their sources say so, whether the core works or waits. One at a time runs; one that
-/// comes while another runs begins when that has ended (they queue, in the order in which they come). Work goes on
-/// whenever none runs. The core is thus busy in intervals of time that depend on nothing but the sources, the seed and
-/// the place: cores with equal keys (the core, the host or nothing, as `per` says) are busy at the same times, and who
-/// waits through a detour loses nothing.
-///
-///     after(t, work) = the first instant from t on at which the core is not busy and `work` is done
-///
-/// So work of 0 that begins in a detour ends with it, and after(after(t, a), b) = after(t, a + b).
+/// Its rule, and that of after(), is in docs/models/detours.md. Work of 0 that begins in a detour ends with it, and
+/// after(after(t, a), b) = after(t, a + b).
 ///
 /// Number k of periodic detours takes its jitter and duration from draw k of the stream of (seed, source, key);
 /// intervals of Poisson's are drawn anew in each cell of 8 periods, from the stream of (seed, source, key, cell): an
 /// exponential law has no memory. So the detours of any instant are known without those before; but for the last one of
 /// each source (of Poisson's: all of the last cell) nothing that began before time 0 still runs then.
-///
-/// A value: copies look ahead. The usual call costs two comparisons.
 class DetourClock {
  public:
   enum class Which {

@@ -50,22 +50,8 @@ struct CurveIntegral {
 
 /// Estimates the cost of the pieces `gaps` of a smooth curve from pieces of it that were measured: universal kriging.
 ///
-///     cost    |o                           y_i = a_i (h_i' b + g(x_i) + e_i)
-///     per     | .o                         a_i   pilot: a quadratic in x, fitted to relative distances
-///     unit    |    . . .o                  h_i   units_i (1, x_i, x_i^2) / a_i
-///             |             . . . oo       g     Gaussian process: variance s^2 r, Matern 3/2 of length l
-///             +-----------------------> x  e_i   independent: variance s^2 units / units_i
-///
-/// All is relative to the pilot, as the scatter of a curve that falls by orders of magnitude is. b and s^2 are
-/// integrated out; l and r are averaged over a grid with the restricted likelihood as weights (Harville 1974; Handcock
-/// and Stein 1993), half of the prior belief being r = 0. A curve that is no quadratic is followed by g, and the bar is
-/// as wide as the data say.
-///
-/// `prior`: s^2 has a scaled inverse chi^2 distribution before the pieces are seen (Gelman et al., Bayesian Data
-/// Analysis, section 2.6). Without it few pieces that happen to lie on a curve have a bar of nearly nothing.
-///
-/// Gaps cost w' y for weights w of the measured pieces. What chance adds to the whole, sum (1 + w_i) a_i e_i, has the
-/// scatter of the measured pieces in it twice: in what they cost, and in what they say of the gaps.
+/// The formulas are in docs/models/sampled.md#kriging. `prior`: s^2 has a scaled inverse chi^2 distribution before the
+/// pieces are seen. Without it few pieces that happen to lie on a curve have a bar of nearly nothing.
 ///
 /// @param measured  at least 5 pieces of positive cost and positive units, with a prior 4; x need not be sorted
 /// @throws DomainError for less, or for values that are not finite

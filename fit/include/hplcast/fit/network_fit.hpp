@@ -60,19 +60,8 @@ struct LinkCapacityFit {
   bool ok() const noexcept { return status == SaturationStatus::ok; }
 };
 
-/// The capacity of a link from turns with several numbers of pairs.
-///
-/// Only long messages count: those of a sixteenth of the largest size or more. A turn of n pairs takes a constant and
-/// n size / rate; the total rate of n pairs is one over the slope of its turns over n size: the median of the slopes
-/// between any two of them (Theil 1950), its interval that of Sen (1968, with ties). Where all sizes are equal, or
-/// durations scatter so much that they might not grow with the size at all: the median of n size / duration, and the
-/// interval of its order statistics. A number of pairs needs five turns.
-///
-/// From one number of pairs to the next the total grows if the intervals do not overlap and it is more than 3 % more.
-/// The plateau begins where it grows no more; its rate is that of all its turns together, slopes being taken between
-/// turns of the same number of pairs. If it still grows with the largest number of pairs, the total there is a lower
-/// bound of the capacity (flag). If it falls after the plateau, by the same criterion, those numbers of pairs do not
-/// count: the plateau is the capacity (flag).
+/// The capacity of a link from turns with several numbers of pairs, by long messages (the rule:
+/// docs/models/network-models.md#capacity-from-measurements). A number of pairs needs five turns.
 LinkCapacityFit fit_link_capacity(core::Scope scope, const std::vector<SaturatedTurn>& turns);
 
 /// How the time of a message in the network follows from the round trip p, the send overhead s and the receive overhead
