@@ -49,7 +49,6 @@ void StreamClocks::runs(double begin_s, double end_s) {
     all_s = {std::min(all_s.first, other->first), std::max(all_s.second, other->second)};
   }
   busy_s_.insert(all_s);
-  if (constexpr std::size_t most = 1000; busy_s_.size() > most) busy_s_.erase(busy_s_.begin());
 }
 
 double StreamClocks::take_overlap_s() {
@@ -60,6 +59,10 @@ double StreamClocks::launch(double now_s, int stream, double duration_s) {
   now_s += costs_.launch_s;
   const double begin = begin_s(now_s, stream);
   at(stream).done_s = begin + duration_s;
+  double from_s = now_s;  // none will begin before
+  for (const Stream& one : streams_)
+    if (one.column >= 0) from_s = std::min(from_s, one.begin_s);
+  while (!busy_s_.empty() && busy_s_.begin()->second <= from_s) busy_s_.erase(busy_s_.begin());
   if (duration_s > 0) runs(begin, begin + duration_s);
   return now_s;
 }

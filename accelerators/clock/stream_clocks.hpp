@@ -104,7 +104,7 @@ class StreamClocks {
   std::vector<Stream> streams_;
   std::vector<Event> events_;
   std::array<double, HPLCAST_DIRECTIONS> engines_s_{never_s, never_s, never_s};  ///< when each is free
-  std::map<double, double> busy_s_;  ///< begin and end of times with kernels, the last ones; they do not meet
+  std::map<double, double> busy_s_;  ///< begin and end of times with kernels that are not over; they do not meet
   double overlap_s_ = 0;
 };
 

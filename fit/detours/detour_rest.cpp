@@ -169,100 +169,69 @@ int duration_class(const core::DetourEvent& event) {
   return static_cast<int>(std::floor(2 * std::log10(event.duration_s)));
 }
 
-/// A time in which cores of a host were watched without a pause.
-struct Turn {
-  std::string host;
-  double start_s = 0, end_s = 0, watched_s = 0;  ///< watched: by all cores
-  std::map<int, double> lost_s = {};             ///< by class of durations
-};
-
 /// The time that detours of a class of durations took.
 struct ClassTime {
-  double lost_s = 0, squares = 0;
+  std::vector<double> lost_s;  ///< of each turn
+  double all_s = 0, squares = 0;
 };
 
-/// All turns with a source, or without it.
-struct Side {
-  explicit Side(const std::vector<core::CoreDetours>& cores) {
+/// Turns: times in which cores of a host were watched without a pause.
+struct Turns {
+  explicit Turns(const std::vector<core::CoreDetours>& cores) {
     std::vector<std::tuple<std::string, double, double>> windows;
     for (const core::CoreDetours& core : cores)
       for (const core::DetourWindow& one : core.windows) windows.emplace_back(core.host, one.start_s, one.end_s);
     std::sort(windows.begin(), windows.end());
+    std::vector<std::pair<std::string, double>> begins;
+    double last_s = 0;
     for (const auto& [host, start_s, end_s] : windows) {
-      if (turns.empty() || turns.back().host != host || start_s > turns.back().end_s)
-        turns.push_back({host, start_s, end_s});
-      turns.back().end_s = std::max(turns.back().end_s, end_s);
-      turns.back().watched_s += end_s - start_s;
-      watched_s += end_s - start_s;
+      const bool is_new = begins.empty() || begins.back().first != host || start_s > last_s;
+      if (is_new) begins.emplace_back(host, start_s), watched_s.push_back(0);
+      last_s = is_new ? end_s : std::max(last_s, end_s);
+      watched_s.back() += end_s - start_s;
+      all_s += end_s - start_s;
     }
     constexpr double rounding_s = 1e-6;
-    const auto is_before = [](const auto& place, const Turn& turn) {
-      return place < std::tie(turn.host, turn.start_s);
-    };
     for (const core::CoreDetours& core : cores)
       for (const core::DetourEvent& event : core.events) {
-        const auto next = std::upper_bound(turns.begin(), turns.end(),
-                                           std::make_tuple(core.host, event.start_s + rounding_s), is_before);
-        const int number = duration_class(event);
-        turns[static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, next - turns.begin()) - 1)].lost_s[number] +=
+        const auto next =
+            std::upper_bound(begins.begin(), begins.end(), std::pair(core.host, event.start_s + rounding_s));
+        ClassTime& one = classes[duration_class(event)];
+        one.lost_s.resize(begins.size());
+        one.lost_s[static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, next - begins.begin()) - 1)] +=
             event.duration_s;
-        classes[number].lost_s += event.duration_s;
-        classes[number].squares += event.duration_s * event.duration_s;
+        one.all_s += event.duration_s;
+        one.squares += event.duration_s * event.duration_s;
       }
   }
 
-  /// The time that a class took of a turn beyond its share.
-  double beyond_s(const Turn& turn, int number) const {
-    const auto lost = turn.lost_s.find(number);
-    const auto all = classes.find(number);
-    const double share = all == classes.end() ? 0 : all->second.lost_s / watched_s;
-    return (lost == turn.lost_s.end() ? 0 : lost->second) - share * turn.watched_s;
+  /// The sum's: that of independent detours, or more where turns say so (bursts, several cores at once).
+  double variance(const ClassTime& one) const {
+    const auto n = static_cast<double>(one.lost_s.size());
+    double squares = 0;
+    for (std::size_t turn = 0; turn < one.lost_s.size(); ++turn)
+      squares += std::pow(one.lost_s[turn] - one.all_s / all_s * watched_s[turn], 2);
+    return std::max(one.squares, n > 1 ? squares * n / (n - 1) : 0);
   }
 
-  std::vector<Turn> turns;
-  double watched_s = 0;
+  std::vector<double> watched_s;
+  double all_s = 0;
   std::map<int, ClassTime> classes;
 };
 
-/// The time that a class takes of one side more than of the other has this variance: a turn and the next one of the
-/// other side are a pair, so that what changes slowly (a machine's load) is no scatter.
-double variance_of_pairs(const Side& first, const Side& second, int number) {
-  std::vector<std::pair<const Turn*, const Side*>> turns;
-  for (const Side* side : {&first, &second})
-    for (const Turn& turn : side->turns) turns.emplace_back(&turn, side);
-  std::sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.first->host, a.first->start_s) < std::tie(b.first->host, b.first->start_s);
-  });
-  const double share = first.watched_s / (first.watched_s + second.watched_s);
-  const auto beyond_s = [&](std::size_t i) {
-    const auto& [turn, side] = turns[i];
-    return (side == &first ? 1 - share : -share) * side->beyond_s(*turn, number);
-  };
-  double squares = 0, pairs = 0;
-  for (std::size_t i = 0; i < turns.size(); ++i, ++pairs) {
-    double sum = beyond_s(i);
-    const bool has_other = i + 1 < turns.size() && turns[i + 1].first->host == turns[i].first->host &&
-                           turns[i + 1].second != turns[i].second;
-    if (has_other) sum += beyond_s(++i);
-    squares += sum * sum;
-  }
-  return pairs > 1 ? squares * pairs / (pairs - 1) : 0;
-}
-
-/// Classes that take more time of one than of the other, beyond chance: three standard deviations, of independent
-/// detours, or more where turns say so (bursts, several cores at once).
+/// Classes that take more time of one than of the other, beyond chance: three standard deviations.
 std::set<int> unlike_classes(const std::vector<core::CoreDetours>& first,
                              const std::vector<core::CoreDetours>& second) {
-  Side a(first), b(second);
+  Turns a(first), b(second);
   for (const auto& [number, time] : b.classes) a.classes[number];
-  const double share = a.watched_s / (a.watched_s + b.watched_s);
+  const double share = a.all_s / (a.all_s + b.all_s);
   std::set<int> unlike;
   for (const auto& [number, time] : a.classes) {
     const ClassTime& other = b.classes[number];
-    const double both_s = time.lost_s + other.lost_s, squares = time.squares + other.squares;
-    const double sd_s = std::sqrt(std::max(squares * share * (1 - share), variance_of_pairs(a, b, number)));
+    const double both_s = time.all_s + other.all_s, half_event_s = (time.squares + other.squares) / both_s / 2;
+    const double sd_s = std::sqrt((a.variance(time) + b.variance(other)) * share * (1 - share));
     constexpr double sds = 3;
-    if (std::abs(time.lost_s - share * both_s) > sds * sd_s + squares / both_s / 2) unlike.insert(number);
+    if (std::abs(time.all_s - share * both_s) > sds * sd_s + half_event_s) unlike.insert(number);
   }
   return unlike;
 }

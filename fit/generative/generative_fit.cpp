@@ -204,8 +204,9 @@ std::vector<DailyRegression> read_daily_regressions(std::istream& in, const std:
     for (std::size_t column : columns) row.coefficients.push_back(csv.number(column));
     for (const char* term : {"mnk", "mn", "mk", "nk"})
       if (const std::size_t column = csv.find_column(term);
-          csv.has(column) && std::count(columns.begin(), columns.end(), column) == 0 && csv.number(column) != 0)
-        row.left_out += std::string(" ") + term;
+          csv.has(column) && std::count(columns.begin(), columns.end(), column) == 0)
+        if (const double value = std::strtod(std::string(csv.text(column)).c_str(), nullptr); std::abs(value) > 0)
+          row.left_out += std::string(" ") + term;  // NA, as R writes it, is no term
     if (csv.has(day))
       row.day = csv.text(day);
     else if (csv.has(start))

@@ -369,7 +369,9 @@ RunPowerFit fit_run_power(const std::vector<RunEnergy>& rows, const RunPowerOpti
   if (apart.with_waiting != regression.with_waiting)  // alike is what the rows do not deny, not what they say
     for (const auto& [estimate, term] : {std::pair{&fit.core_w, core_term}, std::pair{&fit.waiting_w, waiting_term}}) {
       const Estimate own = estimate_of(apart, term);
-      estimate->error = std::max({estimate->error, own.error, std::abs(own.value - estimate->value) / 2});
+      estimate->error = std::max(estimate->error, own.error);
+      if (!is_among(apart.solution.collinear, term))
+        estimate->error = std::max(estimate->error, std::abs(own.value - estimate->value) / 2);
     }
   for (std::size_t i = 0; i < regression.campaigns.size(); ++i)
     fit.start_j[regression.campaigns[i]] = estimate_of(regression, start_terms + i);

@@ -325,7 +325,7 @@ PairTopology fit_pair_topology(const std::vector<PairMeasurement>& measured) {
   Explained latency = explained(pairs.latency, best, 1);
   PairTopology result;
   result.bic = result.bic_of_one = bic_of(latency, 1, rounding);
-  for (const auto& levels : {linked(pairs.latency), linked(beside_nearest(pairs.latency))})
+  const auto try_levels = [&](const auto& levels) {
     for (std::size_t count = 2; count <= most; ++count) {
       const Explained fit = explained(pairs.latency, levels[count], count);
       const double bic = bic_of(fit, count, rounding);
@@ -334,6 +334,11 @@ PairTopology fit_pair_topology(const std::vector<PairMeasurement>& measured) {
       best = levels[count];
       latency = fit;
     }
+  };
+  try_levels(linked(pairs.latency));
+  // A group of one host is perhaps a slow host.
+  if (std::any_of(best.begin(), best.end(), [&](auto g) { return std::count(best.begin(), best.end(), g) == 1; }))
+    try_levels(linked(beside_nearest(pairs.latency)));
   const std::size_t groups = latency.blocks.size();
   std::vector<std::size_t> order(groups);
   std::iota(order.begin(), order.end(), 0);

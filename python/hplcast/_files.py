@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import sqlite3
 from typing import Any, Iterator, Union
 
@@ -129,21 +130,24 @@ def _frame_of_csv(text: str, name: str) -> pandas.DataFrame:
     head = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), None)
     if head is None:
         raise FormatError(f"{name}: empty")
-    records = _records(text, next((one for one in ",;\t" if one in head), ","), name)
+    records = _records(text, max(",;\t", key=re.sub('"[^"]*"', "", head).count), name)
     header = next(records)
     columns = {column.lower() for column in header}
     kind = next((kind for column, kind in KINDS if column in columns), None)
+    if columns >= {"n", "nb", "time_s"} and kind in ("energy of runs", "power", "progress"):
+        kind = "real runs"  # with columns of their own
     if kind is None or len(header) < 2 or (kind == "real runs" and not columns >= {"n", "time_s"}):
         raise FormatError(f"{name}: neither JSON, a database nor a CSV of hplcast; its first line is `{head[:80]}`")
-    if len(set(header)) < len(header):
+    if len(set(header) - {""}) < sum(column != "" for column in header):
         raise FormatError(f"{name}: the header names a column twice")
     frame = pandas.DataFrame(list(records), columns=header, dtype=object)
+    frame = frame.loc[:, frame.columns != ""]
     frame = frame.mask(frame == "")
     for column in frame.columns:
         if column.lower() in TEXTS:
             continue
         try:
-            frame[column] = pandas.to_numeric(frame[column])
+            frame[column] = pandas.to_numeric(frame[column].mask(frame[column].isin(["NA", "nan", "NaN", "null"])))
         except (ValueError, TypeError) as error:
             if kind == "sweep" or frame[column].str.contains(r"[A-Za-z]").all():
                 continue  # a factor whose levels are names, or a column of others

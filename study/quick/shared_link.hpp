@@ -22,20 +22,23 @@ struct OnLink {
 inline void share_link(std::vector<OnLink>& all, std::size_t columns) {
   std::sort(all.begin(), all.end(), [](const OnLink& a, const OnLink& b) { return a.begin_s < b.begin_s; });
   std::vector<OnLink*> here;
+  std::vector<std::array<int, 2>> own(columns);  // swaps and panels of each column
+  std::map<long, int> panels;
+  const auto change = [&](const OnLink& one, int by) {
+    if (one.took_s != nullptr) own[one.column][one.is_panel] += by, panels[one.direction] += by;
+  };
   double now_s = 0;
   for (std::size_t next = 0; next < all.size() || !here.empty();) {
     if (here.empty()) now_s = all[next].begin_s;
     std::array<int, 2> count{};    // of swaps and panels
     std::array<double, 2> used{};  // parts of the link
-    std::vector<std::array<int, 2>> own(columns);
-    std::map<long, int> panels;
     for (const OnLink* one : here) {
       const bool is_panel = one->is_panel;
       const double part = one->link_s / (one->end_s - one->begin_s);
       if (one->took_s == nullptr)
         used[is_panel] = is_panel ? std::max(used[is_panel], part) : used[is_panel] + part;
       else
-        ++count[is_panel], ++own[one->column][is_panel], ++panels[one->direction];
+        ++count[is_panel];
     }
     const auto whole_s = [&](const OnLink& one) {
       const auto [swaps, passed] = own[one.column];
@@ -52,10 +55,13 @@ inline void share_link(std::vector<OnLink>& all, std::size_t columns) {
     }
     for (OnLink* const one : here) one->done += (until_s - now_s) / whole_s(*one);
     now_s = until_s;
+    if (ends == nullptr && next == all.size()) return;
     if (ends == nullptr) {
+      change(all[next], 1);
       here.push_back(&all[next++]);
       continue;
     }
+    change(*ends, -1);
     here.erase(std::find(here.begin(), here.end(), ends));
     if (ends->took_s != nullptr) *ends->took_s = std::max(*ends->took_s, (ends->end_s = now_s) - ends->begin_s);
   }

@@ -343,16 +343,6 @@ std::optional<double> quantity_of(const Argument& argument, const char* key, dou
   return require_positive(key, argument.quantity(*text, parse));
 }
 
-/// A list of all hosts beside another one of its kind: it would not take its place, because the lowest frequency holds.
-void refuse_second_list(const ClusterModel& cluster, const std::string& kind, const Argument& argument) {
-  const std::size_t at = cluster.provenance.find("\"" + kind + "=");
-  if (at == std::string::npos) return;
-  const std::string first = core::split(cluster.provenance.substr(at + kind.size() + 2), '"').front();
-  if (argument.size() > 1 || first.find(';') != std::string::npos) return;
-  throw core::DomainError(kind + " of " + cluster.name, argument.text() + " after " + first,
-                          "one list: " + first + "," + argument.text(), "of several the lowest frequency holds");
-}
-
 /// "120s:VALUE,300s:VALUE;every=TIME;on=HOSTS", with the values in place of frequencies.
 core::FrequencySchedule instants_of(const Argument& argument, double (*parse)(const std::string&)) {
   core::FrequencySchedule result;
@@ -403,7 +393,6 @@ ClusterModel with_schedules(ClusterModel cluster, const core::FrequencySchedule&
 ClusterModel with_frequency_at(ClusterModel cluster, const Argument& argument) {
   require_options(argument, {"every", "on"});
   const core::FrequencySchedule wanted = instants_of(argument, core::parse_hertz);
-  refuse_second_list(cluster, "frequency-at", argument);
   const CappedFrequencies capped(cluster);
   const auto frequencies = core::mapped(wanted.hz, [&](double hz) {
     require_covered(hz, *cluster.power->values().frequency);
@@ -418,7 +407,6 @@ ClusterModel with_power_cap_at(ClusterModel cluster, const Argument& argument) {
   const std::string limited = option_of(argument, "of").value_or("cpu");
   if (limited != "cpu" && limited != "host") argument.fail();
   const core::FrequencySchedule caps = instants_of(argument, core::parse_watts);
-  refuse_second_list(cluster, "power-cap-at", argument);
   const auto frequencies = core::mapped(caps.hz, [&](double cap_w) {
     const core::PowerModel capped = *with_cap(cluster, cap_w, limited).power;
     return for_each_cpu(cluster.hosts, [&](int host, int cpu) { return *capped.frequency_hz(host, cpu); });

@@ -68,7 +68,9 @@ class Reads(Folder):
     def test_kinds_of_tables_with_times_that_are_no_real_runs(self):
         for text, kind in (("file,run,N,NB,P,Q,column,elapsed_s,gflops,residual\na,1,9,1,1,1,3,1,2,\n", "progress"),
                            ("time_s,duration_s,power_w\n0,0.1,300\n", "power"),
-                           ("hosts,ranks_per_host,time_s,energy_j\n2,4,4.3,1348\n", "energy of runs")):
+                           ("hosts,ranks_per_host,time_s,energy_j\n2,4,4.3,1348\n", "energy of runs"),
+                           ("N,NB,P,Q,time_s,energy_j,ranks_per_host,,\n100,10,1,1,2,NA,4,,\n", "real runs"),
+                           ('N;NB;P;Q;time_s;"a,b"\n100;10;1;1;2;x\n', "real runs")):
             self.assertEqual(hplcast.read(self.file("one.csv", text)).attrs["kind"], kind, text)
 
     def test_what_is_a_comment_a_blank_and_a_name_to_the_program(self):

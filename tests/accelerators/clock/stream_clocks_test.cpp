@@ -277,6 +277,20 @@ TEST(StreamClocks, KernelsOfAStreamFollowEachOtherAndThoseOfOthersDoNot) {
   EXPECT_NEAR(clocks.take_overlap_s(), 1e-3 - costs.gap_s, 1e-15);
 }
 
+// More kernels that are still to come than were remembered once (1000): a fifth of the overlap was left.
+TEST(StreamClocks, AllKernelsThatAreNotOverCountBesideAnother) {
+  const hplcast_accelerator costs = typical_costs();
+  StreamClocks clocks(costs);
+  const int one = clocks.make_stream(false), other = clocks.make_stream(false);
+  constexpr int kernels = 5000;
+  constexpr double each_s = 1e-3, all_s = kernels * each_s;
+  double now_s = 0;
+  for (int i = 0; i < kernels; ++i) now_s = clocks.launch(now_s, one, each_s);
+  clocks.launch(now_s, other, 2 * all_s);
+  // But for those that began before the other one, 4 us after each other, and a part of one.
+  EXPECT_NEAR(clocks.take_overlap_s(), all_s - now_s, 2 * each_s);
+}
+
 TEST(StreamClocks, PageableMemoryIsSlowerAndTheHostWaits) {
   const hplcast_accelerator costs = typical_costs();
   StreamClocks clocks(costs);

@@ -81,6 +81,11 @@ TEST(FitGenerativeCommand, TermsThatAreLeftOutAreTold) {
   std::ofstream(file) << "node,cpu,jobid,start_time,cluster,mnk,intercept,mn,mk,nk,mnk_residual\n"
                          "1,0,1,1600000000,toy,7e-11,2e-6,0,1e-9,3e-9,1e-12\n"
                          "2,0,1,1600000000,toy,7e-11,2e-6,0,1e-9,3e-9,1e-12\n";
+  const std::string other = (folder.path() / "other.csv").string();
+  std::ofstream(other) << "node,cpu,start_time,mnk,intercept,mn,mnk_residual\n"
+                          "1,0,1600000000,7e-11,2e-6,NA,1e-12\n"
+                          "2,0,1600000000,7e-11,2e-6,NA,1e-12\n";
+  EXPECT_EQ(run_hplcast("fit generative " + other).status, 0) << "R writes NA for terms that it has dropped";
   ASSERT_EQ(run_hplcast("history import " + file + " --database " + database).status, 0);
   for (const std::string& from : {file, database}) {
     EXPECT_THAT(run_hplcast("fit generative " + from).output, HasSubstr("further terms: mk nk;"));

@@ -1,9 +1,7 @@
 // Sources of detours on cores that were watched in turns, with a source and without it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <random>
 
 #include "hplcast/core/errors.hpp"
 #include "hplcast/fit/detours.hpp"
@@ -163,39 +161,6 @@ TEST(DetoursInTurns, OfOneHostOfTwoTakeTheTimeThatWasMeasured) {
   const DetourFit fit = fit_detours(trace);
   ASSERT_TRUE(fit.ok) << fit.reason;
   EXPECT_NEAR(fit.explained_share / fit.lost_share, 1, 0.1);  // of some 49 expected on two cores
-}
-
-// The machine's share goes up and down by four fifths every 20 s, both sides' alike: with the scatter of turns about
-// their mean for a standard deviation (0.4 % of the time) the agent's 0.5 % were taken for the machine's.
-TEST(DetoursInTurns, KeepASourceToTheirSideWhereTheMachinesLoadChanges) {
-  constexpr double pi = 3.14159265358979323846;
-  const auto drifting = [&](const std::vector<Values>& sources, bool second, unsigned seed) {
-    const Values busy = at_random("machine", 1.0 / 360, core::UniformDuration{0.2e-3, 0.25e-3});
-    core::DetourTrace trace = turns({busy}, second, seed);
-    const core::DetourTrace agents = turns(sources, second, seed + 1);
-    std::mt19937 engine(seed);
-    std::uniform_real_distribution<double> uniform;
-    for (std::size_t i = 0; i < trace.cores.size(); ++i) {
-      std::vector<core::DetourEvent>& events = trace.cores[i].events;
-      const auto dropped = [&](const core::DetourEvent& event) {
-        return uniform(engine) * 1.8 > 1 + 0.8 * std::sin(2 * pi * event.start_s / 20);
-      };
-      events.erase(std::remove_if(events.begin(), events.end(), dropped), events.end());
-      const std::vector<core::DetourEvent>& others = agents.cores[i].events;
-      events.insert(events.end(), others.begin(), others.end());
-      std::sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.start_s < b.start_s; });
-    }
-    return trace;
-  };
-  const Values agent = at_random("agent", 5e-2, core::UniformDuration{0.225e-3, 0.275e-3});
-  for (unsigned seed = 1; seed <= 3; ++seed) {
-    const core::DetourTrace with = drifting({agent}, true, seed), without = drifting({}, false, seed + 1000);
-    const double difference =
-        fit_detours(with, {}, without).explained_share - fit_detours(without, {}, with).explained_share;
-    // 1200 events of the agent, and 12,000 of each side's machine.
-    const double sd = 0.225e-3 * std::sqrt(1200 + 2 * 12000) / 60;
-    EXPECT_NEAR(difference, 0.005, 4 * sd) << seed;
-  }
 }
 
 TEST(DetoursInTurns, AreOfTheSameCoresAtOtherTimes) {

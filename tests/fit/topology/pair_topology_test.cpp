@@ -70,6 +70,19 @@ TEST(PairTopology, TellsASlowHostFromAGroupOfItsOwn) {
   }
 }
 
+// With latencies beside the nearest one always tried, 3 of 30 such switches were two.
+TEST(PairTopology, OfFewHostsAndASlowOneIsOneGroup) {
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    std::vector<PairMeasurement> pairs = switches({5}, 0, seed);
+    for (PairMeasurement& one : pairs)
+      if (one.source == "n1" || one.destination == "n1") one.latency_s += 0.3e-6;
+    const PairTopology found = fit_pair_topology(pairs);
+    EXPECT_THAT(sizes_of(found), ElementsAre(5)) << seed;
+    ASSERT_EQ(found.slow_hosts.size(), 1U) << seed;
+    EXPECT_EQ(found.slow_hosts[0].host, "n1");
+  }
+}
+
 /// Hosts of these names that wait 2 us for each other, on one switch.
 core::ClusterModel cluster_of(const std::string& names) {
   core::ClusterModel cluster;
