@@ -47,6 +47,7 @@ class Arguments {
 };
 
 }  // namespace
+
 }  // namespace hplcast::accelerators::fake
 
 namespace hplcast::accelerators {
@@ -58,8 +59,11 @@ hipError_t copy(const char*, const Rectangle& one, hipMemcpyKind kind, hipStream
   const auto stream = device().stream(handle);
   if (!stream) return noted(hipErrorInvalidHandle);
   const bool to_device = device().is_device(one.to), from_device = device().is_device(one.from);
-  const int found = (to_device ? hipMemcpyHostToDevice : 0) + (from_device ? hipMemcpyDeviceToHost : 0);
-  if (kind != hipMemcpyDefault && kind != found) return noted(hipErrorInvalidMemcpyDirection);
+  const bool fits = kind == hipMemcpyDefault || (kind == hipMemcpyHostToHost && !to_device && !from_device) ||
+                    (kind == hipMemcpyHostToDevice && to_device && !from_device) ||
+                    (kind == hipMemcpyDeviceToHost && !to_device && from_device) ||
+                    (kind == hipMemcpyDeviceToDevice && to_device && from_device);
+  if (!fits) return noted(hipErrorInvalidMemcpyDirection);
   if (std::min(one.to_pitch, one.from_pitch) < one.width) return noted(hipErrorInvalidValue);
   if (one.width == 0 || one.height == 0) return hipSuccess;
   const Direction direction = !to_device    ? Direction::from_device
@@ -118,36 +122,38 @@ hipError_t launch(const char*, const void* address, dim3 grid, dim3 block, void*
 using namespace hplcast::accelerators::fake;
 using hplcast::accelerators::noted;
 
-/// Functions that succeed if something is so, and those that always do.
-#define HPLCAST_HIP_IF(function, parameters, is_fine, error) \
-  hipError_t function parameters {                           \
-    return (is_fine) ? hipSuccess : noted(error);            \
-  }
-#define HPLCAST_HIP_DO(function, parameters, ...) \
-  hipError_t function parameters {                \
-    __VA_ARGS__;                                  \
-    return hipSuccess;                            \
-  }
-
 extern "C" {
 
 // --- devices ---
 
-HPLCAST_HIP_DO(hipInit, (unsigned), )
+hipError_t hipInit(unsigned) {
+  return hipSuccess;
+}
 hipError_t hipGetDeviceCount(int* count) {
   *count = device().count();
   return *count > 0 ? hipSuccess : noted(hipErrorNoDevice);
 }
-HPLCAST_HIP_IF(hipSetDevice, (int number), number >= 0 && number < device().count(), hipErrorInvalidDevice)
-HPLCAST_HIP_DO(hipGetDevice, (int* number), *number = 0)
+hipError_t hipSetDevice(int number) {
+  return number >= 0 && number < device().count() ? hipSuccess : noted(hipErrorInvalidDevice);
+}
+hipError_t hipGetDevice(int* number) {
+  *number = 0;
+  return hipSuccess;
+}
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int number) {
   if (number < 0 || number >= device().count()) return noted(hipErrorInvalidDevice);
   *properties = hplcast::accelerators::properties_of("fake accelerator", device().capacity_bytes(), 1);
   return hipSuccess;
 }
-HPLCAST_HIP_DO(hipDeviceSynchronize, (), device().wait_for_all())
-HPLCAST_HIP_DO(hipMemGetInfo, (std::size_t * available, std::size_t* total), *total = device().capacity_bytes();
-               *available = *total - device().used_bytes())
+hipError_t hipDeviceSynchronize() {
+  device().wait_for_all();
+  return hipSuccess;
+}
+hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
+  *total = device().capacity_bytes();
+  *available = *total - device().used_bytes();
+  return hipSuccess;
+}
 
 // --- memory ---
 
@@ -155,14 +161,23 @@ hipError_t hipMalloc(void** memory, std::size_t bytes) {
   *memory = bytes == 0 ? nullptr : device().allocate(bytes);
   return bytes == 0 || *memory != nullptr ? hipSuccess : noted(hipErrorOutOfMemory);
 }
-HPLCAST_HIP_IF(hipFree, (void* memory), memory == nullptr || device().free(memory), hipErrorInvalidValue)
+hipError_t hipFree(void* memory) {
+  return memory == nullptr || device().free(memory) ? hipSuccess : noted(hipErrorInvalidValue);
+}
 hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned) {
   *memory = device().allocate_pinned(bytes);
   return *memory != nullptr ? hipSuccess : noted(hipErrorOutOfMemory);
 }
-HPLCAST_HIP_IF(hipHostFree, (void* memory), memory == nullptr || device().free_pinned(memory), hipErrorInvalidValue)
-HPLCAST_HIP_DO(hipHostRegister, (void* memory, std::size_t bytes, unsigned), device().pin(memory, bytes))
-HPLCAST_HIP_IF(hipHostUnregister, (void* memory), device().unpin(memory), hipErrorInvalidValue)
+hipError_t hipHostFree(void* memory) {
+  return memory == nullptr || device().free_pinned(memory) ? hipSuccess : noted(hipErrorInvalidValue);
+}
+hipError_t hipHostRegister(void* memory, std::size_t bytes, unsigned) {
+  device().pin(memory, bytes);
+  return hipSuccess;
+}
+hipError_t hipHostUnregister(void* memory) {
+  return device().unpin(memory) ? hipSuccess : noted(hipErrorInvalidValue);
+}
 hipError_t hipHostGetDevicePointer(void** on_device, void* memory, unsigned) {
   *on_device = memory;
   return device().is_pinned(memory) ? hipSuccess : noted(hipErrorInvalidValue);
@@ -170,9 +185,13 @@ hipError_t hipHostGetDevicePointer(void** on_device, void* memory, unsigned) {
 
 // --- streams and events ---
 
-HPLCAST_HIP_DO(hipStreamCreateWithFlags, (hipStream_t * stream, unsigned flags),
-               *stream = device().add_stream((flags & hipStreamNonBlocking) == 0))
-HPLCAST_HIP_IF(hipStreamDestroy, (hipStream_t stream), device().end_stream(stream), hipErrorInvalidHandle)
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  *stream = device().add_stream((flags & hipStreamNonBlocking) == 0);
+  return hipSuccess;
+}
+hipError_t hipStreamDestroy(hipStream_t stream) {
+  return device().end_stream(stream) ? hipSuccess : noted(hipErrorInvalidHandle);
+}
 hipError_t hipStreamSynchronize(hipStream_t handle) {
   const auto stream = device().stream(handle);
   if (!stream) return noted(hipErrorInvalidHandle);
@@ -194,8 +213,13 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsig
   device().push(stream, [place = event->place] { place.wait(); });
   return hipSuccess;
 }
-HPLCAST_HIP_DO(hipEventCreateWithFlags, (hipEvent_t * event, unsigned), *event = device().add_event())
-HPLCAST_HIP_IF(hipEventDestroy, (hipEvent_t event), device().end_event(event), hipErrorInvalidHandle)
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
+  *event = device().add_event();
+  return hipSuccess;
+}
+hipError_t hipEventDestroy(hipEvent_t event) {
+  return device().end_event(event) ? hipSuccess : noted(hipErrorInvalidHandle);
+}
 hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   const auto stream = device().stream(stream_handle);
   Event* const event = device().event(handle);
